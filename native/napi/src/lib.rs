@@ -1,0 +1,3 @@
+//! The thin binding: it converts and checks, and holds no arithmetic.
+
+pub mod version;

@@ -1,0 +1,40 @@
+/** accepted → extracting → encoding → committing → searchable; any of the first four may end as failed or cancelled. */
+export const JOB_STATES = ['accepted', 'extracting', 'encoding', 'committing', 'searchable', 'failed', 'cancelled'] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+const NEXT: Record<JobState, readonly JobState[]> = {
+  accepted: ['extracting', 'failed', 'cancelled'],
+  extracting: ['encoding', 'failed', 'cancelled'],
+  encoding: ['committing', 'failed', 'cancelled'],
+  committing: ['searchable', 'failed', 'cancelled'],
+  searchable: [],
+  failed: [],
+  cancelled: [],
+};
+
+export function mayFollow(from: JobState, to: JobState): boolean {
+  return NEXT[from].includes(to);
+}
+
+export function isEnded(state: JobState): boolean {
+  return NEXT[state].length === 0;
+}
+
+/** One ingest, from accepted to searchable. Holds no content and no file name: it lies in the shared state. */
+export interface Job {
+  readonly id: string;
+  readonly tenant: string;
+  readonly item: string;
+  readonly state: JobState;
+  /** Done share of the work, 0..1. */
+  readonly progress: number;
+  readonly segments: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Present on a failed job: the same codes as an immediate refusal has. */
+  readonly error?: { readonly code: string; readonly detail: string };
+  /** A job that a payment still has to release: it does not run, and vanishes if the payment fails. */
+  readonly held?: boolean;
+  /** The payer whose failed job becomes a credit; absent for workspaces and for jobs that were not charged. */
+  readonly creditTo?: string;
+}

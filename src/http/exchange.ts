@@ -1,0 +1,121 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { FarthingError } from '../domain/error.ts';
+import { newId } from '../domain/id.ts';
+import type { Answer } from '../domain/payment.ts';
+import { RequestBody } from './body.ts';
+
+/** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
+const DRAIN_BYTES_MAX = 64 * 2 ** 20;
+
+/** What is read of a request at once: uWebSockets.js frees it when the handler returns. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** @throws request_malformed for heads that two servers could read in two ways. */
+export function readHead(request: HttpRequest): { head: RequestHead; fault?: FarthingError } {
+  const headers = new Map<string, string>();
+  let fault: FarthingError | undefined;
+  request.forEach((name, value) => {
+    if (headers.has(name) && (name === 'content-length' || name === 'transfer-encoding')) {
+      fault = new FarthingError('request_malformed', `Send ${name} once: two of them can be read in two ways.`);
+    }
+    headers.set(name, headers.has(name) && name !== 'content-length' ? `${headers.get(name)}, ${value}` : value);
+  });
+  if (headers.has('content-length') && headers.has('transfer-encoding')) {
+    fault = new FarthingError('request_malformed', 'Send either Content-Length or Transfer-Encoding, not both.');
+  }
+  return {
+    head: { method: request.getCaseSensitiveMethod().toUpperCase(), path: request.getUrl(), query: request.getQuery() ?? '', headers },
+    fault,
+  };
+}
+
+/** One request and its answer. Answered exactly once; a client that went away makes the answer a no-op. */
+export class Exchange {
+  readonly head: RequestHead;
+  readonly requestId: string;
+  readonly body: RequestBody;
+  readonly startedAt = performance.now();
+  readonly #response: HttpResponse;
+  readonly #left = new AbortController();
+  readonly #fixedHeaders: Readonly<Record<string, string>>;
+  #ended = false;
+  #status = 0;
+
+  constructor(response: HttpResponse, head: RequestHead, fixedHeaders: Readonly<Record<string, string>>) {
+    this.head = head;
+    this.#response = response;
+    this.#fixedHeaders = fixedHeaders;
+    this.requestId = newId('req');
+    this.body = new RequestBody({
+      pause: () => this.#open(() => response.pause()),
+      resume: () => this.#open(() => response.resume()),
+    });
+    response.onAborted(() => {
+      this.#ended = true;
+      const left = new FarthingError('request_malformed', 'The client closed the connection.');
+      this.body.fail(left);
+      this.#left.abort(left);
+    });
+    response.onData((piece, last) => this.body.push(piece, last));
+  }
+
+  /** Aborted when the client goes away before its answer. */
+  get signal(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  get status(): number {
+    return this.#status;
+  }
+
+  header(name: string): string | undefined {
+    return this.head.headers.get(name);
+  }
+
+  /** Writes the answer. True when it was handed to the network whole, false when the client had gone. */
+  answer({ status, headers, body }: Answer): boolean {
+    return this.send(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
+  }
+
+  /** Writes raw bytes under the given headers; the same result as `answer`. */
+  send(status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    this.#status = status;
+    const response = this.#response;
+    const close = this.#closesAfterAnswer();
+    if (!this.body.complete) response.resume();
+    response.cork(() => {
+      response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
+      for (const [name, value] of Object.entries({ 'X-Request-Id': this.requestId, ...this.#fixedHeaders, ...headers })) {
+        response.writeHeader(name, value);
+      }
+      if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
+      else response.end(body, close);
+    });
+    this.body.discard();
+    return true;
+  }
+
+  #closesAfterAnswer(): boolean {
+    if (this.body.complete) return false;
+    if (this.head.headers.has('transfer-encoding')) return true;
+    return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
+  }
+
+  #open(act: () => void): void {
+    if (!this.#ended) act();
+  }
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No Content', 400: 'Bad Request', 401: 'Unauthorized',
+  402: 'Payment Required', 404: 'Not Found', 405: 'Method Not Allowed', 408: 'Request Timeout', 409: 'Conflict',
+  413: 'Content Too Large', 415: 'Unsupported Media Type', 422: 'Unprocessable Content', 429: 'Too Many Requests',
+  500: 'Internal Server Error', 503: 'Service Unavailable', 507: 'Insufficient Storage',
+};

@@ -1,0 +1,51 @@
+import { type Database, open, type RootDatabase } from 'lmdb';
+
+/**
+ * One named table of the shared state. Values are JSON-like objects (bigints included); keys are strings, ordered by
+ * their bytes. A resolved write is on the disk.
+ */
+export interface Table<V> {
+  get(key: string): V | undefined;
+  put(key: string, value: V): Promise<void>;
+  /** Atomic put-if-absent: true when this call wrote the value. */
+  putIfAbsent(key: string, value: V): Promise<boolean>;
+  remove(key: string): Promise<boolean>;
+  /** Entries with `start` <= key < `end`, in order. The snapshot is held while iterating: keep it short. */
+  range(options?: { start?: string; end?: string; limit?: number; reverse?: boolean }): Iterable<{ key: string; value: V }>;
+  count(): number;
+}
+
+/** The shared state of the server: identities, hashes, amounts and counters, never content. */
+export interface Store {
+  table<V>(name: string): Table<V>;
+  /**
+   * Runs `work` as one atomic, durable, exclusive transaction: reads in it see all earlier writes, and writes in it
+   * (`put`, `remove`, not awaited) are on the disk when the promise resolves. `work` is synchronous.
+   */
+  transaction<T>(work: () => T): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Opens (or makes) the shared state in `folder`. One process may own it; a second one is refused by the folder's lock. */
+export function openStore(folder: string): Store {
+  // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
+  const root: RootDatabase = open({ path: folder, maxDbs: 32, mapSize: 16 * 2 ** 30, overlappingSync: false, noSubdir: false });
+  return {
+    table: (name) => wrap(root.openDB({ name })),
+    transaction: (work) => root.transaction(work),
+    close: () => root.close(),
+  };
+}
+
+function wrap<V>(database: Database<V, string>): Table<V> {
+  return {
+    get: (key) => database.get(key),
+    put: async (key, value) => {
+      await database.put(key, value);
+    },
+    putIfAbsent: (key, value) => database.ifNoExists(key, () => database.put(key, value)),
+    remove: (key) => database.remove(key),
+    range: (options = {}) => database.getRange(options),
+    count: () => database.getCount(),
+  };
+}
