@@ -33,6 +33,7 @@ export const ERRORS = {
   rate_limited: [429, 'Too many requests'],
   extraction_timeout: [422, 'Reading the file took too long'],
   extraction_failed: [422, 'The file could not be read'],
+  models_invalid: [500, 'The models or their manifest cannot be used'],
   internal: [500, 'Something went wrong here'],
   shard_corrupt: [500, 'The index of this tenant is damaged'],
   shard_model_mismatch: [500, 'The index was filled by another model'],
@@ -89,6 +90,9 @@ export function toFarthingError(error: unknown): FarthingError {
   if (error instanceof FarthingError) return error;
   const code = errorCode(error);
   const { detail, retryAfterS, facts } = (error ?? {}) as Partial<FarthingError>;
-  if (code) return new FarthingError(code, detail ?? (error as Error).message, { retryAfterS, facts, cause: error });
-  return new FarthingError('internal', 'The fault is ours and was logged. Try again later.', { cause: error });
+  if (code)
+    return new FarthingError(code, detail ?? (error as Error).message, { retryAfterS, facts, cause: error });
+  return new FarthingError('internal', 'The fault is ours and was logged. Try again later.', {
+    cause: error,
+  });
 }

@@ -9,7 +9,11 @@ export function newId(prefix: IdPrefix): string {
 
 /** True for a string that `newId(prefix)` could have made. */
 export function isId(prefix: IdPrefix, value: string): boolean {
-  return value.length === prefix.length + 33 && value.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(value.slice(prefix.length + 1));
+  return (
+    value.length === prefix.length + 33 &&
+    value.startsWith(`${prefix}_`) &&
+    /^[0-9a-f]{32}$/.test(value.slice(prefix.length + 1))
+  );
 }
 
 /** Tenant of a payer: its wallet address, lower case. */

@@ -1,5 +1,13 @@
 /** accepted → extracting → encoding → committing → searchable; any of the first four may end as failed or cancelled. */
-export const JOB_STATES = ['accepted', 'extracting', 'encoding', 'committing', 'searchable', 'failed', 'cancelled'] as const;
+export const JOB_STATES = [
+  'accepted',
+  'extracting',
+  'encoding',
+  'committing',
+  'searchable',
+  'failed',
+  'cancelled',
+] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
 const NEXT: Record<JobState, readonly JobState[]> = {
@@ -37,4 +45,6 @@ export interface Job {
   readonly held?: boolean;
   /** The payer whose failed job becomes a credit; absent for workspaces and for jobs that were not charged. */
   readonly creditTo?: string;
+  /** How often the job was begun: one that ends the server each time is given up. */
+  readonly attempts?: number;
 }

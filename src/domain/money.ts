@@ -10,7 +10,8 @@ const UNITS_PER_USD = 10n ** BigInt(USD_DECIMALS);
  */
 export function parseUsd(text: string): AtomicAmount {
   const match = /^(\d{1,15})(?:\.(\d{1,6})0*)?$/.exec(text);
-  if (!match) throw new RangeError(`"${text}" is not an amount of US dollars with at most ${USD_DECIMALS} decimals`);
+  if (!match)
+    throw new RangeError(`"${text}" is not an amount of US dollars with at most ${USD_DECIMALS} decimals`);
   return BigInt(match[1]!) * UNITS_PER_USD + BigInt((match[2] ?? '').padEnd(USD_DECIMALS, '0') || '0');
 }
 

@@ -65,6 +65,11 @@ export interface EffectHandler {
   undo(ref: Effect['ref']): Promise<void>;
   /** The answer again, for a lawful retry: the same answer, but a new token where the first carried one. */
   reissue(ref: Effect['ref']): Promise<Answer>;
+  /**
+   * Every effect that waits for its commit, read once at a start: those that no payment knows (a crash came between the effect
+   * and its payment's record) are undone.
+   */
+  pending?(): Promise<readonly Effect['ref'][]>;
 }
 
 /** What the work of a paid request came to. */
@@ -80,6 +85,8 @@ export type WorkOutcome =
 export interface PaidRequest {
   readonly quote: Quote;
   readonly credentials: PaymentCredentials;
+  /** The quote holds whatever the body says: a wrong amount is then refused before the body is read. */
+  readonly priceFixed?: boolean;
   /**
    * Reads and validates the request once the payment's local checks have passed: the body, its identity, its work.
    * Throws a FarthingError for what is wrong with it (uncharged). The payer is known and genuine by then, not yet verified to be able to pay.

@@ -84,9 +84,13 @@ export class RequestBody {
     for await (const piece of this.pieces()) {
       bytes += piece.byteLength;
       if (bytes > bytesMax) {
-        throw new FarthingError('body_too_large', `Send at most ${bytesMax} bytes in the body of this request.`, {
-          facts: { limit_bytes: bytesMax },
-        });
+        throw new FarthingError(
+          'body_too_large',
+          `Send at most ${bytesMax} bytes in the body of this request.`,
+          {
+            facts: { limit_bytes: bytesMax },
+          },
+        );
       }
       pieces.push(piece);
     }

@@ -1,11 +1,26 @@
 /** Headers that a browser's script may read. */
 const EXPOSED = [
-  'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'PAYMENT-REQUIRED', 'X-Request-Id', 'Retry-After', 'Allow', 'Preference-Applied',
-  'X-Workspace-TTL-Seconds', 'X-Workspace-Spend-Remaining-USD',
+  'X-PAYMENT-RESPONSE',
+  'PAYMENT-RESPONSE',
+  'PAYMENT-REQUIRED',
+  'X-Request-Id',
+  'Retry-After',
+  'Allow',
+  'Preference-Applied',
+  'X-Workspace-TTL-Seconds',
+  'X-Workspace-Spend-Remaining-USD',
 ].join(', ');
 const ALLOWED = [
-  'Authorization', 'Content-Type', 'X-PAYMENT', 'PAYMENT-SIGNATURE', 'Idempotency-Key', 'Prefer', 'Content-Disposition',
-  'Access-Control-Expose-Headers', 'traceparent', 'tracestate',
+  'Authorization',
+  'Content-Type',
+  'X-PAYMENT',
+  'PAYMENT-SIGNATURE',
+  'Idempotency-Key',
+  'Prefer',
+  'Content-Disposition',
+  'Access-Control-Expose-Headers',
+  'traceparent',
+  'tracestate',
 ].join(', ');
 const PREFLIGHT_AGE_S = '86400';
 
@@ -36,7 +51,8 @@ export class Cors {
 
   #allowed(origin: string | undefined): Record<string, string> | undefined {
     if (this.#origins.has('*')) return { 'Access-Control-Allow-Origin': '*' };
-    if (origin !== undefined && this.#origins.has(origin)) return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
+    if (origin !== undefined && this.#origins.has(origin))
+      return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
     return undefined;
   }
 }

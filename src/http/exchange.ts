@@ -21,15 +21,29 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
   let fault: FarthingError | undefined;
   request.forEach((name, value) => {
     if (headers.has(name) && (name === 'content-length' || name === 'transfer-encoding')) {
-      fault = new FarthingError('request_malformed', `Send ${name} once: two of them can be read in two ways.`);
+      fault = new FarthingError(
+        'request_malformed',
+        `Send ${name} once: two of them can be read in two ways.`,
+      );
     }
-    headers.set(name, headers.has(name) && name !== 'content-length' ? `${headers.get(name)}, ${value}` : value);
+    headers.set(
+      name,
+      headers.has(name) && name !== 'content-length' ? `${headers.get(name)}, ${value}` : value,
+    );
   });
   if (headers.has('content-length') && headers.has('transfer-encoding')) {
-    fault = new FarthingError('request_malformed', 'Send either Content-Length or Transfer-Encoding, not both.');
+    fault = new FarthingError(
+      'request_malformed',
+      'Send either Content-Length or Transfer-Encoding, not both.',
+    );
   }
   return {
-    head: { method: request.getCaseSensitiveMethod().toUpperCase(), path: request.getUrl(), query: request.getQuery() ?? '', headers },
+    head: {
+      method: request.getCaseSensitiveMethod().toUpperCase(),
+      path: request.getUrl(),
+      query: request.getQuery() ?? '',
+      headers,
+    },
     fault,
   };
 }
@@ -85,20 +99,24 @@ export class Exchange {
   /** Writes raw bytes under the given headers; the same result as `answer`. */
   send(status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array): boolean {
     if (this.#ended) return false;
+    const close = this.#closesAfterAnswer();
+    // Before the end: a socket that was paused must flow again, and one that was not must not be told to.
+    this.body.discard();
     this.#ended = true;
     this.#status = status;
     const response = this.#response;
-    const close = this.#closesAfterAnswer();
-    if (!this.body.complete) response.resume();
     response.cork(() => {
       response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
-      for (const [name, value] of Object.entries({ 'X-Request-Id': this.requestId, ...this.#fixedHeaders, ...headers })) {
+      for (const [name, value] of Object.entries({
+        'X-Request-Id': this.requestId,
+        ...this.#fixedHeaders,
+        ...headers,
+      })) {
         response.writeHeader(name, value);
       }
       if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
       else response.end(body, close);
     });
-    this.body.discard();
     return true;
   }
 
@@ -114,8 +132,22 @@ export class Exchange {
 }
 
 const REASONS: Readonly<Record<number, string>> = {
-  200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No Content', 400: 'Bad Request', 401: 'Unauthorized',
-  402: 'Payment Required', 404: 'Not Found', 405: 'Method Not Allowed', 408: 'Request Timeout', 409: 'Conflict',
-  413: 'Content Too Large', 415: 'Unsupported Media Type', 422: 'Unprocessable Content', 429: 'Too Many Requests',
-  500: 'Internal Server Error', 503: 'Service Unavailable', 507: 'Insufficient Storage',
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  507: 'Insufficient Storage',
 };

@@ -17,6 +17,15 @@ export function problem(error: unknown, requestId: string): Answer {
   return {
     status,
     headers,
-    body: { type: ERROR_TYPE_PREFIX + code, title, status, code, detail, ...facts, request_id: requestId, charged: false },
+    body: {
+      type: ERROR_TYPE_PREFIX + code,
+      title,
+      status,
+      code,
+      detail,
+      ...facts,
+      request_id: requestId,
+      charged: false,
+    },
   };
 }

@@ -11,7 +11,12 @@ export interface Table<V> {
   putIfAbsent(key: string, value: V): Promise<boolean>;
   remove(key: string): Promise<boolean>;
   /** Entries with `start` <= key < `end`, in order. The snapshot is held while iterating: keep it short. */
-  range(options?: { start?: string; end?: string; limit?: number; reverse?: boolean }): Iterable<{ key: string; value: V }>;
+  range(options?: {
+    start?: string;
+    end?: string;
+    limit?: number;
+    reverse?: boolean;
+  }): Iterable<{ key: string; value: V }>;
   count(): number;
 }
 
@@ -29,7 +34,13 @@ export interface Store {
 /** Opens (or makes) the shared state in `folder`. One process may own it; a second one is refused by the folder's lock. */
 export function openStore(folder: string): Store {
   // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
-  const root: RootDatabase = open({ path: folder, maxDbs: 32, mapSize: 16 * 2 ** 30, overlappingSync: false, noSubdir: false });
+  const root: RootDatabase = open({
+    path: folder,
+    maxDbs: 32,
+    mapSize: 16 * 2 ** 30,
+    overlappingSync: false,
+    noSubdir: false,
+  });
   return {
     table: (name) => wrap(root.openDB({ name })),
     transaction: (work) => root.transaction(work),

@@ -1,0 +1,53 @@
+# `make run` sets everything up and starts the server; `make test` sets everything up and runs all tests.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+# Node 22 from the pinned npm package, whatever version the host has.
+export PATH := $(CURDIR)/node_modules/.bin:$(HOME)/.cargo/bin:$(PATH)
+# The CPU build of ONNX Runtime is inside its package; the installer would fetch GPU libraries besides.
+export ONNXRUNTIME_NODE_INSTALL := skip
+
+MODULES := node_modules/.package-lock.json
+ADDON := src/native/addon/built
+NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
+
+.PHONY: help setup run test quality bench-http lint format clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: $(ADDON) ## Install the packages and build the native part
+
+$(MODULES): package.json package-lock.json
+	@scripts/prerequisites.sh
+	@echo "── installing packages (once, about a minute)"
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(ADDON): $(MODULES) $(NATIVE_SOURCES)
+	@scripts/prerequisites.sh
+	@echo "── building the native part (the first time about three minutes)"
+	npm run --silent build:native
+	@touch $@
+
+run: setup ## Start the server; the first start shows a paid round trip
+	@exec node src/main/main.ts
+
+test: setup ## All checks and tests
+	@node test/all.ts
+
+quality: setup ## Retrieval quality on real sets, over HTTP
+	@node bench/quality.ts $(SET)
+
+bench-http: setup ## Latency of a search over HTTP
+	@node bench/http.ts
+
+lint: setup ## Checks without tests
+	@node test/all.ts 'format and lint' types 'native format' 'native lint'
+
+format: $(MODULES) ## Format all code
+	npx biome check --write .
+	cargo fmt --manifest-path native/Cargo.toml --all
+
+clean: ## Remove what was built (not the data)
+	rm -rf node_modules native/target src/native/addon .tap

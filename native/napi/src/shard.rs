@@ -1,0 +1,297 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use farthing_core::shard::error::ShardError;
+use farthing_core::shard::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
+use farthing_core::shard::queue::Write;
+use farthing_core::shard::shard::Shard;
+use farthing_core::shard::snapshot::Snapshot;
+use farthing_core::shard::store::SpaceSpec;
+use farthing_core::shard::top::Ranking;
+use napi::bindgen_prelude::{AsyncTask, Float32Array, Float32ArraySlice, Object, Uint8Array, Uint32ArraySlice};
+use napi::{Env, Error, JsDeferred, Result, Status, Task};
+use napi_derive::napi;
+
+fn crossing(error: ShardError) -> Error {
+    Error::new(Status::GenericFailure, format!("FARTHING:{}:{}", error.code, error.detail))
+}
+
+fn internal(detail: &str) -> Error {
+    crossing(ShardError::internal(detail))
+}
+
+/// A vector space: all its vectors were made by the model with this SHA-256 (hexadecimal).
+#[napi(object)]
+pub struct ShardSpace {
+    pub name: String,
+    pub dimensions: u32,
+    pub model_sha256: String,
+}
+
+fn spec(space: ShardSpace) -> Result<SpaceSpec> {
+    let model = digest_of_hex(&space.model_sha256).ok_or_else(|| internal("A model's SHA-256 has 64 hexadecimal digits."))?;
+    let dimensions = space.dimensions as usize;
+    if dimensions == 0 || dimensions > farthing_core::kernels::DIMENSIONS_MAX {
+        return Err(internal("A space has no dimensions, or too many."));
+    }
+    Ok(SpaceSpec { name: space.name, dimensions, model })
+}
+
+pub struct OpenTask {
+    folder: PathBuf,
+    spaces: Vec<SpaceSpec>,
+}
+
+impl Task for OpenTask {
+    type Output = Shard;
+    type JsValue = NativeShard;
+
+    fn compute(&mut self) -> Result<Shard> {
+        Shard::open(&self.folder, std::mem::take(&mut self.spaces)).map_err(crossing)
+    }
+
+    fn resolve(&mut self, _env: Env, shard: Shard) -> Result<NativeShard> {
+        Ok(NativeShard { inner: Arc::new(shard) })
+    }
+}
+
+/// Opens the index of an existing folder, which nothing else may have open; off the event loop.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeShard>")]
+pub fn open_shard(folder: String, spaces: Vec<ShardSpace>) -> Result<AsyncTask<OpenTask>> {
+    let spaces = spaces.into_iter().map(spec).collect::<Result<_>>()?;
+    Ok(AsyncTask::new(OpenTask { folder: folder.into(), spaces }))
+}
+
+pub struct CloseTask(Arc<Shard>);
+
+impl Task for CloseTask {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> Result<()> {
+        self.0.close().map_err(crossing)
+    }
+
+    fn resolve(&mut self, _env: Env, output: ()) -> Result<()> {
+        Ok(output)
+    }
+}
+
+/// An open index. Its writes run on threads of their own.
+#[napi]
+pub struct NativeShard {
+    inner: Arc<Shard>,
+}
+
+#[napi]
+impl NativeShard {
+    #[napi(catch_unwind)]
+    pub fn snapshot(&self) -> Result<NativeSnapshot> {
+        Ok(NativeSnapshot { inner: Some(self.inner.snapshot().map_err(crossing)?) })
+    }
+
+    /// An empty batch for [`Self::append`].
+    #[napi(catch_unwind)]
+    pub fn batch(&self) -> Result<SegmentBatch> {
+        Ok(SegmentBatch { spaces: self.inner.spaces().map_err(crossing)?, segments: vec![] })
+    }
+
+    /// Puts an Item (JSON) with the Segments of a batch, which is empty afterwards: one durable commit.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn append<'env>(&self, env: &'env Env, item: String, batch: &mut SegmentBatch) -> Result<Object<'env>> {
+        let segments = std::mem::take(&mut batch.segments);
+        let item = ItemRecord::parse(&item).map_err(crossing)?;
+        self.write(env, Write::Append { item, segments })
+    }
+
+    /// Puts an Item's record (JSON) alone: durable.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn put_item<'env>(&self, env: &'env Env, item: String) -> Result<Object<'env>> {
+        let item = ItemRecord::parse(&item).map_err(crossing)?;
+        self.write(env, Write::PutItem { item })
+    }
+
+    /// Removes an Item with all that belongs to it; false when there is none.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn remove_item<'env>(&self, env: &'env Env, id: String) -> Result<Object<'env>> {
+        if id.is_empty() || id.len() > 500 {
+            return Err(internal("No item has such an id."));
+        }
+        self.write(env, Write::RemoveItem { id })
+    }
+
+    /// Waits for accepted writes and open snapshots, then closes. Idempotent.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn close(&self) -> AsyncTask<CloseTask> {
+        AsyncTask::new(CloseTask(self.inner.clone()))
+    }
+
+    fn write<'env>(&self, env: &'env Env, write: Write) -> Result<Object<'env>> {
+        type Resolve = Box<dyn FnOnce(Env) -> Result<bool> + Send>;
+        let (deferred, promise): (JsDeferred<bool, Resolve>, _) = env.create_deferred()?;
+        self.inner.submit(
+            write,
+            Box::new(move |result| match result {
+                Ok(outcome) => deferred.resolve(Box::new(move |_| Ok(outcome))),
+                Err(error) => deferred.reject(crossing(error)),
+            }),
+        );
+        Ok(promise)
+    }
+}
+
+/// Segments of one Item on their way into the index; filled one by one, so that a large Item need not hold the event loop.
+#[napi]
+pub struct SegmentBatch {
+    spaces: Vec<SpaceSpec>,
+    segments: Vec<SegmentInput>,
+}
+
+#[napi]
+impl SegmentBatch {
+    /// Copies one Segment: its record (JSON), its place, words, fingerprint and digest (both or neither), and one vector
+    /// for each named space.
+    #[napi(catch_unwind)]
+    #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
+    pub fn add(
+        &mut self,
+        record: String,
+        place: u32,
+        words: Option<String>,
+        fingerprint: Option<Uint8Array>,
+        digest: Option<Uint8Array>,
+        spaces: Vec<String>,
+        vectors: Vec<Float32Array>,
+    ) -> Result<()> {
+        let picture = match (fingerprint, digest) {
+            (None, None) => None,
+            (fingerprint, digest) => Some(PictureInput {
+                digest: digest.as_deref().unwrap_or_default().try_into().map_err(|_| internal("A digest has 32 bytes."))?,
+                fingerprint: fingerprint.map(|bytes| bytes.to_vec()).unwrap_or_default(),
+            }),
+        };
+        let number = |name: &String| {
+            let at = self.spaces.iter().position(|space| space.name == *name);
+            at.ok_or_else(|| internal(&format!("{name} is no space of the index.")))
+        };
+        let vectors = spaces.iter().zip(vectors).map(|(name, vector)| Ok((number(name)?, vector.to_vec()))).collect::<Result<_>>()?;
+        let segment = SegmentInput { record, place, words, picture, vectors };
+        segment.check(&self.spaces).map_err(crossing)?;
+        self.segments.push(segment);
+        Ok(())
+    }
+}
+
+/// What a reader sees. Close it soon: an open one keeps old pages from being used again.
+#[napi]
+pub struct NativeSnapshot {
+    inner: Option<Snapshot>,
+}
+
+#[napi]
+impl NativeSnapshot {
+    /// Fills the caller's arrays, best first; the number of hits. `facts`: exact (0 or 1), scanned, rescored.
+    #[napi(catch_unwind)]
+    pub fn search_vector(
+        &self,
+        space: String,
+        query: &[f32],
+        segments: Uint32ArraySlice,
+        scores: Float32ArraySlice,
+        facts: Uint32ArraySlice,
+    ) -> Result<u32> {
+        let k = segments.len().min(scores.len());
+        fill(self.open()?.search_vector(&space, query, k).map_err(crossing)?, segments, scores, facts)
+    }
+
+    /// As `searchVector`, by BM25.
+    #[napi(catch_unwind)]
+    pub fn search_words(&self, query: String, segments: Uint32ArraySlice, scores: Float32ArraySlice, facts: Uint32ArraySlice) -> Result<u32> {
+        let k = segments.len().min(scores.len());
+        fill(self.open()?.search_words(&query, k).map_err(crossing)?, segments, scores, facts)
+    }
+
+    /// As `searchVector`: the same file first (score 1), then near copies.
+    #[napi(catch_unwind)]
+    pub fn search_picture(
+        &self,
+        fingerprint: &[u8],
+        digest: &[u8],
+        segments: Uint32ArraySlice,
+        scores: Float32ArraySlice,
+        facts: Uint32ArraySlice,
+    ) -> Result<u32> {
+        let k = segments.len().min(scores.len());
+        let digest = digest.try_into().map_err(|_| internal("A digest has 32 bytes."))?;
+        fill(self.open()?.search_picture(fingerprint, digest, k).map_err(crossing)?, segments, scores, facts)
+    }
+
+    /// Records of some Segments as one JSON array, null for those that are not there.
+    #[napi(catch_unwind)]
+    pub fn records(&self, segments: &[u32]) -> Result<String> {
+        self.open()?.records(segments).map_err(crossing)
+    }
+
+    /// Writes the first Segment in the same place of the same Item for each, 4294967295 for those that are not there.
+    #[napi(catch_unwind)]
+    pub fn places(&self, segments: &[u32], mut places: Uint32ArraySlice) -> Result<()> {
+        // Safety: the caller's array is its own thread's, and nothing else runs there until this returns.
+        let places = unsafe { places.as_mut() };
+        self.open()?.places(segments, places).map_err(crossing)
+    }
+
+    /// An Item's record as JSON.
+    #[napi(catch_unwind)]
+    pub fn item(&self, id: String) -> Result<Option<String>> {
+        self.open()?.item(&id).map_err(crossing)
+    }
+
+    /// Record of the first Item, pending or searchable, whose file has this SHA-256 (hexadecimal).
+    #[napi(catch_unwind)]
+    pub fn item_by_digest(&self, sha256: String) -> Result<Option<String>> {
+        match digest_of_hex(&sha256) {
+            Some(digest) => self.open()?.item_by_digest(&digest).map_err(crossing),
+            None => Ok(None),
+        }
+    }
+
+    /// Records of Items in order of insertion, as one JSON array.
+    #[napi(catch_unwind)]
+    pub fn items(&self, after: Option<String>, limit: u32) -> Result<String> {
+        self.open()?.items(after.as_deref(), limit as usize).map_err(crossing)
+    }
+
+    /// Searchable Items, their Segments, and the bytes of their files.
+    #[napi(catch_unwind)]
+    pub fn counts(&self) -> Result<Vec<f64>> {
+        let totals = self.open()?.totals().map_err(crossing)?;
+        Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
+    }
+
+    #[napi(catch_unwind)]
+    pub fn close(&mut self) {
+        self.inner = None;
+    }
+
+    fn open(&self) -> Result<&Snapshot> {
+        self.inner.as_ref().ok_or_else(|| internal("The snapshot is closed."))
+    }
+}
+
+fn fill(ranking: Ranking, mut segments: Uint32ArraySlice, mut scores: Float32ArraySlice, mut facts: Uint32ArraySlice) -> Result<u32> {
+    // Safety: the caller's arrays are its own thread's, and nothing else runs there until this returns.
+    let (segments, scores, facts) = unsafe { (segments.as_mut(), scores.as_mut(), facts.as_mut()) };
+    for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
+        *segment = hit.segment;
+        *score = hit.score;
+    }
+    let told = [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored)];
+    for (fact, value) in facts.iter_mut().zip(told) {
+        *fact = value;
+    }
+    Ok(ranking.hits.len() as u32)
+}
+
+fn saturated(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

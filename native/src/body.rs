@@ -1,0 +1,114 @@
+//! Search bodies: a JSON object in which one member may be megabytes of base64. It is taken apart here so that a large
+//! picture is parsed, decoded and digested away from the event loop.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+const IMAGE_FIELD: &str = "image_b64";
+
+/// A search body without its picture.
+#[derive(Debug, PartialEq)]
+pub struct SearchBody {
+    /// The object as JSON, without `image_b64` where that was a string.
+    pub json: String,
+    pub image: Image,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Image {
+    Absent,
+    /// A string that is no base64.
+    Unreadable,
+    Present { bytes: Vec<u8>, sha256: [u8; 32] },
+}
+
+/// Takes a UTF-8 JSON object apart. A repeated member counts once, with its last value, as in `JSON.parse`.
+/// `None` when it is not a JSON object. An empty body is an empty object.
+pub fn split_search_body(body: &[u8]) -> Option<SearchBody> {
+    let text = std::str::from_utf8(body).ok()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Some(SearchBody { json: "{}".into(), image: Image::Absent });
+    }
+    let mut members: BTreeMap<Cow<str>, &RawValue> = serde_json::from_str(text).ok()?;
+    let image = match members.get(IMAGE_FIELD).and_then(|raw| serde_json::from_str::<Text>(raw.get()).ok()) {
+        None => Image::Absent,
+        Some(Text(encoded)) => {
+            members.remove(IMAGE_FIELD);
+            decode_image(&encoded)
+        }
+    };
+    Some(SearchBody { json: serde_json::to_string(&members).ok()?, image })
+}
+
+/// A JSON string, borrowed where it holds no escapes.
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Standard base64, with or without padding, with or without a `data:` prefix.
+fn decode_image(encoded: &str) -> Image {
+    let payload = match encoded.strip_prefix("data:") {
+        Some(rest) => rest.split_once(";base64,").map_or("", |(_, payload)| payload),
+        None => encoded,
+    };
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    match GeneralPurpose::new(&STANDARD, config).decode(payload.trim()) {
+        Ok(bytes) if !bytes.is_empty() => {
+            let sha256 = Sha256::digest(&bytes).into();
+            Image::Present { bytes, sha256 }
+        }
+        _ => Image::Unreadable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> SearchBody {
+        split_search_body(text.as_bytes()).expect("an object")
+    }
+
+    #[test]
+    fn a_picture_leaves_the_json_and_the_rest_stays() {
+        let body = split(r#"{"query":"a \"b\"","image_b64":"aGk=","k":3}"#);
+        assert_eq!(body.json, r#"{"k":3,"query":"a \"b\""}"#);
+        let Image::Present { bytes, sha256 } = body.image else { panic!("no picture") };
+        assert_eq!(bytes, b"hi");
+        assert_eq!(sha256[..], Sha256::digest(b"hi")[..]);
+    }
+
+    #[test]
+    fn padding_and_a_data_prefix_may_be_there_or_not() {
+        for encoded in ["aGk", "aGk=", "data:image/png;base64,aGk="] {
+            assert!(matches!(split(&format!(r#"{{"image_b64":"{encoded}"}}"#)).image, Image::Present { .. }), "{encoded}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_base64_is_unreadable_and_no_string_stays_in_the_json() {
+        assert_eq!(split(r#"{"image_b64":"%%%"}"#).image, Image::Unreadable);
+        assert_eq!(split(r#"{"image_b64":""}"#).image, Image::Unreadable);
+        assert_eq!(split(r#"{"image_b64":5}"#).json, r#"{"image_b64":5}"#);
+        assert_eq!(split(r#"{"image_b64":null}"#).image, Image::Absent);
+    }
+
+    #[test]
+    fn the_last_of_repeated_members_counts() {
+        assert_eq!(split(r#"{"k":1,"k":2}"#).json, r#"{"k":2}"#);
+    }
+
+    #[test]
+    fn only_objects_are_taken() {
+        for text in ["[]", "5", "{", "nul", "{}x", &"[".repeat(1_000_000), &"{\"a\":".repeat(1_000_000)] {
+            assert_eq!(split_search_body(text.as_bytes()), None);
+        }
+        assert_eq!(split_search_body(b"\xff{}"), None);
+        assert_eq!(split_search_body(b"  ").map(|body| body.json), Some("{}".into()));
+    }
+}

@@ -1,0 +1,28 @@
+//! The reference that every other kernel is checked against, and the one that runs anywhere.
+
+use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, f32_at, finish_f32};
+
+pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds };
+
+fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
+    let dimensions = query.dimensions();
+    assert_eq!(codes.len(), dimensions * out.len());
+    for (row, dot) in out.iter_mut().enumerate() {
+        let codes = &codes[row * dimensions..(row + 1) * dimensions];
+        *dot = codes.iter().zip(&query.codes).map(|(code, query)| i32::from(*code) * i32::from(*query)).sum();
+    }
+}
+
+fn dot_f32(query: &[f32], row: &[u8]) -> f32 {
+    assert_eq!(row.len(), 4 * query.len());
+    let mut lanes = [0f32; LANES];
+    let whole = query.len() / LANES * LANES;
+    for at in 0..whole {
+        lanes[at % LANES] = query[at].mul_add(f32_at(row, at), lanes[at % LANES]);
+    }
+    finish_f32(lanes, query, row, whole, f32::mul_add)
+}
+
+fn bounds(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+    bounds_loop(dots, scales, residuals, terms, threshold, out)
+}

@@ -1,0 +1,34 @@
+//! One process owns a data folder: an advisory lock that the kernel releases when the process ends, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+
+/// Holds the lock while it lives.
+#[derive(Debug)]
+pub struct FolderLock(#[allow(dead_code, reason = "the open file is the lock")] File);
+
+/// Takes the lock of a folder; `None` when another process has it. The folder must exist.
+pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(FolderLock(file))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_locked_once_and_free_again_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock_folder(folder.path()).unwrap();
+        assert!(first.is_some());
+        assert!(lock_folder(folder.path()).unwrap().is_none());
+        drop(first);
+        assert!(lock_folder(folder.path()).unwrap().is_some());
+    }
+}

@@ -1,0 +1,21 @@
+//! A Tenant's index: one LMDB environment with Items, Segments and immutable blocks of vectors, postings and fingerprints.
+//!
+//! **Invariants.** A commit holds whole Items only, so a snapshot sees all Segments of an Item or none. Blocks are never
+//! changed: an append adds some, a removal marks rows as dead, a merge replaces several by one. One process opens an
+//! environment once, and one thread at a time writes to it; readers never wait.
+
+pub mod block;
+pub mod error;
+pub mod input;
+pub mod merge;
+pub mod pictures;
+pub mod queue;
+pub mod scan;
+pub mod shard;
+pub mod snapshot;
+pub mod store;
+#[cfg(test)]
+mod tests;
+pub mod top;
+pub mod vectors;
+pub mod write;

@@ -1,0 +1,68 @@
+//! An open index.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+
+use super::error::{Result, ShardError};
+use super::queue::{Done, Write, WriteQueue};
+use super::snapshot::Snapshot;
+use super::store::{SpaceSpec, Store};
+
+/// How long closing waits for snapshots that nobody closed.
+const CLOSE_WAIT: Duration = Duration::from_secs(10);
+
+/// An open index. Closing it waits for writes that were accepted and for snapshots.
+pub struct Shard {
+    queue: RwLock<Option<Arc<WriteQueue>>>,
+    closing: Mutex<()>,
+}
+
+impl Shard {
+    /// Opens the index of a folder that exists and that no other `Shard` has open.
+    pub fn open(folder: &Path, spaces: Vec<SpaceSpec>) -> Result<Self> {
+        crate::kernels::chosen().map_err(ShardError::internal)?;
+        let store = Store::open(folder, spaces)?;
+        Ok(Self { queue: RwLock::new(Some(Arc::new(WriteQueue::new(store)))), closing: Mutex::default() })
+    }
+
+    pub fn spaces(&self) -> Result<Vec<SpaceSpec>> {
+        Ok(self.queue()?.store().spaces.clone())
+    }
+
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::open(self.queue()?)
+    }
+
+    /// Puts a write in line; `done` is called on another thread once it is on the disk, or has failed.
+    pub fn submit(&self, write: Write, done: Done) {
+        match self.queue() {
+            Ok(queue) => queue.submit(write, done),
+            Err(error) => done(Err(error)),
+        }
+    }
+
+    /// Writes and waits.
+    pub fn write(&self, write: Write) -> Result<bool> {
+        let (send, receive) = std::sync::mpsc::channel();
+        self.submit(write, Box::new(move |result| drop(send.send(result))));
+        receive.recv().unwrap_or_else(|_| Err(ShardError::internal("A write was given up.")))
+    }
+
+    /// Closes the environment: waits for accepted writes and open snapshots. Idempotent.
+    pub fn close(&self) -> Result<()> {
+        let _one = self.closing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Some(queue) = self.queue.write().unwrap_or_else(|poisoned| poisoned.into_inner()).take() else { return Ok(()) };
+        queue.close();
+        let closed = queue.store().env.clone().prepare_for_closing();
+        drop(queue);
+        if closed.wait_timeout(CLOSE_WAIT) {
+            return Ok(());
+        }
+        Err(ShardError::internal("The index could not be closed: a snapshot is still open."))
+    }
+
+    fn queue(&self) -> Result<Arc<WriteQueue>> {
+        self.queue.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone().ok_or_else(ShardError::closed)
+    }
+}

@@ -1,0 +1,165 @@
+//! What a reader sees: one LMDB read transaction, never changing, never waiting.
+
+use std::sync::Arc;
+
+use heed::{RoTxn, WithoutTls};
+
+use super::block::Header;
+use super::error::{Result, ShardError};
+use super::pictures::{DIGEST_BYTES, PicturesView};
+use super::queue::WriteQueue;
+use super::scan;
+use super::store::{Family, ItemEntry, Totals};
+use super::top::{Ranking, Top};
+use crate::kernels;
+use crate::words::postings::PostingsView;
+use crate::words::rank::{self, WordsBlock};
+
+/// Most Items in one page of [`Snapshot::items`].
+pub const ITEMS_MAX: usize = 10_000;
+
+pub struct Snapshot {
+    // Before the queue, which keeps the environment: the transaction must end first.
+    txn: RoTxn<'static, WithoutTls>,
+    queue: Arc<WriteQueue>,
+}
+
+impl Snapshot {
+    pub(super) fn open(queue: Arc<WriteQueue>) -> Result<Self> {
+        let txn = queue.store().env.clone().static_read_txn()?;
+        Ok(Self { txn, queue })
+    }
+
+    /// The exact best k rows of a space.
+    pub fn search_vector(&self, space: &str, query: &[f32], k: usize) -> Result<Ranking> {
+        let store = self.queue.store();
+        let spec = store.spaces.iter().find(|spec| spec.name == space);
+        let spec = spec.ok_or_else(|| ShardError::internal(format!("{space} is no space of the index.")))?;
+        let kernel = kernels::chosen().map_err(ShardError::internal)?;
+        scan::search(store, &self.txn, kernel, spec, query, k)
+    }
+
+    /// The best k Segments for a query's words.
+    pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
+        let store = self.queue.store();
+        let mut blocks = vec![];
+        for entry in store.blocks_of(&self.txn, Family::WORDS)? {
+            let (key, value) = entry?;
+            let view = PostingsView::read(value)?;
+            store.checked(key, &view.header, value)?;
+            blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
+        }
+        rank::search(&blocks, query, k)
+    }
+
+    /// The same file first, then near copies of a picture; nothing else.
+    pub fn search_picture(&self, fingerprint: &[u8], digest: &[u8; DIGEST_BYTES], k: usize) -> Result<Ranking> {
+        let store = self.queue.store();
+        let mut ranking = Ranking { exact: true, ..Ranking::default() };
+        let mut top = Top::new(k);
+        for entry in store.blocks_of(&self.txn, Family::PICTURES)? {
+            let (key, value) = entry?;
+            let view = PicturesView::read(value)?;
+            store.checked(key, &view.header, value)?;
+            ranking.scanned += u64::from(view.header.rows);
+            view.search(digest, fingerprint, store.dead(&self.txn, key)?, &mut top)?;
+        }
+        ranking.hits = top.into_ranking();
+        Ok(ranking)
+    }
+
+    /// The records of some Segments as one JSON array; null for those that are not there.
+    pub fn records(&self, segments: &[u32]) -> Result<String> {
+        let mut json = String::from("[");
+        for (at, segment) in segments.iter().enumerate() {
+            if at > 0 {
+                json.push(',');
+            }
+            match self.segment(*segment)? {
+                Some((_, record)) => json.push_str(text(record)?),
+                None => json.push_str("null"),
+            }
+        }
+        json.push(']');
+        Ok(json)
+    }
+
+    /// Writes the first Segment in the same place of the same Item for each Segment; `u32::MAX` for those that are not there.
+    pub fn places(&self, segments: &[u32], places: &mut [u32]) -> Result<()> {
+        for (segment, place) in segments.iter().zip(places) {
+            *place = self.segment(*segment)?.map_or(u32::MAX, |(place, _)| place);
+        }
+        Ok(())
+    }
+
+    fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {
+        let Some(value) = self.queue.store().databases.segments.get(&self.txn, &segment)? else { return Ok(None) };
+        let (place, record) = value.split_first_chunk::<4>().ok_or_else(|| ShardError::corrupt("A segment's record is damaged."))?;
+        Ok(Some((u32::from_le_bytes(*place), record)))
+    }
+
+    /// An Item's record, as JSON.
+    pub fn item(&self, id: &str) -> Result<Option<String>> {
+        // LMDB refuses an empty or too long key; neither is an Item.
+        if id.is_empty() || id.len() > 500 {
+            return Ok(None);
+        }
+        let databases = &self.queue.store().databases;
+        let Some(entry) = databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()? else { return Ok(None) };
+        self.record_of(entry.sequence)
+    }
+
+    /// The first Item, pending or searchable, whose file has this SHA-256.
+    pub fn item_by_digest(&self, sha256: &[u8; 32]) -> Result<Option<String>> {
+        let databases = &self.queue.store().databases;
+        let Some(first) = databases.digests.prefix_iter(&self.txn, sha256.as_slice())?.next() else { return Ok(None) };
+        let (key, _) = first?;
+        let sequence = key.last_chunk::<8>().ok_or_else(|| ShardError::corrupt("A digest's key is damaged."))?;
+        self.record_of(u64::from_be_bytes(*sequence))
+    }
+
+    fn record_of(&self, sequence: u64) -> Result<Option<String>> {
+        let record = self.queue.store().databases.items.get(&self.txn, &sequence)?;
+        record.map(|record| text(record).map(str::to_owned)).transpose()
+    }
+
+    /// Items after the one with this id (from the first when there is none), in order of insertion, as one JSON array.
+    pub fn items(&self, after: Option<&str>, limit: usize) -> Result<String> {
+        let databases = &self.queue.store().databases;
+        let from = match after.filter(|id| !id.is_empty() && id.len() <= 500) {
+            Some(id) => match databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()? {
+                Some(entry) => entry.sequence + 1,
+                None => 0,
+            },
+            None => 0,
+        };
+        let mut json = String::from("[");
+        for (at, entry) in databases.items.range(&self.txn, &(from..))?.take(limit.min(ITEMS_MAX)).enumerate() {
+            if at > 0 {
+                json.push(',');
+            }
+            json.push_str(text(entry?.1)?);
+        }
+        json.push(']');
+        Ok(json)
+    }
+
+    pub fn totals(&self) -> Result<Totals> {
+        self.queue.store().totals(&self.txn)
+    }
+
+    /// Rows and blocks of each family, in the order of their keys: what a merge has made of them.
+    pub fn blocks(&self) -> Result<Vec<(u8, u32)>> {
+        let blocks = self.queue.store().databases.blocks.iter(&self.txn)?;
+        let rows = blocks.map(|entry| {
+            let (key, value) = entry?;
+            let family = super::store::BlockKey::read(key)?.family;
+            Ok((family.0, Header::read(value, family.kind())?.rows))
+        });
+        rows.collect()
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| ShardError::corrupt("A record is not text."))
+}

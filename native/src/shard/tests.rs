@@ -1,0 +1,258 @@
+//! The index against a naive reference: whatever was appended, changed, removed, merged and reopened.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
+use super::queue::Write;
+use super::shard::Shard;
+use super::store::SpaceSpec;
+use super::top::{Ranking, Scored};
+use crate::kernels;
+
+const DIMENSIONS: usize = 24;
+
+fn spaces(model: u8) -> Vec<SpaceSpec> {
+    vec![SpaceSpec { name: "meaning".into(), dimensions: DIMENSIONS, model: [model; 32] }]
+}
+
+fn open(folder: &std::path::Path) -> Shard {
+    Shard::open(folder, spaces(1)).unwrap()
+}
+
+fn item(id: &str, state: &str) -> ItemRecord {
+    let sha256 = format!("{:064x}", crc32c::crc32c(id.as_bytes()));
+    ItemRecord::parse(&format!(r#"{{"id":"{id}","sha256":"{sha256}","state":"{state}","bytes":10}}"#)).unwrap()
+}
+
+fn segment(vector: &[f32], words: &str) -> SegmentInput {
+    SegmentInput { record: r#"{"place":3}"#.into(), place: 3, words: Some(words.into()), picture: None, vectors: vec![(0, vector.to_vec())] }
+}
+
+fn append(shard: &Shard, id: &str, segments: Vec<SegmentInput>) {
+    shard.write(Write::Append { item: item(id, "searchable"), segments }).unwrap();
+}
+
+fn search(shard: &Shard, query: &[f32], k: usize) -> Ranking {
+    shard.snapshot().unwrap().search_vector("meaning", query, k).unwrap()
+}
+
+fn found_by_words(shard: &Shard, query: &str) -> Vec<u32> {
+    shard.snapshot().unwrap().search_words(query, 100).unwrap().hits.iter().map(|hit| hit.segment).collect()
+}
+
+/// What the f32 rows alone give, row by row.
+fn naive(rows: &BTreeMap<u32, Vec<f32>>, query: &[f32], k: usize) -> Vec<Scored> {
+    let mut all: Vec<Scored> = rows
+        .iter()
+        .map(|(segment, row)| {
+            let bytes: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
+            Scored { score: (kernels::scalar::KERNEL.dot_f32)(query, &bytes), segment: *segment }
+        })
+        .collect();
+    all.sort();
+    all.truncate(k);
+    all
+}
+
+fn vector() -> impl Strategy<Value = Vec<f32>> {
+    // Few different values, so that equal scores happen; some tiny and large ones.
+    let element = prop_oneof![4 => -1.0f32..1.0, 2 => Just(0.5f32), 1 => Just(0.0), 1 => Just(1e-30), 1 => Just(90.0)];
+    proptest::collection::vec(element, DIMENSIONS)
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Append(u8, Vec<Vec<f32>>),
+    Remove(u8),
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => (0..12u8, proptest::collection::vec(vector(), 0..9)).prop_map(|(id, rows)| Step::Append(id, rows)),
+        2 => (0..12u8).prop_map(Step::Remove),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn a_search_gives_what_the_naive_reference_gives(
+        steps in proptest::collection::vec(step(), 1..60), query in vector(), k in 0..40usize
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut shard = open(folder.path());
+        let mut rows: BTreeMap<u32, Vec<f32>> = BTreeMap::new();
+        let mut items: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
+        let mut next = 0;
+        for step in steps {
+            match step {
+                Step::Append(id, vectors) => {
+                    for old in items.remove(&id).unwrap_or_default() {
+                        rows.remove(&old);
+                    }
+                    append(&shard, &format!("i{id}"), vectors.iter().map(|vector| segment(vector, "alpha")).collect());
+                    items.insert(id, (next..next + vectors.len() as u32).collect());
+                    for vector in vectors {
+                        rows.insert(next, vector);
+                        next += 1;
+                    }
+                }
+                Step::Remove(id) => {
+                    let removed = shard.write(Write::RemoveItem { id: format!("i{id}") }).unwrap();
+                    let expected = items.remove(&id);
+                    prop_assert_eq!(removed, expected.is_some());
+                    for old in expected.unwrap_or_default() {
+                        rows.remove(&old);
+                    }
+                }
+                Step::Reopen => {
+                    shard.close().unwrap();
+                    shard = open(folder.path());
+                }
+            }
+        }
+        let ranking = search(&shard, &query, k);
+        prop_assert!(ranking.exact);
+        prop_assert_eq!(ranking.hits, naive(&rows, &query, k));
+        let by_words = found_by_words(&shard, "alpha");
+        prop_assert_eq!(by_words, rows.keys().copied().collect::<Vec<_>>());
+        let totals = shard.snapshot().unwrap().totals().unwrap();
+        prop_assert_eq!((totals.items, totals.segments), (items.len() as u64, rows.len() as u64));
+    }
+}
+
+#[test]
+fn many_small_appends_become_few_blocks_and_find_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for number in 0..600 {
+        let mut vector = vec![0f32; DIMENSIONS];
+        vector[number % DIMENSIONS] = 1.0;
+        append(&shard, &format!("i{number}"), vec![segment(&vector, if number % 3 == 0 { "fizz" } else { "buzz word" })]);
+    }
+    shard.close().unwrap();
+    let shard = open(folder.path());
+    let blocks = shard.snapshot().unwrap().blocks().unwrap();
+    assert!(blocks.iter().filter(|block| block.0 == 0).count() < 40, "{blocks:?}");
+    assert_eq!(found_by_words(&shard, "fizz").len(), 100);
+    assert_eq!(shard.snapshot().unwrap().search_words("fizz", 1000).unwrap().hits.len(), 200);
+    let mut query = vec![0f32; DIMENSIONS];
+    query[5] = 1.0;
+    let hits = search(&shard, &query, 3).hits;
+    assert_eq!(hits.iter().map(|hit| hit.segment).collect::<Vec<_>>(), [5, 29, 53]);
+}
+
+#[test]
+fn concurrent_writes_share_commits_and_are_all_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let (send, receive) = std::sync::mpsc::channel();
+    for number in 0..300 {
+        let send = send.clone();
+        let segments = vec![segment(&[0.1; DIMENSIONS], &format!("word{number}"))];
+        let write = Write::Append { item: item(&format!("i{number}"), "searchable"), segments };
+        shard.submit(write, Box::new(move |result| drop(send.send(result))));
+    }
+    assert!((0..300).all(|_| receive.recv().unwrap().unwrap()));
+    assert_eq!(shard.snapshot().unwrap().totals().unwrap().items, 300);
+    assert_eq!(found_by_words(&shard, "word17").len(), 1);
+}
+
+#[test]
+fn a_snapshot_does_not_see_what_comes_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
+    let before = shard.snapshot().unwrap();
+    append(&shard, "b", vec![segment(&[0.2; DIMENSIONS], "late")]);
+    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
+    assert_eq!(before.search_vector("meaning", &[0.2; DIMENSIONS], 10).unwrap().hits.len(), 1);
+    assert_eq!(before.search_words("late", 10).unwrap().hits, []);
+    assert!(before.item("a").unwrap().is_some());
+    assert!(found_by_words(&shard, "early").is_empty());
+    assert_eq!(found_by_words(&shard, "late"), [1]);
+}
+
+#[test]
+fn another_model_is_refused_for_its_family_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
+    shard.close().unwrap();
+    let shard = Shard::open(folder.path(), spaces(2)).unwrap();
+    let error = shard.snapshot().unwrap().search_vector("meaning", &[0.2; DIMENSIONS], 3).unwrap_err();
+    assert_eq!(error.code, "shard_model_mismatch");
+    assert_eq!(found_by_words(&shard, "word"), [0]);
+    let write = Write::Append { item: item("b", "searchable"), segments: vec![segment(&[0.2; DIMENSIONS], "x")] };
+    assert_eq!(shard.write(write).unwrap_err().code, "shard_model_mismatch");
+    assert!(shard.snapshot().unwrap().item("b").unwrap().is_none());
+}
+
+#[test]
+fn nan_and_infinity_are_refused_at_the_door() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30] {
+        let mut vector = [0.2; DIMENSIONS];
+        vector[7] = bad;
+        assert!(segment(&vector, "x").check(&spaces(1)).is_err());
+        assert!(shard.snapshot().unwrap().search_vector("meaning", &vector, 3).is_err());
+    }
+    assert!(segment(&[0.2; DIMENSIONS - 1], "x").check(&spaces(1)).is_err());
+}
+
+#[test]
+fn states_digests_and_order_of_items_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for id in ["a", "b", "c"] {
+        shard.write(Write::PutItem { item: item(id, "pending") }).unwrap();
+    }
+    shard.write(Write::PutItem { item: item("b", "failed") }).unwrap();
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
+    let snapshot = shard.snapshot().unwrap();
+    let digest = |id: &str| item(id, "pending").sha256;
+    assert!(snapshot.item_by_digest(&digest("a")).unwrap().unwrap().contains("searchable"));
+    assert_eq!(snapshot.item_by_digest(&digest("b")).unwrap(), None);
+    assert!(snapshot.item_by_digest(&digest("c")).unwrap().unwrap().contains("pending"));
+    let ids = |json: String| json.matches("\"id\":\"").count();
+    assert_eq!(ids(snapshot.items(None, 10).unwrap()), 3);
+    assert_eq!(ids(snapshot.items(Some("a"), 10).unwrap()), 2);
+    assert_eq!(ids(snapshot.items(Some("a"), 1).unwrap()), 1);
+    assert_eq!(snapshot.totals().unwrap().items, 1);
+    assert_eq!(digest_of_hex("zz"), None);
+}
+
+#[test]
+fn pictures_are_removed_with_their_item() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for (id, byte) in [("a", 1u8), ("b", 2)] {
+        let picture = PictureInput { digest: [byte; 32], fingerprint: vec![0xf0; 16] };
+        append(&shard, id, vec![SegmentInput { record: "{}".into(), picture: Some(picture), ..SegmentInput::default() }]);
+    }
+    let found = |shard: &Shard| {
+        let ranking = shard.snapshot().unwrap().search_picture(&[0xf0; 16], &[2; 32], 10).unwrap();
+        ranking.hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&shard), [1, 0]);
+    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    assert_eq!(found(&shard), [0]);
+}
+
+#[test]
+fn a_closed_index_refuses_everything_and_can_be_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
+    shard.close().unwrap();
+    shard.close().unwrap();
+    assert_eq!(shard.snapshot().err().unwrap().code, "not_found");
+    assert_eq!(shard.write(Write::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
+    assert_eq!(found_by_words(&open(folder.path()), "word"), [0]);
+}

@@ -1,0 +1,94 @@
+//! The best k of a stream of scores. Higher is better; equal scores are ordered by insertion: the lower segment first.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// A segment with its score. The order is the order of an answer: `a < b` when `a` stands before `b`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    pub score: f32,
+    pub segment: u32,
+}
+
+impl Eq for Scored {}
+
+impl PartialOrd for Scored {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scored {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // `+ 0.0` makes −0 equal to 0.
+        (other.score + 0.0).total_cmp(&(self.score + 0.0)).then(self.segment.cmp(&other.segment))
+    }
+}
+
+/// Keeps the best k of what it is offered.
+#[derive(Debug)]
+pub struct Top {
+    k: usize,
+    heap: BinaryHeap<Scored>,
+}
+
+impl Top {
+    pub fn new(k: usize) -> Self {
+        Self { k, heap: BinaryHeap::new() }
+    }
+
+    #[inline]
+    pub fn offer(&mut self, scored: Scored) {
+        if self.heap.len() < self.k {
+            self.heap.push(scored);
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && scored < *worst
+        {
+            *worst = scored;
+        }
+    }
+
+    /// The score that a further segment must at least reach; −∞ until there are k.
+    pub fn threshold(&self) -> f32 {
+        if self.heap.len() < self.k { f32::NEG_INFINITY } else { self.heap.peek().map_or(f32::INFINITY, |worst| worst.score) }
+    }
+
+    /// Best first.
+    pub fn into_ranking(self) -> Vec<Scored> {
+        self.heap.into_sorted_vec()
+    }
+}
+
+/// An answer: best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranking {
+    pub hits: Vec<Scored>,
+    /// True when the hits are proved to be the best k of all rows.
+    pub exact: bool,
+    /// Rows (or postings) whose code was looked at.
+    pub scanned: u64,
+    /// Rows whose exact score was computed.
+    pub rescored: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_k_are_those_of_a_full_sort(scores in proptest::collection::vec(-3i8..3, 0..60), k in 0usize..70) {
+            let all: Vec<Scored> =
+                scores.iter().enumerate().map(|(segment, score)| Scored { score: f32::from(*score), segment: segment as u32 }).collect();
+            let mut sorted = all.clone();
+            sorted.sort();
+            sorted.truncate(k);
+            let mut top = Top::new(k);
+            for scored in all.iter().rev() {
+                top.offer(*scored);
+            }
+            prop_assert_eq!(top.into_ranking(), sorted);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! From the text of segments to a block of postings.
+
+use std::collections::HashMap;
+
+use super::analysis::{Form, Terms, words};
+use super::language::{DEFAULT, Language};
+use super::postings::{Document, TermWriter, push_varint};
+
+/// Words of one segment that are indexed; a longer text is searchable by its first ones.
+pub const WORDS_MAX: usize = 1_000_000;
+
+/// A segment's text, analysed, before it has a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnalysedText {
+    pub language: Language,
+    pub length: u32,
+    /// Each term with its positions, ascending.
+    pub terms: Vec<(String, Vec<u32>)>,
+}
+
+/// Language of an Item's texts together, for those that are too short to tell alone.
+pub fn language_of<'a>(texts: impl Iterator<Item = &'a str>) -> Language {
+    const SAMPLE_BYTES: usize = 1024;
+    let mut sample = String::new();
+    for text in texts {
+        sample.push_str(text);
+        sample.push('\n');
+        if sample.len() > SAMPLE_BYTES {
+            break;
+        }
+    }
+    Language::detect(&sample).unwrap_or(DEFAULT)
+}
+
+/// Analyses a text in its own language, or in `otherwise` where that is not certain. Stop words are indexed, so that
+/// phrases find them, and don't count for the length.
+pub fn analyse(text: &str, otherwise: Language, terms_of: &mut HashMap<Language, Terms>) -> AnalysedText {
+    let language = Language::detect(text).unwrap_or(otherwise);
+    let analyser = terms_of.entry(language).or_insert_with(|| Terms::of(language));
+    let mut positions: HashMap<String, Vec<u32>> = HashMap::new();
+    let mut length = 0;
+    for word in words(text).into_iter().take(WORDS_MAX) {
+        if word.form != Form::Single && !analyser.is_stop_word(&word) {
+            length += 1;
+        }
+        positions.entry(analyser.term(&word)).or_default().push(word.position);
+    }
+    AnalysedText { language, length, terms: positions.into_iter().collect() }
+}
+
+/// A block of some analysed segments, in ascending order of their numbers.
+pub fn encode(texts: &[(u32, AnalysedText)]) -> Vec<u8> {
+    let mut by_term: Vec<(&str, u32, &[u32])> = vec![];
+    for (row, (_, text)) in texts.iter().enumerate() {
+        by_term.extend(text.terms.iter().map(|(term, positions)| (term.as_str(), row as u32, positions.as_slice())));
+    }
+    by_term.sort_unstable_by_key(|posting| (posting.0, posting.1));
+    let mut writer = TermWriter::default();
+    let mut encoded = vec![];
+    let mut spans: Vec<(u32, u32, std::ops::Range<usize>)> = vec![];
+    for group in by_term.chunk_by(|left, right| left.0 == right.0) {
+        encoded.clear();
+        spans.clear();
+        for (_, row, positions) in group {
+            let start = encoded.len();
+            let mut previous = 0;
+            for position in *positions {
+                push_varint(&mut encoded, position - previous);
+                previous = *position;
+            }
+            spans.push((*row, positions.len() as u32, start..encoded.len()));
+        }
+        writer.term(group[0].0.as_bytes(), spans.iter().map(|(row, count, span)| (*row, *count, &encoded[span.clone()])));
+    }
+    let documents: Vec<Document> = texts
+        .iter()
+        .map(|(segment, text)| Document { segment: *segment, length: text.length, language: text.language })
+        .collect();
+    writer.seal(&documents)
+}

@@ -1,0 +1,10 @@
+//! Search by words: analysis of text in its own language, blocks of postings, BM25.
+
+pub mod analysis;
+pub mod build;
+pub mod language;
+pub mod postings;
+pub mod query;
+pub mod rank;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! A query of words: what must be looked up in each language, and the phrases that must occur in order.
+
+use std::collections::HashMap;
+
+use super::analysis::{Form, Terms, Word, words};
+use super::language::{Language, start_of};
+
+/// Different words of a query that are looked up; further ones are left out.
+pub const WORDS_MAX: usize = 256;
+/// Bytes of a query that are read.
+pub const BYTES_MAX: usize = 64 * 1024;
+
+/// A term and the languages in which a word of the query becomes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    pub term: String,
+    /// [`Language::bit`]s.
+    pub languages: u64,
+}
+
+/// One word of the query; a segment is matched by the variant of its own language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryWord {
+    pub variants: Vec<Variant>,
+    /// How often the query has it.
+    pub count: u32,
+}
+
+/// Words that must stand in order: the term of each, by language, with its distance from the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phrase {
+    pub words: Vec<(u32, Vec<Variant>)>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    pub words: Vec<QueryWord>,
+    pub phrases: Vec<Phrase>,
+}
+
+/// Analyses a query in each of the languages. Stop words are looked up only when the query has nothing else in that
+/// language.
+pub fn parse(text: &str, languages: &[Language]) -> Query {
+    let analysers: Vec<(Language, Terms)> = languages.iter().map(|language| (*language, Terms::of(*language))).collect();
+    let mut all: Vec<Word> = vec![];
+    let mut phrases = vec![];
+    for (at, part) in start_of(text, BYTES_MAX).split(['"', '“', '”', '„', '«', '»']).enumerate() {
+        let part = without_covered_singles(words(part));
+        if at % 2 == 1
+            && let Some(first) = part.first().map(|word| word.position)
+            && part.len() > 1
+        {
+            let of_word = |word: &Word| (word.position - first, variants(word, &analysers, |_, _| true));
+            phrases.push(Phrase { words: part.iter().take(WORDS_MAX).map(of_word).collect() });
+        }
+        all.extend(part);
+    }
+    Query { words: distinct(&all, &analysers), phrases }
+}
+
+/// A character of a script without spaces is looked up alone only where it stands alone.
+fn without_covered_singles(words: Vec<Word>) -> Vec<Word> {
+    let pairs: Vec<u32> = words.iter().filter(|word| word.form == Form::Pair).map(|word| word.position).collect();
+    let covered = |at: u32| pairs.binary_search(&at).is_ok() || (at > 0 && pairs.binary_search(&(at - 1)).is_ok());
+    words.into_iter().filter(|word| word.form != Form::Single || !covered(word.position)).collect()
+}
+
+fn distinct(all: &[Word], analysers: &[(Language, Terms)]) -> Vec<QueryWord> {
+    let only_stop_words: Vec<bool> =
+        analysers.iter().map(|(_, terms)| all.iter().all(|word| terms.is_stop_word(word))).collect();
+    let mut order: Vec<(&Word, u32)> = vec![];
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for word in all {
+        match seen.get(word.text.as_str()) {
+            Some(at) => order[*at].1 += 1,
+            None if order.len() < WORDS_MAX => {
+                seen.insert(&word.text, order.len());
+                order.push((word, 1));
+            }
+            None => {}
+        }
+    }
+    let looked_up = |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !terms.is_stop_word(word));
+    let words = order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count });
+    words.filter(|word| !word.variants.is_empty()).collect()
+}
+
+fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize, &Terms) -> bool) -> Vec<Variant> {
+    let mut variants: Vec<Variant> = vec![];
+    for (at, (language, terms)) in analysers.iter().enumerate() {
+        if !wanted(at, terms) {
+            continue;
+        }
+        let term = terms.term(word);
+        match variants.iter_mut().find(|variant| variant.term == term) {
+            Some(variant) => variant.languages |= language.bit(),
+            None => variants.push(Variant { term, languages: language.bit() }),
+        }
+    }
+    variants
+}

@@ -1,0 +1,129 @@
+//! BM25 and phrases against a naive reference over the same words.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::build::{analyse, encode};
+use super::language::DEFAULT;
+use super::postings::{PostingsView, merge};
+use super::rank::{WordsBlock, search};
+use crate::shard::block::Dead;
+
+fn block(first: u32, texts: &[&str]) -> Vec<u8> {
+    let mut terms = HashMap::new();
+    let analysed: Vec<_> = (first..).zip(texts.iter().map(|text| analyse(text, DEFAULT, &mut terms))).collect();
+    encode(&analysed)
+}
+
+fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
+    let blocks: Vec<WordsBlock<'_>> =
+        blocks.iter().map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead }).collect();
+    search(&blocks, query, 100).unwrap().hits.iter().map(|hit| (hit.segment, hit.score)).collect()
+}
+
+fn segments(blocks: &[&[u8]], query: &str) -> Vec<u32> {
+    let blocks: Vec<_> = blocks.iter().map(|value| (*value, Dead::default())).collect();
+    found(&blocks, query).into_iter().map(|hit| hit.0).collect()
+}
+
+const VOCABULARY: [&str; 6] = ["zebra", "yacht", "xylem", "walnut", "velvet", "umbrella"];
+
+/// The formula, word for word, over texts of the vocabulary.
+fn naive(texts: &[(u32, Vec<usize>)], query: &[usize]) -> Vec<(u32, f32)> {
+    let count = texts.len() as f64;
+    let mean = texts.iter().map(|text| text.1.len()).sum::<usize>() as f64 / count;
+    let mut hits: Vec<(u32, f32)> = vec![];
+    for (segment, text) in texts {
+        let mut score = 0f64;
+        for word in query {
+            let with = texts.iter().filter(|text| text.1.contains(word)).count() as f64;
+            let idf = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
+            let frequency = text.iter().filter(|other| *other == word).count() as f64;
+            score += idf * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean));
+        }
+        if score > 0.0 {
+            hits.push((*segment, score as f32));
+        }
+    }
+    hits
+}
+
+proptest! {
+    #[test]
+    fn scores_are_those_of_the_formula_whatever_the_blocks(
+        texts in proptest::collection::vec(proptest::collection::vec(0..6usize, 1..12), 1..30),
+        dead in proptest::collection::vec(any::<bool>(), 30),
+        cut in 0..30usize,
+        query in proptest::collection::vec(0..6usize, 1..5),
+    ) {
+        let written: Vec<String> =
+            texts.iter().map(|words| words.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ")).collect();
+        let written: Vec<&str> = written.iter().map(String::as_str).collect();
+        let cut = cut.min(texts.len());
+        let blocks = [block(0, &written[..cut]), block(cut as u32, &written[cut..])];
+        let bits = |rows: std::ops::Range<usize>| {
+            let mut bytes = vec![0u8; rows.len().div_ceil(8)];
+            for (at, row) in rows.enumerate().filter(|(_, row)| dead[*row]) {
+                let _ = row;
+                bytes[at / 8] |= 1 << (at % 8);
+            }
+            bytes
+        };
+        let dead_bits = [bits(0..cut), bits(cut..texts.len())];
+        let sources: Vec<(&[u8], Dead<'_>)> =
+            blocks.iter().zip(&dead_bits).map(|(value, dead)| (value.as_slice(), Dead(dead))).collect();
+        let alive: Vec<(u32, Vec<usize>)> =
+            texts.iter().enumerate().filter(|(row, _)| !dead[*row]).map(|(row, text)| (row as u32, text.clone())).collect();
+        let question = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
+        let mut hits = found(&sources, &question);
+        let mut expected = if alive.is_empty() { vec![] } else { naive(&alive, &query) };
+        let merged = merge(&sources).unwrap();
+        let of_merged = merged.map(|value| found(&[(value.as_slice(), Dead::default())], &question)).unwrap_or_default();
+        prop_assert_eq!(&of_merged, &hits);
+        hits.sort_by_key(|hit| hit.0);
+        expected.sort_by_key(|hit| hit.0);
+        prop_assert_eq!(hits.len(), expected.len());
+        for (hit, expected) in hits.iter().zip(&expected) {
+            prop_assert_eq!(hit.0, expected.0);
+            prop_assert!((hit.1 - expected.1).abs() <= 1e-4 * expected.1, "{:?} {:?}", hit, expected);
+        }
+    }
+}
+
+#[test]
+fn quoted_phrases_match_in_order_stop_words_included() {
+    let value = block(0, &["the cat of the house", "the house of the cat", "cat house", "to be or not to be"]);
+    assert_eq!(segments(&[&value], "\"house of the cat\""), [1]);
+    assert_eq!(segments(&[&value], "“cat house”"), [2]);
+    assert_eq!(segments(&[&value], "\"cat zebra\""), [] as [u32; 0]);
+    assert_eq!(segments(&[&value], "\"to be or not to be\""), [3]);
+    assert_eq!(segments(&[&value], "cat house").len(), 3);
+}
+
+#[test]
+fn each_text_is_matched_in_its_own_language() {
+    let german = "Die Regierung hat gestern neue Häuser für viele Familien in der Stadt gebaut und eröffnet.";
+    let english = "The government opened many new houses for families in the city and the people were happy.";
+    let value = block(0, &[german, english]);
+    assert_eq!(segments(&[&value], "Haus Familie"), [0]);
+    assert_eq!(segments(&[&value], "housing family"), [1]);
+    assert_eq!(segments(&[&value], "die"), [] as [u32; 0], "a stop word where it occurs");
+}
+
+#[test]
+fn scripts_without_spaces_are_found_by_pairs_and_by_single_characters() {
+    let value = block(0, &["東京都に住む黒猫", "京都の寺", "白い犬"]);
+    assert_eq!(segments(&[&value], "東京"), [0]);
+    assert_eq!(segments(&[&value], "猫"), [0]);
+    assert_eq!(segments(&[&value], "\"京都の寺\""), [1]);
+}
+
+#[test]
+fn odd_queries_find_nothing_and_do_no_harm() {
+    let value = block(0, &["plain text"]);
+    for query in ["", "\"", "\"\"\"", "   ", "!!!", "\u{0}", &"\"a ".repeat(5_000), &"x".repeat(200_000)] {
+        assert_eq!(segments(&[&value], query), [] as [u32; 0]);
+    }
+    assert_eq!(segments(&[], "text"), [] as [u32; 0]);
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Says what is missing on this machine and how to install it. Changes nothing.
+set -u
+missing=0
+
+say() {
+  missing=1
+  printf '\n%s\n  %s\n' "$1" "$2" >&2
+}
+
+# at_least HAVE WANT: true when version HAVE is WANT or newer.
+at_least() {
+  [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+case "$(uname -s)-$(uname -m)" in
+  Linux-x86_64) ;;
+  Linux-aarch64) echo "Note: on arm64 the code compiles, but it has not been run there; it is not supported yet." >&2 ;;
+  *) say "Farthing runs on Linux (x86-64)." "Use a Debian or Ubuntu machine or container." ;;
+esac
+
+if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
+  say "Node.js 20 or newer with npm is missing." "Install it from https://nodejs.org (the distribution's own package may be too old)."
+elif ! at_least "$(node --version | tr -d v)" 20.0.0; then
+  say "Node.js $(node --version) is too old: 20 or newer is needed." "Install it from https://nodejs.org (the distribution's own package may be too old)."
+fi
+
+if ! command -v c++ >/dev/null 2>&1 && ! command -v g++ >/dev/null 2>&1; then
+  say "A C++ compiler is missing." "sudo apt-get install -y build-essential"
+fi
+
+rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' native/Cargo.toml)
+if ! command -v cargo >/dev/null 2>&1; then
+  say "Rust $rust_wanted or newer is missing." "Install rustup from https://rustup.rs, then open a new shell (the distribution's own rustc is too old)."
+elif ! at_least "$(rustc --version | cut -d ' ' -f 2)" "$rust_wanted"; then
+  say "$(rustc --version) is too old: $rust_wanted or newer is needed." "rustup update stable   (without rustup: install it from https://rustup.rs)"
+fi
+
+exit $missing

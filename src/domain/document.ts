@@ -1,0 +1,110 @@
+/** A stretch of a document's text, in reading order: what passages are cut from. */
+export interface Block {
+  readonly text: string;
+  /** Page of the file, from 1; absent where a format has no pages. */
+  readonly page?: number;
+  /** Headings above the text, outermost first, joined by " › ". */
+  readonly heading?: string;
+}
+
+/** A decoded picture, ready for a model: `width * height * 3` bytes, sRGB, row by row, in the size of its PictureSpec. */
+export interface Pixels {
+  readonly rgb: Uint8Array;
+}
+
+/**
+ * What a `visual` model wants to see: the picture scaled to `width` × `height`. `cover` cuts what is over at both ends,
+ * `contain` fills what is missing with white, `fill` ignores the proportions.
+ */
+export interface PictureSpec {
+  readonly width: number;
+  readonly height: number;
+  readonly fit: 'cover' | 'fill' | 'contain';
+  readonly resample: 'nearest' | 'linear' | 'cubic' | 'mitchell' | 'lanczos2' | 'lanczos3';
+}
+
+export type DocumentKind = 'text' | 'document' | 'picture';
+
+/** What is known of a file once its type is recognised and it was opened, before the slow part. */
+export interface Opened {
+  readonly kind: DocumentKind;
+  /** As recognised from the content, never from the name. */
+  readonly mediaType: string;
+  readonly pages?: number;
+  /** Pixels, after the turn that EXIF asks for. */
+  readonly width?: number;
+  readonly height?: number;
+  readonly title?: string;
+}
+
+/** A picture of a file, or of one of its pages. */
+export interface PictureContent {
+  /** Without a picture model: zero bytes. */
+  readonly pixels: Pixels;
+  /** Perceptual fingerprint: near-identical pictures have near-identical ones. */
+  readonly fingerprint: Uint8Array;
+  /** SHA-256 of the picture's file; of a page's picture: of its pixels. */
+  readonly digest: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly page?: number;
+}
+
+/** All that a file gives to the index. */
+export interface Extracted {
+  readonly opened: Opened;
+  readonly title?: string;
+  readonly blocks: readonly Block[];
+  readonly pictures: readonly PictureContent[];
+}
+
+/** What one untrusted file may cost. */
+export interface ExtractLimits {
+  /** Bytes of a file. */
+  readonly bytesMax: number;
+  readonly pagesMax: number;
+  /** Pixels of a picture as it claims, before decoding. */
+  readonly pixelsMax: number;
+  /** Characters (UTF-16 code units) of a document's text. */
+  readonly charactersMax: number;
+  /** Pages of a document that become pictures. */
+  readonly pagePicturesMax: number;
+  /** Seconds to open a file (what a client waits for), and to read all of it. */
+  readonly openSecondsMax: number;
+  readonly extractSecondsMax: number;
+  /** Seconds to decode a query's picture. */
+  readonly querySecondsMax: number;
+  /** Memory of a child process (RLIMIT_DATA). */
+  readonly memoryBytesMax: number;
+  /** Files that one child process reads before a new one takes its place. */
+  readonly filesPerChild: number;
+}
+
+/** Defaults, with their reasons. */
+export const EXTRACT_LIMITS: ExtractLimits = {
+  bytesMax: 256 * 2 ** 20,
+  pagesMax: 5_000,
+  // A hundred megapixels: the largest cameras; 400 MB once decoded as RGBA, under the memory limit.
+  pixelsMax: 100_000_000,
+  // About 10,000 pages of prose.
+  charactersMax: 20_000_000,
+  pagePicturesMax: 50,
+  openSecondsMax: 10,
+  extractSecondsMax: 300,
+  querySecondsMax: 10,
+  // PDFium and sharp run in it, a runaway stops; measured with PDFium's WebAssembly.
+  memoryBytesMax: 2 ** 30,
+  filesPerChild: 200,
+};
+
+/** The types that can be read, as a refusal lists them. */
+export const READABLE_TYPES = [
+  'text/plain',
+  'text/markdown',
+  'text/html',
+  'application/pdf',
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+  'image/bmp',
+] as const;

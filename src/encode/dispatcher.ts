@@ -1,0 +1,244 @@
+import { FarthingError, toFarthingError } from '../domain/error.ts';
+import { CutJob, type JobKind, type PictureJob, TextJob } from './job.ts';
+import { type CutPassage, TASK_ROWS_MAX } from './protocol.ts';
+import { FairQueue, type Piece, type PullBounds } from './queue.ts';
+import type { Slot } from './slot.ts';
+
+export type AnyJob = TextJob | PictureJob | CutJob<CutPassage>;
+
+export interface DispatcherOptions {
+  readonly slots: readonly Slot[];
+  readonly queryQueueMax: number;
+  readonly ingestQueueMax: number;
+  /** What one task may hold, by kind. */
+  readonly bounds: Readonly<Record<JobKind, PullBounds>>;
+  /** Text towers of each kind of text. */
+  readonly towers: Readonly<Record<'query_texts' | 'passage_texts', readonly number[]>>;
+  readonly log: (event: object) => void;
+}
+
+/** Counts since the start. */
+export interface EncoderCounters {
+  readonly tasks: number;
+  readonly runs: number;
+  readonly tokens: number;
+  readonly padding: number;
+  readonly workerFailures: number;
+  readonly repeatedPieces: number;
+}
+
+/** Once with others, whose fault a failure may have been, and twice alone. */
+const ATTEMPTS_MAX = 3;
+
+/**
+ * Hands waiting work to idle workers: queries first, and one worker does nothing else. A worker that becomes idle pulls at
+ * once what is waiting then; nothing is delayed to make a batch larger.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #queries: FairQueue<number>;
+  readonly #ingest: FairQueue<number>;
+  /** Workers that may be given work; one that could not be started again is left out. */
+  readonly #slots: Set<Slot>;
+  /** Workers with a task: until its rows are copied out of the worker's memory, or a failed worker answers again. */
+  readonly #busy = new Map<Slot, Promise<void>>();
+  readonly #counters = { tasks: 0, runs: 0, tokens: 0, padding: 0, workerFailures: 0, repeatedPieces: 0 };
+  #queryMs = 10;
+  #closing = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#queries = new FairQueue(options.queryQueueMax);
+    this.#ingest = new FairQueue(options.ingestQueueMax);
+    // Query workers are asked first: the others run at a lower priority.
+    this.#slots = new Set(
+      [...options.slots].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
+    );
+  }
+
+  get counters(): EncoderCounters {
+    return { ...this.#counters };
+  }
+
+  depths(): { queries: number; ingest: number } {
+    return { queries: this.#queries.depth, ingest: this.#ingest.depth };
+  }
+
+  admitQuery(): void {
+    this.#refuseWhenClosing();
+    this.#queries.admit('searches', Math.max(1, Math.ceil((this.#queries.depth * this.#queryMs) / 1000)));
+  }
+
+  admitIngest(): void {
+    this.#refuseWhenClosing();
+    this.#ingest.admit('ingests', 10);
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing)
+      throw new FarthingError('not_ready', 'The server is shutting down.', { retryAfterS: 5 });
+    if (this.#slots.size === 0)
+      throw new FarthingError('not_ready', 'No worker could be started.', { retryAfterS: 30 });
+  }
+
+  async query<J extends TextJob | PictureJob>(job: J): Promise<Awaited<J['result']>> {
+    this.admitQuery();
+    return this.#add(this.#queries, job) as Promise<Awaited<J['result']>>;
+  }
+
+  async ingest<J extends AnyJob>(job: J): Promise<Awaited<J['result']>> {
+    this.admitIngest();
+    return this.#add(this.#ingest, job) as Promise<Awaited<J['result']>>;
+  }
+
+  #add(queue: FairQueue<number>, job: AnyJob): Promise<unknown> {
+    if (!job.cancelled()) {
+      queue.add(job);
+      this.#pump();
+    }
+    return job.result;
+  }
+
+  #pump(): void {
+    const boundsOf = (kind: string) => this.#options.bounds[kind as JobKind];
+    for (const slot of this.#slots) {
+      if (this.#busy.has(slot)) continue;
+      const helps = slot.role === 'query' || this.#queryWorkersFallBehind();
+      let queue = helps ? this.#queries : this.#ingest;
+      let pieces = queue.pull(boundsOf);
+      if (pieces.length === 0 && slot.role === 'ingest' && helps) {
+        queue = this.#ingest;
+        pieces = queue.pull(boundsOf);
+      }
+      if (pieces.length === 0) continue;
+      const busy = this.#serve(slot, queue, pieces).finally(() => {
+        this.#busy.delete(slot);
+        this.#pump();
+      });
+      this.#busy.set(slot, busy);
+    }
+  }
+
+  /**
+   * An ingest worker runs at a low priority: a query that it takes may wait for everything else on the machine. It helps
+   * only when more queries wait than the next task of a query worker takes, or when there is no such worker.
+   */
+  #queryWorkersFallBehind(): boolean {
+    if (![...this.#slots].some(({ role }) => role === 'query')) return true;
+    return this.#queries.depth > this.#options.bounds.query_texts.entries;
+  }
+
+  async #serve(slot: Slot, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {
+    const started = performance.now();
+    try {
+      await this.#perform(slot, pieces);
+      if (queue === this.#queries) {
+        const each = (performance.now() - started) / pieces.length;
+        this.#queryMs += (each - this.#queryMs) / 16;
+      }
+    } catch (error) {
+      this.#counters.workerFailures += 1;
+      this.#options.log({
+        event: 'encode_failed',
+        role: slot.role,
+        pieces: pieces.length,
+        error: String(error),
+      });
+      this.#repeat(queue, pieces, error);
+      await this.#revive(slot);
+    }
+  }
+
+  /** One entry at a time, so that only what fails by itself fails in the end. */
+  #repeat(queue: FairQueue<number>, pieces: Piece<number>[], error: unknown): void {
+    for (const { work, entries, attempts } of pieces) {
+      if (attempts + 1 >= ATTEMPTS_MAX) (work as AnyJob).fail(toFarthingError(error));
+      else {
+        this.#counters.repeatedPieces += 1;
+        for (const entry of entries) queue.repeat({ work, entries: [entry], attempts });
+      }
+    }
+  }
+
+  /** Waits until the worker, or the one in its place, answers: what waits goes to the others meanwhile. */
+  async #revive(slot: Slot): Promise<void> {
+    this.#pump();
+    try {
+      await slot.report();
+    } catch (error) {
+      this.#slots.delete(slot);
+      this.#options.log({ event: 'encode_worker_lost', role: slot.role, error: String(error) });
+      const lost = new FarthingError('not_ready', 'No worker could be started.', { retryAfterS: 30 });
+      const serving = [...this.#slots];
+      if (serving.length === 0) for (const work of this.#queries.drain()) (work as AnyJob).fail(lost);
+      if (!serving.some(({ role }) => role === 'ingest'))
+        for (const work of this.#ingest.drain()) (work as AnyJob).fail(lost);
+    }
+  }
+
+  async #perform(slot: Slot, pieces: Piece<number>[]): Promise<void> {
+    this.#counters.tasks += 1;
+    const first = pieces[0]!.work as AnyJob;
+    if (first instanceof CutJob) return this.#cut(slot, pieces);
+    const totals =
+      first instanceof TextJob ? await this.#texts(slot, pieces) : await this.#pictures(slot, pieces);
+    this.#counters.runs += totals.runs;
+    this.#counters.tokens += totals.tokens;
+    this.#counters.padding += totals.padding;
+    const stride = first.stride;
+    let row = 0;
+    for (const { work, entries } of pieces) {
+      const rows = slot.output.subarray(row * stride, (row + entries.length) * stride);
+      (work as TextJob | PictureJob).take(entries, rows);
+      row += entries.length;
+    }
+  }
+
+  #texts(slot: Slot, pieces: Piece<number>[]) {
+    const kind = (pieces[0]!.work as TextJob).kind as 'query_texts' | 'passage_texts';
+    const texts = pieces.flatMap(({ work, entries }) =>
+      entries.map((entry) => (work as TextJob).text(entry)),
+    );
+    const use = kind === 'query_texts' ? 'query' : 'passage';
+    return slot.encode({ kind: 'texts', towers: this.#options.towers[kind], use, texts });
+  }
+
+  #pictures(slot: Slot, pieces: Piece<number>[]) {
+    let offset = 0;
+    let count = 0;
+    for (const { work, entries } of pieces) {
+      for (const entry of entries) {
+        const rgb = (work as PictureJob).pictures[entry]!;
+        slot.input.set(rgb, offset);
+        offset += rgb.length;
+        count += 1;
+      }
+    }
+    const use = (pieces[0]!.work as PictureJob).kind === 'query_pictures' ? 'query' : 'ingest';
+    return slot.encode({ kind: 'pictures', use, count });
+  }
+
+  async #cut(slot: Slot, pieces: Piece<number>[]): Promise<void> {
+    for (const { work, entries } of pieces) {
+      const job = work as CutJob<CutPassage>;
+      for (const entry of entries) {
+        const title = job.title === undefined ? {} : { title: job.title };
+        job.take(entry, await slot.cut({ kind: 'cut', ...title, blocks: job.slices[entry]! }));
+      }
+    }
+  }
+
+  /** Queries that wait are answered, an ingest's waiting work is given up (it is done again after a start), then workers end. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const work of this.#ingest.drain())
+      (work as AnyJob).fail(new FarthingError('interrupted', 'The server is shutting down.'));
+    while (this.#busy.size > 0) await Promise.race(this.#busy.values());
+    await Promise.all(this.#options.slots.map((slot) => slot.close()));
+  }
+}
+
+/** Bounds of a task never go over what its shared memory holds. */
+export function taskBounds(entries: number, cost: number): PullBounds {
+  return { entries: Math.min(entries, TASK_ROWS_MAX), cost };
+}

@@ -1,0 +1,311 @@
+import { resolve } from 'node:path';
+import type { Block, PictureSpec, Pixels } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+import type { FusionSettings } from '../domain/fusion.ts';
+import { type FamilyReport, familiesOf, fusionOf, type SpaceSpec, spacesOf } from './described.ts';
+import type { ProviderChoice } from './device.ts';
+import { Dispatcher, type EncoderCounters, taskBounds } from './dispatcher.ts';
+import { findInstalled } from './installed.ts';
+import { CutJob, PictureJob, type RowPart, TextJob, type Vectors } from './job.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { type Passage, placePassages, sliceBlocks } from './passage.ts';
+import type { CutPassage, CutSettings } from './protocol.ts';
+import { settle } from './settled.ts';
+import type { Towers } from './tower.ts';
+import { Verification } from './verification.ts';
+import { chooseProviders, pictureBytes, pictureRows, startWorkers, type Workers } from './workers.ts';
+
+export type { FamilyReport, SpaceSpec } from './described.ts';
+export type { ProviderChoice } from './device.ts';
+export type { EncoderCounters } from './dispatcher.ts';
+export type { Passage } from './passage.ts';
+
+export interface EncodeOptions {
+  readonly tenant: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface IngestOptions extends EncodeOptions {
+  /** Called with the number of rows done, after each task. */
+  readonly onProgress?: (done: number) => void;
+}
+
+/** Texts and pictures to vectors, on worker threads. Every vector has unit length. */
+export interface Encoder {
+  readonly spaces: readonly SpaceSpec[];
+  /** What pictures must look like; undefined without a picture model. */
+  readonly pictureSpec: PictureSpec | undefined;
+  readonly families: readonly FamilyReport[];
+  readonly fusion: FusionSettings;
+  /** Passages of at most the model's token limit, cut at paragraph and sentence ends, each with its document's title. */
+  cutPassages(
+    document: { readonly title?: string; readonly blocks: readonly Block[] },
+    options?: { readonly tenant?: string; readonly signal?: AbortSignal },
+  ): Promise<Passage[]>;
+  /** By space; without a text model nothing. @throws FarthingError `overloaded` */
+  encodeQuery(text: string, options: EncodeOptions): Promise<Record<string, Float32Array>>;
+  /** By space; without a picture model nothing. */
+  encodeQueryPicture(pixels: Pixels, options: EncodeOptions): Promise<Record<string, Float32Array>>;
+  /** By space, in the order of the texts: `words` of passages. */
+  encodePassages(texts: readonly string[], options: IngestOptions): Promise<Record<string, Float32Array[]>>;
+  encodePictures(
+    pictures: readonly Pixels[],
+    options: IngestOptions,
+  ): Promise<Record<string, Float32Array[]>>;
+  queueDepths(): { queries: number; ingest: number };
+  counters(): EncoderCounters;
+  /** @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now: asked before money moves. */
+  admitQuery(): void;
+  admitIngest(): void;
+  /** Waits for queries and for the tasks that run; what an ingest still waits for is refused with `interrupted`. */
+  close(): Promise<void>;
+}
+
+export interface EncoderOptions {
+  readonly modelsFolder: string;
+  /** For hashes of verified files and embeddings of labels; may be emptied at any time. */
+  readonly cacheFolder: string;
+  readonly queryWorkers: number;
+  readonly ingestWorkers: number;
+  readonly queryQueueMax: number;
+  readonly ingestQueueMax: number;
+  /** Default `auto`; any other that cannot serve stops the start. */
+  readonly provider?: ProviderChoice;
+  readonly log: (event: object) => void;
+}
+
+/**
+ * Opens the models in use and starts the workers, warm.
+ * @throws FarthingError `models_invalid` for a manifest that is wrong, or a provider that was asked for and cannot serve.
+ */
+export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
+  const started = performance.now();
+  const { cacheFolder, provider = 'auto', log } = options;
+  const modelsFolder = resolve(options.modelsFolder);
+  const manifest = await readManifest(modelsFolder);
+  const verification = await Verification.open(modelsFolder, cacheFolder);
+  const installed = await findInstalled(manifest, modelsFolder, verification, provider);
+  await verification.save();
+  const cutting = cuttingOf(manifest, installed.towers);
+  const chosen = await chooseProviders(installed.towers, cutting);
+  const usable = settle(chosen.towers, installed.missing, chosen.rejected);
+  const counts = { query: options.queryWorkers, ingest: options.ingestWorkers };
+  const workers = await startWorkers(usable.towers, cutting, counts, cacheFolder);
+  const settled = settle(
+    usable.towers,
+    usable.missing,
+    workers.reports
+      .filter(({ failure }) => failure)
+      .map(({ model, failure }) => ({ model, provider: '', reason: failure! })),
+  );
+  if (provider !== 'auto' && settled.missing.length > 0) {
+    await Promise.all(workers.slots.map((slot) => slot.close()));
+    const reasons = settled.missing
+      .map(({ family, use, reason }) => `${family} (${use}): ${reason}`)
+      .join('; ');
+    throw new FarthingError(
+      'models_invalid',
+      `The provider ${provider} was asked for and does not serve: ${reasons}`,
+    );
+  }
+  const encoder = new WorkerEncoder(manifest, usable.towers, settled, workers, options);
+  log({
+    event: 'encoder_ready',
+    ms: Math.round(performance.now() - started),
+    labels_cached: workers.labelsCached,
+    families: encoder.families,
+    passed_over: [...installed.passedOver, ...chosen.rejected],
+  });
+  return encoder;
+}
+
+function cuttingOf(manifest: Manifest, { texts }: Towers): CutSettings {
+  const tower = texts.find(({ passageSpace }) => passageSpace);
+  if (!tower) return { tokenizerPath: null, limit: manifest.passage_words, specialTokens: false, prefix: '' };
+  const { limit, special_tokens, passage_prefix } = tower.settings;
+  return { tokenizerPath: tower.tokenizerPath, limit, specialTokens: special_tokens, prefix: passage_prefix };
+}
+
+class WorkerEncoder implements Encoder {
+  readonly spaces: readonly SpaceSpec[];
+  readonly pictureSpec: PictureSpec | undefined;
+  readonly families: readonly FamilyReport[];
+  readonly fusion: FusionSettings;
+  readonly #dispatcher: Dispatcher;
+  readonly #queryParts: readonly RowPart[];
+  readonly #passageParts: readonly RowPart[];
+  readonly #pictureParts: readonly RowPart[];
+  readonly #limits: { readonly query: number; readonly passage: number };
+  readonly #pictureBytes: number;
+
+  /** @param opened what the workers were started with: tasks name text towers by their place there */
+  constructor(
+    manifest: Manifest,
+    opened: Towers,
+    settled: ReturnType<typeof settle>,
+    workers: Workers,
+    options: EncoderOptions,
+  ) {
+    const { towers } = settled;
+    const { picture } = towers;
+    this.spaces = spacesOf(towers);
+    this.families = familiesOf(
+      towers,
+      settled.missing,
+      new Map(workers.reports.map((report) => [report.model, report])),
+    );
+    this.fusion = fusionOf(manifest, towers);
+    this.pictureSpec = picture && pictureSpecOf(picture.settings);
+    const at = (tower: Towers['texts'][number]) =>
+      opened.texts.findIndex(({ model }) => model === tower.model);
+    const passage = towers.texts.filter(({ passageSpace }) => passageSpace);
+    this.#queryParts = towers.texts.map(({ querySpaces, settings }) => ({
+      spaces: querySpaces,
+      dimensions: settings.dimensions,
+    }));
+    this.#passageParts = passage.map(({ passageSpace, settings }) => ({
+      spaces: [passageSpace!],
+      dimensions: settings.dimensions,
+    }));
+    this.#pictureParts = picture ? picturePartsOf(picture) : [];
+    this.#limits = { query: longest(towers.texts), passage: longest(passage) };
+    this.#pictureBytes = picture ? pictureBytes(picture.settings) : 0;
+    const { slots } = workers;
+    const { queryQueueMax, ingestQueueMax, log } = options;
+    const towersOf = { query_texts: towers.texts.map(at), passage_texts: passage.map(at) };
+    this.#dispatcher = new Dispatcher({
+      slots,
+      queryQueueMax,
+      ingestQueueMax,
+      log,
+      bounds: boundsOf(towers),
+      towers: towersOf,
+    });
+  }
+
+  async cutPassages(
+    { title, blocks }: { readonly title?: string; readonly blocks: readonly Block[] },
+    { tenant = '', signal }: { readonly tenant?: string; readonly signal?: AbortSignal } = {},
+  ): Promise<Passage[]> {
+    const slices = sliceBlocks(blocks);
+    if (slices.length === 0) return [];
+    const cut = await this.#dispatcher.ingest(new CutJob<CutPassage>(title, slices, { tenant, signal }));
+    return placePassages(cut.flat());
+  }
+
+  async encodeQuery(text: string, options: EncodeOptions): Promise<Record<string, Float32Array>> {
+    if (this.#queryParts.length === 0) return {};
+    return firsts(
+      await this.#dispatcher.query(
+        new TextJob('query_texts', [text], this.#limits.query, this.#queryParts, options),
+      ),
+    );
+  }
+
+  async encodeQueryPicture(pixels: Pixels, options: EncodeOptions): Promise<Record<string, Float32Array>> {
+    if (this.#pictureParts.length === 0) return {};
+    const job = new PictureJob('query_pictures', [this.#checked(pixels)], this.#pictureParts, options);
+    const { visual_picture: vectors } = await this.#dispatcher.query(job);
+    return firsts({ visual_picture: vectors! });
+  }
+
+  async encodePassages(
+    texts: readonly string[],
+    options: IngestOptions,
+  ): Promise<Record<string, Float32Array[]>> {
+    return this.#all(
+      this.#passageParts,
+      texts,
+      (parts) => new TextJob('passage_texts', texts, this.#limits.passage, parts, options),
+    );
+  }
+
+  async encodePictures(
+    pictures: readonly Pixels[],
+    options: IngestOptions,
+  ): Promise<Record<string, Float32Array[]>> {
+    const checked = this.#pictureParts.length === 0 ? [] : pictures.map((pixels) => this.#checked(pixels));
+    return this.#all(
+      this.#pictureParts,
+      checked,
+      (parts) => new PictureJob('ingest_pictures', checked, parts, options),
+    );
+  }
+
+  async #all(
+    parts: readonly RowPart[],
+    entries: readonly unknown[],
+    job: (parts: readonly RowPart[]) => TextJob | PictureJob,
+  ): Promise<Vectors> {
+    if (parts.length === 0) return {};
+    if (entries.length === 0)
+      return Object.fromEntries(parts.flatMap(({ spaces }) => spaces.map((space) => [space, []])));
+    return this.#dispatcher.ingest(job(parts));
+  }
+
+  #checked({ rgb }: Pixels): Uint8Array {
+    if (rgb.length === this.#pictureBytes) return rgb;
+    throw new FarthingError(
+      'internal',
+      `A picture has ${rgb.length} bytes of pixels, and the model takes ${this.#pictureBytes}.`,
+    );
+  }
+
+  queueDepths(): { queries: number; ingest: number } {
+    return this.#dispatcher.depths();
+  }
+
+  counters(): EncoderCounters {
+    return this.#dispatcher.counters;
+  }
+
+  admitQuery(): void {
+    this.#dispatcher.admitQuery();
+  }
+
+  admitIngest(): void {
+    this.#dispatcher.admitIngest();
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.close();
+  }
+}
+
+function pictureSpecOf({ width, height, fit, resample }: PictureSpec): PictureSpec {
+  return { width, height, fit, resample };
+}
+
+function picturePartsOf({ settings, bridge }: NonNullable<Towers['picture']>): RowPart[] {
+  const parts: RowPart[] = [{ spaces: ['visual_picture'], dimensions: settings.dimensions }];
+  if (bridge) parts.push({ spaces: ['visual_words'], dimensions: bridge.dimensions });
+  return parts;
+}
+
+function longest(towers: Towers['texts']): number {
+  return Math.max(1, ...towers.map(({ settings }) => settings.limit));
+}
+
+/** Passages of one task on a processor, where a run has one row: some hundred milliseconds at most. */
+const INGEST_TASK_ENTRIES = 4;
+
+function boundsOf({ texts, picture }: Towers) {
+  const candidates = texts.map((tower) => tower.candidates[0]!);
+  const tokens = Math.min(...candidates.map(({ runTokens }) => runTokens));
+  const least = (rows: readonly number[]) => (rows.length > 0 ? Math.min(...rows) : 1);
+  const pictures = picture ? pictureRows(picture) : 1;
+  return {
+    query_texts: taskBounds(least(candidates.map(({ queryRows }) => queryRows)), tokens),
+    passage_texts: taskBounds(
+      Math.max(INGEST_TASK_ENTRIES, least(candidates.map(({ ingestRows }) => ingestRows))),
+      tokens,
+    ),
+    query_pictures: taskBounds(pictures, pictures),
+    ingest_pictures: taskBounds(pictures, pictures),
+    cut: taskBounds(1, 1),
+  };
+}
+
+function firsts(vectors: Vectors): Record<string, Float32Array> {
+  return Object.fromEntries(Object.entries(vectors).map(([space, rows]) => [space, rows[0]!]));
+}

@@ -1,0 +1,80 @@
+import type { TextUse } from './text-runner.ts';
+import type { Candidate, Towers } from './tower.ts';
+
+/** What a worker is started with. The memory is shared: it outlives a worker, and a new one finds it as it was. */
+export interface WorkerSettings {
+  readonly role: 'query' | 'ingest';
+  readonly towers: Towers;
+  /** Pixels of a task's pictures, one after the other. Written by the main thread while the worker is idle. */
+  readonly input: SharedArrayBuffer;
+  /** Vectors of a task, row by row. Written by the worker, read by the main thread once the task has ended. */
+  readonly output: SharedArrayBuffer;
+  /** Embeddings of the label bridge. */
+  readonly labels: SharedArrayBuffer;
+  readonly cutting: CutSettings;
+}
+
+/** What passages are measured with. */
+export interface CutSettings {
+  readonly tokenizerPath: string | null;
+  readonly limit: number;
+  readonly specialTokens: boolean;
+  readonly prefix: string;
+}
+
+/** A block with its place in its page's text: UTF-16 units before it. */
+export interface PlacedBlock {
+  readonly text: string;
+  readonly start: number;
+  readonly page?: number;
+  readonly heading?: string;
+}
+
+export interface CutPassage {
+  readonly text: string;
+  readonly words: string;
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly page?: number;
+  readonly heading?: string;
+}
+
+export type Task =
+  /** What was opened, and how fast it is. */
+  | { readonly kind: 'report' }
+  /** Tries every candidate of every tower: which provider serves. */
+  | { readonly kind: 'choose' }
+  /** Vectors of texts by each of the given towers, side by side in a row. */
+  | {
+      readonly kind: 'texts';
+      readonly towers: readonly number[];
+      readonly use: TextUse;
+      readonly texts: readonly string[];
+    }
+  | { readonly kind: 'pictures'; readonly use: 'query' | 'ingest'; readonly count: number }
+  | { readonly kind: 'cut'; readonly title?: string; readonly blocks: readonly PlacedBlock[] };
+
+/** Tower by tower, the texts first: what a worker found when it opened them. */
+export interface TowerReport {
+  readonly model: string;
+  readonly provider: string;
+  /** Median of some runs of one row, in milliseconds. */
+  readonly warmupMs: number;
+  /** Present when it could not be opened. */
+  readonly failure?: string;
+}
+
+export interface TowerChoice {
+  /** Absent when no candidate serves. */
+  readonly candidate?: Candidate;
+  readonly rejected: readonly { readonly provider: string; readonly reason: string }[];
+}
+
+export interface WorkTotals {
+  readonly runs: number;
+  readonly tokens: number;
+  readonly padding: number;
+}
+
+/** Most rows of one task: the size of the shared memory. */
+export const TASK_ROWS_MAX = 64;

@@ -1,0 +1,64 @@
+import { Piscina } from 'piscina';
+import type { CutPassage, Task, TowerChoice, TowerReport, WorkerSettings, WorkTotals } from './protocol.ts';
+
+const WORKER = new URL('./worker.ts', import.meta.url);
+
+/**
+ * One worker thread and its shared memory. A pool of one, so that each task's worker is known: what waits stands in our
+ * own queue, never in Piscina's. Piscina starts another worker where one has died.
+ */
+export class Slot {
+  readonly role: 'query' | 'ingest';
+  readonly input: Uint8Array;
+  readonly output: Float32Array;
+  readonly #pool: Piscina;
+  #running: Promise<unknown> | undefined;
+
+  constructor(settings: WorkerSettings & { readonly choosing?: boolean }, worker: URL = WORKER) {
+    this.role = settings.role;
+    this.input = new Uint8Array(settings.input);
+    this.output = new Float32Array(settings.output);
+    this.#pool = new Piscina({
+      filename: worker.href,
+      minThreads: 1,
+      maxThreads: 1,
+      workerData: settings,
+      recordTiming: false,
+    });
+    // A worker that dies while idle: the next task meets its successor.
+    this.#pool.on('error', () => {});
+  }
+
+  report(): Promise<TowerReport[]> {
+    return this.#run({ kind: 'report' });
+  }
+
+  choose(): Promise<TowerChoice[]> {
+    return this.#run({ kind: 'choose' });
+  }
+
+  encode(task: Extract<Task, { kind: 'texts' | 'pictures' }>): Promise<WorkTotals> {
+    return this.#run(task);
+  }
+
+  cut(task: Extract<Task, { kind: 'cut' }>): Promise<CutPassage[]> {
+    return this.#run(task);
+  }
+
+  async #run<T>(task: Task): Promise<T> {
+    if (this.#running) throw new Error('a worker takes one task at a time');
+    const running = this.#pool.run(task) as Promise<T>;
+    this.#running = running;
+    try {
+      return await running;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** Waits for the task that runs, then ends the thread: one that is ended inside a model's run takes the process with it. */
+  async close(): Promise<void> {
+    while (this.#running) await this.#running.catch(() => {});
+    await this.#pool.destroy();
+  }
+}

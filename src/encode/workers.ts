@@ -1,0 +1,141 @@
+import { FarthingError } from '../domain/error.ts';
+import { fillLabels } from './labels.ts';
+import { type CutSettings, TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
+import { Slot } from './slot.ts';
+import type { Towers } from './tower.ts';
+
+export interface WorkerCounts {
+  readonly query: number;
+  readonly ingest: number;
+}
+
+/** Worker threads with their sessions open and warm. */
+export interface Workers {
+  readonly slots: readonly Slot[];
+  /** Per tower, the texts first: the query worker's report, or a failure of any. */
+  readonly reports: readonly TowerReport[];
+  readonly labelsCached: boolean;
+}
+
+/** The towers with one candidate each, the provider that serves; those that nothing serves are told with the reasons. */
+export interface Chosen {
+  readonly towers: Towers;
+  readonly rejected: readonly {
+    readonly model: string;
+    readonly provider: string;
+    readonly reason: string;
+  }[];
+}
+
+/** Lets a worker try what can't be told without trying; with nothing but the processor there is nothing to try. */
+export async function chooseProviders(towers: Towers, cutting: CutSettings): Promise<Chosen> {
+  const all = [...towers.texts, ...(towers.picture ? [towers.picture] : [])];
+  if (all.every(({ candidates }) => candidates.length === 1 && candidates[0]!.provider === 'cpu'))
+    return { towers, rejected: [] };
+  const slot = new Slot({ ...memory(towers), role: 'query', towers, cutting, choosing: true });
+  try {
+    const choices = await slot.choose();
+    const chosen = <T extends { candidates: Towers['texts'][number]['candidates'] }>(
+      tower: T,
+      index: number,
+    ): T => {
+      const candidate = choices[index]?.candidate;
+      return { ...tower, candidates: candidate ? [candidate] : [] };
+    };
+    const texts = towers.texts.map((tower, index) => chosen(tower, index));
+    const picture = towers.picture ? chosen(towers.picture, texts.length) : undefined;
+    const rejected = choices.flatMap((choice, index) =>
+      choice.rejected.map((one) => ({ model: all[index]!.model, ...one })),
+    );
+    return { towers: { texts, ...(picture ? { picture } : {}) }, rejected };
+  } finally {
+    await slot.close();
+  }
+}
+
+/** Starts all workers at once; each opens and warms up its own sessions. */
+export async function startWorkers(
+  towers: Towers,
+  cutting: CutSettings,
+  counts: WorkerCounts,
+  cacheFolder: string,
+): Promise<Workers> {
+  const shared = memory(towers);
+  const roles = [
+    ...Array<'query'>(counts.query).fill('query'),
+    ...Array<'ingest'>(counts.ingest).fill('ingest'),
+  ];
+  const slots = roles.map((role) => {
+    // Labels are one table for all; the memory of tasks is each worker's own.
+    const { input, output } = memory(towers);
+    return new Slot({ role, towers, cutting, labels: shared.labels, input, output });
+  });
+  try {
+    const all = await Promise.all(slots.map((slot) => slot.report()));
+    const reports = (all[0] ?? []).map(
+      (report, index) => all.map((one) => one[index]!).find(({ failure }) => failure) ?? report,
+    );
+    const bridge = towers.picture?.bridge;
+    const served = bridge && !reports[bridge.text]?.failure;
+    const table = new Float32Array(shared.labels);
+    const labelsCached = served
+      ? await fillLabels(towers, table, cacheFolder, (texts) =>
+          encodeLabels(slots, bridge.text, bridge.dimensions, texts),
+        )
+      : true;
+    return { slots, reports, labelsCached };
+  } catch (error) {
+    await Promise.all(slots.map((slot) => slot.close()));
+    throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });
+  }
+}
+
+/** All workers share the labels; each takes the next ones as it becomes idle. */
+async function encodeLabels(
+  slots: readonly Slot[],
+  tower: number,
+  dimensions: number,
+  texts: readonly string[],
+): Promise<Float32Array[]> {
+  const rows = new Array<Float32Array>(texts.length);
+  let next = 0;
+  const work = async (slot: Slot) => {
+    while (next < texts.length) {
+      const start = next;
+      next += TASK_ROWS_MAX;
+      const part = texts.slice(start, start + TASK_ROWS_MAX);
+      await slot.encode({ kind: 'texts', towers: [tower], use: 'passage', texts: part });
+      part.forEach((_, row) => {
+        rows[start + row] = slot.output.slice(row * dimensions, (row + 1) * dimensions);
+      });
+    }
+  };
+  await Promise.all(slots.map(work));
+  return rows;
+}
+
+/** Memory shared with one worker, large enough for its largest task. */
+function memory({ texts, picture }: Towers): Pick<WorkerSettings, 'input' | 'output' | 'labels'> {
+  const words = texts.reduce((sum, { settings }) => sum + settings.dimensions, 0);
+  const bridge = picture?.bridge;
+  const pictureRow = (picture?.settings.dimensions ?? 0) + (bridge?.dimensions ?? 0);
+  return {
+    input: new SharedArrayBuffer(picture ? pictureBytes(picture.settings) * pictureRows(picture) : 0),
+    output: new SharedArrayBuffer(
+      TASK_ROWS_MAX * Math.max(words, pictureRow, 1) * Float32Array.BYTES_PER_ELEMENT,
+    ),
+    labels: new SharedArrayBuffer(
+      (bridge ? bridge.labels.length * bridge.dimensions : 0) * Float32Array.BYTES_PER_ELEMENT,
+    ),
+  };
+}
+
+/** Pictures of one task, at most. */
+export function pictureRows({ candidates }: NonNullable<Towers['picture']>): number {
+  const rows = candidates.map(({ queryRows, ingestRows }) => Math.max(queryRows, ingestRows));
+  return Math.min(TASK_ROWS_MAX, Math.max(1, ...rows));
+}
+
+export function pictureBytes({ width, height }: { width: number; height: number }): number {
+  return width * height * 3;
+}

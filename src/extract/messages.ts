@@ -1,0 +1,165 @@
+import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import { ERRORS, type ErrorCode, FarthingError } from '../domain/error.ts';
+
+/** First message to a child: what it needs to know for all files. */
+export interface Settings {
+  readonly pictureSpec: PictureSpec | undefined;
+  readonly limits: ExtractLimits;
+  /** Folder whose files it may read. */
+  readonly scratch: string;
+  /** Added to its scheduling priority (0..19): work that nobody waits for gives way. */
+  readonly niceness: number;
+}
+
+/** What a child is asked to do. A query's picture comes as the message's body, a file by its path. */
+export type Task =
+  | { readonly task: 'open'; readonly path: string; readonly name?: string }
+  | { readonly task: 'extract'; readonly path: string; readonly mediaType: string }
+  | { readonly task: 'picture' };
+
+/** How far a child is confined: `enforced`, `partial: why`, `unavailable: why`. */
+export interface ConfinementReport {
+  readonly noNewPrivileges: string;
+  readonly landlock: string;
+  readonly seccomp: string;
+  readonly memoryLimit: string;
+}
+
+/** What a child answers: any number of `progress`, `blocks` and `picture`, then `done` or `refused`. */
+export type Reply =
+  | { readonly reply: 'ready'; readonly confinement: ConfinementReport }
+  | { readonly reply: 'progress'; readonly fraction: number }
+  | { readonly reply: 'blocks'; readonly blocks: readonly Block[] }
+  | { readonly reply: 'picture'; readonly picture: PictureContent }
+  | { readonly reply: 'done'; readonly opened?: Opened; readonly title?: string; readonly worn?: boolean }
+  | { readonly reply: 'refused'; readonly error: FarthingError };
+
+/** Header of a picture's message; its body is pixels, fingerprint and digest, one after the other. */
+export function pictureHeader({ pixels, fingerprint, digest, width, height, page }: PictureContent): object {
+  return {
+    reply: 'picture',
+    width,
+    height,
+    page,
+    lengths: [pixels.rgb.length, fingerprint.length, digest.length],
+  };
+}
+
+export function pictureBody({ pixels, fingerprint, digest }: PictureContent): Buffer {
+  return Buffer.concat([pixels.rgb, fingerprint, digest]);
+}
+
+/** Reads a child's message and believes nothing: a decoder may have been taken over. @throws TypeError. */
+export function readReply(header: unknown, body: Buffer): Reply {
+  const message = asObject(header);
+  switch (message.reply) {
+    case 'ready':
+      return { reply: 'ready', confinement: readConfinement(asObject(message.confinement)) };
+    case 'progress':
+      return { reply: 'progress', fraction: Math.min(1, Math.max(0, asNumber(message.fraction))) };
+    case 'blocks':
+      return { reply: 'blocks', blocks: asArray(message.blocks).map(readBlock) };
+    case 'picture':
+      return { reply: 'picture', picture: readPicture(message, body) };
+    case 'done':
+      return {
+        reply: 'done',
+        opened: message.opened === undefined ? undefined : readOpened(asObject(message.opened)),
+        title: asOptionalText(message.title),
+        worn: message.worn === true,
+      };
+    case 'refused':
+      return { reply: 'refused', error: readRefusal(message) };
+    default:
+      throw new TypeError('an unknown message');
+  }
+}
+
+function readConfinement(value: Record<string, unknown>): ConfinementReport {
+  return {
+    noNewPrivileges: asText(value.noNewPrivileges),
+    landlock: asText(value.landlock),
+    seccomp: asText(value.seccomp),
+    memoryLimit: asText(value.memoryLimit),
+  };
+}
+
+function readBlock(value: unknown): Block {
+  const { text, page, heading } = asObject(value);
+  return {
+    text: asText(text),
+    ...(page !== undefined && { page: asCount(page) }),
+    ...(heading !== undefined && { heading: asText(heading) }),
+  };
+}
+
+function readPicture(
+  { width, height, page, lengths }: Record<string, unknown>,
+  body: Buffer,
+): PictureContent {
+  const [pixels, fingerprint, digest] = asArray(lengths).map(asCount);
+  if (
+    pixels === undefined ||
+    fingerprint === undefined ||
+    digest !== 32 ||
+    pixels + fingerprint + digest !== body.length
+  ) {
+    throw new TypeError('a picture of wrong lengths');
+  }
+  return {
+    // Copies: the body is a part of a larger piece of memory, which would be kept.
+    pixels: { rgb: new Uint8Array(body.subarray(0, pixels)) },
+    fingerprint: new Uint8Array(body.subarray(pixels, pixels + fingerprint)),
+    digest: new Uint8Array(body.subarray(pixels + fingerprint)),
+    width: asCount(width),
+    height: asCount(height),
+    ...(page !== undefined && { page: asCount(page) }),
+  };
+}
+
+function readOpened(value: Record<string, unknown>): Opened {
+  const kind = value.kind;
+  if (kind !== 'text' && kind !== 'document' && kind !== 'picture') throw new TypeError('an unknown kind');
+  const counts: { pages?: number; width?: number; height?: number } = {};
+  for (const name of ['pages', 'width', 'height'] as const) {
+    if (value[name] !== undefined) counts[name] = asCount(value[name]);
+  }
+  const title = asOptionalText(value.title);
+  return { kind, mediaType: asText(value.mediaType), ...counts, ...(title !== undefined && { title }) };
+}
+
+function readRefusal({ code, detail, facts }: Record<string, unknown>): FarthingError {
+  const known =
+    typeof code === 'string' && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'extraction_failed';
+  return new FarthingError(known, asText(detail), { facts: asObject(facts) });
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('no object');
+  return value as Record<string, unknown>;
+}
+
+function asArray(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new TypeError('no list');
+  return value;
+}
+
+function asText(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('no text');
+  return value;
+}
+
+function asOptionalText(value: unknown): string | undefined {
+  return value === undefined ? undefined : asText(value);
+}
+
+function asNumber(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError('no number');
+  return value;
+}
+
+function asCount(value: unknown): number {
+  const number = asNumber(value);
+  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError('no count');
+  return number;
+}

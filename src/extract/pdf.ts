@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+import { withoutControls } from './charset.ts';
+import { shorten } from './outline.ts';
+import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage } from './pdfium.ts';
+import { fromRaw } from './picture.ts';
+import { corrupt, tooLarge } from './refusal.ts';
+
+const PDF_TYPE = 'application/pdf';
+const TITLE_LENGTH_MAX = 300;
+
+/** Names that programs give by themselves say nothing about a document. */
+const MACHINE_TITLE =
+  /^(untitled|unknown|document\d*|microsoft (word|powerpoint|excel) - .*|(.*\.(docx?|pptx?|xlsx?|odt|tex|dvi|indd|qxd|pdf|html?)))$/i;
+
+/** A page with fewer letters than this has no text worth the name: it is looked at as a picture. */
+const LETTERS_MIN = 8;
+/** A page that pictures cover to this share is worth finding by what it shows. */
+const PICTURE_SHARE_MIN = 0.1;
+const RENDER_SIDE_PIXELS = 640;
+/** Pages between two turns of the event loop, so that messages flow. */
+const PAGES_PER_TURN = 8;
+
+/** How PDFium writes a hyphen at the end of a line, and soft hyphens. */
+const HYPHENS = ['\u0002', '\ufffe', '\u00ad'];
+
+/** What a PDF gives while it is read. */
+export interface PdfSink {
+  block(block: Block): Promise<void>;
+  picture(picture: PictureContent): Promise<void>;
+  progress(fraction: number): void;
+}
+
+/** @throws file_encrypted, file_corrupt, document_too_large. */
+export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Opened {
+  return withDocument(pdfium, bytes, (document) => {
+    const pages = checkPages(document, limits);
+    // Damage that hits the start is found before anybody pays.
+    if (document.page(0, (page) => page.text(limits.charactersMax)) === undefined)
+      throw corrupt('its first page cannot be read');
+    return { kind: 'document', mediaType: PDF_TYPE, pages, title: titleOf(document) };
+  });
+}
+
+/**
+ * Text page by page; pages without text, and pages that show pictures, also as pictures (`limits.pagePicturesMax`).
+ * @returns the title. @throws as openPdf, and file_corrupt when no page gives anything.
+ */
+export async function extractPdf(
+  pdfium: Pdfium,
+  bytes: Uint8Array,
+  limits: ExtractLimits,
+  spec: PictureSpec | undefined,
+  sink: PdfSink,
+): Promise<string | undefined> {
+  const document = openDocument(pdfium, bytes);
+  try {
+    const pages = checkPages(document, limits);
+    let characters = 0;
+    let pictures = 0;
+    for (let index = 0; index < pages; index++) {
+      const wantsPicture = pictures < limits.pagePicturesMax;
+      const content = document.page(index, (page) =>
+        readPage(page, limits.charactersMax - characters, wantsPicture),
+      );
+      if (content?.text) {
+        characters += content.text.length;
+        if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
+        await sink.block({ text: content.text, page: index + 1 });
+      }
+      if (content?.rendered) {
+        pictures++;
+        const { data, width, height } = content.rendered;
+        const digest = createHash('sha256').update(data).digest();
+        await sink.picture(
+          await fromRaw({ data, width, height, channels: 4, digest, page: index + 1 }, spec),
+        );
+      }
+      sink.progress((index + 1) / pages);
+      if (index % PAGES_PER_TURN === 0) await new Promise(setImmediate);
+    }
+    if (characters === 0 && pictures === 0) throw corrupt('none of its pages has text or can be shown');
+    return titleOf(document);
+  } finally {
+    document.close();
+  }
+}
+
+export function tooManyCharacters(limits: ExtractLimits): FarthingError {
+  return tooLarge(`Send documents of at most ${limits.charactersMax} characters of text.`, {
+    limit_characters: limits.charactersMax,
+  });
+}
+
+function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
+  const text = withoutControls(reflow(page.text(charactersMax)));
+  const isBare = (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) < LETTERS_MIN;
+  const shows = wantsPicture && (isBare || page.pictureShare() >= PICTURE_SHARE_MIN);
+  return { text, rendered: shows ? page.render(RENDER_SIDE_PIXELS) : undefined };
+}
+
+/**
+ * Lines to paragraphs: a line that runs to the right edge goes on in the next one, a clearly shorter one ends a
+ * paragraph. Hyphens that only break a line are taken out.
+ */
+export function reflow(text: string): string {
+  const lines = HYPHENS.reduce(
+    (whole, hyphen) => whole.replaceAll(`${hyphen}\r\n`, '').replaceAll(hyphen, ''),
+    text,
+  )
+    .split(/\r?\n/)
+    .map((line) => line.replace(/[ \t]+/g, ' ').trim());
+  const lengths = lines
+    .filter((line) => line.length > 0)
+    .map((line) => line.length)
+    .sort((a, b) => a - b);
+  const usual = lengths[Math.floor(lengths.length * 0.7)] ?? 0;
+  let out = '';
+  for (const [index, line] of lines.entries()) {
+    if (line === '') {
+      if (out !== '' && !out.endsWith('\n\n')) out = `${out.trimEnd()}\n\n`;
+      continue;
+    }
+    out += line;
+    const next = lines[index + 1] ?? '';
+    if (next === '') continue;
+    if (/\p{L}-$/u.test(line) && /^\p{Ll}/u.test(next)) out = out.slice(0, -1);
+    else out += line.length >= usual * 0.75 ? ' ' : '\n';
+  }
+  return out.trim();
+}
+
+function withDocument<T>(pdfium: Pdfium, bytes: Uint8Array, read: (document: PdfDocument) => T): T {
+  const document = openDocument(pdfium, bytes);
+  try {
+    return read(document);
+  } finally {
+    document.close();
+  }
+}
+
+function openDocument(pdfium: Pdfium, bytes: Uint8Array): PdfDocument {
+  try {
+    return pdfium.open(bytes);
+  } catch (error) {
+    if (!(error instanceof PdfOpenError)) throw error;
+    if (error.reason === 'damaged') throw corrupt('it is no complete PDF');
+    throw new FarthingError('file_encrypted', 'The PDF is encrypted. Send it without a password.');
+  }
+}
+
+function checkPages(document: PdfDocument, limits: ExtractLimits): number {
+  const pages = document.pageCount;
+  if (pages < 1) throw corrupt('it has no pages');
+  if (pages > limits.pagesMax) {
+    throw tooLarge(`Send documents of at most ${limits.pagesMax} pages.`, {
+      pages,
+      limit_pages: limits.pagesMax,
+    });
+  }
+  return pages;
+}
+
+function titleOf(document: PdfDocument): string | undefined {
+  const title = shorten(document.information('Title'), TITLE_LENGTH_MAX);
+  return title.length < 3 || MACHINE_TITLE.test(title) ? undefined : title;
+}

@@ -1,0 +1,96 @@
+import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+import { decodeText } from './charset.ts';
+import { readHtml } from './html.ts';
+import { readMarkdown } from './markdown.ts';
+import { extractPdf, openPdf, tooManyCharacters } from './pdf.ts';
+import type { Pdfium } from './pdfium.ts';
+import { openPicture, type PictureType, readPicture } from './picture.ts';
+import { readPlain } from './plain.ts';
+import { recognise } from './recognise.ts';
+import { corrupt, unsupported } from './refusal.ts';
+
+/** What the readers of all types share, in the child process. */
+export interface Reading {
+  readonly pdfium: Pdfium;
+  readonly limits: ExtractLimits;
+  readonly pictureSpec: PictureSpec | undefined;
+}
+
+/** Where the contents of a file go while it is read. Each call resolves when more may come. */
+export interface Sink {
+  block(block: Block): Promise<void>;
+  picture(picture: PictureContent): Promise<void>;
+  progress(fraction: number): void;
+}
+
+/** A block longer than this is cut, so that no message is over its limit. */
+export const BLOCK_LENGTH_MAX = 64 * 1024;
+
+const TEXT_READERS: Readonly<Record<string, (text: string) => { title?: string; blocks: Block[] }>> = {
+  'text/plain': readPlain,
+  'text/markdown': readMarkdown,
+  'text/html': readHtml,
+};
+
+/** Recognises a file and opens it. @throws media_type_unsupported, file_empty, file_corrupt, file_encrypted, document_too_large. */
+export async function openFile(
+  bytes: Uint8Array,
+  name: string | undefined,
+  { pdfium, limits }: Reading,
+): Promise<Opened> {
+  const found = await recognise(bytes, name);
+  if (found.kind === 'document') return openPdf(pdfium, bytes, limits);
+  if (found.kind === 'picture') return openPicture(bytes, found.mediaType, limits);
+  if (!/\S/.test(found.text))
+    throw new FarthingError('file_empty', 'The file holds nothing but white space.');
+  if (found.text.length > limits.charactersMax) throw tooManyCharacters(limits);
+  return { kind: 'text', mediaType: found.mediaType };
+}
+
+/** Gives all of a file's contents to the sink. @returns its title. @throws as openFile. */
+export async function extractFile(
+  bytes: Uint8Array,
+  mediaType: string,
+  reading: Reading,
+  sink: Sink,
+): Promise<string | undefined> {
+  const { pdfium, limits, pictureSpec } = reading;
+  if (mediaType === 'application/pdf') return extractPdf(pdfium, bytes, limits, pictureSpec, cutting(sink));
+  const readText = TEXT_READERS[mediaType];
+  if (!readText) {
+    if (!mediaType.startsWith('image/')) throw unsupported(mediaType);
+    await sink.picture(await readPicture(bytes, mediaType as PictureType, limits, pictureSpec));
+    return undefined;
+  }
+  const text = decodeText(bytes);
+  if (text === undefined) throw corrupt('it is no text');
+  if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
+  const { title, blocks } = readText(text);
+  for (const block of blocks) await cutting(sink).block(block);
+  return title;
+}
+
+/** The same sink, for blocks of any length. */
+function cutting(sink: Sink): Sink {
+  return {
+    ...sink,
+    block: async (block) => {
+      for (let rest = block.text; rest !== ''; ) {
+        const end = rest.length <= BLOCK_LENGTH_MAX ? rest.length : cutBefore(rest);
+        await sink.block({ ...block, text: rest.slice(0, end) });
+        rest = rest.slice(end).trimStart();
+      }
+    },
+  };
+}
+
+/** The last paragraph's, line's, sentence's or word's end within the limit; never inside a character. */
+function cutBefore(text: string): number {
+  for (const mark of ['\n\n', '\n', '. ', ' ']) {
+    const at = text.lastIndexOf(mark, BLOCK_LENGTH_MAX - mark.length);
+    if (at > BLOCK_LENGTH_MAX / 2) return at + mark.length;
+  }
+  const isPair = /[\ud800-\udbff]/.test(text[BLOCK_LENGTH_MAX - 1]!);
+  return isPair ? BLOCK_LENGTH_MAX - 1 : BLOCK_LENGTH_MAX;
+}

@@ -1,0 +1,21 @@
+import { READABLE_TYPES } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+
+/** What can be read, for people. */
+const READABLE_NAMES = 'plain text, Markdown, HTML, PDF, JPEG, PNG, WebP or uncompressed BMP';
+
+export function unsupported(mediaType: string | undefined): FarthingError {
+  const what =
+    mediaType === undefined ? 'The file is of no type that is known here' : `${mediaType} cannot be read`;
+  return new FarthingError('media_type_unsupported', `${what}. Send ${READABLE_NAMES}.`, {
+    facts: { ...(mediaType && { media_type: mediaType }), readable: [...READABLE_TYPES] },
+  });
+}
+
+export function corrupt(what: string): FarthingError {
+  return new FarthingError('file_corrupt', `The file is damaged: ${what}. Send it again, whole.`);
+}
+
+export function tooLarge(what: string, facts: Readonly<Record<string, number>>): FarthingError {
+  return new FarthingError('document_too_large', what, { facts });
+}

@@ -1,0 +1,45 @@
+import type { TSchema } from '@sinclair/typebox';
+import type { Answer } from '../domain/payment.ts';
+import type { Exchange } from './exchange.ts';
+
+/** What a handler gives back: a JSON answer, or bytes; `delivered` hears whether it was handed to the network whole. */
+export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
+export type Reply =
+  | JsonReply
+  | {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly raw: string | Uint8Array;
+    };
+
+/** How /openapi.json describes a route. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tag: 'Per request' | 'Workspaces' | 'Service';
+  /** `payment`: X-PAYMENT or PAYMENT-SIGNATURE; `token`: the workspace's bearer token. */
+  readonly security?: 'payment' | 'token';
+  /** Fixed price in US dollars, or what a dynamic price depends on. */
+  readonly price?:
+    | { readonly usd: string }
+    | { readonly dynamic: string; readonly minUsd: string; readonly maxUsd: string };
+  readonly requestBody?: { readonly schema: TSchema; readonly required: boolean } | 'upload';
+  readonly parameters?: readonly ParameterDoc[];
+  readonly success: { readonly status: number; readonly description: string; readonly schema?: TSchema };
+  /** Statuses beside the success, 402 and 401, which follow from `security`. */
+  readonly errors: readonly number[];
+}
+
+export interface ParameterDoc {
+  readonly name: string;
+  readonly in: 'query' | 'header';
+  readonly description: string;
+  readonly schema: TSchema;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly operation?: Operation;
+  handle(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> | Reply;
+}

@@ -1,0 +1,35 @@
+import { describeApi } from './openapi.ts';
+import type { Route } from './route.ts';
+import { ingestRoute, workspaceIngestRoute } from './routes/ingest.ts';
+import { itemRoute } from './routes/items.ts';
+import { jobRoute, workspaceJobRoute } from './routes/jobs.ts';
+import { searchRoute, workspaceSearchRoute } from './routes/search.ts';
+import { serviceRoutes } from './routes/service.ts';
+import { workspaceContentRoutes } from './routes/workspace-contents.ts';
+import {
+  createWorkspaceRoute,
+  disposeWorkspaceRoute,
+  extendWorkspaceRoute,
+  usageRoute,
+} from './routes/workspaces.ts';
+import type { Services } from './services.ts';
+
+/** Every route of the server. `notes` is added to the description: what is not available right now. */
+export function allRoutes(services: Services, notes: () => string): Route[] {
+  const routes: Route[] = [
+    searchRoute(services),
+    ingestRoute(services),
+    itemRoute(services),
+    jobRoute(services),
+    createWorkspaceRoute(services),
+    workspaceSearchRoute(services),
+    workspaceIngestRoute(services),
+    workspaceJobRoute(services),
+    ...workspaceContentRoutes(services),
+    usageRoute(services),
+    extendWorkspaceRoute(services),
+    disposeWorkspaceRoute(services),
+    ...serviceRoutes(services, () => describeApi(routes, services.baseUrl(), notes())),
+  ];
+  return routes;
+}

@@ -1,0 +1,48 @@
+import { FarthingError } from '../../domain/error.ts';
+import { isId } from '../../domain/id.ts';
+import { formatUsd } from '../../domain/money.ts';
+import { itemDiscovery } from '../discovery.ts';
+import { paid } from '../paid.ts';
+import type { Route } from '../route.ts';
+import { ItemSchema } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const TEMPLATE = '/agent/v1/items/{item_id}';
+
+/** GET /agent/v1/items/{item_id}: metadata of one of the payer's items. Another payer's item does not exist. */
+export function itemRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: TEMPLATE,
+    operation: {
+      operationId: 'item',
+      summary: 'Metadata of an item',
+      tag: 'Per request',
+      security: 'payment',
+      price: { usd: formatUsd(services.prices.item) },
+      success: { status: 200, description: 'The item.', schema: ItemSchema },
+      errors: [404, 500, 503],
+    },
+    handle: (exchange, params) => {
+      const quote = {
+        amount: services.prices.item,
+        resource: `${services.baseUrl()}/agent/v1/items/${encodeURIComponent(params.item_id!)}`,
+        description: 'Metadata of one of your items: name, type, size, pages, state, segments, expiry.',
+        discovery: itemDiscovery,
+      };
+      return paid(services, exchange, { quote, priceFixed: true }, async (tenant) => ({
+        identity: { kind: 'none' },
+        quote,
+        mode: 'pure',
+        run: async () => {
+          const item = isId('item', params.item_id!)
+            ? await services.items.item(tenant, params.item_id!)
+            : undefined;
+          if (!item)
+            throw new FarthingError('item_not_found', 'No item of yours has this id, or it has expired.');
+          return { charged: true, answer: () => ({ status: 200, headers: {}, body: { ...item } }) };
+        },
+      }));
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { formatUsd } from '../../domain/money.ts';
+import type { Quote } from '../../domain/payment.ts';
+import type { SearchResult } from '../../domain/search.ts';
+import { searchDiscovery } from '../discovery.ts';
+import { named } from '../json.ts';
+import { paid } from '../paid.ts';
+import type { Operation, Route } from '../route.ts';
+import { SearchRequestSchema, SearchResponseSchema } from '../schemas.ts';
+import { readSearch } from '../search-body.ts';
+import type { Services } from '../services.ts';
+import { withWorkspace } from '../workspace-access.ts';
+
+const PATH = '/agent/v1/search';
+const ERRORS = [400, 408, 413, 429, 500, 503];
+
+/** The public part of a result. */
+function body(result: SearchResult, charged: boolean): Record<string, unknown> {
+  const { hits, latency_ms, timing, exact } = result;
+  return { hits, latency_ms, timing, exact, charged };
+}
+
+/** POST /agent/v1/search: paid by the call, in the payer's own index. */
+export function searchRoute(services: Services): Route {
+  const quote = (): Quote => ({
+    amount: services.prices.search,
+    resource: services.baseUrl() + PATH,
+    description:
+      'Search your own files by meaning, by exact words, by picture, or for pictures by describing them.',
+    discovery: searchDiscovery,
+  });
+  const operation: Operation = {
+    operationId: 'search',
+    summary: 'Search the payer’s index',
+    tag: 'Per request',
+    security: 'payment',
+    price: { usd: formatUsd(services.prices.search) },
+    requestBody: { schema: SearchRequestSchema, required: true },
+    success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
+    errors: ERRORS,
+  };
+  return {
+    method: 'POST',
+    path: PATH,
+    operation,
+    handle: (exchange) =>
+      paid(services, exchange, { quote: quote(), priceFixed: true, kind: 'search' }, async (tenant) => {
+        const { input, identity, warnings } = await readSearch(exchange, services.limits.searchBodyBytesMax);
+        return {
+          identity: { kind: 'json', value: identity },
+          warnings,
+          quote: quote(),
+          mode: 'pure',
+          run: async () => {
+            const result = await services.search.run(tenant, input, exchange.signal);
+            if (!result.searchable) {
+              return { charged: false, answer: { status: 200, headers: {}, body: body(result, false) } };
+            }
+            return {
+              charged: true,
+              answer: ({ verify_ms, settle_ms }) => {
+                const total_ms = performance.now() - exchange.startedAt;
+                const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
+                return { status: 200, headers: {}, body: body(timed, true) };
+              },
+            };
+          },
+        };
+      }),
+  };
+}
+
+/** POST /agent/v1/workspaces/{id}/search: included in the price of the workspace's time. */
+export function workspaceSearchRoute(services: Services): Route {
+  return {
+    method: 'POST',
+    path: '/agent/v1/workspaces/{id}/search',
+    operation: {
+      operationId: 'searchWorkspace',
+      summary: 'Search a workspace',
+      tag: 'Workspaces',
+      security: 'token',
+      requestBody: { schema: SearchRequestSchema, required: true },
+      success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
+      errors: ERRORS,
+    },
+    handle: (exchange, params) =>
+      withWorkspace(
+        services,
+        exchange,
+        params.id!,
+        async (workspace) => {
+          const { input, identity, warnings } = await readSearch(
+            exchange,
+            services.limits.searchBodyBytesMax,
+          );
+          const result = await services.search.run(workspace.id, input, exchange.signal);
+          services.workspaces.countSearch(workspace.id, {
+            ...identity,
+            hits: result.hits.length,
+            latency_ms: result.latency_ms,
+          });
+          const timing = { ...result.timing, total_ms: performance.now() - exchange.startedAt };
+          return {
+            status: 200,
+            headers: {},
+            body: { ...body({ ...result, timing }, false), ...named(warnings) },
+          };
+        },
+        'search',
+      ),
+  };
+}

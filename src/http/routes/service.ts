@@ -1,0 +1,65 @@
+import type { Route } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** Routes that describe the server itself. They cost nothing. `description` is asked for at each request. */
+export function serviceRoutes({ readiness, jwks }: Services, description: () => object): Route[] {
+  const json = (status: number, body: object) => ({
+    status,
+    headers: { 'Cache-Control': 'no-store' },
+    body: { ...body },
+  });
+  return [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handle: () => ({
+        status: 200,
+        headers: { 'Cache-Control': 'public, max-age=60' },
+        body: { ...description() },
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/healthz',
+      operation: {
+        operationId: 'health',
+        summary: 'Whether the process answers',
+        tag: 'Service',
+        success: { status: 200, description: 'It does.' },
+        errors: [],
+      },
+      handle: () => json(200, { status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      operation: {
+        operationId: 'ready',
+        summary: 'Families, models, providers, facilitator',
+        tag: 'Service',
+        success: { status: 200, description: 'Ready to serve.' },
+        errors: [503],
+      },
+      handle: () => {
+        const { ready, body } = readiness();
+        return json(ready ? 200 : 503, { ready, ...body });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      operation: {
+        operationId: 'keys',
+        summary: 'Public keys of the disposal receipts',
+        tag: 'Service',
+        success: { status: 200, description: 'JSON Web Key Set.' },
+        errors: [],
+      },
+      handle: () => ({
+        status: 200,
+        headers: { 'Cache-Control': 'public, max-age=300' },
+        body: { ...jwks() },
+      }),
+    },
+  ];
+}

@@ -1,0 +1,109 @@
+import { Type } from '@sinclair/typebox';
+import { FarthingError } from '../../domain/error.ts';
+import { isId } from '../../domain/id.ts';
+import type { Item } from '../../domain/item.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Operation, Route } from '../route.ts';
+import { HistorySchema, ItemListSchema, ItemSchema } from '../schemas.ts';
+import type { Services } from '../services.ts';
+import { withWorkspace } from '../workspace-access.ts';
+
+const PAGE_MAX = 200;
+const PAGE_DEFAULT = 50;
+
+const limitParameter = {
+  name: 'limit',
+  in: 'query',
+  description: 'Entries of a page.',
+  schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+} as const;
+
+/** What a workspace holds and what was asked of it; all of it for its token, free. */
+export function workspaceContentRoutes(services: Services): Route[] {
+  return [historyRoute(services), itemsRoute(services), itemRoute(services)];
+}
+
+/** GET /agent/v1/workspaces/{id}/history: past searches, newest first. */
+function historyRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/workspaces/{id}/history',
+    operation: operation('workspaceHistory', 'Past searches, newest first', HistorySchema, [
+      limitParameter,
+      { name: 'before', in: 'query', description: 'The former page’s `next`.', schema: Type.String() },
+    ]),
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => {
+        const query = new URLSearchParams(exchange.head.query);
+        const before = query.get('before') ?? undefined;
+        const page = await services.workspaces.history(id, { before, limit: limitOf(exchange) });
+        return { status: 200, headers: {}, body: { ...page } };
+      }),
+  };
+}
+
+/** GET /agent/v1/workspaces/{id}/items: in order of upload. */
+function itemsRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/workspaces/{id}/items',
+    operation: operation('workspaceItems', 'Items of a workspace, in order of upload', ItemListSchema, [
+      limitParameter,
+      { name: 'after', in: 'query', description: 'The former page’s `next`.', schema: Type.String() },
+    ]),
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => {
+        const limit = limitOf(exchange);
+        const after = new URLSearchParams(exchange.head.query).get('after') ?? undefined;
+        const items = await services.items.list(id, { after, limit });
+        const next = items.length === limit ? items.at(-1)!.id : null;
+        return { status: 200, headers: {}, body: { items, next } };
+      }),
+  };
+}
+
+/** GET /agent/v1/workspaces/{id}/items/{item_id} */
+function itemRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/workspaces/{id}/items/{item_id}',
+    operation: operation('workspaceItem', 'Metadata of an item of a workspace', ItemSchema, [], [404]),
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => {
+        const item: Item | undefined = isId('item', params.item_id!)
+          ? await services.items.item(id, params.item_id!)
+          : undefined;
+        if (!item) throw new FarthingError('item_not_found', 'No item of this workspace has this id.');
+        return { status: 200, headers: {}, body: { ...item } };
+      }),
+  };
+}
+
+function limitOf(exchange: Exchange): number {
+  const text = new URLSearchParams(exchange.head.query).get('limit');
+  const limit = text === null ? PAGE_DEFAULT : Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+    throw new FarthingError('field_invalid', `limit: send a whole number from 1 to ${PAGE_MAX}.`, {
+      facts: { field: 'limit' },
+    });
+  }
+  return limit;
+}
+
+function operation(
+  operationId: string,
+  summary: string,
+  schema: NonNullable<Operation['success']['schema']>,
+  parameters: NonNullable<Operation['parameters']>,
+  errors: readonly number[] = [],
+): Operation {
+  return {
+    operationId,
+    summary,
+    tag: 'Workspaces',
+    security: 'token',
+    parameters,
+    success: { status: 200, description: summary, schema },
+    errors: [400, 429, 500, ...errors],
+  };
+}

@@ -1,0 +1,332 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { ITEM_STATES } from '../domain/item.ts';
+import { JOB_STATES } from '../domain/job.ts';
+import { FAMILIES, K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+
+/** The same schemas validate requests and describe them in /openapi.json. `null` means absent everywhere. */
+
+const described = (description: string) => ({ description });
+const Money = (description: string) =>
+  Type.String({ description, pattern: '^\\d+(\\.\\d{1,6})?$', examples: ['0.0175'] });
+const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const FamilySchema = Type.Union(
+  FAMILIES.map((family) => Type.Literal(family)),
+  {
+    description:
+      '`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words, near-identical pictures.',
+  },
+);
+
+export const SearchRequestSchema = Type.Object(
+  {
+    query: Type.Optional(
+      Type.String({ maxLength: 8192, description: 'Natural-language query. Quoted phrases match in order.' }),
+    ),
+    image_b64: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Base64-encoded picture (JPEG, PNG, WebP, BMP), for reverse-image search.',
+      }),
+    ),
+    families: Type.Optional(
+      Type.Array(FamilySchema, {
+        minItems: 1,
+        maxItems: 16,
+        description: 'Default: all that apply to what is asked.',
+      }),
+    ),
+    k: Type.Optional(
+      Type.Integer({
+        minimum: K_MIN,
+        maximum: K_MAX,
+        default: K_DEFAULT,
+        description: 'How many hits at most.',
+      }),
+    ),
+  },
+  {
+    $id: 'SearchRequest',
+    description: 'At least one of `query` and `image_b64`; with both, both are searched and fused.',
+  },
+);
+export type SearchRequest = Static<typeof SearchRequestSchema>;
+
+export const WorkspaceCreateSchema = Type.Object(
+  {
+    ttl_minutes: Type.Optional(
+      Type.Integer({
+        default: 15,
+        description: 'Container minutes to prepay. Clamped to the bounds of the server.',
+      }),
+    ),
+    spend_limit_usd: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'Cap on total spend, extensions included.',
+      }),
+    ),
+  },
+  { $id: 'WorkspaceCreate' },
+);
+export type WorkspaceCreate = Static<typeof WorkspaceCreateSchema>;
+
+export const WorkspaceExtendSchema = Type.Object(
+  {
+    ttl_minutes: Type.Optional(
+      Type.Integer({ default: 15, description: 'Minutes to add. Clamped like a creation’s.' }),
+    ),
+  },
+  { $id: 'WorkspaceExtend' },
+);
+export type WorkspaceExtend = Static<typeof WorkspaceExtendSchema>;
+
+export const LocatorSchema = Type.Object(
+  {
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Page of the file, from 1, for paged documents.' }),
+    ),
+    time_s: Type.Optional(Type.Number({ description: 'Start in seconds, for time-based media.' })),
+    time_end_s: Type.Optional(Type.Number({ description: 'End in seconds.' })),
+    char_start: Type.Optional(Count('First character of the passage, in UTF-16 code units.')),
+    char_end: Type.Optional(Count('End of the passage, exclusive.')),
+    heading: Type.Optional(Type.String({ description: 'Heading above the passage.' })),
+  },
+  { $id: 'Locator' },
+);
+
+export const ItemSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String({ description: 'File name as sent.' }),
+    media_type: Type.String({ description: 'As recognised from the content.' }),
+    bytes: Count('Size of the file.'),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    state: Type.Union(ITEM_STATES.map((state) => Type.Literal(state))),
+    families: Type.Array(FamilySchema),
+    segments: Count('Searchable pieces.'),
+    created_at: Timestamp('When it was accepted.'),
+    expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
+    title: Type.Optional(Type.String()),
+    pages: Type.Optional(Count('Pages, for paged documents.')),
+    duration_s: Type.Optional(Type.Number()),
+    width: Type.Optional(Count('Pixels.')),
+    height: Type.Optional(Count('Pixels.')),
+  },
+  { $id: 'Item' },
+);
+
+export const JobSchema = Type.Object(
+  {
+    id: Type.String(),
+    item: Type.String({ description: 'Id of the item.' }),
+    state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    segments: Count('Segments made so far.'),
+    created_at: Timestamp('When it was accepted.'),
+    updated_at: Timestamp('When it last changed.'),
+    error: Type.Optional(
+      Type.Object({ code: Type.String(), detail: Type.String() }, described('Why it failed.')),
+    ),
+  },
+  { $id: 'Job' },
+);
+
+export const HitSchema = Type.Object(
+  {
+    item: Type.Ref('Item'),
+    confidence: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Calibrated; comparable across families.',
+    }),
+    family: FamilySchema,
+    locator: Type.Ref('Locator'),
+    score: Type.Number({ description: 'Fused score; higher is better.' }),
+    snippet: Type.Optional(Type.String({ description: 'Start of the passage, for text.' })),
+    segments: Type.Integer({
+      minimum: 1,
+      description: 'Segments of the same page, shot or section folded into this hit.',
+    }),
+  },
+  { $id: 'SearchHit' },
+);
+
+const Milliseconds = Type.Optional(Type.Number({ minimum: 0 }));
+export const TimingSchema = Type.Object(
+  {
+    verify_ms: Milliseconds,
+    encode_ms: Milliseconds,
+    scan_ms: Milliseconds,
+    fuse_ms: Milliseconds,
+    settle_ms: Milliseconds,
+    total_ms: Milliseconds,
+  },
+  { $id: 'Timing', description: 'Milliseconds of each stage; verify and settle belong to the payment.' },
+);
+
+const Charged = Type.Boolean({ description: 'Whether this request was charged.' });
+const Warnings = Type.Optional(Type.Array(Type.String(), described('Unknown fields that were ignored.')));
+
+export const SearchResponseSchema = Type.Object(
+  {
+    hits: Type.Array(Type.Ref('SearchHit')),
+    latency_ms: Type.Number({ description: 'From the request read to the hits ready, without the payment.' }),
+    timing: Type.Ref('Timing'),
+    exact: Type.Boolean({ description: 'True when the lists that were fused are proved to be exact.' }),
+    charged: Charged,
+    warnings: Warnings,
+  },
+  { $id: 'SearchResponse' },
+);
+
+export const IngestResponseSchema = Type.Object(
+  {
+    item: Type.Ref('Item'),
+    job_id: Type.String(),
+    job: Type.Ref('Job'),
+    duplicate: Type.Optional(Type.Boolean({ description: 'The same bytes were already there.' })),
+    credit_used: Type.Optional(Type.Boolean({ description: 'Paid for by an earlier ingest that failed.' })),
+    charged: Charged,
+    warnings: Warnings,
+  },
+  { $id: 'IngestResponse' },
+);
+
+export const WorkspaceSchema = Type.Object(
+  {
+    id: Type.String(),
+    state: Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state))),
+    created_at: Timestamp('When it was paid for.'),
+    expires_at: Timestamp('When its time is over.'),
+    ttl_minutes_asked: Type.Union([Type.Integer(), Type.Null()]),
+    ttl_minutes: Type.Integer({ description: 'Minutes given, after clamping.' }),
+    ttl_seconds_left: Type.Integer({ minimum: 0 }),
+    price_usd: Money('Price of this step.'),
+    spend_usd: Money('Spent so far.'),
+    spend_limit_usd: Type.Union([Money('Cap on the spend.'), Type.Null()]),
+    limits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    links: Type.Optional(Type.Record(Type.String(), Type.String())),
+    capability_token: Type.Optional(
+      Type.String({ description: 'Bearer token: shown here and never again.' }),
+    ),
+    charged: Type.Optional(Charged),
+    warnings: Warnings,
+  },
+  { $id: 'Workspace' },
+);
+
+export const UsageSchema = Type.Object(
+  {
+    id: Type.String(),
+    state: Type.String(),
+    expires_at: Timestamp('When its time is over.'),
+    ttl_seconds_left: Type.Integer({ minimum: 0 }),
+    spend_usd: Money('Spent so far.'),
+    spend_limit_usd: Type.Union([Money('Cap on the spend.'), Type.Null()]),
+    searches: Count('Searches answered.'),
+    ingests: Count('Files accepted.'),
+    items: Count('Items searchable.'),
+    segments: Count('Segments searchable.'),
+    bytes: Count('Bytes stored.'),
+  },
+  { $id: 'WorkspaceUsage', additionalProperties: true },
+);
+
+const NextPage = Type.Union(
+  [Type.String(), Type.Null()],
+  described('Cursor of the next page; null on the last.'),
+);
+
+export const ItemListSchema = Type.Object(
+  { items: Type.Array(Type.Ref('Item')), next: NextPage },
+  { $id: 'ItemList' },
+);
+
+export const HistorySchema = Type.Object(
+  {
+    entries: Type.Array(
+      Type.Object({
+        at: Timestamp('When it was answered.'),
+        query: Type.Optional(Type.String()),
+        image_sha256: Type.Optional(
+          Type.String({ description: 'Digest of the picture that was searched with.' }),
+        ),
+        families: Type.Optional(Type.Array(FamilySchema)),
+        k: Type.Integer(),
+        hits: Count('Hits of the answer.'),
+        latency_ms: Type.Number(),
+      }),
+    ),
+    next: NextPage,
+  },
+  { $id: 'SearchHistory' },
+);
+
+export const DisposalSchema = Type.Object(
+  {
+    id: Type.String(),
+    state: Type.Literal('disposed'),
+    receipt: Type.String({ description: 'Compact JWS (EdDSA); its key is at /.well-known/jwks.json.' }),
+    claims: Type.Record(Type.String(), Type.Unknown(), described('Content of the receipt, for reading.')),
+  },
+  { $id: 'DisposalReceipt' },
+);
+
+export const PaymentRequiredSchema = Type.Object(
+  {
+    x402Version: Type.Integer(),
+    error: Type.String(),
+    resource: Type.String(),
+    description: Type.String(),
+    accepts: Type.Array(
+      Type.Object(
+        {
+          scheme: Type.String(),
+          network: Type.String(),
+          payTo: Type.String(),
+          maxAmountRequired: Type.String({ description: 'In the smallest unit of the asset.' }),
+          resource: Type.String(),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+  },
+  { $id: 'PaymentRequired', additionalProperties: true },
+);
+
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.String({ description: 'Stable; match on this.' }),
+    detail: Type.String({ description: 'What was wrong and what to do.' }),
+    request_id: Type.String(),
+    charged: Type.Boolean(),
+  },
+  { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
+);
+
+/** Every named schema of the description's `components`. */
+export const COMPONENTS: readonly TObject[] = [
+  SearchRequestSchema,
+  WorkspaceCreateSchema,
+  WorkspaceExtendSchema,
+  LocatorSchema,
+  ItemSchema,
+  JobSchema,
+  HitSchema,
+  TimingSchema,
+  SearchResponseSchema,
+  IngestResponseSchema,
+  WorkspaceSchema,
+  UsageSchema,
+  ItemListSchema,
+  HistorySchema,
+  DisposalSchema,
+  PaymentRequiredSchema,
+  ProblemSchema,
+];

@@ -1,0 +1,145 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { toFarthingError } from '../domain/error.ts';
+import type { Cors } from './cors.ts';
+import { Exchange, readHead } from './exchange.ts';
+import { problem } from './problem.ts';
+import type { Reply, Route } from './route.ts';
+import { Router } from './router.ts';
+
+/** Genuine payments of 12 kB are served; uWebSockets.js reads this once, when it is loaded. */
+const HEADER_BYTES_MAX = 16 * 1024;
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly cors: Cors;
+  readonly routes: readonly Route[];
+  /** Called once per request after its answer. */
+  readonly onAnswered: (event: AnsweredEvent) => void;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+export interface AnsweredEvent {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+export interface Server {
+  readonly port: number;
+  /** Requests that have no answer yet. */
+  running(): number;
+  /** Stops listening; resolves when every running request has its answer. */
+  close(): Promise<void>;
+}
+
+/** Listens on host and port (0: any free one). Every request gets exactly one answer; a handler's error becomes a problem document. */
+export async function listen(options: ServerOptions): Promise<Server> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
+  const uws = await import('uWebSockets.js');
+  const app = uws.App();
+  const connections = new Connections(options);
+  app.any('/*', (response, request) => connections.serve(response, request));
+  const socket = await listenOn(app, options, uws.us_socket_local_port);
+  return {
+    port: socket.port,
+    running: () => connections.running,
+    close: async () => {
+      uws.us_listen_socket_close(socket.handle);
+      await connections.drained();
+      app.close();
+    },
+  };
+}
+
+/** Takes options beside a host, though its types leave that form out. */
+type ListenWithOptions = (
+  host: string,
+  port: number,
+  options: number,
+  done: (handle: us_listen_socket | false) => void,
+) => void;
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two servers share a port in silence. */
+const EXCLUSIVE_PORT = 1;
+
+function listenOn(
+  app: TemplatedApp,
+  { host, port }: ServerOptions,
+  portOf: (handle: us_listen_socket) => number,
+): Promise<{ handle: us_listen_socket; port: number }> {
+  return new Promise((resolve, reject) => {
+    const listenExclusively = app.listen.bind(app) as unknown as ListenWithOptions;
+    listenExclusively(host, port, EXCLUSIVE_PORT, (handle) => {
+      if (handle) resolve({ handle, port: portOf(handle) });
+      else
+        reject(
+          new Error(
+            `Cannot listen on ${host}:${port}: is another process using the port? Set PORT to another one.`,
+          ),
+        );
+    });
+  });
+}
+
+class Connections {
+  running = 0;
+  readonly #options: ServerOptions;
+  readonly #router: Router<Route>;
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#router = new Router(options.routes);
+  }
+
+  serve(response: HttpResponse, request: HttpRequest): void {
+    const { head, fault } = readHead(request);
+    const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')));
+    if (head.method === 'OPTIONS') {
+      exchange.send(204, this.#options.cors.preflight(head.headers.get('origin')), '');
+      return;
+    }
+    this.running += 1;
+    void this.#answer(exchange, fault).finally(() => {
+      this.running -= 1;
+      if (this.running === 0) this.#onDrained?.();
+    });
+  }
+
+  async drained(): Promise<void> {
+    if (this.running === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+  }
+
+  async #answer(exchange: Exchange, fault: Error | undefined): Promise<void> {
+    let routePath = 'unmatched';
+    try {
+      if (fault) throw fault;
+      const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
+      routePath = route.path;
+      this.#write(exchange, await route.handle(exchange, params));
+    } catch (error) {
+      if (toFarthingError(error).code === 'internal') this.#options.onFault(error, exchange.requestId);
+      exchange.answer(problem(error, exchange.requestId));
+    }
+    this.#options.onAnswered({
+      requestId: exchange.requestId,
+      method: exchange.head.method,
+      route: routePath,
+      status: exchange.status,
+      milliseconds: performance.now() - exchange.startedAt,
+    });
+  }
+
+  #write(exchange: Exchange, reply: Reply): void {
+    if ('raw' in reply) exchange.send(reply.status, reply.headers, reply.raw);
+    else {
+      const whole = exchange.answer(reply);
+      reply.delivered?.(whole);
+    }
+  }
+}

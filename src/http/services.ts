@@ -1,0 +1,55 @@
+import type { Item } from '../domain/item.ts';
+import type { AtomicAmount } from '../domain/money.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import type { Credits } from '../payment/credits.ts';
+import type { PaymentGate } from '../payment/gate.ts';
+import type { Search } from '../search/search.ts';
+import type { PayerIndex } from '../workspace/payer-index.ts';
+import type { TenantLimits } from '../workspace/tenant-limits.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
+
+/** What the routes need, wired by `main`. */
+export interface Services {
+  /** Public address of the server; known once it listens. */
+  readonly baseUrl: () => string;
+  readonly prices: Prices;
+  readonly limits: HttpLimits;
+  readonly stagingFolder: string;
+  readonly gate: PaymentGate;
+  readonly search: Search;
+  readonly ingest: Ingest;
+  readonly workspaces: Workspaces;
+  readonly items: ItemReader;
+  readonly credits: Credits;
+  readonly payerIndex: PayerIndex;
+  readonly tenantLimits: TenantLimits;
+  readonly onFault: (error: unknown, requestId: string) => void;
+  readonly readiness: () => Readiness;
+  readonly jwks: () => object;
+}
+
+export interface Prices {
+  readonly search: AtomicAmount;
+  readonly ingest: AtomicAmount;
+  readonly item: AtomicAmount;
+}
+
+export interface HttpLimits {
+  readonly searchBodyBytesMax: number;
+  readonly jsonBodyBytesMax: number;
+  readonly fileBytesMax: number;
+  /** Longest `Prefer: wait=` that is honoured. */
+  readonly waitSecondsMax: number;
+}
+
+/** Looks items up in a tenant's index. */
+export interface ItemReader {
+  item(tenant: string, id: string): Promise<Item | undefined>;
+  /** In order of insertion, after the item with this id. */
+  list(tenant: string, page: { after?: string; limit: number }): Promise<Item[]>;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,57 @@
+import { toFarthingError } from '../domain/error.ts';
+import type { Answer } from '../domain/payment.ts';
+import type { WorkspaceRecord } from '../domain/workspace.ts';
+import type { TenantLimits } from '../workspace/tenant-limits.ts';
+import type { Exchange } from './exchange.ts';
+import { problem } from './problem.ts';
+import type { Reply } from './route.ts';
+import type { Services } from './services.ts';
+
+export type WorkKind = 'search' | 'ingest' | 'other';
+
+/** Counts a tenant's request against its limits. @returns what gives its place back. @throws rate_limited */
+export function admitTenant(limits: TenantLimits, tenant: string, kind: WorkKind): () => void {
+  limits.request(tenant);
+  return kind === 'other' ? () => undefined : limits[kind](tenant);
+}
+
+/** The bearer token of a request; undefined when there is none or its header is malformed. */
+export function bearerToken(exchange: Exchange): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(exchange.header('authorization') ?? '')?.[1];
+}
+
+/**
+ * Runs `work` for the holder of the workspace's token. A request that began before expiry finishes. Refusals after
+ * authentication carry the workspace's headers too.
+ * @throws workspace_unauthorized
+ */
+export async function withWorkspace(
+  { workspaces, tenantLimits, onFault }: Services,
+  exchange: Exchange,
+  id: string,
+  work: (workspace: WorkspaceRecord) => Promise<Answer>,
+  kind: WorkKind = 'other',
+): Promise<Reply> {
+  const workspace = workspaces.authenticate(id, bearerToken(exchange));
+  const leave = workspaces.enter(workspace.id);
+  try {
+    const limited = async () => {
+      const giveBack = admitTenant(tenantLimits, workspace.id, kind);
+      try {
+        return await work(workspace);
+      } finally {
+        giveBack();
+      }
+    };
+    const answer = await limited().catch((error: unknown) => {
+      if (toFarthingError(error).code === 'internal') onFault(error, exchange.requestId);
+      return problem(error, exchange.requestId);
+    });
+    return {
+      ...answer,
+      headers: { 'Cache-Control': 'private', ...answer.headers, ...workspaces.headers(workspace.id) },
+    };
+  } finally {
+    leave();
+  }
+}

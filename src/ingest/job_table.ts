@@ -1,0 +1,143 @@
+import { type Clock, toTimestamp } from '../domain/clock.ts';
+import { isEnded, type Job, type JobState, mayFollow } from '../domain/job.ts';
+import type { Store, Table } from '../state/store.ts';
+
+/** Rows that one turn of the event loop looks at while old ones are removed. */
+const PRUNE_ROWS_PER_TURN = 500;
+
+/**
+ * The jobs: every change of state is on the disk before anybody hears of it; progress within a state is kept in memory
+ * only. Whoever waits for a job's end is told.
+ */
+export class JobTable {
+  readonly #rows: Table<Job>;
+  readonly #clock: Clock;
+  /** Progress of running jobs, newer than their rows. */
+  readonly #progress = new Map<string, Pick<Job, 'progress' | 'segments'>>();
+  readonly #waiters = new Map<string, Set<() => void>>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#rows = store.table<Job>('jobs');
+    this.#clock = clock;
+  }
+
+  get(id: string): Job | undefined {
+    const row = this.#rows.get(id);
+    return row && { ...row, ...this.#progress.get(id) };
+  }
+
+  /** Writes a new job. @throws Error when its id is taken. */
+  async create(
+    job: Omit<Job, 'state' | 'progress' | 'segments' | 'created_at' | 'updated_at'>,
+  ): Promise<Job> {
+    const now = toTimestamp(this.#clock.now());
+    const row: Job = {
+      ...job,
+      state: 'accepted',
+      progress: 0,
+      segments: 0,
+      created_at: now,
+      updated_at: now,
+    };
+    if (!(await this.#rows.putIfAbsent(row.id, row))) throw new Error(`job ${row.id} exists`);
+    return row;
+  }
+
+  /** Moves a job on. @throws Error for a step that no job may take. */
+  async move(
+    id: string,
+    state: JobState,
+    changes: Partial<Pick<Job, 'error' | 'progress' | 'segments'>> = {},
+  ): Promise<Job> {
+    const job = this.get(id);
+    if (!job) throw new Error(`job ${id} does not exist`);
+    if (!mayFollow(job.state, state)) throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
+    const done = state === 'searchable' ? { progress: 1 } : {};
+    return this.#write({ ...job, ...changes, ...done, state });
+  }
+
+  /** Begins a job anew that an end of the server interrupted. */
+  restart(id: string, attempts: number): Promise<Job> {
+    return this.change(id, { state: 'accepted', progress: 0, segments: 0, attempts });
+  }
+
+  /** Writes fields beside the state, or, for `restart` alone, the first state again. An undefined field is removed. */
+  change(id: string, changes: Partial<Job>): Promise<Job> {
+    const job = this.get(id);
+    if (!job) throw new Error(`job ${id} does not exist`);
+    const kept = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
+    return this.#write(Object.fromEntries(kept) as unknown as Job);
+  }
+
+  /** Notes how far a running job is. */
+  note(id: string, progress: number, segments: number): void {
+    this.#progress.set(id, { progress, segments });
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#rows.remove(id);
+    this.#settle(id);
+  }
+
+  /** All rows, in no particular order. */
+  async *all(): AsyncGenerator<Job> {
+    let after = '';
+    for (;;) {
+      const rows = [...this.#rows.range({ start: after, limit: PRUNE_ROWS_PER_TURN })];
+      for (const { value } of rows) yield value;
+      const last = rows.at(-1);
+      if (rows.length < PRUNE_ROWS_PER_TURN || !last) return;
+      // The next key in the order of bytes.
+      after = `${last.key}\u0001`;
+      await new Promise(setImmediate);
+    }
+  }
+
+  /** Removes jobs that ended before a time (milliseconds since the epoch) and owe nobody anything. */
+  async prune(before: number): Promise<void> {
+    const limit = toTimestamp(before);
+    for await (const job of this.all()) {
+      const owes = job.state === 'failed' && job.creditTo !== undefined;
+      if (isEnded(job.state) && !owes && job.updated_at < limit) await this.#rows.remove(job.id);
+    }
+  }
+
+  /** Resolves when the job ends, the milliseconds are over, or the signal is aborted; with its state then. */
+  async waitFor(id: string, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
+    const job = this.get(id);
+    if (!job || isEnded(job.state) || milliseconds <= 0 || signal?.aborted) return job;
+    await new Promise<void>((resolve) => {
+      const waiters = this.#waiters.get(id) ?? new Set();
+      this.#waiters.set(id, waiters);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', settle);
+        waiters.delete(settle);
+        if (waiters.size === 0) this.#waiters.delete(id);
+        resolve();
+      };
+      const timer = setTimeout(settle, milliseconds);
+      signal?.addEventListener('abort', settle, { once: true });
+      waiters.add(settle);
+    });
+    return this.get(id);
+  }
+
+  /** Nobody waits any longer: the server stops. */
+  settleAll(): void {
+    for (const id of [...this.#waiters.keys()]) this.#settle(id);
+  }
+
+  async #write(job: Job): Promise<Job> {
+    const row = { ...job, updated_at: toTimestamp(this.#clock.now()) };
+    await this.#rows.put(row.id, row);
+    this.#progress.delete(row.id);
+    if (isEnded(row.state)) this.#settle(row.id);
+    return row;
+  }
+
+  #settle(id: string): void {
+    this.#progress.delete(id);
+    for (const settle of [...(this.#waiters.get(id) ?? [])]) settle();
+  }
+}

@@ -1,0 +1,110 @@
+import type { Extracted, Opened, Pixels } from '../domain/document.ts';
+import type { Item } from '../domain/item.ts';
+import type { Address } from '../domain/payment.ts';
+import type { Locator, SegmentRecord } from '../domain/segment.ts';
+
+/** What ingest needs of a Tenant's index. */
+export interface IngestShard {
+  append(item: Item, segments: readonly IngestSegment[]): Promise<void>;
+  putItem(item: Item): Promise<void>;
+  removeItem(id: string): Promise<boolean>;
+  item(id: string): Item | undefined;
+  itemByDigest(sha256Hex: string): Item | undefined;
+  snapshot(): { counts(): { items: number; segments: number; bytes: number }; close(): void };
+}
+
+export interface IngestSegment {
+  readonly record: SegmentRecord;
+  readonly words?: string;
+  readonly fingerprint?: Uint8Array;
+  readonly digest?: Uint8Array;
+  readonly vectors: Readonly<Record<string, Float32Array>>;
+}
+
+export interface IngestTenants {
+  folder(tenant: string): string;
+  exists(tenant: string): boolean;
+  use<T>(
+    tenant: string,
+    options: { create?: boolean },
+    work: (shard: IngestShard) => Promise<T> | T,
+  ): Promise<T>;
+}
+
+export interface IngestExtractor {
+  open(path: string, hint: { name?: string }): Promise<Opened>;
+  extract(
+    path: string,
+    opened: Opened,
+    options?: { signal?: AbortSignal; onProgress?: (fraction: number) => void },
+  ): Promise<Extracted>;
+}
+
+export interface IngestPassage {
+  readonly text: string;
+  readonly locator: Locator;
+  readonly place: number;
+  /** Title and text: what is encoded and indexed. */
+  readonly words: string;
+}
+
+interface EncodeOptions {
+  readonly tenant: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Vectors by the name of their space; spaces whose model is not installed are absent. */
+export type VectorsBySpace = Record<string, Float32Array[]>;
+
+export interface IngestEncoder {
+  readonly pictureSpec: object | undefined;
+  cutPassages(
+    document: Pick<Extracted, 'title' | 'blocks'>,
+    options: EncodeOptions,
+  ): Promise<IngestPassage[]>;
+  encodePassages(texts: readonly string[], options: EncodeOptions): Promise<VectorsBySpace>;
+  encodePictures(pictures: readonly Pixels[], options: EncodeOptions): Promise<VectorsBySpace>;
+  admitIngest(): void;
+}
+
+export interface IngestLimits {
+  /** Jobs that may wait or run. */
+  readonly jobsMax: number;
+  readonly jobsAtOnce: number;
+  readonly itemsPerTenantMax: number;
+  readonly bytesPerTenantMax: number;
+  readonly segmentsPerItemMax: number;
+  /** Begun so often without an end (the server stopped each time), a job is given up. */
+  readonly attemptsMax: number;
+  /** How long the state of an ended job can be asked for. */
+  readonly jobKeepHours: number;
+  /** How long the same bytes wait for the payment of those that came first. */
+  readonly heldWaitSecondsMax: number;
+}
+
+export const INGEST_LIMITS: IngestLimits = {
+  jobsMax: 1_000,
+  // One is read while another is encoded: they use different processes.
+  jobsAtOnce: 2,
+  itemsPerTenantMax: 100_000,
+  bytesPerTenantMax: 10 * 2 ** 30,
+  segmentsPerItemMax: 100_000,
+  attemptsMax: 3,
+  jobKeepHours: 24,
+  heldWaitSecondsMax: 60,
+};
+
+/** A file that HTTP has received into the Tenant's folder. */
+export interface StagedUpload {
+  readonly path: string;
+  /** As the client named it; shown, never used as a path. */
+  readonly name: string;
+  readonly bytes: number;
+  /** SHA-256 of the file, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Gives a payer the credit for a failed job, once for each job: a crash may make it be called again with the same job.
+ */
+export type NewCredit = (payer: Address, jobId: string) => Promise<void>;

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ConfigError, readConfig } from './config.ts';
+import type { Settings } from './settings.ts';
+import { type Running, start } from './start.ts';
+
+/** Marks in the data folder that the round trip of the first start was shown. */
+const DEMO_MARK = 'demo-shown';
+/** A second signal, or this many milliseconds, ends a stop that does not come to its end. */
+const STOP_MILLISECONDS_MAX = 30_000;
+
+let stopping = false;
+const settings = readOrExplain();
+const running = await start(settings).catch(explain);
+process.on('SIGTERM', () => void stop(running));
+process.on('SIGINT', () => void stop(running));
+await showDemoOnce(settings, running);
+
+function readOrExplain(): Settings {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): never {
+  if (error instanceof ConfigError)
+    console.error(`Farthing does not start:\n${error.message.replace(/^/gm, '  ')}`);
+  else console.error('Farthing does not start:', error);
+  process.exit(2);
+}
+
+async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
+  const mark = join(resolve(DATA_DIR), DEMO_MARK);
+  if (DEMO === '0' || existsSync(mark)) return;
+  try {
+    const { runDemo } = await import('./demo/demo.ts');
+    await runDemo(url, resolve(import.meta.dirname, '../../samples'), (line) => console.log(line));
+    await writeFile(mark, '');
+  } catch (error) {
+    log.error({ event: 'demo_failed', err: error });
+  }
+}
+
+async function stop(server: Running): Promise<void> {
+  if (stopping) process.exit(1);
+  stopping = true;
+  setTimeout(() => process.exit(1), STOP_MILLISECONDS_MAX).unref();
+  await server.stop();
+  process.exit(0);
+}

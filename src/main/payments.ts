@@ -1,0 +1,92 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Address } from '../domain/payment.ts';
+import { AnswerStore } from '../payment/answers.ts';
+import { BASE_USDC } from '../payment/asset.ts';
+import { Credits } from '../payment/credits.ts';
+import { PaymentGate } from '../payment/gate.ts';
+import { LocalFacilitator } from '../payment/local-facilitator.ts';
+import { RemoteFacilitator } from '../payment/remote-facilitator.ts';
+import type { EffectHandlers } from '../payment/settlements.ts';
+import { SignatureCheck } from '../payment/signature.ts';
+import type { Store } from '../state/store.ts';
+import type { Settings } from './settings.ts';
+
+export interface PaymentsOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly tenants: { folder(tenant: string): string };
+  /** Budget of a Tenant's kept answers. */
+  readonly answerBytesMax: number;
+  readonly log: (event: object) => void;
+}
+
+export interface Payments {
+  readonly credits: Credits;
+  /** The gate, once the handlers of its effects are there. */
+  gate(handlers: EffectHandlers): PaymentGate;
+  /** Reads what the facilitator supports; a remote one that cannot be reached is logged and asked again by each payment. */
+  connect(): Promise<void>;
+}
+
+/** Recipient of play money when nobody is named: a wallet that nobody holds. */
+const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
+const MAX_TIMEOUT_SECONDS = 60;
+const FLIGHTS_MAX = 1024;
+
+/** The payments as the settings want them: the local facilitator, loudly, or a remote one. */
+export function openPayments({
+  settings,
+  store,
+  clock,
+  tenants,
+  answerBytesMax,
+  log,
+}: PaymentsOptions): Payments {
+  const asset = BASE_USDC;
+  const credits = new Credits({ store, clock });
+  const signatures = new SignatureCheck(asset);
+  const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
+  const facilitator =
+    settings.FACILITATOR_URL === ''
+      ? new LocalFacilitator({ store, clock, asset, signatures, startBalance: settings.LOCAL_BALANCE_USD })
+      : new RemoteFacilitator({
+          url: settings.FACILITATOR_URL,
+          asset,
+          payTo,
+          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+          clock,
+          log,
+        });
+  if (settings.FACILITATOR_URL === '') {
+    log({
+      event: 'local_facilitator',
+      note: 'No money moves: payments are verified and settled in play money. Set FACILITATOR_URL and PAY_TO for real ones.',
+    });
+  }
+  return {
+    credits,
+    connect: () =>
+      facilitator
+        .connect()
+        .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
+    gate: (handlers) =>
+      new PaymentGate({
+        store,
+        clock,
+        settings: {
+          asset,
+          payTo,
+          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+          bodyNetwork: settings.X402_BODY_NETWORK,
+        },
+        signatures,
+        facilitator,
+        handlers,
+        answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
+        answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
+        flightsMax: FLIGHTS_MAX,
+        log,
+      }),
+  };
+}

@@ -1,0 +1,133 @@
+import { parseUsd } from '../domain/money.ts';
+
+/** How one setting is read from text. @throws Error that says what is allowed. */
+type Read<T> = (text: string) => T;
+
+const integer =
+  (min: number, max: number): Read<number> =>
+  (text) => {
+    const value = Number(text);
+    if (!/^-?\d{1,15}$/.test(text) || value < min || value > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    return value;
+  };
+
+const choice =
+  <T extends string>(...values: readonly T[]): Read<T> =>
+  (text) => {
+    if (!(values as readonly string[]).includes(text))
+      throw new Error(`must be one of: ${values.join(', ')}`);
+    return text as T;
+  };
+
+const httpUrl: Read<string> = (text) => {
+  if (text === '') return '';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new Error('must be an http or https address without query');
+  }
+  return text.replace(/\/+$/, '');
+};
+
+const address: Read<string> = (text) => {
+  if (text !== '' && !/^0x[0-9a-fA-F]{40}$/.test(text))
+    throw new Error('must be a wallet address: 0x and 40 hexadecimal digits');
+  return text;
+};
+
+const text: Read<string> = (value) => value;
+const list: Read<readonly string[]> = (value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+const MEBIBYTE = 1024 * 1024;
+
+interface Setting<T> {
+  readonly read: Read<T>;
+  readonly initial: string;
+  readonly about: string;
+}
+
+const setting = <T>(read: Read<T>, initial: string, about: string): Setting<T> => ({ read, initial, about });
+
+/** Every setting: how it is read, its default, and what it is for. Environment variables win over the file. */
+export const SETTINGS = {
+  HOST: setting(text, '127.0.0.1', 'Address to listen on.'),
+  PORT: setting(integer(0, 65535), '8402', 'Port to listen on; 0 takes a free one.'),
+  BASE_URL: setting(httpUrl, '', 'Public address of the server, in 402s and links. Empty: http://HOST:PORT.'),
+  DATA_DIR: setting(text, './data', 'Folder of everything that is stored.'),
+  MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
+  FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
+  PAY_TO: setting(address, '', 'Wallet that is paid. Required with FACILITATOR_URL.'),
+  X402_BODY_NETWORK: setting(
+    choice('eip155:8453', 'base'),
+    'eip155:8453',
+    'Network name in the body of a 402; `base` serves legacy v1 clients.',
+  ),
+  LOCAL_BALANCE_USD: setting(
+    parseUsd,
+    '100',
+    'Play money of a wallet that the local facilitator has never seen.',
+  ),
+  SEARCH_PRICE_USD: setting(parseUsd, '0.006', 'Price of a search.'),
+  INGEST_PRICE_USD: setting(parseUsd, '0.03', 'Price of an upload.'),
+  ITEM_PRICE_USD: setting(parseUsd, '0.002', 'Price of an item’s metadata.'),
+  WORKSPACE_BASE_USD: setting(parseUsd, '0.01', 'Price of a workspace, once.'),
+  WORKSPACE_MINUTE_USD: setting(parseUsd, '0.0005', 'Price of each minute of a workspace.'),
+  WORKSPACE_TTL_MINUTES_MIN: setting(
+    integer(1, 1_000_000),
+    '1',
+    'Fewest minutes that can be bought at once.',
+  ),
+  WORKSPACE_TTL_MINUTES_MAX: setting(
+    integer(1, 1_000_000),
+    '1440',
+    'Most minutes that can be bought at once.',
+  ),
+  WORKSPACE_TTL_TOTAL_MINUTES_MAX: setting(
+    integer(1, 10_000_000),
+    '10080',
+    'Most minutes that a workspace may have left.',
+  ),
+  DOWNTIME_REFUND_MINUTES_MAX: setting(
+    integer(0, 1_000_000),
+    '1440',
+    'Most minutes given back for one time that the server was down.',
+  ),
+  PAYER_INDEX_MINUTES: setting(
+    integer(1, 1_000_000),
+    '1440',
+    'Life of a payer’s index after its last paid upload.',
+  ),
+  ANSWER_KEEP_MINUTES: setting(integer(1, 1440), '15', 'How long a paid answer is kept for lawful retries.'),
+  FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
+  SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
+  PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
+  QUERY_WORKERS: setting(integer(1, 64), '1', 'Encoder threads for queries alone.'),
+  INGEST_WORKERS: setting(integer(1, 64), '1', 'Encoder threads for uploads, at a lower priority.'),
+  QUERY_QUEUE_MAX: setting(
+    integer(1, 1_000_000),
+    '256',
+    'Queries that may wait for an encoder; more are refused.',
+  ),
+  INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Uploads that may wait; more are refused.'),
+  TENANT_REQUESTS_PER_SECOND: setting(
+    integer(1, 1_000_000),
+    '500',
+    'Requests a second of one tenant; twice as many may come at once.',
+  ),
+  TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Searches of one tenant that may run at once.'),
+  TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Uploads of one tenant that may run at once.'),
+  OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Indexes kept open; the least recently used is closed.'),
+  CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
+  LOG_LEVEL: setting(
+    choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'Least level that is logged.',
+  ),
+  DEMO: setting(choice('0', '1'), '1', '0 leaves out the paid round trip of the first start.'),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Settings = { readonly [N in SettingName]: ReturnType<(typeof SETTINGS)[N]['read']> };

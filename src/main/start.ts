@@ -1,0 +1,91 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { type Encoder, openEncoder } from '../encode/encoder.ts';
+import { Cors } from '../http/cors.ts';
+import { allRoutes } from '../http/routes.ts';
+import { listen } from '../http/server.ts';
+import { native } from '../native/index.ts';
+import { ConfigError } from './config.ts';
+import type { Settings } from './settings.ts';
+import { type Parts, wire } from './wire.ts';
+
+export interface Running {
+  readonly url: string;
+  readonly port: number;
+  readonly log: Logger;
+  /** True when nothing was stored before this start. */
+  readonly firstStart: boolean;
+  /** Where all content of a Tenant lies. */
+  tenantFolder(tenant: string): string;
+  /** Stops listening, answers what is running, and closes everything in order. */
+  stop(): Promise<void>;
+}
+
+/** Expiries are looked at and the clock is kept once a second: expiry is exact to a second. */
+const SWEEP_INTERVAL_MS = 1000;
+
+/** Starts the whole server. @throws ConfigError when the folder belongs to another process */
+export async function start(settings: Settings): Promise<Running> {
+  const started = performance.now();
+  const log = pino({ level: settings.LOG_LEVEL });
+  const data = resolve(settings.DATA_DIR);
+  const firstStart = (await mkdir(data, { recursive: true, mode: 0o700 })) !== undefined;
+  const lock = native.lockFolder(data);
+  if (!lock)
+    throw new ConfigError(
+      `DATA_DIR=${data}: another Farthing is using this folder; stop it, or set another one`,
+    );
+  const stagingFolder = join(data, 'incoming');
+  await rm(stagingFolder, { recursive: true, force: true });
+  await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
+  const encoder = await openEncoder({
+    modelsFolder: settings.MODELS_DIR,
+    cacheFolder: join(data, 'cache'),
+    queryWorkers: settings.QUERY_WORKERS,
+    ingestWorkers: settings.INGEST_WORKERS,
+    queryQueueMax: settings.QUERY_QUEUE_MAX,
+    ingestQueueMax: settings.INGEST_QUEUE_MAX,
+    log: (event) => log.info(event),
+  });
+  // The public address is part of every quote, so it must be known before the routes are made.
+  const state = { baseUrl: settings.BASE_URL };
+  const parts = await wire({ settings, data, stagingFolder, encoder, log, baseUrl: () => state.baseUrl });
+  const server = await listen({
+    host: settings.HOST,
+    port: settings.PORT,
+    cors: new Cors(settings.CORS_ORIGINS),
+    routes: allRoutes(parts.services, () => unavailableNotes(encoder)),
+    onAnswered: (event) => log.info({ event: 'answered', ...event }),
+    onFault: parts.services.onFault,
+  });
+  const url = `http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${server.port}`;
+  state.baseUrl ||= url;
+  await parts.recover();
+  const sweeper = setInterval(() => void parts.sweep(), SWEEP_INTERVAL_MS);
+  log.info({ event: 'ready', url, start_ms: Math.round(performance.now() - started) });
+  return {
+    url,
+    port: server.port,
+    log,
+    firstStart,
+    tenantFolder: (tenant) => parts.tenants.folder(tenant),
+    stop: async () => {
+      clearInterval(sweeper);
+      parts.drain();
+      await server.close();
+      await parts.close();
+      await encoder.close();
+      lock.release();
+    },
+  };
+}
+
+function unavailableNotes({ families }: Encoder): string {
+  const missing = families.filter(({ available }) => !available);
+  return missing
+    .map(({ family, reason }) => ` Not available on this server: ${family} (${reason}).`)
+    .join('');
+}
+
+export type { Parts };

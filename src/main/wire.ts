@@ -1,0 +1,245 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { systemClock } from '../domain/clock.ts';
+import { EXTRACT_LIMITS } from '../domain/document.ts';
+import { formatUsd } from '../domain/money.ts';
+import type { Address } from '../domain/payment.ts';
+import type { Encoder } from '../encode/encoder.ts';
+import { openExtractor } from '../extract/extractor.ts';
+import { ingestEffect } from '../http/routes/ingest.ts';
+import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/workspaces.ts';
+import type { Services } from '../http/services.ts';
+import { Ingest } from '../ingest/ingest.ts';
+import { INGEST_LIMITS } from '../ingest/parts.ts';
+import { Search } from '../search/search.ts';
+import type { Shard } from '../shard/shard.ts';
+import { openTenants, type Tenants } from '../shard/tenants.ts';
+import { openStore } from '../state/store.ts';
+import { PayerIndex } from '../workspace/payer-index.ts';
+import { openReceiptSigner } from '../workspace/receipt.ts';
+import { RentedTime } from '../workspace/rented-time.ts';
+import { TenantLimits } from '../workspace/tenant-limits.ts';
+import { Workspaces } from '../workspace/workspaces.ts';
+import { openPayments } from './payments.ts';
+import type { Settings } from './settings.ts';
+
+export interface WireOptions {
+  readonly settings: Settings;
+  /** Absolute path of DATA_DIR. */
+  readonly data: string;
+  readonly stagingFolder: string;
+  readonly encoder: Encoder;
+  readonly log: Logger;
+  /** Known once the server listens. */
+  readonly baseUrl: () => string;
+}
+
+/** All parts of the server, connected. */
+export interface Parts {
+  readonly services: Services;
+  readonly tenants: Tenants;
+  /** Finishes what a crash left: disposals, payments, jobs. */
+  recover(): Promise<void>;
+  /** What is due: expiries, and the clock's heartbeat. */
+  sweep(): Promise<void>;
+  /** From now on `/readyz` says no. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
+/** Small JSON bodies: a workspace's creation or extension. */
+const JSON_BODY_BYTES_MAX = 64 * 1024;
+
+export async function wire(options: WireOptions): Promise<Parts> {
+  const { settings, data, stagingFolder, encoder, log, baseUrl } = options;
+  const clock = systemClock;
+  const event = (entry: object) => log.info(entry);
+  const store = openStore(join(data, 'state'));
+  const tenants = openTenants({
+    folder: join(data, 'tenants'),
+    spaces: encoder.spaces,
+    openShardsMax: settings.OPEN_SHARDS_MAX,
+  });
+  const limits = { ...EXTRACT_LIMITS, bytesMax: settings.FILE_BYTES_MAX };
+  const extractor = openExtractor({
+    pictureSpec: encoder.pictureSpec,
+    limits,
+    scratchFolder: join(data, 'scratch'),
+    log: event,
+  });
+  const time = new RentedTime(store, clock, {
+    downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
+  });
+  const signer = await openReceiptSigner(join(data, 'keys'));
+  const ingestLimits = INGEST_LIMITS;
+  const payments = openPayments({
+    settings,
+    store,
+    clock,
+    tenants,
+    answerBytesMax: ANSWER_BYTES_PER_TENANT_MAX,
+    log: event,
+  });
+  const stopTenant = (tenant: string) => ingest.cancelTenant(tenant);
+  const workspaces = new Workspaces({
+    store,
+    clock,
+    time,
+    tenants,
+    signer,
+    stopTenant,
+    get issuer() {
+      return baseUrl();
+    },
+    pricing: {
+      base: settings.WORKSPACE_BASE_USD,
+      perMinute: settings.WORKSPACE_MINUTE_USD,
+      ttlMinutesMin: settings.WORKSPACE_TTL_MINUTES_MIN,
+      ttlMinutesMax: settings.WORKSPACE_TTL_MINUTES_MAX,
+      ttlTotalMinutesMax: settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX,
+      ttlMinutesDefault: 15,
+    },
+    limits: {
+      file_bytes: settings.FILE_BYTES_MAX,
+      items: ingestLimits.itemsPerTenantMax,
+      bytes: ingestLimits.bytesPerTenantMax,
+      segments_per_item: ingestLimits.segmentsPerItemMax,
+      requests_per_second: settings.TENANT_REQUESTS_PER_SECOND,
+    },
+    links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
+    log: event,
+  });
+  const payerIndex = new PayerIndex({
+    store,
+    time,
+    tenants,
+    stopTenant,
+    lifetimeHours: settings.PAYER_INDEX_MINUTES / 60,
+    log: event,
+  });
+  const ingest: Ingest = new Ingest({
+    tenants,
+    extractor,
+    encoder,
+    store,
+    clock,
+    expiry: (tenant) =>
+      tenant.startsWith('payer_') ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant),
+    limits: ingestLimits,
+    newCredit: (payer: Address, job) => payments.credits.newCredit(payer, job),
+    log: event,
+  });
+  const gate = payments.gate({
+    ingest: ingestEffect(ingest, payerIndex),
+    workspace_create: workspaceCreateEffect(workspaces),
+    workspace_extend: workspaceExtendEffect(workspaces),
+  });
+  let draining = false;
+  const services: Services = {
+    baseUrl,
+    prices: {
+      search: settings.SEARCH_PRICE_USD,
+      ingest: settings.INGEST_PRICE_USD,
+      item: settings.ITEM_PRICE_USD,
+    },
+    limits: {
+      searchBodyBytesMax: settings.SEARCH_BODY_BYTES_MAX,
+      jsonBodyBytesMax: JSON_BODY_BYTES_MAX,
+      fileBytesMax: settings.FILE_BYTES_MAX,
+      waitSecondsMax: settings.PREFER_WAIT_SECONDS_MAX,
+    },
+    stagingFolder,
+    gate,
+    search: new Search({ tenants, encoder, extractor }),
+    ingest,
+    workspaces,
+    payerIndex,
+    tenantLimits: new TenantLimits({
+      requestsPerSecond: settings.TENANT_REQUESTS_PER_SECOND,
+      burst: 2 * settings.TENANT_REQUESTS_PER_SECOND,
+      searchesAtOnce: settings.TENANT_SEARCHES_AT_ONCE,
+      ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
+    }),
+    credits: payments.credits,
+    items: {
+      item: (tenant, id) => inTenant(tenants, tenant, (shard) => shard.item(id)),
+      list: async (tenant, page) => (await inTenant(tenants, tenant, (shard) => shard.items(page))) ?? [],
+    },
+    onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
+    readiness: () => ({
+      ready: !draining,
+      body: report(settings, encoder, extractor.confinement(), gate.health()),
+    }),
+    jwks: () => signer.jwks(),
+  };
+  return {
+    services,
+    tenants,
+    recover: async () => {
+      await payments.connect();
+      await tenants.resumeDisposals();
+      await payments.credits.recover();
+      await gate.recover();
+      await workspaces.resume();
+      await payerIndex.sweep();
+      await ingest.resume();
+    },
+    sweep: async () => {
+      await workspaces.sweep().catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
+      await payerIndex.sweep();
+    },
+    drain: () => {
+      draining = true;
+    },
+    close: async () => {
+      await ingest.close();
+      await gate.close();
+      await workspaces.close();
+      await payerIndex.close();
+      await extractor.close();
+      await tenants.close();
+      await store.close();
+    },
+  };
+}
+
+/** Undefined for a Tenant that has nothing. */
+async function inTenant<T>(
+  tenants: Tenants,
+  tenant: string,
+  work: (shard: Shard) => T,
+): Promise<T | undefined> {
+  return tenants.exists(tenant) ? tenants.use(tenant, {}, work) : undefined;
+}
+
+function linksOf(self: string): Record<string, string> {
+  return {
+    self,
+    search: `${self}/search`,
+    ingest: `${self}/ingest`,
+    usage: `${self}/usage`,
+    extend: `${self}/extend`,
+  };
+}
+
+function report(
+  settings: Settings,
+  encoder: Encoder,
+  confinement: unknown,
+  payment: object,
+): Record<string, unknown> {
+  return {
+    families: encoder.families,
+    queues: encoder.queueDepths(),
+    payment,
+    extraction: confinement ?? 'not started yet',
+    prices_usd: {
+      search: formatUsd(settings.SEARCH_PRICE_USD),
+      ingest: formatUsd(settings.INGEST_PRICE_USD),
+      item: formatUsd(settings.ITEM_PRICE_USD),
+      workspace: formatUsd(settings.WORKSPACE_BASE_USD),
+      workspace_minute: formatUsd(settings.WORKSPACE_MINUTE_USD),
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Address } from '../domain/payment.ts';
+import type { Store, Table } from '../state/store.ts';
+
+interface CreditRecord {
+  /** `taken`: an ingest is being accepted on it. */
+  readonly state: 'open' | 'taken' | 'spent';
+  readonly since: number;
+}
+
+/** A credit that was taken for an ingest that is about to be accepted. */
+export interface Credit {
+  readonly id: string;
+}
+
+/** Credits per payer that one look scans; a payer with more of them uses the oldest ids first all the same. */
+const SCAN_MAX = 10_000;
+
+/**
+ * Ingests that were paid for and failed later: each is good for one further ingest of its payer. A credit is made once for a
+ * job, and used once.
+ */
+export class Credits {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  /** payer/job → credit. */
+  readonly #credits: Table<CreditRecord>;
+
+  constructor({ store, clock }: { store: Store; clock: Clock }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#credits = store.table('credits');
+  }
+
+  /** Idempotent by job: a job that fails again after a crash makes no second credit. */
+  async newCredit(payer: Address, jobId: string): Promise<void> {
+    await this.#credits.putIfAbsent(creditId(payer, jobId), { state: 'open', since: this.#clock.now() });
+  }
+
+  /** Takes an open credit of this payer, atomically; undefined when there is none. */
+  use(payer: Address): Promise<Credit | undefined> {
+    return this.#store.transaction(() => {
+      for (const { key, value } of this.#of(payer)) {
+        if (value.state !== 'open') continue;
+        this.#credits.put(key, { state: 'taken', since: this.#clock.now() });
+        return { id: key };
+      }
+      return undefined;
+    });
+  }
+
+  /** The ingest was accepted: the credit is spent for good. */
+  async spent({ id }: Credit): Promise<void> {
+    await this.#credits.put(id, { state: 'spent', since: this.#clock.now() });
+  }
+
+  /** The ingest was not accepted after all. */
+  async giveBack({ id }: Credit): Promise<void> {
+    await this.#store.transaction(() => {
+      if (this.#credits.get(id)?.state === 'taken')
+        this.#credits.put(id, { state: 'open', since: this.#clock.now() });
+    });
+  }
+
+  count(payer: Address): number {
+    return [...this.#of(payer)].filter(({ value }) => value.state === 'open').length;
+  }
+
+  /** At a start: credits that a crash left taken are open again. */
+  async recover(): Promise<void> {
+    const taken = [...this.#credits.range()].filter(({ value }) => value.state === 'taken');
+    for (const { key } of taken) await this.giveBack({ id: key });
+  }
+
+  #of(payer: Address): Iterable<{ key: string; value: CreditRecord }> {
+    return this.#credits.range({ start: `${payer}/`, end: `${payer}0`, limit: SCAN_MAX });
+  }
+}
+
+function creditId(payer: Address, jobId: string): string {
+  return `${payer}/${jobId}`;
+}

@@ -1,0 +1,473 @@
+import type { Clock } from '../domain/clock.ts';
+import { FarthingError } from '../domain/error.ts';
+import { payerTenantId } from '../domain/id.ts';
+import type { Answer, GateAnswer, PaidRequest, PreparedRequest, Quote } from '../domain/payment.ts';
+import type { Store } from '../state/store.ts';
+import type { AnswerStore } from './answers.ts';
+import { type ChallengeSettings, challenge } from './challenge.ts';
+import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
+import type { Facilitator, FacilitatorHealth } from './facilitator.ts';
+import { faultOf } from './facilitator-reason.ts';
+import { PaymentRefused } from './fault.ts';
+import { Flight, Flights } from './flight.ts';
+import type { Journal } from './journal.ts';
+import type { Payment } from './payment.ts';
+import { parsePaymentHeader } from './payment-header.ts';
+import { clientGone, Purchases, termsOf } from './purchases.ts';
+import { mirroredNetwork, receiptHeaders, refusalHeaders } from './receipt.ts';
+import { type PaymentRecord, PaymentRecords } from './records.ts';
+import { recoverPayments } from './recovery.ts';
+import { readRequestKey, requestKeyHash } from './request-key.ts';
+import { type EffectHandlers, Settlements } from './settlements.ts';
+import type { SignatureCheck } from './signature.ts';
+
+export interface GateParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly settings: ChallengeSettings;
+  readonly signatures: SignatureCheck;
+  readonly facilitator: Facilitator;
+  readonly handlers: EffectHandlers;
+  readonly answers: AnswerStore;
+  readonly answerKeepMinutes: number;
+  /** Paid requests that may run at once; more are refused before any money moves. */
+  readonly flightsMax: number;
+  readonly log: (event: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface GateHealth {
+  readonly facilitator: FacilitatorHealth;
+  /** Payments whose outcome is not known yet. */
+  readonly pending: number;
+  readonly running: number;
+}
+
+/** What one request brings along on its way through the gate. */
+interface Visit {
+  readonly request: PaidRequest;
+  readonly payment: Payment;
+  readonly key: string;
+  readonly keyHash: string | undefined;
+  readonly verifiedMs: number | undefined;
+  readonly prepared: PreparedRequest;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+/** Waits of one request for earlier ones of its payer, each of which may be followed by another. */
+const LOOKS_MAX = 1000;
+/** An answer whose delivery nobody reports counts as lost: others of its payer wait for the report. */
+const DELIVERY_REPORT_MS = 120_000;
+
+/**
+ * Sells answers, each for exactly one charge: `quote → parse → local checks → reserve → verify ∥ work → settle → release → record`.
+ * It knows no route and no HTTP. Which answers are given again, and to whom, is rule 4 of the decisions.
+ */
+export class PaymentGate {
+  readonly #parts: GateParts;
+  readonly #records: PaymentRecords;
+  readonly #flights = new Flights();
+  readonly #settlements: Settlements;
+  readonly #purchases: Purchases;
+  readonly #sweeper: NodeJS.Timeout;
+  #recovered: Promise<void> = Promise.resolve();
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+    const { store, clock, settings, answerKeepMinutes, facilitator, handlers, answers, log } = parts;
+    this.#records = new PaymentRecords({ store, clock, asset: settings.asset, answerKeepMinutes });
+    const shared = { records: this.#records, facilitator, answers, clock };
+    this.#settlements = new Settlements({ ...shared, handlers, flights: this.#flights, log });
+    this.#purchases = new Purchases({ ...shared, settlements: this.#settlements });
+    this.#sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  /** The books. */
+  get journal(): Journal {
+    return this.#records.journal;
+  }
+
+  /** The 402 for a request without a usable payment. */
+  challenge(quote: Quote, error: string): Answer {
+    return challenge(quote, error, this.#parts.settings);
+  }
+
+  /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
+  recover(): Promise<void> {
+    const { facilitator, handlers, answers, log } = this.#parts;
+    this.#recovered = recoverPayments({
+      records: this.#records,
+      settlements: this.#settlements,
+      facilitator,
+      handlers,
+      answers,
+      log,
+    });
+    return this.#recovered;
+  }
+
+  /**
+   * Answers a request to a paid route: the bought answer, a lawful repetition of one, or a 402.
+   * @throws FarthingError for what is wrong with the request, and for trouble of the facilitator; nothing is charged then.
+   */
+  async handle(request: PaidRequest): Promise<GateAnswer> {
+    await this.#recovered;
+    const visit: { quote: Quote; payment?: Payment } = { quote: request.quote };
+    try {
+      return await this.#handle(request, visit);
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error;
+      const answer = this.challenge(visit.quote, error.fault);
+      if (!error.atSettlement || !visit.payment) return undeliverable(answer);
+      const receipt = refusalHeaders(visit.payment.payer, error.fault, this.#networkFor(visit.payment));
+      return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
+    }
+  }
+
+  /** Forgets what nobody may ask for any more. */
+  async sweep(): Promise<void> {
+    try {
+      for (const { key, payer } of await this.#records.sweep())
+        await this.#parts.answers.remove(payerTenantId(payer), key);
+    } catch (error) {
+      this.#parts.log({ level: 'error', event: 'payment_sweep_failed', error });
+    }
+  }
+
+  health(): GateHealth {
+    return {
+      facilitator: this.#parts.facilitator.health(),
+      pending: this.#settlements.pendingCount,
+      running: this.#flights.size,
+    };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    await this.#settlements.close();
+    await this.#flights.noted();
+  }
+
+  async #handle(request: PaidRequest, seen: { quote: Quote; payment?: Payment }): Promise<GateAnswer> {
+    const { settings, signatures } = this.#parts;
+    const parsed = parsePaymentHeader(request.credentials);
+    if (!parsed)
+      return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
+    const { payment } = parsed;
+    seen.payment = payment;
+    const key = this.#records.keyOf(payment);
+    const verdict = checkGenuine(payment, settings, signatures);
+    const verifiedMs =
+      verdict === 'undecided' ? await this.#verifyContractWallet(request, payment, key) : undefined;
+    const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
+    const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
+    this.#refuseEarly(request, payment, key, keyHash);
+    const prepared = await request.prepare(payment.payer);
+    seen.quote = prepared.quote;
+    try {
+      return await this.#decide({ request, payment, key, keyHash, verifiedMs, prepared });
+    } finally {
+      await prepared.dispose?.();
+    }
+  }
+
+  /**
+   * A contract wallet's signature is proved by the facilitator alone, so it is asked before anything is looked up for the payer.
+   * A byte-identical copy of a proved payment is proved, too. @returns milliseconds the facilitator took.
+   */
+  async #verifyContractWallet(
+    request: PaidRequest,
+    payment: Payment,
+    key: string,
+  ): Promise<number | undefined> {
+    const { facilitator, settings, clock } = this.#parts;
+    if (!facilitator.judgesContracts) throw new PaymentRefused('unsupported_signature');
+    const known = this.#flights.ofPayment(key)?.record ?? this.#records.find(key);
+    if (known?.payment.signature === payment.signature && known.payment.value === payment.value)
+      return undefined;
+    checkWindow(payment, settings, clock.now());
+    const startedAt = performance.now();
+    const verification = await facilitator.verify(payment, {
+      ...termsOf(request.quote),
+      amount: payment.value,
+    });
+    if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
+    return performance.now() - startedAt;
+  }
+
+  /** What can be refused without reading the body: nothing that a private key of the request might still open. */
+  #refuseEarly(request: PaidRequest, payment: Payment, key: string, keyHash: string | undefined): void {
+    if (keyHash !== undefined && (this.#flights.ofKey(keyHash) ?? this.#records.findByRequestKey(keyHash)))
+      return;
+    const flight = this.#flights.ofPayment(key);
+    if (flight) {
+      if (flight.settlementSent && !flight.pending) throw new PaymentRefused('authorization_already_used');
+      return;
+    }
+    if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
+    if (request.priceFixed) checkAmount(payment, request.quote.amount);
+    checkWindow(payment, this.#parts.settings, this.#parts.clock.now());
+  }
+
+  /** Looks again after every wait, until the request is a repetition, a copy, or a purchase of its own. */
+  async #decide(visit: Visit): Promise<GateAnswer> {
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      if (visit.request.signal.aborted) throw clientGone();
+      const step =
+        this.#byRequestKey(visit) ??
+        this.#byPayment(visit) ??
+        this.#byRequest(visit) ??
+        this.#purchase(visit);
+      const answer = await step;
+      if (answer) return answer;
+    }
+    throw tooBusy();
+  }
+
+  /** Rule 6, and rule 4(b): the private key of an earlier request. Resolves to undefined after a wait. */
+  #byRequestKey(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+    const { keyHash, prepared, key, request } = visit;
+    if (keyHash === undefined) return undefined;
+    const flight = this.#flights.ofKey(keyHash);
+    const binding = flight ?? this.#records.findByRequestKey(keyHash);
+    if (!binding) return undefined;
+    if (binding.requestHash !== prepared.requestHash) {
+      throw new FarthingError(
+        'idempotency_key_reused',
+        'This private key belongs to another request of the same payer. Use a new key for a new request.',
+      );
+    }
+    if (!flight) return this.#repeatSettled(visit, binding.payment as string);
+    if (flight.payment === undefined) return this.#wait(untilOver(flight), request.signal);
+    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
+    if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
+    if (flight.record?.state === 'settled' && flight.record.keepUntil)
+      return this.#afterAnswer(visit, flight);
+    return this.#wait(flight.ended, request.signal);
+  }
+
+  /** Rules 1 and 4(a): the same authorization. */
+  #byPayment(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+    const { key, prepared, request } = visit;
+    const flight = this.#flights.ofPayment(key);
+    if (flight) {
+      if (flight.requestHash !== prepared.requestHash) throw new PaymentRefused('authorization_already_used');
+      if (!flight.settlementSent) return this.#join(flight, request);
+      if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
+      throw new PaymentRefused('authorization_already_used');
+    }
+    if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
+    checkAmount(visit.payment, prepared.quote.amount);
+    checkWindow(visit.payment, this.#parts.settings, this.#parts.clock.now());
+    return undefined;
+  }
+
+  /** Rule 4(c): the same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
+  #byRequest(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+    const { payment, prepared, request, keyHash } = visit;
+    const flight = this.#flights.ofRequest(payment.payer, prepared.requestHash);
+    if (flight?.pending) return this.#settlements.hurry(flight).then(nothing);
+    if (flight)
+      return this.#wait(
+        flight.ended.then(() => flight.over),
+        request.signal,
+      );
+    const owed = this.#records.findUndelivered(payment.payer, prepared.requestHash);
+    if (owed === undefined) return undefined;
+    const repetition = new Flight({ payer: payment.payer, requestHash: prepared.requestHash, keyHash });
+    this.#flights.add(repetition);
+    return this.#repeatOwed(visit, owed, repetition);
+  }
+
+  async #repeatOwed(visit: Visit, owed: string, repetition: Flight): Promise<GateAnswer> {
+    try {
+      if (visit.keyHash !== undefined)
+        await this.#records.bindRequestKey(visit.keyHash, owed, repetition.requestHash);
+      const answer = await this.#repeatSettled(visit, owed);
+      if (!answer) throw new FarthingError('internal', 'An owed answer has no record.');
+      repetition.end(answer);
+      return {
+        ...answer,
+        delivered: (whole) => {
+          void this.#note(whole ? this.#records.delivered(owed) : Promise.resolve()).then(() => {
+            this.#flights.remove(repetition);
+            repetition.report(whole);
+          });
+        },
+      };
+    } catch (error) {
+      this.#flights.remove(repetition);
+      repetition.fail(error, 'undelivered');
+      throw error;
+    }
+  }
+
+  /** A purchase of its own: the claim in memory is made before anything is awaited. */
+  #purchase(visit: Visit): Promise<GateAnswer> {
+    const { payment, prepared, request, key, keyHash, verifiedMs } = visit;
+    if (this.#flights.size >= this.#parts.flightsMax) {
+      throw new FarthingError('overloaded', 'Too many paid requests are running. Try again in a moment.', {
+        retryAfterS: 1,
+      });
+    }
+    const flight = new Flight({
+      payment: key,
+      payer: payment.payer,
+      requestHash: prepared.requestHash,
+      keyHash,
+    });
+    this.#flights.add(flight);
+    return this.#run(flight, visit, { flight, payment, prepared, signal: request.signal, verifiedMs });
+  }
+
+  async #run(flight: Flight, visit: Visit, purchase: Parameters<Purchases['run']>[0]): Promise<GateAnswer> {
+    try {
+      const { charged, answer } = await this.#purchases.run(purchase);
+      if (!charged) {
+        this.#flights.remove(flight);
+        flight.endUncharged(answer);
+        return undeliverable(answer);
+      }
+      const withReceipt = this.#withReceipt(answer, flight.record!, visit.payment);
+      flight.end(withReceipt);
+      return this.#deliverable(flight, withReceipt);
+    } catch (error) {
+      if (flight.pending) {
+        flight.fail(error);
+      } else {
+        this.#flights.remove(flight);
+        flight.fail(error, 'uncharged');
+      }
+      throw error;
+    }
+  }
+
+  /** A copy whose body arrived in time: the very same answer, whatever it is. */
+  async #join(flight: Flight, { signal }: PaidRequest): Promise<GateAnswer> {
+    const joined = flight.join();
+    try {
+      await this.#wait(joined, signal);
+      if (signal.aborted) throw clientGone();
+      const answer = await joined;
+      return flight.charged ? this.#deliverable(flight, answer) : undeliverable(answer);
+    } catch (error) {
+      this.#report(flight, false);
+      throw error;
+    }
+  }
+
+  /** Rule 4(b) while the first answer is still going out: as given, though an effect is answered anew. */
+  async #afterAnswer(visit: Visit, flight: Flight): Promise<GateAnswer | undefined> {
+    await this.#wait(flight.ended, visit.request.signal);
+    const { record, answer } = flight;
+    if (record && answer)
+      return this.#repeated(flight.payment!, this.#withReceipt(answer, record, visit.payment));
+    await flight.noted;
+    return this.#repeatSettled(visit, flight.payment!);
+  }
+
+  /** The answer of a settled payment again; undefined when its record has been swept meanwhile. */
+  async #repeatSettled(visit: Visit, key: string): Promise<GateAnswer | undefined> {
+    const record = this.#records.find(key);
+    if (!record) return undefined;
+    const answer = await this.#answerAgain(visit, key, record);
+    return this.#repeated(key, this.#withReceipt(answer, record, visit.payment));
+  }
+
+  /** Stored, reissued by its effect, or worked out anew when the stored one is lost. */
+  async #answerAgain({ payment, prepared }: Visit, key: string, record: PaymentRecord): Promise<Answer> {
+    if (record.effect) return await this.#parts.handlers[record.effect.kind].reissue(record.effect.ref);
+    const tenant = payerTenantId(payment.payer);
+    const stored = await this.#parts.answers.find(tenant, key);
+    if (stored) return stored;
+    const outcome = await prepared.run();
+    if (!outcome.charged) return outcome.answer;
+    if ('effect' in outcome) throw new FarthingError('internal', 'Pure work came back with an effect.');
+    const answer = outcome.answer(record.timing ?? { verify_ms: 0, settle_ms: 0 });
+    await this.#parts.answers.keep(tenant, key, answer);
+    return answer;
+  }
+
+  #withReceipt(answer: Answer, record: PaymentRecord, payment: Payment): Answer {
+    const settled = {
+      payer: record.payment.payer,
+      amount: record.terms.amount.toString(),
+      transaction: record.transaction ?? '',
+      extra: record.extra,
+    };
+    const headers = {
+      'Cache-Control': 'private',
+      ...answer.headers,
+      ...receiptHeaders(settled, this.#networkFor(payment)),
+    };
+    return { ...answer, headers };
+  }
+
+  #repeated(key: string, answer: Answer): GateAnswer {
+    return { ...answer, delivered: (whole) => void (whole && this.#note(this.#records.delivered(key))) };
+  }
+
+  #deliverable(flight: Flight, answer: Answer): GateAnswer {
+    let reported = false;
+    const report = (whole: boolean) => {
+      if (!reported) this.#report(flight, whole);
+      reported = true;
+      clearTimeout(forgotten);
+    };
+    const forgotten = setTimeout(report, DELIVERY_REPORT_MS, false).unref();
+    return { ...answer, delivered: report };
+  }
+
+  /** Notes a delivery after the settlement's own note; the flight is known until both are on the disk. */
+  #report(flight: Flight, whole: boolean): void {
+    const noted = whole ? flight.noted.then(() => this.#records.delivered(flight.payment!)) : flight.noted;
+    flight.noted = this.#note(noted);
+    void flight.noted.then(() => {
+      flight.report(whole);
+      if (flight.isOver) this.#flights.remove(flight);
+    });
+  }
+
+  async #note(noted: Promise<void>): Promise<void> {
+    try {
+      await noted;
+    } catch (error) {
+      this.#parts.log({ level: 'error', event: 'payment_note_failed', error });
+    }
+  }
+
+  /** Waits for a flight or for the client to leave; resolves to undefined so that the caller looks again. */
+  async #wait(what: Promise<unknown>, signal: AbortSignal): Promise<undefined> {
+    let leave!: () => void;
+    const left = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    signal.addEventListener('abort', leave, { once: true });
+    await Promise.race([what.then(nothing, nothing), left]);
+    signal.removeEventListener('abort', leave);
+    return undefined;
+  }
+
+  #networkFor(payment: Payment): string {
+    return mirroredNetwork(this.#parts.settings.asset, payment.networkName);
+  }
+}
+
+/** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
+function untilOver(flight: Flight): Promise<unknown> {
+  return flight.ended.then(() => flight.over);
+}
+
+function tooBusy(): FarthingError {
+  return new FarthingError('overloaded', 'Too many paid requests are running. Try again in a moment.', {
+    retryAfterS: 1,
+  });
+}
+
+function nothing(): undefined {
+  return undefined;
+}
+
+/** Nothing was charged, so nothing is owed if it gets lost. */
+function undeliverable(answer: Answer): GateAnswer {
+  return { ...answer, delivered: () => {} };
+}

@@ -1,0 +1,163 @@
+import type { Clock } from '../domain/clock.ts';
+import { FarthingError } from '../domain/error.ts';
+import { payerTenantId } from '../domain/id.ts';
+import type { Answer, PreparedRequest, Quote, WorkOutcome } from '../domain/payment.ts';
+import type { AnswerStore } from './answers.ts';
+import { declareDiscovery } from './discovery.ts';
+import type { Facilitator } from './facilitator.ts';
+import { faultOf } from './facilitator-reason.ts';
+import { PaymentRefused } from './fault.ts';
+import type { Flight } from './flight.ts';
+import type { Payment, Terms } from './payment.ts';
+import type { PaymentRecord, PaymentRecords } from './records.ts';
+import type { Settlements } from './settlements.ts';
+
+export interface Purchase {
+  readonly flight: Flight;
+  readonly payment: Payment;
+  readonly prepared: PreparedRequest;
+  readonly signal: AbortSignal;
+  /** Milliseconds that the facilitator already took to verify it; undefined when it still has to. */
+  readonly verifiedMs?: number;
+}
+
+export interface Purchased {
+  readonly charged: boolean;
+  readonly answer: Answer;
+}
+
+export interface PurchaseParts {
+  readonly records: PaymentRecords;
+  readonly facilitator: Facilitator;
+  readonly settlements: Settlements;
+  readonly answers: AnswerStore;
+  readonly clock: Clock;
+}
+
+/** The stages of one purchase whose flight is claimed: reserve → verify ∥ work → settle → answer. */
+export class Purchases {
+  readonly #parts: PurchaseParts;
+
+  constructor(parts: PurchaseParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws PaymentRefused, or what the work threw; nothing is charged then and the authorization is free again. */
+  async run(purchase: Purchase): Promise<Purchased> {
+    const { flight, prepared } = purchase;
+    const { records, settlements } = this.#parts;
+    const record = this.#newRecord(purchase);
+    const terms = termsOf(prepared.quote);
+    const reserved = this.#reserve(flight, record);
+    let outcome: WorkOutcome;
+    let verifyMs: number;
+    try {
+      ({ outcome, verifyMs } =
+        prepared.mode === 'pure'
+          ? await this.#verifyBesideWork(purchase, terms, reserved)
+          : await this.#verifyThenWork(purchase, terms, reserved));
+    } catch (error) {
+      await reserved.then(
+        () => records.free(flight.payment!),
+        () => {},
+      );
+      throw error;
+    }
+    if (!outcome.charged) {
+      await records.free(flight.payment!);
+      return { charged: false, answer: outcome.answer };
+    }
+    const withEffect: PaymentRecord = 'effect' in outcome ? { ...record, effect: outcome.effect } : record;
+    if (purchase.signal.aborted && !flight.hasCopies) {
+      await settlements.abandon(flight, withEffect);
+      throw clientGone();
+    }
+    const draft = 'effect' in outcome ? undefined : outcome.answer;
+    const noted = await this.#noteBeforeSettling(
+      flight,
+      withEffect,
+      draft?.({ verify_ms: verifyMs, settle_ms: 0 }),
+    );
+    return { charged: true, answer: await settlements.settle(flight, noted, terms, verifyMs, draft) };
+  }
+
+  #newRecord({ flight, payment, prepared }: Purchase): PaymentRecord {
+    const { quote } = prepared;
+    return {
+      state: 'reserved',
+      payment,
+      terms: { amount: quote.amount, resource: quote.resource, description: quote.description },
+      route: `${quote.discovery.method} ${quote.discovery.routeTemplate}`,
+      requestHash: flight.requestHash,
+      keyHash: flight.keyHash,
+      reservedAt: this.#parts.clock.now(),
+    };
+  }
+
+  /** Durable put-if-absent. The flight's claim in memory came first, so this fails only for a record of another life. */
+  async #reserve(flight: Flight, record: PaymentRecord): Promise<void> {
+    if (!(await this.#parts.records.reserve(flight.payment!, record)))
+      throw new PaymentRefused('authorization_already_used');
+  }
+
+  /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs meanwhile. */
+  async #verifyBesideWork(purchase: Purchase, terms: Terms, reserved: Promise<void>) {
+    const [verified, worked, reservation] = await Promise.allSettled([
+      this.#verify(purchase, terms),
+      purchase.prepared.run(),
+      reserved,
+    ]);
+    if (verified.status === 'rejected') throw verified.reason;
+    if (reservation.status === 'rejected') throw reservation.reason;
+    if (worked.status === 'rejected') throw worked.reason;
+    return { outcome: worked.value, verifyMs: verified.value };
+  }
+
+  async #verifyThenWork(purchase: Purchase, terms: Terms, reserved: Promise<void>) {
+    const [verified, reservation] = await Promise.allSettled([this.#verify(purchase, terms), reserved]);
+    if (verified.status === 'rejected') throw verified.reason;
+    if (reservation.status === 'rejected') throw reservation.reason;
+    return { outcome: await purchase.prepared.run(), verifyMs: verified.value };
+  }
+
+  /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable */
+  async #verify({ payment, verifiedMs }: Purchase, terms: Terms): Promise<number> {
+    if (verifiedMs !== undefined) return verifiedMs;
+    const startedAt = performance.now();
+    const verification = await this.#parts.facilitator.verify(payment, terms);
+    if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
+    return performance.now() - startedAt;
+  }
+
+  /** What a start after a crash needs, durable before the settlement is sent. */
+  async #noteBeforeSettling(
+    flight: Flight,
+    record: PaymentRecord,
+    draft: Answer | undefined,
+  ): Promise<PaymentRecord> {
+    const { records, answers, facilitator, settlements } = this.#parts;
+    const kept = draft
+      ? answers.keep(payerTenantId(flight.payer), flight.payment!, draft)
+      : Promise.resolve(false);
+    const needsNote = record.effect !== undefined || !facilitator.recalls;
+    try {
+      const [noted] = await Promise.all([
+        needsNote ? records.settling(flight.payment!, record) : record,
+        kept,
+      ]);
+      return noted;
+    } catch (error) {
+      await settlements.abandon(flight, record);
+      throw error;
+    }
+  }
+}
+
+export function termsOf(quote: Quote): Terms {
+  const { amount, resource, description, discovery } = quote;
+  return { amount, resource, description, bazaar: declareDiscovery(discovery).bazaar };
+}
+
+export function clientGone(): FarthingError {
+  return new FarthingError('request_malformed', 'The client closed the connection.');
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Shard } from './shard.ts';
+
+/** What a disposed Tenant held. */
+export interface DisposedContents {
+  readonly items: number;
+  readonly segments: number;
+  readonly bytes: number;
+  /** SHA-256 over the Items' SHA-256 digests in lower-case hexadecimal, sorted, each followed by a newline. */
+  readonly itemsDigest: string;
+}
+
+const PREFIX = '.disposing-';
+const PAGE = 1_000;
+
+/** Writes a folder's entries to the disk, so that what was made or renamed in it survives a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder and those above it, durably. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let made = folder; ; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made === first) return;
+  }
+}
+
+/** What an index holds, read in pages, with a turn for the event loop between them. */
+export async function contentsOf(shard: Shard): Promise<DisposedContents> {
+  const digests: string[] = [];
+  for (let after: string | undefined; ; ) {
+    const items = shard.items({ after, limit: PAGE });
+    digests.push(...items.map(({ sha256 }) => sha256));
+    if (items.length < PAGE) break;
+    after = items.at(-1)?.id;
+    await new Promise(setImmediate);
+  }
+  const snapshot = shard.snapshot();
+  try {
+    return { ...snapshot.counts(), itemsDigest: digestOf(digests) };
+  } finally {
+    snapshot.close();
+  }
+}
+
+export const NOTHING: DisposedContents = { items: 0, segments: 0, bytes: 0, itemsDigest: digestOf([]) };
+
+function digestOf(digests: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const digest of [...digests].sort()) hash.update(`${digest}\n`);
+  return hash.digest('hex');
+}
+
+/**
+ * Unlinks a Tenant's folder durably. The rename is the point of no return: from then on nothing finds the Tenant, and
+ * {@link finishDisposals} completes what a crash interrupts.
+ */
+export async function unlinkTenant(tenants: string, tenant: string): Promise<void> {
+  const doomed = join(tenants, `${PREFIX}${tenant}`);
+  await rm(doomed, { recursive: true, force: true });
+  try {
+    await rename(join(tenants, tenant), doomed);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  await syncFolder(tenants);
+  await rm(doomed, { recursive: true, force: true });
+  await syncFolder(tenants);
+}
+
+/** Unlinks what a crash left of disposed Tenants; their ids. */
+export async function finishDisposals(tenants: string): Promise<string[]> {
+  const doomed = (await readdir(tenants)).filter((name) => name.startsWith(PREFIX));
+  for (const name of doomed) await rm(join(tenants, name), { recursive: true, force: true });
+  if (doomed.length > 0) await syncFolder(tenants);
+  return doomed.map((name) => name.slice(PREFIX.length));
+}

@@ -1,0 +1,251 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { FarthingError } from '../domain/error.ts';
+import { native } from '../native/index.ts';
+import {
+  contentsOf,
+  type DisposedContents,
+  finishDisposals,
+  makeFolder,
+  NOTHING,
+  unlinkTenant,
+} from './disposal.ts';
+import { awaitCrossing, type NativeShard, type Shard, type SpaceSpec, shardOf } from './shard.ts';
+
+/** Disposed Tenants that are remembered, so that a late job cannot bring one back. */
+const DISPOSED_MAX = 100_000;
+const TENANT_ID = /^[a-z0-9_-]{1,120}$/i;
+
+export interface TenantsOptions {
+  /** Holds one folder for each Tenant. */
+  readonly folder: string;
+  readonly spaces: readonly SpaceSpec[];
+  /** Indexes that are open at once; each costs three file descriptors and 64 GiB of address space. */
+  readonly openShardsMax: number;
+}
+
+/** An index that is open, opening or closing; a Tenant has at most one at a time. */
+interface Entry {
+  readonly opening: Promise<{ native: NativeShard; shard: Shard }>;
+  opened?: { native: NativeShard; shard: Shard };
+  leases: number;
+  /** Set once it is to close; whoever needs the Tenant again waits for it. */
+  closing?: Promise<void>;
+  whenFree?: () => void;
+}
+
+/** Opens the owner of all Tenants' folders. */
+export function openTenants(options: TenantsOptions): Tenants {
+  return new Tenants(options);
+}
+
+/**
+ * Owns every Tenant's folder and every open index: opened at first use, closed when idle and others need the room
+ * (least recently used first), never opened twice.
+ */
+export class Tenants {
+  readonly #folder: string;
+  readonly #spaces: readonly SpaceSpec[];
+  readonly #openShardsMax: number;
+  /** In order of last use. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #disposals = new Map<string, Promise<DisposedContents>>();
+  readonly #disposed = new Set<string>();
+  #closed = false;
+
+  constructor({ folder, spaces, openShardsMax }: TenantsOptions) {
+    this.#folder = resolve(folder);
+    this.#spaces = spaces;
+    this.#openShardsMax = openShardsMax;
+  }
+
+  /** Absolute path of the Tenant's folder, which need not exist. */
+  folder(tenant: string): string {
+    if (!TENANT_ID.test(tenant)) throw new FarthingError('internal', 'A tenant has an unusable id.');
+    return join(this.#folder, tenant);
+  }
+
+  /** True when the Tenant has a folder and is not being disposed. */
+  exists(tenant: string): boolean {
+    if (this.#isGone(tenant)) return false;
+    return this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant));
+  }
+
+  /**
+   * Runs `work` with the Tenant's index kept open. An absent Tenant is created when `create` says so.
+   * @throws not_found for an absent or disposed Tenant; overloaded when too many indexes are in use at once
+   */
+  async use<T>(
+    tenant: string,
+    { create = false }: { create?: boolean },
+    work: (shard: Shard) => Promise<T> | T,
+  ): Promise<T> {
+    const entry = await this.#lease(tenant, create);
+    try {
+      return await work((entry.opened ?? (await entry.opening)).shard);
+    } finally {
+      entry.leases -= 1;
+      if (entry.leases === 0) entry.whenFree?.();
+    }
+  }
+
+  /**
+   * Refuses new use, waits for what runs, closes the index and unlinks the folder durably. Asked again, or for a Tenant
+   * that has nothing: counts of nothing; while it runs: the same promise.
+   */
+  dispose(tenant: string): Promise<DisposedContents> {
+    const running = this.#disposals.get(tenant);
+    if (running) return running;
+    const disposal = this.#dispose(tenant).finally(() => this.#disposals.delete(tenant));
+    this.#disposals.set(tenant, disposal);
+    return disposal;
+  }
+
+  /** To be awaited at start, before anything else: unlinks what a crash left of disposed Tenants; their ids. */
+  async resumeDisposals(): Promise<string[]> {
+    await makeFolder(this.#folder);
+    const tenants = await finishDisposals(this.#folder);
+    for (const tenant of tenants) this.#remember(tenant);
+    return tenants;
+  }
+
+  /** Refuses new use, waits for what runs, and closes every index. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#disposals.values());
+    await Promise.all(
+      [...this.#entries].map(async ([tenant, entry]) => {
+        await free(entry);
+        await this.#closeEntry(tenant, entry);
+      }),
+    );
+  }
+
+  /** Tenants whose index is open. */
+  get openCount(): number {
+    return this.#entries.size;
+  }
+
+  #isGone(tenant: string): boolean {
+    return this.#closed || this.#disposals.has(tenant) || this.#disposed.has(tenant);
+  }
+
+  #notFound(): FarthingError {
+    return new FarthingError('not_found', 'Nothing is stored here.');
+  }
+
+  /** The Tenant's entry with one lease more; taken without a pause once the entry is usable. */
+  async #lease(tenant: string, create: boolean): Promise<Entry> {
+    for (;;) {
+      if (this.#isGone(tenant)) throw this.#notFound();
+      const entry = this.#entries.get(tenant);
+      if (entry?.closing) {
+        await entry.closing;
+        continue;
+      }
+      if (!entry && this.#entries.size >= this.#openShardsMax) {
+        await this.#closeIdlest();
+        continue;
+      }
+      const usable = entry ?? this.#open(tenant, create);
+      usable.leases += 1;
+      // Last in the map: last to be closed.
+      this.#entries.delete(tenant);
+      this.#entries.set(tenant, usable);
+      try {
+        usable.opened ??= await usable.opening;
+        return usable;
+      } catch (error) {
+        usable.leases -= 1;
+        throw error;
+      }
+    }
+  }
+
+  #open(tenant: string, create: boolean): Entry {
+    const folder = join(this.folder(tenant), 'shard');
+    if (!create && !existsSync(join(folder, 'data.mdb'))) throw this.#notFound();
+    const opening = this.#openNative(folder);
+    const entry: Entry = { opening, leases: 0 };
+    // Whoever asked gets the error; the next one tries again.
+    opening.catch(() => {
+      if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
+    });
+    return entry;
+  }
+
+  async #openNative(folder: string): Promise<{ native: NativeShard; shard: Shard }> {
+    await makeFolder(folder);
+    const spaces = this.#spaces.map((space) => ({ ...space }));
+    const opened = await awaitCrossing(() => native.openShard(folder, spaces));
+    return { native: opened, shard: shardOf(opened) };
+  }
+
+  async #closeIdlest(): Promise<void> {
+    for (const [tenant, entry] of this.#entries) {
+      if (entry.closing) return entry.closing;
+      if (entry.leases === 0) return this.#closeEntry(tenant, entry);
+    }
+    throw new FarthingError('overloaded', 'Too many indexes are in use. Try again.', { retryAfterS: 1 });
+  }
+
+  #closeEntry(tenant: string, entry: Entry): Promise<void> {
+    entry.closing ??= this.#closeNative(entry).finally(() => {
+      if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
+    });
+    return entry.closing;
+  }
+
+  async #closeNative(entry: Entry): Promise<void> {
+    const opened = await entry.opening.catch(() => undefined);
+    await opened?.native.close();
+  }
+
+  async #dispose(tenant: string): Promise<DisposedContents> {
+    // The caller's entry in `#disposals` is made in the same turn: from here on nobody gets a new lease.
+    await Promise.resolve();
+    const entry = this.#entries.get(tenant);
+    if (entry) {
+      await free(entry);
+      await entry.closing;
+    }
+    const contents = await this.#lastContents(tenant);
+    await unlinkTenant(this.#folder, tenant);
+    this.#remember(tenant);
+    return contents;
+  }
+
+  /** What the Tenant holds, read with an index of its own or the open one, which is closed afterwards. */
+  async #lastContents(tenant: string): Promise<DisposedContents> {
+    const folder = join(this.folder(tenant), 'shard');
+    if (!existsSync(join(folder, 'data.mdb'))) return NOTHING;
+    const entry = this.#entries.get(tenant) ?? { opening: this.#openNative(folder), leases: 0 };
+    try {
+      const { shard } = await entry.opening;
+      return await contentsOf(shard);
+    } catch {
+      // A damaged index can still be disposed of.
+      return NOTHING;
+    } finally {
+      await this.#closeEntry(tenant, entry);
+    }
+  }
+
+  #remember(tenant: string): void {
+    this.#disposed.add(tenant);
+    const [oldest] = this.#disposed;
+    if (this.#disposed.size > DISPOSED_MAX && oldest !== undefined) this.#disposed.delete(oldest);
+  }
+}
+
+/** Resolves when nobody uses the index. */
+async function free(entry: Entry): Promise<void> {
+  if (entry.leases === 0) return;
+  await new Promise<void>((resolveFree) => {
+    const before = entry.whenFree;
+    entry.whenFree = () => {
+      before?.();
+      resolveFree();
+    };
+  });
+}

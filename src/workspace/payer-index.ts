@@ -1,0 +1,146 @@
+import type { Store, Table } from '../state/store.ts';
+import { DueTimes } from './due-times.ts';
+import type { RentedTime } from './rented-time.ts';
+import { RunningRequests } from './running-requests.ts';
+import { HOUR_MS, WORKSPACE_SETTINGS } from './settings.ts';
+import type { TenantFolders } from './tenants.ts';
+
+interface PayerRow {
+  /** Rented time, in milliseconds. */
+  readonly endsAt: number;
+  /** Its end has begun and will be gone on with, whatever happens. */
+  readonly disposing: boolean;
+}
+
+export interface PayerIndexParts {
+  readonly store: Store;
+  readonly time: RentedTime;
+  readonly tenants: Pick<TenantFolders, 'dispose'>;
+  /** Cancels the Tenant's jobs and waits for them. */
+  readonly stopTenant: (tenant: string) => Promise<void>;
+  /** Hours that an index lives after its last paid ingest. */
+  readonly lifetimeHours: number;
+  /** Seconds that a disposal waits for requests that began before it. */
+  readonly drainSecondsMax?: number;
+  readonly log: (event: object) => void;
+}
+
+const SWEEP_MAX = 4096;
+const DISPOSALS_AT_ONCE = 16;
+
+/**
+ * How long the payers' own indexes live: a set time after the last paid ingest, then all of the payer's data is
+ * destroyed as a workspace's is, without a receipt. Afterwards the payer may begin anew.
+ */
+export class PayerIndex {
+  readonly #parts: PayerIndexParts;
+  readonly #rows: Table<PayerRow>;
+  readonly #due: DueTimes;
+  readonly #requests = new RunningRequests();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(parts: PayerIndexParts) {
+    this.#parts = parts;
+    this.#rows = parts.store.table('payer_index');
+    this.#due = new DueTimes(parts.store, 'payer_index_due');
+  }
+
+  /**
+   * A request begins in the payer's index. One whose time is over is destroyed first, so that the request finds none.
+   * @returns what the request calls when it ends.
+   */
+  async enter(tenant: string): Promise<() => void> {
+    while (this.#isOver(tenant)) await this.#dispose(tenant);
+    return this.#requests.enter(tenant);
+  }
+
+  /** Before anything is written for a payer: sees to it that it will be disposed of, even if no ingest comes to be paid. */
+  async ensure(tenant: string): Promise<void> {
+    if (!this.#rows.get(tenant)) await this.#set(tenant, (row) => row ?? this.#fresh());
+  }
+
+  /** A paid ingest: the index lives so many hours from now. */
+  async touch(tenant: string): Promise<void> {
+    await this.#running.get(tenant);
+    await this.#set(tenant, (row) => (row?.disposing ? row : this.#fresh()));
+  }
+
+  /** RFC 3339 of the end of the payer's index as it looks now; null when there is none. */
+  expiry(tenant: string): string | null {
+    const row = this.#rows.get(tenant);
+    return row ? this.#parts.time.toTimestamp(row.endsAt) : null;
+  }
+
+  /** RFC 3339 of the end of an index that is touched now: what an ingest that is being paid can promise. */
+  expiryAfterIngest(): string {
+    return this.#parts.time.toTimestamp(this.#fresh().endsAt);
+  }
+
+  /** To be called regularly, and at start: disposes of what has expired or was left half disposed. */
+  async sweep(): Promise<void> {
+    const due = this.#due.due(this.#parts.time.now(), SWEEP_MAX).values();
+    const lane = async () => {
+      for (const tenant of due) {
+        await this.#dispose(tenant).catch((error: unknown) => {
+          this.#parts.log({ event: 'payer_index_not_disposed', tenant, error: String(error) });
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: DISPOSALS_AT_ONCE }, lane));
+  }
+
+  /** Waits for running disposals. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
+  #fresh(): PayerRow {
+    return { endsAt: this.#parts.time.now() + this.#parts.lifetimeHours * HOUR_MS, disposing: false };
+  }
+
+  #isOver(tenant: string): boolean {
+    const row = this.#rows.get(tenant);
+    return row !== undefined && (row.disposing || this.#parts.time.now() >= row.endsAt);
+  }
+
+  #dispose(tenant: string): Promise<void> {
+    const running = this.#running.get(tenant);
+    if (running) return running;
+    const disposal = this.#disposeOnce(tenant).finally(() => this.#running.delete(tenant));
+    this.#running.set(tenant, disposal);
+    return disposal;
+  }
+
+  async #disposeOnce(tenant: string): Promise<void> {
+    const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#parts;
+    const begun = await this.#set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });
+    if (!begun?.disposing) return;
+    await stopTenant(tenant);
+    const ended = await this.#requests.ended(tenant, drainSecondsMax);
+    if (!ended) log({ event: 'disposal_without_waiting', tenant, waited_s: drainSecondsMax });
+    // A request that has ended just now may have left a job.
+    await stopTenant(tenant);
+    await tenants.dispose(tenant);
+    await this.#set(tenant, () => undefined);
+    log({ event: 'payer_index_disposed', tenant });
+  }
+
+  #set(
+    tenant: string,
+    change: (row: PayerRow | undefined) => PayerRow | undefined,
+  ): Promise<PayerRow | undefined> {
+    return this.#parts.store.transaction(() => {
+      const before = this.#rows.get(tenant);
+      const after = change(before);
+      this.#due.move(tenant, before && dueOf(before), after && dueOf(after));
+      if (after) void this.#rows.put(tenant, after);
+      else void this.#rows.remove(tenant);
+      this.#parts.time.keep();
+      return after;
+    });
+  }
+}
+
+function dueOf({ endsAt, disposing }: PayerRow): number {
+  return disposing ? 0 : endsAt;
+}

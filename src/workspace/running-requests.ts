@@ -1,0 +1,47 @@
+interface Running {
+  count: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Which Tenants have requests running, so that a disposal can let them end. */
+export class RunningRequests {
+  readonly #running = new Map<string, Running>();
+
+  /** @returns what the request calls once when it ends; further calls do nothing. */
+  enter(tenant: string): () => void {
+    const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set() };
+    running.count += 1;
+    this.#running.set(tenant, running);
+    let inside = true;
+    return () => {
+      if (!inside) return;
+      inside = false;
+      running.count -= 1;
+      if (running.count > 0) return;
+      this.#running.delete(tenant);
+      for (const proceed of running.waiting) proceed();
+    };
+  }
+
+  has(tenant: string): boolean {
+    return this.#running.has(tenant);
+  }
+
+  /** Resolves when none of the Tenant's requests runs (true), or after so many seconds (false; absent: never). */
+  async ended(tenant: string, secondsMax?: number): Promise<boolean> {
+    const running = this.#running.get(tenant);
+    if (!running) return true;
+    return new Promise((resolve) => {
+      const proceed = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const giveUp = () => {
+        running.waiting.delete(proceed);
+        resolve(false);
+      };
+      const timer = secondsMax === undefined ? undefined : setTimeout(giveUp, secondsMax * 1000);
+      running.waiting.add(proceed);
+    });
+  }
+}

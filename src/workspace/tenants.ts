@@ -1,0 +1,24 @@
+import type { Item } from '../domain/item.ts';
+
+/** What this part needs of a Tenant's index. */
+export interface TenantShard {
+  snapshot(): {
+    counts(): { readonly items: number; readonly segments: number; readonly bytes: number };
+    close(): void;
+  };
+  /** In order of insertion, after the item with this id. */
+  items(options: { after?: string; limit: number }): readonly Item[];
+}
+
+/** What this part needs of the owner of the Tenants' folders. */
+export interface TenantFolders {
+  folder(tenant: string): string;
+  /** @throws not_found when the Tenant has nothing, or is being disposed. */
+  use<T>(
+    tenant: string,
+    options: { create?: boolean },
+    work: (shard: TenantShard) => Promise<T> | T,
+  ): Promise<T>;
+  /** Refuses new use, waits for running ones, and unlinks the folder durably. Idempotent. */
+  dispose(tenant: string): Promise<unknown>;
+}

@@ -1,0 +1,395 @@
+import type { Clock } from '../domain/clock.ts';
+import { FarthingError } from '../domain/error.ts';
+import { isId, newId } from '../domain/id.ts';
+import {
+  creationPrice,
+  extensionPrice,
+  type WorkspacePricing,
+  type WorkspaceRecord,
+} from '../domain/workspace.ts';
+import type { Store } from '../state/store.ts';
+import { Activity, type CountedSearch } from './activity.ts';
+import { type DisposalAnswer, Disposals, disposalAnswer } from './disposal.ts';
+import { Extensions, workspaceOf } from './extensions.ts';
+import type { HistoryPage } from './history.ts';
+import { contentsOf } from './inventory.ts';
+import type { LatencyPercentiles } from './latency-histogram.ts';
+import {
+  type CreationInput,
+  type CreationQuote,
+  checkedPrice,
+  type Price,
+  type PriceRange,
+  quoteOfCreation,
+  quoteOfExtension,
+  rangeOf,
+} from './prices.ts';
+import {
+  extendedWorkspace,
+  type PublicWorkspace,
+  publicState,
+  publicWorkspace,
+  secondsLeft,
+  workspaceHeaders,
+} from './public-record.ts';
+import type { ReceiptSigner } from './receipt.ts';
+import type { KeptFact } from './receipt-claims.ts';
+import { WorkspaceRecords } from './records.ts';
+import type { RentedTime } from './rented-time.ts';
+import { RunningRequests } from './running-requests.ts';
+import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './settings.ts';
+import { Sweeper } from './sweeper.ts';
+import type { TenantFolders } from './tenants.ts';
+import { hashOfToken, newToken, tokenMatches } from './token.ts';
+import { unauthorized } from './unauthorized.ts';
+import { Undecided } from './undecided.ts';
+
+export interface WorkspacesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly time: RentedTime;
+  readonly tenants: TenantFolders;
+  readonly pricing: WorkspacePricing;
+  readonly signer: Pick<ReceiptSigner, 'sign'>;
+  /** Base URL of this server: `iss` of the receipts. Read at each signing: it may be known only once the server listens. */
+  readonly issuer: string;
+  /** Cancels the Tenant's jobs and waits for them. Called twice for each disposal. */
+  readonly stopTenant: (tenant: string) => Promise<void>;
+  /** What the server allows every workspace, as its record shows it. */
+  readonly limits: Readonly<Record<string, unknown>>;
+  readonly links: (id: string) => Readonly<Record<string, string>>;
+  /** What other parts keep of a disposed workspace; stands in the receipt. */
+  readonly keptElsewhere?: readonly KeptFact[];
+  readonly settings?: Partial<WorkspaceSettings>;
+  readonly log: (event: object) => void;
+}
+
+export interface ExtensionInput {
+  readonly ttlMinutes?: number | null;
+  /** The workspace's token was sent too: a refusal may show the workspace's figures. */
+  readonly showFigures?: boolean;
+}
+
+export interface WorkspaceUsage {
+  readonly id: string;
+  readonly state: PublicWorkspace['state'];
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly ttl_seconds_left: number;
+  readonly spend_usd: string;
+  readonly spend_limit_usd: string | null;
+  readonly searches: number;
+  readonly ingests: number;
+  readonly items: number;
+  readonly segments: number;
+  readonly bytes: number;
+  /** Of this workspace's own searches. */
+  readonly latency_ms: LatencyPercentiles;
+}
+
+/**
+ * The rented sandboxes: creation and extension as effects of payments, tokens, clock, budget, usage and end. Everything
+ * that was answered is on the disk; a crash at any moment is made good by `resume`.
+ */
+export class Workspaces {
+  readonly #parts: WorkspacesParts;
+  readonly #time: RentedTime;
+  readonly #records: WorkspaceRecords;
+  readonly #extensions: Extensions;
+  readonly #activity: Activity;
+  readonly #requests = new RunningRequests();
+  readonly #disposals: Disposals;
+  readonly #sweeper: Sweeper;
+  readonly #undecided: Undecided;
+
+  constructor(parts: WorkspacesParts) {
+    const { store, clock, time, tenants, pricing, log, keptElsewhere = [] } = parts;
+    const settings = { ...WORKSPACE_SETTINGS, ...parts.settings };
+    this.#parts = parts;
+    this.#time = time;
+    this.#undecided = new Undecided(store);
+    const undecided = this.#undecided;
+    this.#records = new WorkspaceRecords({ store, clock, time, settings, undecided });
+    this.#extensions = new Extensions({
+      store,
+      time,
+      records: this.#records,
+      pricing,
+      settings,
+      undecided,
+      log,
+    });
+    this.#activity = new Activity({ store, clock, folder: (tenant) => tenants.folder(tenant), log });
+    const shared = { records: this.#records, settings, log };
+    this.#disposals = new Disposals({
+      ...parts,
+      ...shared,
+      activity: this.#activity,
+      requests: this.#requests,
+      issuer: () => parts.issuer,
+      keptElsewhere,
+    });
+    this.#sweeper = new Sweeper({
+      ...shared,
+      time,
+      extensions: this.#extensions,
+      disposals: this.#disposals,
+    });
+  }
+
+  /** Price of a creation. `notice` says why it would be refused even if paid: shown in the 402's `error`. */
+  price(input: CreationInput): CreationQuote {
+    return quoteOfCreation(this.#parts.pricing, input);
+  }
+
+  priceRange(): PriceRange {
+    return rangeOf(this.#parts.pricing, creationPrice);
+  }
+
+  /** Price of an extension: no base. */
+  priceExtension({ ttlMinutes }: ExtensionInput): Price {
+    return quoteOfExtension(this.#parts.pricing, ttlMinutes);
+  }
+
+  extensionPriceRange(): PriceRange {
+    return rangeOf(this.#parts.pricing, extensionPrice);
+  }
+
+  /** Durable, but not usable until `commitCreation`. @throws spend_limit_exceeded with the figures. */
+  async create(input: CreationInput): Promise<{ id: string }> {
+    const { minutes, amount } = checkedPrice(this.#parts.pricing, input);
+    const { ttlMinutes = null, spendLimit = null } = input;
+    const id = newId('ws');
+    await this.#records.insert({
+      id,
+      ttlMinutesAsked: ttlMinutes,
+      ttlMinutes: minutes,
+      price: amount,
+      spendLimit,
+    });
+    return { id };
+  }
+
+  /** The creation is paid: its minutes begin. Repeated, they don't begin again, and the former token is dead. */
+  async commitCreation(id: string): Promise<{ record: PublicWorkspace; token?: string }> {
+    const token = newToken();
+    return this.#withToken(await this.#records.activate(id, hashOfToken(token)), token);
+  }
+
+  /** The payment failed: nothing of the creation stays. @throws internal for a paid one. */
+  async undoCreation(id: string): Promise<void> {
+    const record = await this.#disposals.end(id, 'payment_failed');
+    if (record) throw new FarthingError('internal', `workspace ${id} is paid and cannot be undone`);
+  }
+
+  /** The answer of a creation again: with a new token, the former one is dead; of an ended one the record alone. */
+  async reissue(id: string): Promise<{ record: PublicWorkspace; token?: string }> {
+    const token = newToken();
+    return this.#withToken(await this.#records.replaceToken(id, hashOfToken(token)), token);
+  }
+
+  #withToken(record: WorkspaceRecord, token: string): { record: PublicWorkspace; token?: string } {
+    const shown = this.#public(record);
+    return shown.state === 'active' ? { record: shown, token } : { record: shown };
+  }
+
+  /** Ids of the creations that wait for their payment: read once at a start, to undo those that no payment knows. */
+  pendingCreations(): string[] {
+    return this.#undecided.list().filter((id) => !id.includes('/'));
+  }
+
+  /** Steps that wait for their payment: read once at a start, to undo those that no payment knows. */
+  pendingExtensions(): { workspace: string; step: string }[] {
+    const steps = this.#undecided.list().filter((id) => id.includes('/'));
+    return steps.map((step) => ({ workspace: workspaceOf(step), step }));
+  }
+
+  /**
+   * Reserves an extension until `commitExtension` or `undoExtension`.
+   * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
+   */
+  async extend(
+    id: string,
+    { ttlMinutes = null, showFigures = false }: ExtensionInput,
+  ): Promise<{ step: string }> {
+    if (!isId('ws', id)) throw unauthorized();
+    const { minutes, amount } = this.priceExtension({ ttlMinutes });
+    return {
+      step: await this.#extensions.reserve(id, {
+        minutes,
+        minutesAsked: ttlMinutes,
+        price: amount,
+        showFigures,
+      }),
+    };
+  }
+
+  /** The extension is paid: adds its minutes to what is left. Repeated, it changes nothing. */
+  async commitExtension(stepId: string): Promise<PublicWorkspace> {
+    const { record, step } = await this.#extensions.commit(stepId);
+    return extendedWorkspace(record, step, this.#time, this.#parts.limits);
+  }
+
+  /** The payment failed: nothing of the extension stays. @throws internal for a paid one. */
+  undoExtension(stepId: string): Promise<void> {
+    return this.#extensions.undo(stepId);
+  }
+
+  async reissueExtension(stepId: string): Promise<PublicWorkspace> {
+    const { record, step } = this.#extensions.committed(stepId);
+    return extendedWorkspace(record, step, this.#time, this.#parts.limits);
+  }
+
+  /**
+   * The workspace that this token opens, active and within its time.
+   * @throws workspace_unauthorized: one error, after the same work, for everything else.
+   */
+  authenticate(id: string, token: string | undefined): WorkspaceRecord {
+    const record = this.#holdersRecord(id, token);
+    if (!record || !this.#records.isLive(record)) throw unauthorized();
+    return record;
+  }
+
+  /** True when `authenticate` would not throw. */
+  holds(id: string, token: string | undefined): boolean {
+    const record = this.#holdersRecord(id, token);
+    return record !== undefined && this.#records.isLive(record);
+  }
+
+  /** The record of whatever state whose kept hash is this token's. */
+  #holdersRecord(id: string, token: string | undefined): WorkspaceRecord | undefined {
+    const known = isId('ws', id) ? id : UNKNOWN_ID;
+    return tokenMatches(token, this.#records.tokenHash(known)) ? this.#records.get(known) : undefined;
+  }
+
+  /** A request begins in the workspace: a disposal waits for it. @returns what it calls when it ends. */
+  enter(id: string): () => void {
+    return this.#requests.enter(id);
+  }
+
+  /** The record as shown to its holder; undefined for an unknown id. */
+  show(id: string): PublicWorkspace | undefined {
+    const record = this.#shown(id);
+    return record && this.#public(record);
+  }
+
+  /** Up to `limit` workspaces as the operator sees them, in the order of their ids. */
+  list(options: { after?: string; limit: number }): PublicWorkspace[] {
+    return this.#records
+      .list(options)
+      .flatMap((record) => (record.state === 'pending' ? [] : this.#public(record)));
+  }
+
+  /** Seconds and dollars left, for every answer of a workspace; none for an unknown one. */
+  headers(id: string): Record<string, string> {
+    const record = this.#shown(id);
+    return record ? workspaceHeaders(record, this.#time) : {};
+  }
+
+  /** RFC 3339 of the end of the paid time as it looks now; null for an unknown workspace. */
+  expiry(id: string): string | null {
+    const record = this.#shown(id);
+    return record ? this.#public(record).expires_at : null;
+  }
+
+  countSearch(id: string, search: CountedSearch): void {
+    if (this.#isOpen(id)) this.#activity.countSearch(id, search);
+  }
+
+  countIngest(id: string): void {
+    if (this.#isOpen(id)) this.#activity.countIngest(id);
+  }
+
+  /** @throws workspace_unauthorized for an unknown workspace. */
+  async usage(id: string): Promise<WorkspaceUsage> {
+    const contents = await contentsOf(this.#parts.tenants, id);
+    const record = this.#shown(id);
+    if (!record) throw unauthorized();
+    const { created_at, expires_at, spend_usd, spend_limit_usd } = this.#public(record);
+    const { latency, searches, ingests } = this.#activity.counters(id);
+    return {
+      id,
+      state: publicState(record, this.#time),
+      created_at,
+      expires_at,
+      ttl_seconds_left: secondsLeft(record, this.#time),
+      spend_usd,
+      spend_limit_usd,
+      searches,
+      ingests,
+      ...contents,
+      latency_ms: latency,
+    };
+  }
+
+  /** Past searches, newest first; `before` is the former page's `next`. */
+  history(id: string, page: { before?: string; limit: number }): Promise<HistoryPage> {
+    return this.#activity.history(id, page);
+  }
+
+  /**
+   * DELETE: destroys the workspace's data and answers with the signed receipt; the same again for 24 hours.
+   * @throws workspace_unauthorized
+   */
+  async dispose(id: string, token: string | undefined): Promise<DisposalAnswer> {
+    const record = this.#holdersRecord(id, token);
+    if (!record || !this.#mayDelete(record)) throw unauthorized();
+    const disposed = await this.#disposals.end(id, 'deleted');
+    if (disposed?.end?.reason !== 'deleted') throw unauthorized();
+    return disposalAnswer(disposed);
+  }
+
+  #mayDelete(record: WorkspaceRecord): boolean {
+    if (this.#records.isLive(record)) return true;
+    if (record.end?.reason !== 'deleted') return false;
+    return record.state === 'disposing' || !this.#records.repeatsAreOver(record);
+  }
+
+  /** The operator's end of a workspace. @throws not_found. */
+  async disposeAsOperator(id: string): Promise<DisposalAnswer> {
+    const disposed = await this.#disposals.end(id, 'operator');
+    if (!disposed || disposed.state === 'pending')
+      throw new FarthingError('not_found', `There is no workspace ${id}.`);
+    return disposalAnswer(disposed);
+  }
+
+  /** To be called about once a second: keeps the clock and the counters, disposes what has expired, forgets what is due. */
+  async sweep(): Promise<void> {
+    await this.#time.beat();
+    // Counters that cannot be written must not keep what has expired.
+    await Promise.all([this.#activity.flush(), this.#sweeper.sweep()]);
+  }
+
+  /** At start: goes on with the disposals that a crash or a stop interrupted. Requests may be served meanwhile. */
+  resume(): Promise<void> {
+    return this.#sweeper.sweep();
+  }
+
+  /** Waits for running disposals and keeps what is only in memory. The store stays open. */
+  async close(): Promise<void> {
+    await this.#disposals.settled();
+    await this.#activity.flush();
+    await this.#time.beat();
+  }
+
+  #public(record: WorkspaceRecord): PublicWorkspace {
+    const { limits, links } = this.#parts;
+    return publicWorkspace(record, this.#time, { limits, links: links(record.id) });
+  }
+
+  /** A creation that waits for its payment is shown to nobody. */
+  #shown(id: string): WorkspaceRecord | undefined {
+    const record = isId('ws', id) ? this.#records.get(id) : undefined;
+    return record?.state === 'pending' ? undefined : record;
+  }
+
+  /** What the activity holds in memory was open a moment ago, and it knows itself what it has closed. */
+  #isOpen(id: string): boolean {
+    if (this.#activity.has(id)) return true;
+    const state = this.#records.get(id)?.state;
+    return state === 'active' || state === 'disposing';
+  }
+}
+
+/** Looked up in the place of what cannot be an id, so that it costs the same. */
+const UNKNOWN_ID = `ws_${'0'.repeat(32)}`;

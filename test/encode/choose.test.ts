@@ -1,0 +1,100 @@
+import t from 'tap';
+import { chooseCandidate, type Trial } from '../../src/encode/choose.ts';
+import type { Candidate } from '../../src/encode/tower.ts';
+
+const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({
+  provider,
+  path,
+  sha256: '',
+  queryRows: 1,
+  ingestRows: 1,
+  runTokens: 256,
+  paddingShare: 0.15,
+});
+
+const RIGHT = Float32Array.of(1, 0);
+/** A vector with a cosine of .99 to the right one. */
+const WRONG = Float32Array.of(0.99, Math.sqrt(1 - 0.99 ** 2));
+
+/** Fake providers: milliseconds and vector of each, or the failure of its start. */
+function fakes(trials: Partial<Record<Candidate['provider'], Trial | Error>>) {
+  const opened: string[] = [];
+  return {
+    opened,
+    open: async ({ provider, path }: Candidate): Promise<Trial> => {
+      opened.push(`${provider} ${path}`);
+      const trial = trials[provider];
+      if (!trial || trial instanceof Error) throw trial ?? new Error('absent');
+      return trial;
+    },
+  };
+}
+
+const all = [candidate('cuda', 'fp16'), candidate('webgpu', 'fp16'), candidate('cpu', 'int8')];
+
+t.test('the fastest provider with the right numbers serves', async (t) => {
+  const { open } = fakes({
+    cuda: { warmupMs: 1, vector: RIGHT },
+    webgpu: { warmupMs: 2, vector: RIGHT },
+    cpu: { warmupMs: 5, vector: RIGHT },
+  });
+  t.match(await chooseCandidate(all, open), { candidate: { provider: 'cuda' }, rejected: [] });
+});
+
+t.test('a GPU that is slower than the processor does not', async (t) => {
+  const { open } = fakes({ cuda: { warmupMs: 9, vector: RIGHT }, cpu: { warmupMs: 5, vector: RIGHT } });
+  t.match(await chooseCandidate(all, open), {
+    candidate: { provider: 'cpu' },
+    rejected: [{ provider: 'webgpu', reason: 'absent' }],
+  });
+});
+
+t.test(
+  'a provider that gives other numbers than the processor with the same weights is rejected with the cosine',
+  async (t) => {
+    const { open, opened } = fakes({
+      cuda: { warmupMs: 1, vector: WRONG },
+      cpu: { warmupMs: 5, vector: RIGHT },
+    });
+    const { candidate: chosen, rejected } = await chooseCandidate(all, open);
+    t.equal(chosen?.provider, 'cpu');
+    t.match(rejected[0], { provider: 'cuda', reason: /cosine 0\.99000/ });
+    t.ok(opened.includes('cpu fp16'), 'the reference runs the same weights');
+  },
+);
+
+t.test('numbers that are none are rejected', async (t) => {
+  const { open } = fakes({
+    cuda: { warmupMs: 1, vector: Float32Array.of(Number.NaN, 0) },
+    cpu: { warmupMs: 5, vector: RIGHT },
+  });
+  t.match(await chooseCandidate(all, open), {
+    candidate: { provider: 'cpu' },
+    rejected: [{ reason: /NaN/ }, {}],
+  });
+});
+
+t.test('a provider that fails to load is rejected with its reason, and the next is taken', async (t) => {
+  const { open } = fakes({
+    cuda: new Error('libcuda.so.1: cannot open'),
+    webgpu: { warmupMs: 2, vector: RIGHT },
+    cpu: { warmupMs: 5, vector: RIGHT },
+  });
+  t.match(await chooseCandidate(all, open), {
+    candidate: { provider: 'webgpu' },
+    rejected: [{ provider: 'cuda', reason: /libcuda/ }],
+  });
+});
+
+t.test('with the processor alone nothing is tried', async (t) => {
+  const { open, opened } = fakes({});
+  t.match(await chooseCandidate([candidate('cpu')], open), { candidate: { provider: 'cpu' } });
+  t.strictSame(opened, []);
+});
+
+t.test('where nothing serves, every reason is told', async (t) => {
+  const { open } = fakes({});
+  const { candidate: chosen, rejected } = await chooseCandidate(all, open);
+  t.equal(chosen, undefined);
+  t.equal(rejected.length, 3);
+});

@@ -1,0 +1,80 @@
+import t from 'tap';
+import { Dispatcher, taskBounds } from '../../src/encode/dispatcher.ts';
+import { TextJob } from '../../src/encode/job.ts';
+import { Slot } from '../../src/encode/slot.ts';
+
+const FAILING = new URL('./failing-worker.ts', import.meta.url);
+
+function dispatcher(roles: readonly ('query' | 'ingest')[] = ['query', 'ingest']) {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
+  const slots = roles.map((role) => {
+    const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
+    return new Slot({ role, towers: { texts: [] }, cutting, ...memory }, FAILING);
+  });
+  const bounds = taskBounds(8, 1e6);
+  const opened = new Dispatcher({
+    slots,
+    queryQueueMax: 1000,
+    ingestQueueMax: 100,
+    bounds: {
+      query_texts: bounds,
+      passage_texts: bounds,
+      query_pictures: bounds,
+      ingest_pictures: bounds,
+      cut: bounds,
+    },
+    towers: { query_texts: [0], passage_texts: [0] },
+    log: () => {},
+  });
+  t.teardown(() => opened.close());
+  return opened;
+}
+
+const parts = [{ spaces: ['text_semantic' as const], dimensions: 2 }];
+const query = (text: string, tenant = 'a') => new TextJob('query_texts', [text], 1000, parts, { tenant });
+const answer = async (opened: Dispatcher, text: string) => [
+  ...(await opened.query(query(text))).text_semantic![0]!,
+];
+
+t.test('workers that throw or die lose no query and answer none twice', async (t) => {
+  const opened = dispatcher();
+  const texts = Array.from(
+    { length: 400 },
+    (_, index) => `${index % 16 === 3 ? 'throw' : index % 40 === 5 ? 'exit' : 'fine'} ${index}`,
+  );
+  const answers = await Promise.all(texts.map((text) => answer(opened, text)));
+  t.strictSame(
+    answers,
+    texts.map((text) => [text.length, 1]),
+  );
+  const { workerFailures, repeatedPieces } = opened.counters;
+  t.ok(workerFailures >= 30, `${workerFailures} failures`);
+  t.ok(repeatedPieces >= workerFailures);
+  t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+});
+
+t.test('what fails by itself is refused in the end, and takes nobody along', async (t) => {
+  const opened = dispatcher();
+  const neighbours = ['fine 1', 'always 2', 'fine 3'].map((text) => answer(opened, text));
+  const [first, broken, last] = await Promise.allSettled(neighbours);
+  t.match(broken, { status: 'rejected', reason: { code: 'internal' } });
+  t.strictSame([first!.status, last!.status], ['fulfilled', 'fulfilled']);
+});
+
+t.test('queries go before what an ingest waits for', async (t) => {
+  const opened = dispatcher(['ingest']);
+  const done: string[] = [];
+  const passages = new TextJob(
+    'passage_texts',
+    Array.from({ length: 200 }, (_, index) => `passage ${index}`),
+    1000,
+    parts,
+    { tenant: 'a' },
+  );
+  const ingest = opened.ingest(passages).then(() => done.push('ingest'));
+  await Promise.all(Array.from({ length: 20 }, (_, index) => answer(opened, `fine ${index}`)));
+  done.push('queries');
+  await ingest;
+  t.strictSame(done, ['queries', 'ingest']);
+});

@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import * as ort from 'onnxruntime-node';
+import t from 'tap';
+import { FarthingError } from '../../src/domain/error.ts';
+import { native } from '../../src/native/index.ts';
+import { cosine, MODELS, openEmbedded } from './embedded.ts';
+
+const encoder = await openEmbedded();
+t.teardown(() => encoder.close());
+const tenant = 'ws_test';
+
+const textOf = async (text: string) => (await encoder.encodeQuery(text, { tenant })).text_semantic!;
+
+/** MiniLM run by itself: one text, no batch, no worker. */
+async function bare(text: string): Promise<Float32Array> {
+  const session = await ort.InferenceSession.create(join(MODELS, 'all-MiniLM-L6-v2/model_int8.onnx'), {
+    intraOpNumThreads: 1,
+  });
+  const tokenizer = new native.TextTokenizer(join(MODELS, 'all-MiniLM-L6-v2/tokenizer.json'), {
+    limit: 256,
+    specialTokens: true,
+    dropped: [],
+  });
+  const batch = tokenizer.encode([text], '');
+  const width = batch.lengths()[0]!;
+  const [ids, mask] = [new BigInt64Array(width), new BigInt64Array(width)];
+  batch.fill(Uint32Array.of(0), width, 0, ids, mask);
+  const dims = [1, width];
+  const feeds = {
+    input_ids: new ort.Tensor('int64', ids, dims),
+    attention_mask: new ort.Tensor('int64', mask, dims),
+  };
+  return (await session.run(feeds)).sentence_embedding!.data as Float32Array;
+}
+
+t.test('like texts are nearer than unlike ones', async (t) => {
+  const [cat, kitten, bond] = await Promise.all(
+    ['a cat sleeps', 'a sleeping kitten', 'the yield of a bond'].map(textOf),
+  );
+  t.ok(cosine(cat!, kitten!) > 0.6);
+  t.ok(cosine(cat!, bond!) < 0.3);
+});
+
+t.test('a query alone has the very vector that the model gives by itself', async (t) => {
+  const text = 'Microglia are activated by amyloid plaques.';
+  t.ok(cosine(await textOf(text), await bare(text)) > 0.99999);
+});
+
+t.test('a query in a batch is near to the same query alone', async (t) => {
+  // int8 activations are scaled over a whole run: .99 is what the model gives, whoever batches.
+  const texts = Array.from(
+    { length: 32 },
+    (_, index) => `the influence of treatment ${index} on the survival of mice`,
+  );
+  const together = await Promise.all(texts.map(textOf));
+  for (const [index, text] of texts.entries()) {
+    if (index % 8 === 0) t.ok(cosine(together[index]!, await textOf(text)) > 0.98, text);
+  }
+});
+
+t.test('passages have the vectors of the model by itself, in the order that they came in', async (t) => {
+  const texts = ['A short one.', 'A longer one, about the moon and its craters.', 'Moss grows on stones.'];
+  const done: number[] = [];
+  const { text_semantic: vectors } = await encoder.encodePassages(texts, {
+    tenant,
+    onProgress: (rows) => done.push(rows),
+  });
+  for (const [index, text] of texts.entries()) t.ok(cosine(vectors![index]!, await bare(text)) > 0.99999);
+  t.equal(done.at(-1), 3);
+});
+
+t.test('a text over the limit is cut, not refused', async (t) => {
+  t.equal((await textOf('moon '.repeat(50_000))).length, 384);
+});
+
+t.test('an empty text and one of strange characters have a direction', async (t) => {
+  for (const text of ['', ' ', '\u0000\u{1F600}\uD800', '[SEP][CLS]'])
+    t.ok(Math.abs(cosine(await textOf(text), await textOf(text)) - 1) < 1e-5);
+});
+
+t.test('words of a picture are searched with the query that searches text', async (t) => {
+  const { text_semantic, visual_words } = await encoder.encodeQuery('a cat', { tenant });
+  t.equal(visual_words, text_semantic);
+});
+
+t.test('every family tells its model, provider and warm-up', async (t) => {
+  t.match(encoder.families, [
+    {
+      family: 'visual',
+      available: true,
+      model: 'mobilenet-v2',
+      provider: 'cpu',
+      warmup_ms: Number,
+      words: true,
+      pictures: true,
+    },
+    {
+      family: 'text_semantic',
+      available: true,
+      model: 'all-MiniLM-L6-v2',
+      provider: 'cpu',
+      words: true,
+      pictures: false,
+    },
+    { family: 'raw', available: true, words: true, pictures: true },
+  ]);
+  t.strictSame(
+    encoder.spaces.map(({ name, dimensions }) => [name, dimensions]),
+    [
+      ['text_semantic', 384],
+      ['visual_picture', 1280],
+      ['visual_words', 384],
+    ],
+  );
+  t.strictSame(Object.keys(encoder.fusion.lists).sort(), [
+    'raw_picture',
+    'raw_words',
+    'text_semantic',
+    'visual_picture',
+    'visual_words',
+  ]);
+});
+
+t.test('pictures of a wrong size are refused before they reach a worker', async (t) => {
+  await t.rejects(encoder.encodePictures([{ rgb: new Uint8Array(10) }], { tenant }), {
+    code: 'internal',
+    message: /150528/,
+  });
+});
+
+t.test('many pictures come back in their order', async (t) => {
+  const pictures = Array.from({ length: 10 }, (_, index) => ({
+    rgb: new Uint8Array(224 * 224 * 3).fill(index * 25),
+  }));
+  const { visual_picture: all } = await encoder.encodePictures(pictures, { tenant });
+  for (const index of [0, 4, 9]) {
+    const { visual_picture: one } = await encoder.encodeQueryPicture(pictures[index]!, { tenant });
+    t.ok(cosine(one!, all![index]!) > 0.9999);
+  }
+});
+
+t.test('no work gives no rows', async (t) => {
+  t.strictSame(await encoder.encodePassages([], { tenant }), { text_semantic: [] });
+  t.strictSame(await encoder.encodePictures([], { tenant }), { visual_picture: [], visual_words: [] });
+  t.strictSame(await encoder.cutPassages({ blocks: [] }), []);
+});
+
+t.test('work that was given up is refused with its reason and never encoded', async (t) => {
+  const before = encoder.counters().tokens;
+  const long = Array.from({ length: 200 }, (_, index) => `passage ${index} `.repeat(60));
+  const controller = new AbortController();
+  const running = encoder.encodePassages(long, { tenant, signal: controller.signal });
+  const waiting = encoder.encodePassages(long, { tenant, signal: controller.signal });
+  controller.abort(new FarthingError('interrupted', 'gone'));
+  await t.rejects(running, { code: 'interrupted' });
+  await t.rejects(waiting, { code: 'interrupted' });
+  await t.rejects(encoder.encodeQuery('x', { tenant, signal: controller.signal }), { code: 'interrupted' });
+  await encoder.encodePassages(['the next one'], { tenant });
+  t.equal(encoder.queueDepths().ingest, 0);
+  t.ok(encoder.counters().tokens - before < 200 * 60, 'only what ran already was encoded');
+});
+
+t.test('padding stays under 15 %', async (t) => {
+  const { tokens, padding } = encoder.counters();
+  t.ok(padding / (tokens + padding) < 0.15);
+});
+
+t.test('queries over the bound are refused at once, and every accepted one is answered', async (t) => {
+  const small = await openEmbedded({ queryQueueMax: 8 });
+  t.teardown(() => small.close());
+  const all = await Promise.allSettled(
+    Array.from({ length: 100 }, (_, index) => small.encodeQuery(`query ${index}`, { tenant })),
+  );
+  const refused = all.filter((one) => one.status === 'rejected');
+  t.ok(refused.length > 50);
+  for (const { reason } of refused) t.match(reason, { code: 'overloaded', retryAfterS: Number });
+  for (const one of all) if (one.status === 'fulfilled') t.equal(one.value.text_semantic!.length, 384);
+  t.doesNotThrow(() => small.admitQuery());
+});
+
+t.test(
+  'closing answers the queries that wait, gives up what an ingest waits for, and refuses more',
+  async (t) => {
+    const closing = await openEmbedded();
+    const queries = Array.from({ length: 20 }, (_, index) =>
+      closing.encodeQuery(`query ${index}`, { tenant }),
+    );
+    const ingests = Array.from({ length: 4 }, () =>
+      closing.encodePassages(Array(20).fill('some words'), { tenant }),
+    );
+    const settled = Promise.allSettled([...queries, ...ingests]);
+    await closing.close();
+    const states = (await settled).map(({ status }) => status);
+    t.strictSame(new Set(states.slice(0, 20)), new Set(['fulfilled']));
+    t.equal(states.at(-1), 'rejected');
+    await t.rejects(closing.encodeQuery('late', { tenant }), { code: 'not_ready' });
+  },
+);

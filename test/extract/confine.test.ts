@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const ATTACK = fileURLToPath(new URL('./attack.ts', import.meta.url));
+const FLAGS = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'];
+
+interface Report {
+  readonly confinement: Record<string, string>;
+  readonly outcomes: Record<string, boolean>;
+}
+
+t.test('a reader that was taken over reads its own file and can do nothing else', async (t) => {
+  const folder = t.testdir();
+  const [inside, outside] = ['inside', 'outside'].map((name) => join(folder, name)) as [string, string];
+  for (const place of [inside, outside]) {
+    mkdirSync(place);
+    copyFileSync('samples/chelsea.png', join(place, 'picture.png'));
+  }
+  const before = statSync(join(outside, 'picture.png')).mode;
+  let connections = 0;
+  const trap = createServer((socket) => {
+    connections++;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => trap.close());
+  const port = (trap.address() as { port: number }).port;
+  const printed = await new Promise<string>((resolve, reject) => {
+    const args = [...FLAGS, ATTACK, inside, outside, String(port), String(process.pid)];
+    execFile(process.execPath, args, { env: {} }, (error, stdout, stderr) =>
+      error ? reject(new Error(stderr, { cause: error })) : resolve(stdout),
+    );
+  });
+  const { confinement, outcomes } = JSON.parse(printed) as Report;
+  const lacking = Object.entries(confinement).filter(([, state]) => state.startsWith('unavailable'));
+  if (lacking.length > 0) {
+    t.comment(`this kernel lacks protections: ${JSON.stringify(lacking)}`);
+    return;
+  }
+  t.same(confinement, {
+    noNewPrivileges: 'enforced',
+    landlock: 'enforced',
+    seccomp: 'enforced',
+    memoryLimit: 'enforced',
+  });
+  for (const [attempt, succeeded] of Object.entries(outcomes))
+    t.equal(succeeded, attempt.endsWith('meant for it'), attempt);
+  t.equal(connections, 0);
+  t.notOk(existsSync(join(inside, 'written.png')));
+  t.same(readFileSync(join(inside, 'picture.png')), readFileSync('samples/chelsea.png'));
+  t.equal(statSync(join(outside, 'picture.png')).mode, before);
+});

@@ -1,0 +1,322 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
+import {
+  EXTRACT_LIMITS,
+  type Extracted,
+  type ExtractLimits,
+  READABLE_TYPES,
+} from '../../src/domain/document.ts';
+import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
+import { bombPdf, emptyPdf, laughingPdf, millionPagesPdf, pixelFlood, scriptedPdf } from './hostile.ts';
+
+const SHARED = '../shared/data';
+const needsShared = existsSync(SHARED) ? false : 'the shared sample files are not here';
+const SPEC = { width: 64, height: 48, fit: 'cover', resample: 'lanczos3' } as const;
+
+function started(test: Test, limits: Partial<ExtractLimits> = {}) {
+  const scratchFolder = join(test.testdir(), 'scratch');
+  const events: { event: string }[] = [];
+  const extractor = openExtractor({
+    pictureSpec: SPEC,
+    limits: { ...EXTRACT_LIMITS, ...limits },
+    scratchFolder,
+    log: (event) => void events.push(event as { event: string }),
+  });
+  test.teardown(() => extractor.close());
+  return { extractor, events, scratchFolder };
+}
+
+/** One Extractor for all tests that leave its children in order. */
+const { extractor, scratchFolder } = started(t);
+
+async function read(path: string, from: Extractor = extractor): Promise<Extracted> {
+  return from.extract(path, await from.open(path, { name: path }));
+}
+
+let made = 0;
+function file(bytes: Buffer | string, name = 'file'): string {
+  const path = join(t.testdirName, `${made++}-${name}`);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+t.test('a PDF gives its pages, counted from 1, and its title', async (t) => {
+  const { opened, title, blocks, pictures } = await read('samples/almanac.pdf');
+  t.match(opened, { kind: 'document', mediaType: 'application/pdf', pages: 5 });
+  t.equal(title, 'A Small Almanac');
+  t.same(
+    blocks.map(({ page }) => page),
+    [1, 2, 3, 4, 5],
+  );
+  t.match(blocks[4]?.text, /estuary of the Rance in Brittany/);
+  t.notMatch(blocks[0]?.text, /\n.*\n.*\n/, 'lines are joined to paragraphs');
+  t.same(pictures, [], 'pages of text alone are not looked at as pictures');
+});
+
+t.test('text, Markdown and HTML give their sections and titles', async (t) => {
+  t.match(await read('samples/tea.txt'), {
+    opened: { mediaType: 'text/plain' },
+    title: 'Brewing green tea',
+    blocks: [{ text: /^Green tea turns bitter/ }],
+  });
+  t.match(await read('samples/lighthouses.md'), {
+    opened: { mediaType: 'text/markdown' },
+    title: 'Lighthouses',
+    blocks: [{}, { heading: 'The Fresnel lens' }, { heading: 'Keepers' }, { heading: 'Foghorns' }],
+  });
+  t.match(await read(file('<!doctype html><title>T</title><p>Words.')), {
+    opened: { mediaType: 'text/html' },
+    title: 'T',
+    blocks: [{ text: 'Words.' }],
+  });
+  const long = 'Some words of a long text. '.repeat(20_000);
+  const { blocks } = await read(file(long));
+  t.equal(
+    blocks.map(({ text }) => text.trim()).join(' '),
+    long.trim(),
+    'a long text comes in pieces and whole',
+  );
+});
+
+t.test(
+  'a picture gives pixels in the size asked for, its fingerprint, and the digest of its file',
+  async (t) => {
+    for (const name of ['chelsea.png', 'rocket.jpg']) {
+      const bytes = readFileSync(`samples/${name}`);
+      const { pictures, opened } = await read(`samples/${name}`);
+      t.equal(pictures.length, 1);
+      t.equal(pictures[0]?.pixels.rgb.length, SPEC.width * SPEC.height * 3);
+      t.equal(pictures[0]?.fingerprint.length, 16);
+      t.equal(
+        Buffer.from(pictures[0]!.digest).toString('hex'),
+        createHash('sha256').update(bytes).digest('hex'),
+      );
+      t.same(
+        { width: opened.width, height: opened.height },
+        { width: pictures[0]?.width, height: pictures[0]?.height },
+      );
+      const query = await extractor.decodePicture(bytes);
+      t.same(query, pictures[0], 'a query sees the same picture');
+    }
+  },
+);
+
+t.test('pictures are turned as EXIF says, flattened on white, and brought to sRGB', async (t) => {
+  const red = sharp({ create: { width: 40, height: 20, channels: 3, background: '#ff0000' } });
+  const turned = await red.clone().jpeg().withMetadata({ orientation: 6 }).toBuffer();
+  t.match(await extractor.open(file(turned), {}), { width: 20, height: 40 });
+  const clear = await sharp({
+    create: { width: 64, height: 48, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
+  })
+    .png()
+    .toBuffer();
+  t.ok((await extractor.decodePicture(clear)).pixels.rgb.every((value) => value === 255));
+  const grey = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#808080' } })
+    .toColourspace('b-w')
+    .png()
+    .toBuffer();
+  t.ok((await extractor.decodePicture(grey)).pixels.rgb.every((value) => value === 128));
+  const cmyk = await red.clone().toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
+  const [r, g, b] = (await extractor.decodePicture(cmyk)).pixels.rgb;
+  t.ok(r! > 180 && g! < 90 && b! < 90, `red stays red: ${r} ${g} ${b}`);
+});
+
+t.test('the type comes from the content, whatever the name says', async (t) => {
+  t.match(await extractor.open(file(readFileSync('samples/rocket.jpg'), 'x.txt'), { name: 'x.txt' }), {
+    mediaType: 'image/jpeg',
+  });
+  t.match(await extractor.open(file('words', 'x.pdf'), { name: 'x.pdf' }), { mediaType: 'text/plain' });
+  t.match(await extractor.open(file('BMW and MZ are text', 'x'), {}), { mediaType: 'text/plain' });
+});
+
+t.test('what cannot be read is refused with the list of what can', async (t) => {
+  const zip = Buffer.from(
+    'UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAYVBLBQYAAAAAAQABAC8AAAAfAAAAAAA=',
+    'base64',
+  );
+  for (const content of [
+    zip,
+    '{\\rtf1 text}',
+    '<?xml version="1.0"?><a/>',
+    '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    Buffer.alloc(3000),
+  ]) {
+    await t.rejects(extractor.open(file(content), {}), {
+      code: 'media_type_unsupported',
+      facts: { readable: [...READABLE_TYPES] },
+    });
+  }
+});
+
+t.test('empty, damaged and encrypted files are told apart', async (t) => {
+  await t.rejects(extractor.open(file(''), {}), { code: 'file_empty' });
+  await t.rejects(extractor.open(file(' \n\t '), {}), { code: 'file_empty' });
+  await t.rejects(extractor.open(file('%PDF-1.7 and nothing else'), {}), { code: 'file_corrupt' });
+  await t.rejects(extractor.open(file(emptyPdf()), {}), { code: 'file_corrupt' });
+  await t.rejects(extractor.open(file(Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])), {}), {
+    code: 'file_corrupt',
+  });
+});
+
+t.test('a file cut off at any tenth is read or refused by code', async (t) => {
+  for (const name of ['almanac.pdf', 'rocket.jpg', 'chelsea.png']) {
+    const bytes = readFileSync(`samples/${name}`);
+    for (let tenth = 1; tenth < 10; tenth++) {
+      const path = file(bytes.subarray(0, (bytes.length * tenth) / 10));
+      const outcome = await read(path).then(
+        () => 'read',
+        (error: { code: string }) => error.code,
+      );
+      const lawful = name.endsWith('.pdf') ? ['read', 'file_corrupt'] : ['file_corrupt'];
+      t.ok(lawful.includes(outcome), `${name} at ${tenth}/10: ${outcome}`);
+    }
+  }
+});
+
+t.test('claims over a limit are refused before anything is decoded', async (t) => {
+  await t.rejects(extractor.open(file(pixelFlood(60_000, 60_000)), {}), {
+    code: 'document_too_large',
+    facts: { pixels: 3_600_000_000 },
+  });
+  await t.rejects(extractor.open(file(millionPagesPdf()), {}), {
+    code: 'document_too_large',
+    facts: { limit_pages: EXTRACT_LIMITS.pagesMax },
+  });
+  const sparse = file('x');
+  truncateSync(sparse, 5 * 2 ** 30);
+  await t.rejects(extractor.open(sparse, {}), { code: 'file_too_large', facts: { bytes: 5 * 2 ** 30 } });
+  const flood = Buffer.from(readFileSync('samples/rocket.jpg'));
+  await t.rejects(extractor.decodePicture(pixelFlood(60_000, 60_000)), { code: 'image_unreadable' });
+  await t.rejects(extractor.decodePicture(flood.subarray(0, 5000)), {
+    code: 'image_unreadable',
+    status: 400,
+  });
+  await t.rejects(extractor.decodePicture(Buffer.from('no picture')), { code: 'image_unreadable' });
+  await t.rejects(extractor.decodePicture(new Uint8Array()), { code: 'image_unreadable' });
+});
+
+t.test('scripts in a PDF do not run: its text is read', async (t) => {
+  t.match(await read(file(scriptedPdf('Harmless words of a page'))), {
+    blocks: [{ text: 'Harmless words of a page', page: 1 }],
+  });
+});
+
+t.test('what a file does to its reader, it does to itself alone', async (t) => {
+  const ofOthers = readers();
+  const own = started(t, { extractSecondsMax: 5, filesPerChild: 3 });
+  const endless = file(laughingPdf(12));
+  const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
+  const isReading = (): Promise<void> =>
+    until(() => readdirSync(join(own.scratchFolder, 'extract-0')).length > 0);
+  const nextIsRead = async (t: Test): Promise<void> => {
+    t.match(await own.extractor.extract('samples/almanac.pdf', pdf), { title: 'A Small Almanac' });
+  };
+
+  await t.test('a reader that dies fails its file; the one that waits is read', async (t) => {
+    const doomed = own.extractor.extract(endless, pdf);
+    const waiting = own.extractor.extract('samples/tea.txt', { kind: 'text', mediaType: 'text/plain' });
+    await isReading();
+    for (const pid of readers()) if (!ofOthers.includes(pid)) process.kill(pid, 'SIGKILL');
+    await t.rejects(doomed, { code: 'extraction_failed' });
+    t.match(await waiting, { title: 'Brewing green tea' });
+  });
+
+  await t.test('an aborted file ends at once, before its turn too', async (t) => {
+    const controller = new AbortController();
+    const aborted = own.extractor.extract(endless, pdf, { signal: controller.signal });
+    const waiting = new AbortController();
+    const neverBegun = own.extractor.extract(
+      'samples/tea.txt',
+      { kind: 'text', mediaType: 'text/plain' },
+      { signal: waiting.signal },
+    );
+    await isReading();
+    waiting.abort(new Error('never'));
+    await t.rejects(neverBegun, /never/);
+    controller.abort(new Error('no longer wanted'));
+    await t.rejects(aborted, /no longer wanted/);
+  });
+
+  await t.test('a file without end takes its time and no more', async (t) => {
+    await t.rejects(own.extractor.extract(endless, pdf), {
+      code: 'extraction_timeout',
+      facts: { limit_seconds: 5 },
+    });
+    await nextIsRead(t);
+  });
+
+  await t.test('memory over the limit ends the reader', async (t) => {
+    await t.rejects(own.extractor.extract(file(bombPdf(600)), pdf), {
+      code: /extraction_failed|extraction_timeout/,
+    });
+    await nextIsRead(t);
+  });
+
+  await t.test('a reader is replaced after so many files, and reading goes on', async (t) => {
+    const starts = (): number => own.events.filter((event) => event.event === 'extractor_ready').length;
+    const before = starts();
+    for (let index = 0; index < 6; index++) await nextIsRead(t);
+    t.ok(starts() - before >= 1);
+  });
+});
+
+t.test('the samples of every kind in scope are read', { skip: needsShared }, async (t) => {
+  const long = await read(`${SHARED}/samples/pdf/GeoTopo-komprimiert.pdf`);
+  t.match(long, { opened: { pages: 117 }, title: 'Geometrie und Topologie' });
+  t.ok(
+    long.blocks.length > 110 &&
+      long.pictures.length > 0 &&
+      long.pictures.length <= EXTRACT_LIMITS.pagePicturesMax,
+  );
+  const scan = await read(`${SHARED}/samples/pdf/MEDRPT-2024-PAT-3847_medical_report_scan.pdf`);
+  t.same(
+    scan.pictures.map(({ page }) => page),
+    [1, 2, 3],
+    'a scan is found by how its pages look',
+  );
+  t.match(await read(`${SHARED}/samples/pdf/pdflatex-4-pages.pdf`), { opened: { pages: 4 } });
+  await t.rejects(read(`${SHARED}/samples/pdf/libreoffice-writer-password.pdf`), {
+    code: 'file_encrypted',
+    status: 422,
+  });
+  await t.rejects(read(`${SHARED}/samples/image/corrupt-header.jpg`), { code: 'file_corrupt', status: 422 });
+  t.match(await read(`${SHARED}/samples/image/Landscape_6.jpg`), { opened: { width: 600, height: 450 } });
+  t.match(await read(`${SHARED}/samples/image/Channel_digital_image_CMYK_color.jpg`), {
+    opened: { mediaType: 'image/jpeg' },
+  });
+  t.match(await read(`${SHARED}/samples/image/4.webp`), { opened: { mediaType: 'image/webp' } });
+  t.match(await read(`${SHARED}/photos/coral/sunflower.bmp`), {
+    opened: { mediaType: 'image/bmp', width: 512 },
+  });
+  await t.rejects(read(`${SHARED}/samples/office/test.docx`), {
+    code: 'media_type_unsupported',
+    status: 415,
+  });
+});
+
+t.test('readers have an empty environment, and leave no files behind', async (t) => {
+  const environments = readers().map((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
+  t.ok(environments.length >= 3);
+  t.ok(environments.every((environment) => environment === ''));
+  for (const lane of readdirSync(scratchFolder)) t.same(readdirSync(join(scratchFolder, lane)), [], lane);
+  await extractor.close();
+  t.same(readers(), [], 'closing ends them');
+  await t.rejects(extractor.open('samples/tea.txt', {}), { code: 'interrupted' });
+});
+
+/** Process ids of the readers of this process. */
+function readers(): number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/src/extract/'));
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
+}

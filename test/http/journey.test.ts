@@ -1,0 +1,279 @@
+import { readFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { compactVerify, createLocalJWKSet } from 'jose';
+import t from 'tap';
+import { type PrivateKeyAccount, toHex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { startTestServer, TestAgent } from '../test-server.ts';
+
+/** Whole journeys over real HTTP with real clients: what an agent does, and what it is charged. */
+
+const samples = resolve(import.meta.dirname, '../../samples');
+const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+
+/** A v1 payment as the legacy clients make it: from the body of the 402. */
+async function payV1(account: PrivateKeyAccount, url: string, init: RequestInit): Promise<Response> {
+  const challenge = (await (await fetch(url, init)).json()) as {
+    accepts: {
+      network: string;
+      payTo: `0x${string}`;
+      maxAmountRequired: string;
+      extra: { name: string; version: string };
+    }[];
+  };
+  const option = challenge.accepts[0]!;
+  const now = Math.floor(Date.now() / 1000);
+  const message = {
+    from: account.address,
+    to: option.payTo,
+    value: BigInt(option.maxAmountRequired),
+    validAfter: BigInt(now - 600),
+    validBefore: BigInt(now + 60),
+    nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
+  } as const;
+  const signature = await account.signTypedData({
+    domain: { ...option.extra, chainId: 8453, verifyingContract: USDC },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  });
+  const authorization = Object.fromEntries(
+    Object.entries(message).map(([name, value]) => [name, String(value)]),
+  );
+  const payment = {
+    x402Version: 1,
+    scheme: 'exact',
+    network: option.network,
+    payload: { signature, authorization },
+  };
+  return fetch(url, {
+    ...init,
+    headers: { ...init.headers, 'X-PAYMENT': Buffer.from(JSON.stringify(payment)).toString('base64') },
+  });
+}
+
+const receiptOf = (headers: Headers, name: string) =>
+  JSON.parse(Buffer.from(headers.get(name)!, 'base64').toString('utf8')) as Record<string, unknown>;
+
+t.test('an agent pays by the call with the unmodified v2 client', async (t) => {
+  const server = await startTestServer(t);
+  const agent = new TestAgent(server.url);
+
+  const empty = await agent.post('/agent/v1/search', { query: 'anything' });
+  t.match(
+    empty,
+    { status: 200, body: { hits: [], charged: false } },
+    'a payer who never ingested is not charged',
+  );
+  t.equal(empty.headers.get('X-PAYMENT-RESPONSE'), null);
+
+  const pdf = await agent.ingest('almanac.pdf', sample('almanac.pdf'));
+  t.match(pdf, {
+    status: 200,
+    body: {
+      charged: true,
+      item: { media_type: 'application/pdf', state: 'searchable' },
+      job: { state: 'searchable' },
+    },
+  });
+  t.equal(pdf.headers.get('Preference-Applied'), 'wait=60');
+  t.match(receiptOf(pdf.headers, 'PAYMENT-RESPONSE'), {
+    success: true,
+    payer: new RegExp(agent.account.address, 'i'),
+    network: 'eip155:8453',
+  });
+
+  const again = await agent.ingest('almanac.pdf', sample('almanac.pdf'));
+  t.match(again, { status: 200, body: { duplicate: true, charged: false, item: { id: pdf.body.item.id } } });
+
+  const found = await agent.post('/agent/v1/search', {
+    query: 'how did zero become a number?',
+    k: 3,
+    colour: 'blue',
+  });
+  t.match(found, {
+    status: 200,
+    body: { charged: true, hits: [{ item: { id: pdf.body.item.id } }], warnings: [/colour/] },
+  });
+  t.equal(found.body.hits[0].locator.page, 4);
+  for (const stage of ['verify_ms', 'encode_ms', 'scan_ms', 'fuse_ms', 'settle_ms', 'total_ms'])
+    t.type(found.body.timing[stage], 'number', stage);
+
+  t.match(await agent.get(`/agent/v1/items/${pdf.body.item.id}`), {
+    status: 200,
+    body: { id: pdf.body.item.id, name: 'almanac.pdf' },
+  });
+  t.match(await agent.get(`/agent/v1/jobs/${pdf.body.job_id}`), {
+    status: 200,
+    body: { state: 'searchable' },
+  });
+
+  const stranger = new TestAgent(server.url);
+  t.match(await stranger.get(`/agent/v1/items/${pdf.body.item.id}`), {
+    status: 404,
+    body: { code: 'item_not_found', charged: false },
+  });
+  t.match(await stranger.post('/agent/v1/search', { query: 'zero' }), {
+    status: 200,
+    body: { hits: [], charged: false },
+  });
+});
+
+t.test(
+  'a workspace: rented, filled, searched, extended, and disposed of with a receipt that can be checked',
+  async (t) => {
+    const server = await startTestServer(t);
+    const agent = new TestAgent(server.url);
+    const created = await agent.post('/agent/v1/workspaces', { ttl_minutes: 100000, spend_limit_usd: 5 });
+    t.match(created, {
+      status: 201,
+      body: {
+        ttl_minutes_asked: 100000,
+        ttl_minutes: 1440,
+        price_usd: '0.73',
+        spend_limit_usd: '5',
+        capability_token: /^fws_/,
+      },
+    });
+    const { id, capability_token: token } = created.body;
+    const call = async (method: string, path: string, body?: string) => {
+      const response = await fetch(`${server.url}/agent/v1/workspaces/${id}${path}`, {
+        method,
+        body,
+        headers: { Authorization: `Bearer ${token}`, Prefer: 'wait=60' },
+      });
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: (await response.json()) as Record<string, unknown>,
+      };
+    };
+
+    const text = await call('POST', '/ingest', 'The lighthouse keeper counts gulls at dawn.');
+    t.match(text, {
+      status: 200,
+      body: { item: { media_type: 'text/plain', state: 'searchable' }, charged: false },
+    });
+    const hits = await call(
+      'POST',
+      '/search',
+      JSON.stringify({ query: 'who watches birds in the morning?' }),
+    );
+    t.match(hits, { status: 200, body: { hits: [{ snippet: /lighthouse/ }] } });
+    t.match(hits.headers.get('X-Workspace-TTL-Seconds'), /^\d+$/);
+    t.equal(hits.headers.get('X-Workspace-Spend-Remaining-USD'), '4.27');
+    t.match(await call('GET', '/usage'), {
+      status: 200,
+      body: { searches: 1, ingests: 1, items: 1, spend_usd: '0.73' },
+    });
+
+    const extended = await agent.post(`/agent/v1/workspaces/${id}/extend`, { ttl_minutes: 10 });
+    t.match(extended, { status: 200, body: { id, ttl_minutes: 10, price_usd: '0.005', spend_usd: '0.735' } });
+    t.notOk('capability_token' in extended.body);
+    const over = await agent.post(`/agent/v1/workspaces/${id}/extend`, { ttl_minutes: 1440 });
+    t.equal(over.status, 200);
+
+    const folder = server.running.tenantFolder(id);
+    await t.resolves(access(folder));
+    const disposed = await call('DELETE', '');
+    t.match(disposed, { status: 200, body: { id, state: 'disposed' } });
+    const keys = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as Parameters<
+      typeof createLocalJWKSet
+    >[0];
+    const { payload } = await compactVerify(String(disposed.body.receipt), createLocalJWKSet(keys));
+    t.same(JSON.parse(new TextDecoder().decode(payload)), disposed.body.claims);
+    await t.rejects(access(folder), 'the folder is gone');
+    t.equal(
+      (await call('DELETE', '')).body.receipt,
+      disposed.body.receipt,
+      'the same DELETE again: the same receipt',
+    );
+    t.equal((await call('GET', '/usage')).status, 401);
+  },
+);
+
+for (const network of ['eip155:8453', 'base']) {
+  t.test(`a v1 payment built with viem pays for everything, with ${network} in the body`, async (t) => {
+    const server = await startTestServer(t, { X402_BODY_NETWORK: network });
+    const account = privateKeyToAccount(generatePrivateKey());
+    const ingested = await payV1(account, `${server.url}/agent/v1/ingest`, {
+      method: 'POST',
+      body: 'Tides follow the moon.',
+      headers: { Prefer: 'wait=60' },
+    });
+    t.equal(ingested.status, 200);
+    t.match(receiptOf(ingested.headers, 'X-PAYMENT-RESPONSE'), { success: true, network });
+    const searched = await payV1(account, `${server.url}/agent/v1/search`, {
+      method: 'POST',
+      body: '{"query":"what moves the sea?"}',
+    });
+    t.equal(searched.status, 200);
+    t.match(await searched.json(), { charged: true, hits: [{ snippet: /Tides/ }] });
+    const rented = await payV1(account, `${server.url}/agent/v1/workspaces`, { method: 'POST', body: '' });
+    t.equal(rented.status, 201);
+    t.match(await rented.json(), { ttl_minutes_asked: null, ttl_minutes: 15, price_usd: '0.0175' });
+  });
+}
+
+t.test('pictures are found by picture and by describing them', async (t) => {
+  const server = await startTestServer(t);
+  const workspace = await new TestAgent(server.url).rent();
+  const photographs = ['chelsea.png', 'coffee.png', 'rocket.jpg', 'hot_dog.jpg'];
+  for (const name of photographs)
+    t.match(await workspace.ingest(name, sample(name)), {
+      status: 200,
+      body: { job: { state: 'searchable' } },
+    });
+  for (const name of photographs) {
+    const image_b64 = Buffer.from(sample(name)).toString('base64');
+    t.match(await workspace.search({ image_b64 }), {
+      status: 200,
+      body: { hits: [{ item: { name }, family: 'raw', confidence: 1 }] },
+    });
+  }
+  t.match(await workspace.search({ query: 'a tabby cat', families: ['visual'] }), {
+    body: { hits: [{ item: { name: 'chelsea.png' }, family: 'visual' }] },
+  });
+});
+
+t.test('what the server says about itself', async (t) => {
+  const server = await startTestServer(t);
+  const read = async (path: string) =>
+    (await (await fetch(server.url + path)).json()) as Record<string, unknown>;
+  const api = await read('/openapi.json');
+  t.match(api, { openapi: '3.1.0', info: { version: '1.0.0' } });
+  const contract = [
+    '/agent/v1/search',
+    '/agent/v1/ingest',
+    '/agent/v1/items/{item_id}',
+    '/agent/v1/workspaces',
+    '/agent/v1/workspaces/{id}/search',
+    '/agent/v1/workspaces/{id}/ingest',
+    '/agent/v1/workspaces/{id}/usage',
+    '/agent/v1/workspaces/{id}/extend',
+    '/agent/v1/workspaces/{id}',
+  ];
+  for (const path of contract) t.ok((api.paths as Record<string, unknown>)[path], path);
+  t.match(await read('/readyz'), { ready: true });
+  t.match(await read('/healthz'), { status: 'ok' });
+  const preflight = await fetch(`${server.url}/agent/v1/search`, {
+    method: 'OPTIONS',
+    headers: { Origin: 'https://example.org', 'Access-Control-Request-Method': 'POST' },
+  });
+  t.equal(preflight.status, 204);
+  t.equal(preflight.headers.get('Access-Control-Allow-Origin'), '*');
+  const bodiless = await fetch(`${server.url}/healthz`, { method: 'HEAD' });
+  t.equal(bodiless.status, 200);
+  t.equal(await bodiless.text(), '');
+});

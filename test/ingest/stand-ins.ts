@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Extracted, Opened } from '../../src/domain/document.ts';
+import { FarthingError } from '../../src/domain/error.ts';
+import { newId } from '../../src/domain/id.ts';
+import type { Item } from '../../src/domain/item.ts';
+import type {
+  IngestEncoder,
+  IngestExtractor,
+  IngestPassage,
+  IngestSegment,
+  IngestShard,
+  IngestTenants,
+  StagedUpload,
+} from '../../src/ingest/parts.ts';
+
+/** A Tenant's index in memory; its folder is real. Survives a "crash" of the Ingest over it. */
+export class FakeShard implements IngestShard {
+  readonly stored = new Map<string, { item: Item; segments: readonly IngestSegment[] }>();
+  /** Thrown by the next append. */
+  failure: unknown;
+
+  async append(item: Item, segments: readonly IngestSegment[]): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.stored.set(item.id, { item, segments });
+  }
+
+  async putItem(item: Item): Promise<void> {
+    this.stored.set(item.id, { item, segments: [] });
+  }
+
+  async removeItem(id: string): Promise<boolean> {
+    return this.stored.delete(id);
+  }
+
+  item(id: string): Item | undefined {
+    return this.stored.get(id)?.item;
+  }
+
+  itemByDigest(sha256: string): Item | undefined {
+    return [...this.stored.values()]
+      .map(({ item }) => item)
+      .find((item) => item.sha256 === sha256 && item.state !== 'failed');
+  }
+
+  snapshot(): ReturnType<IngestShard['snapshot']> {
+    const items = [...this.stored.values()];
+    const counts = () => ({
+      items: items.length,
+      segments: 0,
+      bytes: items.reduce((sum, { item }) => sum + item.bytes, 0),
+    });
+    return { counts, close: () => undefined };
+  }
+}
+
+export class FakeTenants implements IngestTenants {
+  readonly shards = new Map<string, FakeShard>();
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  folder(tenant: string): string {
+    return join(this.#root, tenant);
+  }
+
+  exists(tenant: string): boolean {
+    return this.shards.has(tenant);
+  }
+
+  async use<T>(
+    tenant: string,
+    { create }: { create?: boolean },
+    work: (shard: IngestShard) => Promise<T> | T,
+  ): Promise<T> {
+    if (create && !this.shards.has(tenant)) this.shards.set(tenant, new FakeShard());
+    const shard = this.shards.get(tenant);
+    if (!shard) throw new FarthingError('not_found', 'no such tenant');
+    return work(shard);
+  }
+
+  shard(tenant: string): FakeShard {
+    return this.shards.get(tenant) ?? new FakeShard();
+  }
+
+  /** A file as HTTP leaves it in the Tenant's folder. */
+  async stage(tenant: string, text: string, name = 'note.txt'): Promise<StagedUpload> {
+    const path = join(this.folder(tenant), 'incoming', newId('up'));
+    await mkdir(join(this.folder(tenant), 'incoming'), { recursive: true });
+    await writeFile(path, text);
+    return {
+      path,
+      name,
+      bytes: Buffer.byteLength(text),
+      sha256: createHash('sha256').update(text).digest('hex'),
+    };
+  }
+
+  fileExists(tenant: string, item: string): boolean {
+    return existsSync(join(this.folder(tenant), 'files', item));
+  }
+}
+
+/** Says of every file that it is text; extraction waits for `go`, unless it is open, and fails with `failure`. */
+export class FakeExtractor implements IngestExtractor {
+  readonly begun: string[] = [];
+  failure: unknown;
+  #open = true;
+  #waiting: (() => void)[] = [];
+
+  async open(): Promise<Opened> {
+    return { kind: 'text', mediaType: 'text/plain' };
+  }
+
+  hold(): void {
+    this.#open = false;
+  }
+
+  go(): void {
+    this.#open = true;
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  async extract(
+    path: string,
+    opened: Opened,
+    options: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
+  ): Promise<Extracted> {
+    this.begun.push(path);
+    options.onProgress?.(0.5);
+    if (!this.#open) {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.push(resolve);
+        options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+      });
+    }
+    if (this.failure !== undefined) throw this.failure;
+    return {
+      opened,
+      title: 'A title',
+      blocks: [{ text: 'First passage.' }, { text: 'Second passage.' }],
+      pictures: [],
+    };
+  }
+}
+
+/** Each block is a passage, each vector the passage's length. */
+export class FakeEncoder implements IngestEncoder {
+  readonly pictureSpec = undefined;
+  full = false;
+  overloads = 0;
+
+  async cutPassages({ title, blocks }: Pick<Extracted, 'title' | 'blocks'>): Promise<IngestPassage[]> {
+    return blocks.map(({ text }, place) => ({ text, locator: {}, place, words: `${title}\n${text}` }));
+  }
+
+  async encodePassages(texts: readonly string[]): Promise<Record<string, Float32Array[]>> {
+    if (this.overloads-- > 0) throw new FarthingError('overloaded', 'busy');
+    return { text_semantic: texts.map((text) => new Float32Array([text.length])) };
+  }
+
+  async encodePictures(): Promise<Record<string, Float32Array[]>> {
+    return {};
+  }
+
+  admitIngest(): void {
+    if (this.full) throw new FarthingError('overloaded', 'busy', { retryAfterS: 3 });
+  }
+}

@@ -1,0 +1,15 @@
+import t from 'tap';
+import { TurnQueue } from '../../src/ingest/turns.ts';
+
+t.test('each tenant has its turn, and its own entries keep their order', async (t) => {
+  const queue = new TurnQueue<string>();
+  for (const entry of ['a1', 'a2', 'a3']) queue.push('a', entry);
+  for (const entry of ['b1', 'b2']) queue.push('b', entry);
+  t.equal(queue.size, 5);
+  t.ok(queue.remove('a', 'a2'));
+  t.notOk(queue.remove('a', 'a2'));
+  t.notOk(queue.remove('c', 'c1'));
+  const taken = [queue.take(), queue.take(), queue.take(), queue.take(), queue.take()];
+  t.same(taken, ['a1', 'b1', 'a3', 'b2', undefined]);
+  t.equal(queue.size, 0);
+});

@@ -1,0 +1,84 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { x402Client } from '@x402/core/client';
+import { ExactEvmScheme } from '@x402/evm';
+import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch';
+import t from 'tap';
+import {
+  addressOf,
+  ask,
+  type Bench,
+  chargesOf,
+  openBench,
+  sign,
+  type Teardown,
+  v1Header,
+  wallet,
+} from './fixture.ts';
+
+/** The gate behind a bare HTTP server: what the real server does, without its routes. */
+async function serve(t: Teardown, bench: Bench): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const header = (name: string) => request.headers[name] as string | undefined;
+    const answer = await bench.gate.handle(
+      ask({
+        xPayment: header('x-payment'),
+        paymentSignature: header('payment-signature'),
+        idempotencyKey: header('idempotency-key'),
+      }),
+    );
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+    response.end(JSON.stringify(answer.body), () => answer.delivered(true));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent/v1/search`;
+}
+
+for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
+  t.test(`the unmodified v2 client pays, with "${bodyNetwork}" in the body`, async (t) => {
+    const bench = openBench(t, { bodyNetwork });
+    const account = wallet();
+    const client = new x402Client().register('eip155:8453', new ExactEvmScheme(account));
+    const paying = wrapFetchWithPayment(fetch, client);
+    const response = await paying(await serve(t, bench), { method: 'POST', body: '{"query":"x"}' });
+    t.equal(response.status, 200);
+    t.match(await response.json(), { charged: true });
+    const receipt = decodePaymentResponseHeader(response.headers.get('payment-response')!);
+    t.match(receipt, { success: true, network: 'eip155:8453', payer: addressOf(account) });
+    t.equal(chargesOf(bench), 1);
+  });
+
+  t.test(`a v1 client that reads the body pays, with "${bodyNetwork}" in it`, async (t) => {
+    const bench = openBench(t, { bodyNetwork });
+    const url = await serve(t, bench);
+    const account = wallet();
+    const required = (await (await fetch(url, { method: 'POST' })).json()) as {
+      accepts: Record<string, string>[];
+    };
+    const { maxAmountRequired, payTo, network, asset } = required.accepts[0]!;
+    const payload = await sign(account, {
+      value: BigInt(maxAmountRequired!),
+      to: payTo!,
+      domain: { verifyingContract: asset as `0x${string}` },
+    });
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'X-PAYMENT': v1Header(payload, { network }) },
+    });
+    t.equal(response.status, 200);
+    const receipt = JSON.parse(
+      Buffer.from(response.headers.get('x-payment-response')!, 'base64').toString(),
+    ) as object;
+    t.match(receipt, {
+      success: true,
+      network: bodyNetwork,
+      payer: addressOf(account),
+      transaction: /^0x[0-9a-f]{64}$/,
+    });
+    t.equal(chargesOf(bench), 1);
+  });
+}

@@ -1,0 +1,124 @@
+import t from 'tap';
+import { fuse, type ScoredList } from '../../src/search/fuse.ts';
+
+const list = (
+  family: ScoredList['family'],
+  kind: ScoredList['kind'],
+  ranked: readonly (readonly [number, number])[],
+  rest: Partial<ScoredList> = {},
+): ScoredList => ({
+  family,
+  kind,
+  weight: 0.5,
+  segments: Uint32Array.from(ranked, ([segment]) => segment),
+  scores: Float32Array.from(ranked, ([, score]) => score),
+  confidence: (score) => Math.min(1, Math.max(0, score)),
+  ...rest,
+});
+const itself = (segment: number) => segment;
+const options = { k: 10, depth: 100 };
+
+t.test('what two lists agree on comes before what one of them likes best', async (t) => {
+  const meaning = list('text_semantic', 'passages', [
+    [1, 0.9],
+    [2, 0.85],
+    [3, 0.1],
+  ]);
+  const words = list('raw', 'passages', [
+    [4, 12],
+    [2, 11],
+    [3, 1],
+  ]);
+  t.same(
+    fuse([meaning, words], itself, options).map(({ segment }) => segment),
+    [2, 1, 4, 3],
+  );
+});
+
+t.test('Segments of one place are one hit that shows the best of them and their number', async (t) => {
+  const meaning = list('text_semantic', 'passages', [
+    [7, 0.9],
+    [8, 0.8],
+    [20, 0.5],
+  ]);
+  const words = list('raw', 'passages', [
+    [9, 5],
+    [20, 1],
+  ]);
+  const [first, second] = fuse([meaning, words], (segment) => (segment < 10 ? 0 : 1), options);
+  t.match(first, { segment: 7, segments: 3, family: 'text_semantic' });
+  t.match(second, { segment: 20, segments: 1 });
+});
+
+t.test('equal scores are ordered by insertion', async (t) => {
+  const ranked = list('raw', 'passages', [
+    [5, 1],
+    [3, 1],
+    [9, 1],
+  ]);
+  t.same(
+    fuse([ranked], itself, options).map(({ segment }) => segment),
+    [3, 5, 9],
+  );
+});
+
+t.test('the best picture of a poor lot does not outrank a good passage', async (t) => {
+  const meaning = list('text_semantic', 'passages', [
+    [1, 0.8],
+    [2, 0.2],
+  ]);
+  const pictures = list('visual', 'pictures', [
+    [3, 0.15],
+    [4, 0.1],
+  ]);
+  t.same(fuse([pictures, meaning], itself, options).map(({ segment }) => segment)[0], 1);
+});
+
+t.test('a near-identical picture outranks every likeness, and no match says nothing', async (t) => {
+  const likeness = list(
+    'visual',
+    'pictures',
+    [
+      [1, 0.99],
+      [2, 0.5],
+      [3, 0.4],
+    ],
+    { weight: 1 },
+  );
+  const identical = list('raw', 'pictures', [[3, 0.95]], { nearIdentical: true });
+  const [first, second] = fuse([likeness, identical], itself, options);
+  t.match(first, { segment: 3, family: 'raw' });
+  t.match(second, { segment: 1, family: 'visual' });
+  const none = list('raw', 'pictures', [], { nearIdentical: true });
+  t.same(
+    fuse([likeness, none], itself, options).map(({ segment }) => segment),
+    [1, 2, 3],
+  );
+});
+
+t.test('k counts folded hits, and scores never rise down the list', async (t) => {
+  const ranked = list(
+    'raw',
+    'passages',
+    Array.from({ length: 50 }, (_, index) => [index, 50 - index] as const),
+  );
+  const fused = fuse([ranked], (segment) => Math.floor(segment / 5), { k: 4, depth: 100 });
+  t.equal(fused.length, 4);
+  t.ok(fused.every(({ score }, index) => index === 0 || score <= fused[index - 1]!.score));
+});
+
+t.test('confidence stays within 0..1 and no score is above 1', async (t) => {
+  const fused = fuse(
+    [
+      list('text_semantic', 'passages', [
+        [1, 0.9],
+        [2, -0.3],
+      ]),
+      list('raw', 'passages', [[1, 30]]),
+    ],
+    itself,
+    options,
+  );
+  for (const { confidence, score } of fused)
+    t.ok(confidence >= 0 && confidence <= 1 && score >= 0 && score <= 1);
+});

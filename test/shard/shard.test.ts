@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { errorCode } from '../../src/domain/error.ts';
+import type { Shard, Snapshot } from '../../src/shard/shard.ts';
+import { itemOf, open, passage, sha256, towards } from './fixtures.ts';
+
+/** Runs against a fresh index of its own. */
+async function withShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
+  const tenants = open(test.testdir());
+  test.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, run);
+}
+
+function look<T>(shard: Shard, read: (snapshot: Snapshot) => T): T {
+  const snapshot = shard.snapshot();
+  try {
+    return read(snapshot);
+  } finally {
+    snapshot.close();
+  }
+}
+
+t.test('an item becomes visible with all its segments, in every family', async (t) => {
+  await withShard(t, async (shard) => {
+    const before = shard.snapshot();
+    const digest = createHash('sha256').update('picture').digest();
+    await shard.append(itemOf('a', { segments: 3 }), [
+      passage('a', 'Tabby cats sleep'),
+      passage('a', 'Dogs bark', { vectors: { text_semantic: towards(0.5) }, place: 7 }),
+      {
+        record: { item: 'a', locator: {}, place: 2 },
+        fingerprint: new Uint8Array(16).fill(0x5a),
+        digest,
+        vectors: {},
+      },
+    ]);
+    t.same(before.counts(), { items: 0, segments: 0, bytes: 0 }, 'an older snapshot does not see it');
+    t.equal(before.searchWords('cat', 5).segments.length, 0);
+    before.close();
+    look(shard, (snapshot) => {
+      t.same(snapshot.counts(), { items: 1, segments: 3, bytes: 100 });
+      const near = snapshot.searchVector('text_semantic', towards(0.1), 10);
+      t.same([...near.segments], [0, 1]);
+      t.equal(near.exact, true);
+      t.equal(near.scanned, 2);
+      t.ok(Math.abs(near.scores[0]! - Math.cos(0.1)) < 1e-6);
+      t.same([...snapshot.searchWords('cat', 5).segments], [0]);
+      const picture = snapshot.searchPicture(new Uint8Array(16).fill(0x5a), digest, 5);
+      t.same([[...picture.segments], [...picture.scores]], [[2], [1]]);
+      t.same(snapshot.records(new Uint32Array([1, 99])), [
+        { item: 'a', locator: { page: 1 }, place: 7, text: 'Dogs bark' },
+        undefined,
+      ]);
+      t.same([...snapshot.places(new Uint32Array([0, 1, 2, 99]))], [0, 7, 2, 4294967295]);
+      t.same(snapshot.item('a'), itemOf('a', { segments: 3 }));
+      t.equal(snapshot.item('b'), undefined);
+    });
+  });
+});
+
+t.test('a removed item is gone from every family, and the others are not', async (t) => {
+  await withShard(t, async (shard) => {
+    await shard.append(itemOf('a'), [passage('a', 'red apples')]);
+    await shard.append(itemOf('b'), [passage('b', 'red pears')]);
+    t.equal(await shard.removeItem('a'), true);
+    t.equal(await shard.removeItem('a'), false);
+    t.equal(shard.item('a'), undefined);
+    t.equal(shard.itemByDigest(sha256('a')), undefined);
+    look(shard, (snapshot) => {
+      t.same([...snapshot.searchWords('red', 5).segments], [1]);
+      t.same([...snapshot.searchVector('text_semantic', towards(0), 5).segments], [1]);
+      t.same(snapshot.records(new Uint32Array([0])), [undefined]);
+      t.same(snapshot.counts(), { items: 1, segments: 1, bytes: 100 });
+    });
+  });
+});
+
+t.test('an item that is appended again takes the place of what it was', async (t) => {
+  await withShard(t, async (shard) => {
+    await shard.putItem(itemOf('a', { state: 'pending' }));
+    await shard.putItem(itemOf('b', { state: 'pending' }));
+    await shard.append(itemOf('a'), [passage('a', 'first version')]);
+    await shard.append(itemOf('a'), [passage('a', 'second version')]);
+    t.same(
+      shard.items({ limit: 10 }).map(({ id, state }) => [id, state]),
+      [
+        ['a', 'searchable'],
+        ['b', 'pending'],
+      ],
+    );
+    look(shard, (snapshot) => {
+      t.equal(snapshot.searchWords('first', 5).segments.length, 0);
+      t.equal(snapshot.searchWords('second', 5).segments.length, 1);
+      t.equal(snapshot.counts().segments, 1);
+    });
+  });
+});
+
+t.test('equal scores are ordered by insertion', async (t) => {
+  await withShard(t, async (shard) => {
+    for (const id of ['a', 'b', 'c', 'd']) await shard.append(itemOf(id), [passage(id, 'same words')]);
+    look(shard, (snapshot) => {
+      t.same([...snapshot.searchVector('text_semantic', towards(0.2), 3).segments], [0, 1, 2]);
+      t.same([...snapshot.searchWords('words', 3).segments], [0, 1, 2]);
+    });
+  });
+});
+
+t.test('items are found by their digest while pending or searchable, not when failed', async (t) => {
+  await withShard(t, async (shard) => {
+    await shard.putItem(itemOf('a', { state: 'pending' }));
+    t.equal(shard.itemByDigest(sha256('a'))?.state, 'pending');
+    await shard.putItem(itemOf('a', { state: 'failed' }));
+    t.equal(shard.itemByDigest(sha256('a')), undefined);
+    t.equal(shard.itemByDigest('no digest'), undefined);
+    t.equal(shard.item('a')?.state, 'failed');
+  });
+});
+
+t.test('items are listed in order of insertion, page by page', async (t) => {
+  await withShard(t, async (shard) => {
+    const ids = ['m', 'z', 'a', 'q', 'b'];
+    await Promise.all(ids.map((id) => shard.putItem(itemOf(id, { state: 'pending' }))));
+    const first = shard.items({ limit: 2 }).map(({ id }) => id);
+    const rest = shard.items({ after: 'z', limit: 10 }).map(({ id }) => id);
+    t.same([...first, ...rest], ids);
+  });
+});
+
+t.test('phrases in quotes match in order', async (t) => {
+  await withShard(t, async (shard) => {
+    await shard.append(itemOf('a'), [passage('a', 'the man bites the dog')]);
+    await shard.append(itemOf('b'), [passage('b', 'the dog bites the man')]);
+    look(shard, (snapshot) => {
+      t.same([...snapshot.searchWords('"dog bites the man"', 5).segments], [1]);
+      t.same([...snapshot.searchWords('dog bites man', 5).segments], [0, 1]);
+    });
+  });
+});
+
+t.test('text in Chinese, Japanese and Korean is found by parts of it', async (t) => {
+  await withShard(t, async (shard) => {
+    await shard.append(itemOf('a'), [
+      passage('a', '北京大学的图书馆'),
+      passage('a', '東京タワーの夜景'),
+      passage('a', '서울대학교 도서관'),
+    ]);
+    look(shard, (snapshot) => {
+      t.same([...snapshot.searchWords('图书馆', 5).segments], [0]);
+      t.same([...snapshot.searchWords('タワー', 5).segments], [1]);
+      t.same([...snapshot.searchWords('대학교', 5).segments], [2]);
+    });
+  });
+});
+
+t.test('far pictures are never returned', async (t) => {
+  await withShard(t, async (shard) => {
+    const picture = (byte: number): Uint8Array => new Uint8Array(16).fill(byte);
+    const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+    const near = picture(0b10101010);
+    near[0] = 0b10101011;
+    const inputs = [near, picture(0b01010101), picture(0b10101010)].map((fingerprint, index) => {
+      return {
+        record: { item: 'a', locator: {}, place: index },
+        fingerprint,
+        digest: digest(`${index}`),
+        vectors: {},
+      };
+    });
+    await shard.append(itemOf('a'), inputs);
+    look(shard, (snapshot) => {
+      const found = snapshot.searchPicture(picture(0b10101010), digest('another file'), 5);
+      t.same([...found.segments], [2, 0]);
+      t.ok(found.scores[0]! < 1 && found.scores[1]! < found.scores[0]!);
+    });
+  });
+});
+
+t.test('what cannot be indexed is refused and leaves no trace', async (t) => {
+  await withShard(t, async (shard) => {
+    const bad = (vector: Float32Array): Promise<void> => {
+      return shard.append(itemOf('a'), [
+        passage('a', 'fine'),
+        passage('a', 'bad', { vectors: { text_semantic: vector } }),
+      ]);
+    };
+    await t.rejects(bad(new Float32Array(8).fill(Number.NaN)));
+    await t.rejects(bad(new Float32Array(7)));
+    await t.rejects(shard.append(itemOf('a'), [passage('a', 'x', { vectors: { nowhere: towards(0) } })]));
+    await t.rejects(shard.putItem(itemOf('a', { sha256: 'short' })));
+    t.equal(shard.item('a'), undefined);
+    look(shard, (snapshot) => {
+      t.equal(snapshot.searchWords('fine', 5).segments.length, 0);
+      t.throws(() => snapshot.searchVector('text_semantic', new Float32Array(8).fill(Number.NaN), 5));
+      t.throws(() => snapshot.searchVector('text_semantic', towards(0), -1));
+    });
+  });
+});
+
+t.test('a closed snapshot refuses to read', async (t) => {
+  await withShard(t, async (shard) => {
+    const snapshot = shard.snapshot();
+    snapshot.close();
+    snapshot.close();
+    try {
+      snapshot.counts();
+      t.fail('it read');
+    } catch (error) {
+      t.equal(errorCode(error), 'internal');
+    }
+  });
+});
+
+t.test('many segments at once and many items at once are all there', async (t) => {
+  await withShard(t, async (shard) => {
+    const segments = Array.from({ length: 1500 }, (_, index) =>
+      passage('big', `number${index}`, { place: index }),
+    );
+    const small = Array.from({ length: 100 }, (_, index) =>
+      shard.append(itemOf(`i${index}`), [passage(`i${index}`, 'small')]),
+    );
+    await Promise.all([shard.append(itemOf('big'), segments), ...small]);
+    look(shard, (snapshot) => {
+      t.same(snapshot.counts(), { items: 101, segments: 1600, bytes: 10_100 });
+      t.equal(snapshot.searchWords('small', 1000).segments.length, 100);
+      t.equal(snapshot.searchVector('text_semantic', towards(0), 1600).segments.length, 1600);
+    });
+  });
+});

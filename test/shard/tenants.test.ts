@@ -1,0 +1,174 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { native } from '../../src/native/index.ts';
+import type { Shard } from '../../src/shard/shard.ts';
+import { itemOf, open, passage, sha256 } from './fixtures.ts';
+
+const ABSENT = { code: 'not_found' };
+
+async function fill(shard: Shard): Promise<void> {
+  await shard.append(itemOf('a'), [passage('a', 'some words')]);
+}
+
+t.test('an absent tenant is made only when asked for', async (t) => {
+  const tenants = open(t.testdir());
+  t.teardown(() => tenants.close());
+  t.equal(tenants.exists('ws_a'), false);
+  await t.rejects(
+    tenants.use('ws_a', {}, () => 1),
+    ABSENT,
+  );
+  t.equal(tenants.exists('ws_a'), false, 'asking makes nothing');
+  t.equal(await tenants.use('ws_a', { create: true }, () => 1), 1);
+  t.equal(tenants.exists('ws_a'), true);
+  t.throws(() => tenants.folder('../elsewhere'));
+  t.throws(() => tenants.folder(''));
+});
+
+t.test('what was appended is there after closing and opening', async (t) => {
+  const folder = t.testdir();
+  const first = open(folder);
+  await first.use('ws_a', { create: true }, fill);
+  await first.close();
+  await t.rejects(
+    first.use('ws_a', {}, () => 1),
+    ABSENT,
+  );
+  const second = open(folder);
+  t.teardown(() => second.close());
+  const found = await second.use('ws_a', {}, (shard) => {
+    const snapshot = shard.snapshot();
+    const { segments } = snapshot.searchWords('words', 5);
+    snapshot.close();
+    return [...segments];
+  });
+  t.same(found, [0]);
+});
+
+t.test('tenants do not see each other', async (t) => {
+  const tenants = open(t.testdir());
+  t.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, fill);
+  t.equal(await tenants.use('ws_b', { create: true }, (shard) => shard.item('a')), undefined);
+});
+
+t.test('no more indexes are open than allowed, and all can be used', async (t) => {
+  const tenants = open(t.testdir(), 3);
+  t.teardown(() => tenants.close());
+  const names = Array.from({ length: 10 }, (_, index) => `ws_${index}`);
+  for (const name of names) {
+    await tenants.use(name, { create: true }, fill);
+    t.ok(tenants.openCount <= 3);
+  }
+  for (const name of names) t.ok(await tenants.use(name, {}, (shard) => shard.item('a')));
+  await Promise.all(
+    [0, 1, 0, 1, 0, 2].map((index) => tenants.use(names[index]!, {}, (shard) => shard.item('a'))),
+  );
+  t.ok(tenants.openCount <= 3);
+});
+
+t.test('an index in use is not closed for another: that one is refused as overload', async (t) => {
+  const tenants = open(t.testdir(), 1);
+  t.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, async (shard) => {
+    await t.rejects(
+      tenants.use('ws_b', { create: true }, () => 1),
+      { code: 'overloaded', retryAfterS: 1 },
+    );
+    await fill(shard);
+  });
+  t.equal(await tenants.use('ws_b', { create: true }, () => 1), 1);
+});
+
+t.test('many first uses at once open an index once', async (t) => {
+  const tenants = open(t.testdir());
+  t.teardown(() => tenants.close());
+  const uses = Array.from({ length: 20 }, (_, index) => {
+    return tenants.use('ws_a', { create: true }, (shard) =>
+      shard.append(itemOf(`i${index}`), [passage(`i${index}`, 'x')]),
+    );
+  });
+  await Promise.all(uses);
+  t.equal(tenants.openCount, 1);
+  t.equal(await tenants.use('ws_a', {}, (shard) => shard.items({ limit: 100 }).length), 20);
+});
+
+t.test('a disposal waits for what runs, says what there was, and leaves nothing', async (t) => {
+  const folder = t.testdir();
+  const tenants = open(folder);
+  t.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, fill);
+  writeFileSync(join(tenants.folder('ws_a'), 'upload'), 'secret');
+  let finish = (): void => undefined;
+  const running = tenants.use('ws_a', {}, async (shard) => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    return shard.item('a')?.id;
+  });
+  await new Promise(setImmediate);
+  const disposal = tenants.dispose('ws_a');
+  t.equal(tenants.exists('ws_a'), false);
+  await t.rejects(
+    tenants.use('ws_a', { create: true }, () => 1),
+    ABSENT,
+  );
+  t.equal(existsSync(tenants.folder('ws_a')), true, 'while a use runs');
+  finish();
+  t.equal(await running, 'a');
+  t.same(await disposal, { items: 1, segments: 1, bytes: 100, itemsDigest: sha256(`${sha256('a')}\n`) });
+  t.same(readdirSync(folder), []);
+  await t.rejects(
+    tenants.use('ws_a', { create: true }, () => 1),
+    ABSENT,
+    'a late job cannot bring it back',
+  );
+  t.same(await tenants.dispose('ws_a'), { items: 0, segments: 0, bytes: 0, itemsDigest: sha256('') });
+});
+
+t.test('a disposal that was interrupted is finished at start', async (t) => {
+  const folder = t.testdir();
+  mkdirSync(join(folder, '.disposing-ws_a', 'shard'), { recursive: true });
+  writeFileSync(join(folder, '.disposing-ws_a', 'shard', 'data.mdb'), 'remains');
+  const tenants = open(folder);
+  t.teardown(() => tenants.close());
+  t.same(await tenants.resumeDisposals(), ['ws_a']);
+  t.same(readdirSync(folder), []);
+  t.same(await tenants.resumeDisposals(), []);
+});
+
+t.test('a damaged index is an error for its tenant alone, and can be disposed of', async (t) => {
+  const folder = t.testdir();
+  mkdirSync(join(folder, 'ws_a', 'shard'), { recursive: true });
+  writeFileSync(join(folder, 'ws_a', 'shard', 'data.mdb'), Buffer.alloc(16_384, 7));
+  const tenants = open(folder);
+  t.teardown(() => tenants.close());
+  await t.rejects(
+    tenants.use('ws_a', {}, () => 1),
+    { code: 'shard_corrupt' },
+  );
+  await t.rejects(
+    tenants.use('ws_a', {}, () => 1),
+    { code: 'shard_corrupt' },
+  );
+  await tenants.use('ws_b', { create: true }, fill);
+  await tenants.dispose('ws_a');
+  t.equal(existsSync(join(folder, 'ws_a')), false);
+});
+
+t.test('vectors of another model are refused, and the words still found', async (t) => {
+  const folder = t.testdir();
+  const first = open(folder);
+  await first.use('ws_a', { create: true }, fill);
+  await first.close();
+  const shard = await native.openShard(join(folder, 'ws_a', 'shard'), [
+    { name: 'text_semantic', dimensions: 8, modelSha256: 'ff'.repeat(32) },
+  ]);
+  const snapshot = shard.snapshot();
+  const out = [new Uint32Array(3), new Float32Array(3), new Uint32Array(3)] as const;
+  t.throws(() => snapshot.searchVector('text_semantic', new Float32Array(8), ...out), /shard_model_mismatch/);
+  t.equal(snapshot.searchWords('words', ...out), 1);
+  snapshot.close();
+  await shard.close();
+});

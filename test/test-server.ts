@@ -1,0 +1,135 @@
+import { ExactEvmScheme } from '@x402/evm';
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
+import type { Test } from 'tap';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { readConfig } from '../src/main/config.ts';
+import { type Running, start } from '../src/main/start.ts';
+
+export interface TestServer {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly running: Running;
+}
+
+/** The whole server in this process, on a free port, with a data folder of the test's own; closed when the test ends. */
+export async function startTestServer(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  environment: Record<string, string> = {},
+): Promise<TestServer> {
+  const settings = readConfig({
+    PORT: '0',
+    DEMO: '0',
+    DATA_DIR: `${t.testdir({})}/data`,
+    LOG_LEVEL: 'silent',
+    ...environment,
+  });
+  const running = await start(settings);
+  t.teardown(() => running.stop());
+  return { url: running.url, host: settings.HOST, port: running.port, running };
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+async function read(response: Response): Promise<TestAnswer> {
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+}
+
+/** A wallet with the unmodified v2 client. */
+export class TestAgent {
+  readonly account: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+  readonly fetch: typeof fetch;
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.fetch = wrapFetchWithPaymentFromConfig(fetch, {
+      schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(this.account) }],
+    });
+  }
+
+  async post(path: string, json: object, headers: Record<string, string> = {}): Promise<TestAnswer> {
+    const init = {
+      method: 'POST',
+      body: JSON.stringify(json),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    };
+    return read(await this.fetch(this.#url + path, init));
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<TestAnswer> {
+    return read(await this.fetch(this.#url + path, { headers }));
+  }
+
+  async ingest(
+    name: string,
+    content: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ): Promise<TestAnswer> {
+    return read(
+      await this.fetch(`${this.#url}/agent/v1/ingest`, {
+        method: 'POST',
+        body: fileForm(name, content),
+        headers: { Prefer: 'wait=60', ...headers },
+      }),
+    );
+  }
+
+  async rent(json: object = {}): Promise<TestWorkspace> {
+    const { status, body } = await this.post('/agent/v1/workspaces', json);
+    if (status !== 201) throw new Error(`no workspace: ${status} ${JSON.stringify(body)}`);
+    return new TestWorkspace(this.#url, body.id, body.capability_token);
+  }
+}
+
+function fileForm(name: string, content: string | Uint8Array<ArrayBuffer>): FormData {
+  const form = new FormData();
+  form.set('file', new File([content], name));
+  return form;
+}
+
+/** A rented workspace and its token. */
+export class TestWorkspace {
+  readonly id: string;
+  readonly token: string;
+  readonly #base: string;
+
+  constructor(url: string, id: string, token: string) {
+    this.id = id;
+    this.token = token;
+    this.#base = `${url}/agent/v1/workspaces/${id}`;
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body?: string | FormData,
+    headers: Record<string, string> = {},
+  ): Promise<TestAnswer> {
+    return read(
+      await fetch(this.#base + path, {
+        method,
+        body,
+        headers: { Authorization: `Bearer ${this.token}`, ...headers },
+      }),
+    );
+  }
+
+  search(json: object): Promise<TestAnswer> {
+    return this.send('POST', '/search', JSON.stringify(json));
+  }
+
+  ingest(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<TestAnswer> {
+    return this.send('POST', '/ingest', fileForm(name, content), { Prefer: 'wait=60' });
+  }
+}

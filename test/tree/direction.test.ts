@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import t from 'tap';
+
+/** main → http → {search, ingest, workspace, payment} → {encode, extract, shard, state} → native → domain */
+const RANKS: Readonly<Record<string, number>> = {
+  main: 5,
+  http: 4,
+  search: 3,
+  ingest: 3,
+  workspace: 3,
+  payment: 3,
+  encode: 2,
+  extract: 2,
+  shard: 2,
+  state: 2,
+  native: 1,
+  domain: 0,
+};
+
+/** Packages that only one folder may import. Everything else is free. */
+const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly string[] }[] = [
+  { pattern: /^uWebSockets\.js$/, owners: ['http'] },
+  { pattern: /^(piscina|onnxruntime-node)$/, owners: ['encode'] },
+  { pattern: /^lmdb$/, owners: ['state'] },
+  // The demo in main is an agent of its own: it pays like any client.
+  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'main'] },
+];
+
+const root = resolve(import.meta.dirname, '../../src');
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.d.ts'),
+);
+
+function importsOf(file: string): string[] {
+  const source = readFileSync(join(root, file), 'utf8');
+  return [
+    ...source.matchAll(
+      /^\s*(?:import|export)\b[^;'"]*?from\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)|^\s*import\s+['"]([^'"]+)['"]/gm,
+    ),
+  ].map(([, from, dynamic, bare]) => (from ?? dynamic ?? bare)!);
+}
+
+const folderOf = (path: string) => path.split('/')[0]!;
+
+t.test('every folder of src has its place in the direction', async (t) => {
+  t.same([...new Set(files.map(folderOf))].sort(), Object.keys(RANKS).sort());
+});
+
+t.test(
+  'a module imports from its own folder or from a lower group, never from a sibling or upwards',
+  async (t) => {
+    const wrong: string[] = [];
+    for (const file of files) {
+      const folder = folderOf(file);
+      for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
+        const target = folderOf(relative(root, resolve(root, dirname(file), specifier)));
+        if (target !== folder && !(RANKS[target]! < RANKS[folder]!))
+          wrong.push(`${file} imports ${specifier}`);
+      }
+    }
+    t.same(wrong, []);
+  },
+);
+
+t.test('a package with an owner is imported by its owner alone', async (t) => {
+  const wrong: string[] = [];
+  for (const file of files) {
+    for (const specifier of importsOf(file)) {
+      const rule = OWNED.find(({ pattern }) => pattern.test(specifier));
+      if (rule && !rule.owners.includes(folderOf(file))) wrong.push(`${file} imports ${specifier}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
+t.test('domain imports nothing but the platform', async (t) => {
+  const outside = files
+    .filter((file) => folderOf(file) === 'domain')
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+        .map((name) => `${file}: ${name}`),
+    );
+  t.same(outside, []);
+});
+
+t.test('only main reads the environment', async (t) => {
+  const readers = files.filter(
+    (file) =>
+      folderOf(file) !== 'main' &&
+      /process\.env\b(?!\.UWS_HTTP_MAX_HEADERS_SIZE)/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  t.same(readers, []);
+});
+
+t.test('only native loads the addon', async (t) => {
+  const loaders = files.filter(
+    (file) =>
+      folderOf(file) !== 'native' &&
+      /addon\.(cjs|d\.ts)|\.node['"]/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  t.same(loaders, []);
+});

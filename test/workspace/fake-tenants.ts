@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FarthingError } from '../../src/domain/error.ts';
+import type { Item } from '../../src/domain/item.ts';
+import type { TenantFolders, TenantShard } from '../../src/workspace/tenants.ts';
+
+/** Folders with a list of items instead of an index; `boundary` is called around what a crash may interrupt. */
+export class FakeTenants implements TenantFolders {
+  readonly #root: string;
+  readonly #boundary: () => void;
+
+  constructor(root: string, boundary: () => void = () => {}) {
+    this.#root = root;
+    this.#boundary = boundary;
+  }
+
+  folder(tenant: string): string {
+    return join(this.#root, tenant);
+  }
+
+  has(tenant: string): boolean {
+    return existsSync(this.folder(tenant));
+  }
+
+  ingest(tenant: string, sha256: string): void {
+    mkdirSync(this.folder(tenant), { recursive: true });
+    const items = [
+      ...this.#items(tenant),
+      fakeItem(`item_${String(this.#items(tenant).length).padStart(8, '0')}`, sha256),
+    ];
+    writeFileSync(this.#list(tenant), JSON.stringify(items));
+  }
+
+  async use<T>(
+    tenant: string,
+    _options: { create?: boolean },
+    work: (shard: TenantShard) => Promise<T> | T,
+  ): Promise<T> {
+    if (!existsSync(this.#list(tenant))) throw new FarthingError('not_found', 'no such tenant');
+    const items = this.#items(tenant);
+    return work({
+      snapshot: () => ({
+        counts: () => ({ items: items.length, segments: 2 * items.length, bytes: 100 * items.length }),
+        close: () => {},
+      }),
+      items: ({ after, limit }) =>
+        items.filter(({ id }) => after === undefined || id > after).slice(0, limit),
+    });
+  }
+
+  async dispose(tenant: string): Promise<void> {
+    this.#boundary();
+    rmSync(this.folder(tenant), { recursive: true, force: true });
+    this.#boundary();
+  }
+
+  #list(tenant: string): string {
+    return join(this.folder(tenant), 'items.json');
+  }
+
+  #items(tenant: string): Item[] {
+    return existsSync(this.#list(tenant))
+      ? (JSON.parse(readFileSync(this.#list(tenant), 'utf8')) as Item[])
+      : [];
+  }
+}
+
+function fakeItem(id: string, sha256: string): Item {
+  return {
+    id,
+    name: 'a.txt',
+    media_type: 'text/plain',
+    bytes: 100,
+    sha256,
+    state: 'searchable',
+    families: ['raw'],
+    segments: 2,
+    created_at: '2026-11-21T09:00:00.000Z',
+    expires_at: null,
+  };
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { openStore } from '../../src/state/store.ts';
+import { PayerIndex } from '../../src/workspace/payer-index.ts';
+import { RentedTime } from '../../src/workspace/rented-time.ts';
+import { FakeTenants } from './fake-tenants.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+
+const PAYER = 'payer_0x00000000000000000000000000000000000000aa';
+const HOUR = 3_600_000;
+
+function open(t: { testdir(): string; teardown(work: () => Promise<void>): void }) {
+  const folder = t.testdir();
+  const store = openStore(join(folder, 'state'));
+  t.teardown(() => store.close());
+  const clock = new SimulatedClock();
+  const time = new RentedTime(store, clock, { downtimeRefundMinutesMax: 60, monotonic: clock.monotonic });
+  let fails = false;
+  const tenants = new FakeTenants(join(folder, 'tenants'), () => {
+    if (fails) throw new Error('the disk is gone');
+  });
+  const stopped: string[] = [];
+  const events: object[] = [];
+  const index = new PayerIndex({
+    store,
+    time,
+    tenants,
+    stopTenant: async (tenant) => {
+      stopped.push(tenant);
+    },
+    lifetimeHours: 24,
+    drainSecondsMax: 60,
+    log: (event) => events.push(event),
+  });
+  return {
+    clock,
+    tenants,
+    index,
+    stopped,
+    events,
+    fail: (value: boolean) => {
+      fails = value;
+    },
+  };
+}
+
+t.test('an index lives a set time after its last paid ingest', async (t) => {
+  const { clock, tenants, index } = open(t);
+  t.equal(index.expiry(PAYER), null);
+  t.equal(index.expiryAfterIngest(), '2026-11-22T09:00:00.000Z');
+  await index.ensure(PAYER);
+  tenants.ingest(PAYER, 'a'.repeat(64));
+  clock.advance(HOUR);
+  await index.ensure(PAYER);
+  t.equal(index.expiry(PAYER), '2026-11-22T09:00:00.000Z', 'an unpaid one prolongs nothing');
+  await index.touch(PAYER);
+  t.equal(index.expiry(PAYER), '2026-11-22T10:00:00.000Z');
+  clock.advance(24 * HOUR - 1);
+  await index.sweep();
+  t.ok(tenants.has(PAYER));
+  clock.advance(1);
+  await index.sweep();
+  t.notOk(tenants.has(PAYER));
+  t.equal(index.expiry(PAYER), null);
+});
+
+t.test(
+  'a request after the end finds nothing, even before the sweep, and the payer may begin anew',
+  async (t) => {
+    const { clock, tenants, index } = open(t);
+    await index.touch(PAYER);
+    tenants.ingest(PAYER, 'a'.repeat(64));
+    clock.advance(24 * HOUR);
+    const leave = await index.enter(PAYER);
+    t.notOk(tenants.has(PAYER));
+    tenants.ingest(PAYER, 'b'.repeat(64));
+    await index.touch(PAYER);
+    leave();
+    await index.sweep();
+    t.ok(tenants.has(PAYER));
+  },
+);
+
+t.test('a disposal waits for requests that began before it; later ones wait for the disposal', async (t) => {
+  const { clock, tenants, index, stopped } = open(t);
+  await index.touch(PAYER);
+  tenants.ingest(PAYER, 'a'.repeat(64));
+  const leave = await index.enter(PAYER);
+  clock.advance(24 * HOUR);
+  const sweep = index.sweep();
+  const late = index.enter(PAYER);
+  while (stopped.length === 0) await new Promise(setImmediate);
+  t.ok(tenants.has(PAYER));
+  leave();
+  (await late)();
+  await sweep;
+  t.notOk(tenants.has(PAYER));
+  t.strictSame(stopped, [PAYER, PAYER]);
+});
+
+t.test('a disposal that failed is gone on with, though the payer is not let in meanwhile', async (t) => {
+  const { clock, tenants, index, events, fail } = open(t);
+  await index.touch(PAYER);
+  tenants.ingest(PAYER, 'a'.repeat(64));
+  clock.advance(24 * HOUR);
+  fail(true);
+  await index.sweep();
+  t.match(events, [{ event: 'payer_index_not_disposed' }]);
+  await t.rejects(index.enter(PAYER));
+  fail(false);
+  await index.sweep();
+  t.notOk(tenants.has(PAYER));
+});

@@ -1,0 +1,64 @@
+import t from 'tap';
+import { toFarthingError } from '../../src/domain/error.ts';
+import { TenantLimits } from '../../src/workspace/tenant-limits.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+
+const SETTINGS = { requestsPerSecond: 10, burst: 5, searchesAtOnce: 2, ingestsAtOnce: 1 };
+
+function refusal(work: () => unknown) {
+  try {
+    work();
+  } catch (error) {
+    const { code, status, retryAfterS } = toFarthingError(error);
+    return { code, status, retryAfterS };
+  }
+  return undefined;
+}
+
+t.test('a burst passes, then so many a second, and the refusal says when to come again', async (t) => {
+  const clock = new SimulatedClock();
+  const limits = new TenantLimits(SETTINGS, clock.monotonic);
+  for (let index = 0; index < 5; index += 1) limits.request('a');
+  t.strictSame(
+    refusal(() => limits.request('a')),
+    { code: 'rate_limited', status: 429, retryAfterS: 1 },
+  );
+  limits.request('b');
+  let passed = 0;
+  for (let elapsed = 0; elapsed < 10_000; elapsed += 20) {
+    clock.advance(20);
+    if (!refusal(() => limits.request('a'))) passed += 1;
+  }
+  t.equal(passed, 100, 'ten seconds at ten a second, refused ones not counted');
+  clock.advance(60_000);
+  for (let index = 0; index < 5; index += 1) limits.request('a');
+  t.ok(
+    refusal(() => limits.request('a')),
+    'a long rest gives no more than one burst',
+  );
+});
+
+t.test('places for searches and ingests are each tenant’s own and come back once', async (t) => {
+  const limits = new TenantLimits(SETTINGS, new SimulatedClock().monotonic);
+  const leave = limits.search('a');
+  limits.search('a');
+  t.equal(refusal(() => limits.search('a'))?.code, 'rate_limited');
+  limits.search('b');
+  limits.ingest('a');
+  t.equal(refusal(() => limits.ingest('a'))?.code, 'rate_limited');
+  leave();
+  leave();
+  limits.search('a');
+  t.equal(refusal(() => limits.search('a'))?.code, 'rate_limited');
+});
+
+t.test('a hundred thousand tenants that came once don’t lift the limit of one that is busy', async (t) => {
+  const clock = new SimulatedClock();
+  const limits = new TenantLimits(SETTINGS, clock.monotonic);
+  limits.ingest('busy');
+  for (let index = 0; index < 100_000; index += 1) {
+    clock.advance(1);
+    limits.request(`t${index}`);
+  }
+  t.equal(refusal(() => limits.ingest('busy'))?.code, 'rate_limited');
+});
