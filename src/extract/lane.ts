@@ -2,7 +2,7 @@ import { copyFile, link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
-import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader_process.ts';
+import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
 
 export interface LaneOptions {
   readonly name: string;

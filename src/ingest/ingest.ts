@@ -9,7 +9,7 @@ import type { Address } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
 import { fileOf, keepFile, removeFile } from './files.ts';
 import { Holds } from './holds.ts';
-import { JobTable } from './job_table.ts';
+import { JobTable } from './job-table.ts';
 import type {
   IngestEncoder,
   IngestExtractor,

@@ -2,7 +2,7 @@ import type { Opened, PictureContent } from '../domain/document.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
-import type { JobTable } from './job_table.ts';
+import type { JobTable } from './job-table.ts';
 import type {
   IngestEncoder,
   IngestExtractor,

@@ -1,11 +1,12 @@
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
 import { payerTenantId } from '../domain/id.ts';
-import type { Answer, GateAnswer, PaidRequest, PreparedRequest, Quote } from '../domain/payment.ts';
+import type { Answer, GateAnswer, PaidRequest, Quote } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
 import type { AnswerStore } from './answers.ts';
 import { type ChallengeSettings, challenge } from './challenge.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
+import { Deliveries, undeliverable } from './deliveries.ts';
 import type { Facilitator, FacilitatorHealth } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
 import { PaymentRefused } from './fault.ts';
@@ -14,12 +15,14 @@ import type { Journal } from './journal.ts';
 import type { Payment } from './payment.ts';
 import { parsePaymentHeader } from './payment-header.ts';
 import { clientGone, Purchases, termsOf } from './purchases.ts';
-import { mirroredNetwork, receiptHeaders, refusalHeaders } from './receipt.ts';
-import { type PaymentRecord, PaymentRecords } from './records.ts';
+import { mirroredNetwork, refusalHeaders } from './receipt.ts';
+import { PaymentRecords } from './records.ts';
 import { recoverPayments } from './recovery.ts';
+import { Repetitions } from './repetitions.ts';
 import { readRequestKey, requestKeyHash } from './request-key.ts';
 import { type EffectHandlers, Settlements } from './settlements.ts';
 import type { SignatureCheck } from './signature.ts';
+import { type Visit, waitUnlessLeft } from './visit.ts';
 
 export interface GateParts {
   readonly store: Store;
@@ -42,21 +45,9 @@ export interface GateHealth {
   readonly running: number;
 }
 
-/** What one request brings along on its way through the gate. */
-interface Visit {
-  readonly request: PaidRequest;
-  readonly payment: Payment;
-  readonly key: string;
-  readonly keyHash: string | undefined;
-  readonly verifiedMs: number | undefined;
-  readonly prepared: PreparedRequest;
-}
-
 const SWEEP_INTERVAL_MS = 60_000;
 /** Waits of one request for earlier ones of its payer, each of which may be followed by another. */
 const LOOKS_MAX = 1000;
-/** An answer whose delivery nobody reports counts as lost: others of its payer wait for the report. */
-const DELIVERY_REPORT_MS = 120_000;
 
 /**
  * Sells answers, each for exactly one charge: `quote → parse → local checks → reserve → verify ∥ work → settle → release → record`.
@@ -68,6 +59,8 @@ export class PaymentGate {
   readonly #flights = new Flights();
   readonly #settlements: Settlements;
   readonly #purchases: Purchases;
+  readonly #deliveries: Deliveries;
+  readonly #repetitions: Repetitions;
   readonly #sweeper: NodeJS.Timeout;
   #recovered: Promise<void> = Promise.resolve();
 
@@ -78,6 +71,15 @@ export class PaymentGate {
     const shared = { records: this.#records, facilitator, answers, clock };
     this.#settlements = new Settlements({ ...shared, handlers, flights: this.#flights, log });
     this.#purchases = new Purchases({ ...shared, settlements: this.#settlements });
+    const flights = this.#flights;
+    this.#deliveries = new Deliveries({ records: this.#records, flights, asset: settings.asset, log });
+    this.#repetitions = new Repetitions({
+      records: this.#records,
+      flights,
+      answers,
+      handlers,
+      deliveries: this.#deliveries,
+    });
     this.#sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
@@ -236,13 +238,16 @@ export class PaymentGate {
         'This private key belongs to another request of the same payer. Use a new key for a new request.',
       );
     }
-    if (!flight) return this.#repeatSettled(visit, binding.payment as string);
-    if (flight.payment === undefined) return this.#wait(untilOver(flight), request.signal);
+    if (!flight) return this.#repetitions.ofSettled(visit, binding.payment as string);
+    if (flight.payment === undefined) return waitUnlessLeft(untilOver(flight), request.signal);
     if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
     if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
-    if (flight.record?.state === 'settled' && flight.record.keepUntil)
-      return this.#afterAnswer(visit, flight);
-    return this.#wait(flight.ended, request.signal);
+    if (flight.record?.state === 'settled') {
+      return waitUnlessLeft(flight.ended, request.signal).then(() =>
+        this.#repetitions.ofEnded(visit, flight),
+      );
+    }
+    return waitUnlessLeft(flight.ended, request.signal);
   }
 
   /** Rules 1 and 4(a): the same authorization. */
@@ -263,42 +268,12 @@ export class PaymentGate {
 
   /** Rule 4(c): the same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
   #byRequest(visit: Visit): Promise<GateAnswer | undefined> | undefined {
-    const { payment, prepared, request, keyHash } = visit;
+    const { payment, prepared, request } = visit;
     const flight = this.#flights.ofRequest(payment.payer, prepared.requestHash);
     if (flight?.pending) return this.#settlements.hurry(flight).then(nothing);
-    if (flight)
-      return this.#wait(
-        flight.ended.then(() => flight.over),
-        request.signal,
-      );
+    if (flight) return waitUnlessLeft(untilOver(flight), request.signal);
     const owed = this.#records.findUndelivered(payment.payer, prepared.requestHash);
-    if (owed === undefined) return undefined;
-    const repetition = new Flight({ payer: payment.payer, requestHash: prepared.requestHash, keyHash });
-    this.#flights.add(repetition);
-    return this.#repeatOwed(visit, owed, repetition);
-  }
-
-  async #repeatOwed(visit: Visit, owed: string, repetition: Flight): Promise<GateAnswer> {
-    try {
-      if (visit.keyHash !== undefined)
-        await this.#records.bindRequestKey(visit.keyHash, owed, repetition.requestHash);
-      const answer = await this.#repeatSettled(visit, owed);
-      if (!answer) throw new FarthingError('internal', 'An owed answer has no record.');
-      repetition.end(answer);
-      return {
-        ...answer,
-        delivered: (whole) => {
-          void this.#note(whole ? this.#records.delivered(owed) : Promise.resolve()).then(() => {
-            this.#flights.remove(repetition);
-            repetition.report(whole);
-          });
-        },
-      };
-    } catch (error) {
-      this.#flights.remove(repetition);
-      repetition.fail(error, 'undelivered');
-      throw error;
-    }
+    return owed === undefined ? undefined : this.#repetitions.ofOwed(visit, owed);
   }
 
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
@@ -327,9 +302,9 @@ export class PaymentGate {
         flight.endUncharged(answer);
         return undeliverable(answer);
       }
-      const withReceipt = this.#withReceipt(answer, flight.record!, visit.payment);
+      const withReceipt = this.#deliveries.withReceipt(answer, flight.record!, visit.payment);
       flight.end(withReceipt);
-      return this.#deliverable(flight, withReceipt);
+      return this.#deliveries.ofFlight(flight, withReceipt);
     } catch (error) {
       if (flight.pending) {
         flight.fail(error);
@@ -345,106 +320,14 @@ export class PaymentGate {
   async #join(flight: Flight, { signal }: PaidRequest): Promise<GateAnswer> {
     const joined = flight.join();
     try {
-      await this.#wait(joined, signal);
+      await waitUnlessLeft(joined, signal);
       if (signal.aborted) throw clientGone();
       const answer = await joined;
-      return flight.charged ? this.#deliverable(flight, answer) : undeliverable(answer);
+      return flight.charged ? this.#deliveries.ofFlight(flight, answer) : undeliverable(answer);
     } catch (error) {
-      this.#report(flight, false);
+      this.#deliveries.report(flight, false);
       throw error;
     }
-  }
-
-  /** Rule 4(b) while the first answer is still going out: as given, though an effect is answered anew. */
-  async #afterAnswer(visit: Visit, flight: Flight): Promise<GateAnswer | undefined> {
-    await this.#wait(flight.ended, visit.request.signal);
-    const { record, answer } = flight;
-    if (record && answer)
-      return this.#repeated(flight.payment!, this.#withReceipt(answer, record, visit.payment));
-    await flight.noted;
-    return this.#repeatSettled(visit, flight.payment!);
-  }
-
-  /** The answer of a settled payment again; undefined when its record has been swept meanwhile. */
-  async #repeatSettled(visit: Visit, key: string): Promise<GateAnswer | undefined> {
-    const record = this.#records.find(key);
-    if (!record) return undefined;
-    const answer = await this.#answerAgain(visit, key, record);
-    return this.#repeated(key, this.#withReceipt(answer, record, visit.payment));
-  }
-
-  /** Stored, reissued by its effect, or worked out anew when the stored one is lost. */
-  async #answerAgain({ payment, prepared }: Visit, key: string, record: PaymentRecord): Promise<Answer> {
-    if (record.effect) return await this.#parts.handlers[record.effect.kind].reissue(record.effect.ref);
-    const tenant = payerTenantId(payment.payer);
-    const stored = await this.#parts.answers.find(tenant, key);
-    if (stored) return stored;
-    const outcome = await prepared.run();
-    if (!outcome.charged) return outcome.answer;
-    if ('effect' in outcome) throw new FarthingError('internal', 'Pure work came back with an effect.');
-    const answer = outcome.answer(record.timing ?? { verify_ms: 0, settle_ms: 0 });
-    await this.#parts.answers.keep(tenant, key, answer);
-    return answer;
-  }
-
-  #withReceipt(answer: Answer, record: PaymentRecord, payment: Payment): Answer {
-    const settled = {
-      payer: record.payment.payer,
-      amount: record.terms.amount.toString(),
-      transaction: record.transaction ?? '',
-      extra: record.extra,
-    };
-    const headers = {
-      'Cache-Control': 'private',
-      ...answer.headers,
-      ...receiptHeaders(settled, this.#networkFor(payment)),
-    };
-    return { ...answer, headers };
-  }
-
-  #repeated(key: string, answer: Answer): GateAnswer {
-    return { ...answer, delivered: (whole) => void (whole && this.#note(this.#records.delivered(key))) };
-  }
-
-  #deliverable(flight: Flight, answer: Answer): GateAnswer {
-    let reported = false;
-    const report = (whole: boolean) => {
-      if (!reported) this.#report(flight, whole);
-      reported = true;
-      clearTimeout(forgotten);
-    };
-    const forgotten = setTimeout(report, DELIVERY_REPORT_MS, false).unref();
-    return { ...answer, delivered: report };
-  }
-
-  /** Notes a delivery after the settlement's own note; the flight is known until both are on the disk. */
-  #report(flight: Flight, whole: boolean): void {
-    const noted = whole ? flight.noted.then(() => this.#records.delivered(flight.payment!)) : flight.noted;
-    flight.noted = this.#note(noted);
-    void flight.noted.then(() => {
-      flight.report(whole);
-      if (flight.isOver) this.#flights.remove(flight);
-    });
-  }
-
-  async #note(noted: Promise<void>): Promise<void> {
-    try {
-      await noted;
-    } catch (error) {
-      this.#parts.log({ level: 'error', event: 'payment_note_failed', error });
-    }
-  }
-
-  /** Waits for a flight or for the client to leave; resolves to undefined so that the caller looks again. */
-  async #wait(what: Promise<unknown>, signal: AbortSignal): Promise<undefined> {
-    let leave!: () => void;
-    const left = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
-    signal.addEventListener('abort', leave, { once: true });
-    await Promise.race([what.then(nothing, nothing), left]);
-    signal.removeEventListener('abort', leave);
-    return undefined;
   }
 
   #networkFor(payment: Payment): string {
@@ -465,9 +348,4 @@ function tooBusy(): FarthingError {
 
 function nothing(): undefined {
   return undefined;
-}
-
-/** Nothing was charged, so nothing is owed if it gets lost. */
-function undeliverable(answer: Answer): GateAnswer {
-  return { ...answer, delivered: () => {} };
 }

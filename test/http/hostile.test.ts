@@ -219,6 +219,17 @@ for (const [method, path] of [
 for (const id of ['job_0', 'x', '..', `job_${'0'.repeat(32)}`])
   refuse(`job ${id.slice(0, 10)}`, request('GET', `/agent/v1/jobs/${id}`), [404]);
 
+for (const limit of ['0', '-1', 'abc', '201', '1.5', '1e9', '', '0x10', 'null']) {
+  refuse(`items with limit=${limit}`, request('GET', `${WS}/items?limit=${limit}`, '', bearer), [400]);
+}
+for (const item of ['item_0', 'x', '..', `item_${'0'.repeat(32)}`, '%00']) {
+  refuse(
+    `item ${item.slice(0, 10)} of a workspace`,
+    request('GET', `${WS}/items/${item}`, '', bearer),
+    [404],
+  );
+}
+
 // ── heads that cannot be right: refused by us where they reach a route, by uWebSockets.js while parsing otherwise
 const bare = [400, 431, 505, 'closed'] as const;
 const head = (lines: string) => `${lines}\r\n\r\n`;

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import t from 'tap';
 import { AnswerStore } from '../../src/payment/answers.ts';
-import type { Teardown } from './fixture.ts';
+import { type Teardown, temporaryFolder } from './fixture.ts';
 
 const answer = { status: 200, headers: { 'X-Test': 'yes' }, body: { hits: [1, 2, 3] } };
 
-function open(t: Pick<Teardown, 'testdir'>, bytesPerTenantMax = 10_000) {
-  const folder = t.testdir();
+function open(t: Teardown, bytesPerTenantMax = 10_000) {
+  const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'alice'));
   return {
     folder,
@@ -50,13 +50,13 @@ t.test('a damaged file counts as none', async (t) => {
 });
 
 t.test('the budget of a Tenant is kept, and room comes back with removals and replacements', async (t) => {
-  const { answers } = open(t, 1000);
+  const { answers, folder } = open(t, 1000);
   const big = { ...answer, body: { text: 'x'.repeat(300) } };
   t.equal(await answers.keep('alice', 'p1', big), true);
   t.equal(await answers.keep('alice', 'p2', big), true);
   t.equal(await answers.keep('alice', 'p3', big), false);
   await answers.remove('alice', 'p1');
   t.equal(await answers.keep('alice', 'p3', big), true);
-  mkdirSync(join(t.testdirName, 'carol'));
+  mkdirSync(join(folder, 'carol'));
   t.equal(await answers.keep('carol', 'p1', big), true, 'budgets are per Tenant');
 });

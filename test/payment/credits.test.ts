@@ -3,10 +3,10 @@ import t from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { Credits } from '../../src/payment/credits.ts';
 import { openStore } from '../../src/state/store.ts';
-import { addressOf, type Teardown, wallet } from './fixture.ts';
+import { addressOf, type Teardown, temporaryFolder, wallet } from './fixture.ts';
 
 function open(t: Teardown): Credits {
-  const store = openStore(join(t.testdir(), 'state'));
+  const store = openStore(join(temporaryFolder(t), 'state'));
   t.teardown(() => store.close());
   return new Credits({ store, clock: systemClock });
 }

@@ -18,6 +18,7 @@ import {
   type Signing,
   sign,
   type Teardown,
+  temporaryFolder,
   v1Header,
   v2Header,
   wallet,
@@ -28,7 +29,7 @@ const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', descr
 type Made = { facilitator: Facilitator; ledger: LocalFacilitator; clock: SetClock };
 
 function makeLocal(t: Teardown): Made {
-  const store = openStore(join(t.testdir(), 'state'));
+  const store = openStore(join(temporaryFolder(t), 'state'));
   t.teardown(() => store.close());
   const clock = new SetClock();
   const ledger = new LocalFacilitator({

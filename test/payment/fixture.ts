@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Clock } from '../../src/domain/clock.ts';
@@ -220,8 +222,14 @@ export interface Bench {
 
 /** What the fixtures need of a test. */
 export interface Teardown {
-  testdir(content?: Record<string, never>): string;
   teardown(release: () => unknown): void;
+}
+
+/** A new folder that is removed when the test is over, after what was opened in it later has been closed. */
+export function temporaryFolder(t: Teardown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-payment-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 export interface BenchOptions {
@@ -238,7 +246,7 @@ export interface BenchOptions {
 
 /** A real gate over a real store in a temporary folder, with the local facilitator unless another is given. */
 export function openBench(t: Teardown, options: BenchOptions = {}): Bench {
-  const folder = options.folder ?? t.testdir();
+  const folder = options.folder ?? temporaryFolder(t);
   const store = options.store ?? openStore(join(folder, 'state'));
   const seen = options.seenStore?.(store) ?? store;
   const clock = options.clock ?? new SetClock();

@@ -3,7 +3,17 @@ import t from 'tap';
 import type { GateAnswer, WorkOutcome } from '../../src/domain/payment.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import type { Store, Table } from '../../src/state/store.ts';
-import { ask, buy, chargesOf, numberedWork, openBench, sign, v2Header, wallet } from './fixture.ts';
+import {
+  ask,
+  buy,
+  chargesOf,
+  numberedWork,
+  openBench,
+  sign,
+  temporaryFolder,
+  v2Header,
+  wallet,
+} from './fixture.ts';
 
 /** A store of a process that dies before its n-th write: that write and all later ones never happen and never return. */
 function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Store {
@@ -73,7 +83,7 @@ for (const mode of ['pure', 'effect'] as const) {
             };
           });
           const before = openBench(t, {
-            folder: t.testdir({}),
+            folder: temporaryFolder(t),
             facilitator,
             dies: true,
             seenStore: (store) => dyingStore(store, writes, died),

@@ -3,7 +3,7 @@ import t from 'tap';
 import { BASE_USDC } from '../../src/payment/asset.ts';
 import { Journal, type JournalEntry } from '../../src/payment/journal.ts';
 import { openStore } from '../../src/state/store.ts';
-import { PAY_TO } from './fixture.ts';
+import { PAY_TO, temporaryFolder } from './fixture.ts';
 
 const entry = (change: Partial<JournalEntry> = {}): JournalEntry => ({
   kind: 'settled',
@@ -22,7 +22,7 @@ const entry = (change: Partial<JournalEntry> = {}): JournalEntry => ({
 t.test(
   'entries stay in the order of their appending, over restarts and clocks set back, and totals go with them',
   async (t) => {
-    const store = openStore(join(t.testdir(), 'state'));
+    const store = openStore(join(temporaryFolder(t), 'state'));
     t.teardown(() => store.close());
     const journal = new Journal(store);
     await store.transaction(() => {
@@ -56,7 +56,7 @@ t.test(
 );
 
 t.test('sums are exact beyond what a double can count', async (t) => {
-  const store = openStore(join(t.testdir(), 'state'));
+  const store = openStore(join(temporaryFolder(t), 'state'));
   t.teardown(() => store.close());
   const journal = new Journal(store);
   await store.transaction(() => {

@@ -18,13 +18,14 @@ import {
   SetClock,
   sign,
   type Teardown,
+  temporaryFolder,
   v1Header,
   v2Header,
   wallet,
 } from './fixture.ts';
 
 async function openRemoteBench(t: Teardown, deadlineMs = 2000) {
-  const outside = openStore(join(t.testdir({}), 'outside'));
+  const outside = openStore(join(temporaryFolder(t), 'outside'));
   const clock = new SetClock();
   const ledger = new LocalFacilitator({
     store: outside,
@@ -44,7 +45,7 @@ async function openRemoteBench(t: Teardown, deadlineMs = 2000) {
     settleDeadlineMs: deadlineMs,
     log: () => {},
   });
-  const bench = openBench(t, { clock, folder: t.testdir({}), facilitator: () => facilitator });
+  const bench = openBench(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
   t.teardown(async () => {
     await server.close();
     await outside.close();
@@ -76,6 +77,9 @@ t.test('a payment without funds is a 402 with the reason, and nothing of it stay
   t.equal(answer.body.error, 'insufficient_funds');
 });
 
+/** Only silence is waited out. */
+const deadlineFor = (how: Misbehaviour) => (how === 'silent' ? 100 : 5000);
+
 for (const how of [
   'silent',
   'error_500',
@@ -87,7 +91,7 @@ for (const how of [
   'unexpected_error',
 ] as const) {
   t.test(`a facilitator whose verify is "${how}" is a 503 that took no money`, async (t) => {
-    const bench = await openRemoteBench(t, 100);
+    const bench = await openRemoteBench(t, deadlineFor(how));
     bench.server.behaviour.verify = how;
     const header = v2Header(await sign(wallet()));
     t.equal(await codeOf(buy(bench, { paymentSignature: header })), 'facilitator_unavailable');
@@ -125,7 +129,7 @@ for (const how of [
     t.test(
       `a settle that is "${how}" is pending for ${mode} work until its outcome is known, and charged once`,
       async (t) => {
-        const bench = await openRemoteBench(t, 100);
+        const bench = await openRemoteBench(t, deadlineFor(how));
         const account = wallet();
         bench.index(account);
         const asking: Asking = { mode };

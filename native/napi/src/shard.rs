@@ -4,7 +4,7 @@ use std::sync::Arc;
 use farthing_core::shard::error::ShardError;
 use farthing_core::shard::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
 use farthing_core::shard::queue::Write;
-use farthing_core::shard::shard::Shard;
+use farthing_core::shard::opened::Shard;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::shard::store::SpaceSpec;
 use farthing_core::shard::top::Ranking;

@@ -9,18 +9,19 @@ pub const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, dot
 /// Only to be called where `available()` lists it.
 pub const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds };
 
-/// The bytes from `at` on, and zeros after the last.
+/// The bytes from `at` on: 64, or as many as are left and zeros after them.
 ///
 /// # Safety
-/// `at <= bytes.len()`; needs AVX-512 BW.
+/// `at + 64 <= bytes.len()` where `whole`, `at <= bytes.len()` otherwise.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn load<T>(bytes: &[T], at: usize) -> __m512i {
+unsafe fn load<T>(bytes: &[T], at: usize, whole: bool) -> __m512i {
     const { assert!(size_of::<T>() == 1) };
-    let left = bytes.len() - at;
-    let mask = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
-    // Safety: the mask leaves out what is beyond the slice, and masked bytes are not touched.
-    unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().add(at).cast()) }
+    // Safety: a whole load lies within the slice; the mask leaves out what is beyond it, and masked bytes are not touched.
+    unsafe {
+        let from = bytes.as_ptr().add(at);
+        if whole { _mm512_loadu_si512(from.cast()) } else { _mm512_maskz_loadu_epi8((1 << (bytes.len() - at)) - 1, from.cast()) }
+    }
 }
 
 /// Sums of the four vectors' lanes.
@@ -71,15 +72,18 @@ unsafe fn dots_i8_bw(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
 unsafe fn row_bw(query: &CodedQuery, codes: &[i8]) -> __m512i {
     let (zero, ones) = (_mm512_setzero_si512(), _mm512_set1_epi16(1));
+    let products = |group: usize, whole: bool| {
+        // Safety: the group lies within the dimensions, the length of both.
+        let (code, magnitude) = unsafe { (load(codes, group * 64, whole), load(&query.magnitudes, group * 64, whole)) };
+        let signed = _mm512_mask_sub_epi8(code, query.negative[group], zero, code);
+        _mm512_madd_epi16(_mm512_maddubs_epi16(magnitude, signed), ones)
+    };
+    let whole = codes.len() / 64;
     let mut sum = zero;
-    for (group, negative) in query.negative.iter().enumerate() {
-        let at = group * 64;
-        // Safety: `at` lies within the dimensions, the length of both.
-        let (code, magnitude) = unsafe { (load(codes, at), load(&query.magnitudes, at)) };
-        let signed = _mm512_mask_sub_epi8(code, *negative, zero, code);
-        sum = _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(magnitude, signed), ones));
+    for group in 0..whole {
+        sum = _mm512_add_epi32(sum, products(group, true));
     }
-    sum
+    if codes.len().is_multiple_of(64) { sum } else { _mm512_add_epi32(sum, products(whole, false)) }
 }
 
 fn dots_i8_vnni(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
@@ -98,13 +102,17 @@ unsafe fn dots_i8_dpbusd(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2")]
 unsafe fn row_vnni(query: &CodedQuery, codes: &[i8]) -> __m512i {
     let offset = _mm512_set1_epi8(i8::MIN);
-    let mut sum = _mm512_setzero_si512();
-    for at in (0..codes.len()).step_by(64) {
+    let add = |sum: __m512i, at: usize, whole: bool| {
         // Safety: `at` lies within the dimensions, the length of both.
-        let (code, signed) = unsafe { (load(codes, at), load(&query.codes, at)) };
-        sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(code, offset), signed);
+        let (code, signed) = unsafe { (load(codes, at, whole), load(&query.codes, at, whole)) };
+        _mm512_dpbusd_epi32(sum, _mm512_xor_si512(code, offset), signed)
+    };
+    let whole = codes.len() / 64 * 64;
+    let mut sum = _mm512_setzero_si512();
+    for at in (0..whole).step_by(64) {
+        sum = add(sum, at, true);
     }
-    sum
+    if whole < codes.len() { add(sum, whole, false) } else { sum }
 }
 
 fn dot_f32(query: &[f32], row: &[u8]) -> f32 {

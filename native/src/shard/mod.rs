@@ -8,14 +8,14 @@ pub mod block;
 pub mod error;
 pub mod input;
 pub mod merge;
+pub mod opened;
 pub mod pictures;
 pub mod queue;
 pub mod scan;
-pub mod shard;
 pub mod snapshot;
 pub mod store;
-#[cfg(test)]
-mod tests;
 pub mod top;
 pub mod vectors;
 pub mod write;
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
 use super::queue::Write;
-use super::shard::Shard;
+use super::opened::Shard;
 use super::store::SpaceSpec;
 use super::top::{Ranking, Scored};
 use crate::kernels;

@@ -93,7 +93,11 @@ fn stop_words(entry: &Entry) -> HashSet<&'static str> {
 
 /// At most so many bytes of a text, up to the end of a character.
 pub fn start_of(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::analysis::{Form, Terms, Word, words};
-use super::language::{Language, start_of};
+use super::language::{DEFAULT, Language, start_of};
 
 /// Different words of a query that are looked up; further ones are left out.
 pub const WORDS_MAX: usize = 256;
@@ -38,9 +38,11 @@ pub struct Query {
     pub phrases: Vec<Phrase>,
 }
 
-/// Analyses a query in each of the languages. Stop words are looked up only when the query has nothing else in that
-/// language.
+/// Analyses a query in each of the languages. A stop word of the query's own language says nothing in any language: in
+/// the few texts of another one it would be rare, and so weigh most. Stop words are looked up only where the query has
+/// nothing else.
 pub fn parse(text: &str, languages: &[Language]) -> Query {
+    let own = Terms::of(Language::detect(text).unwrap_or(DEFAULT));
     let analysers: Vec<(Language, Terms)> = languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
     let mut phrases = vec![];
@@ -55,7 +57,7 @@ pub fn parse(text: &str, languages: &[Language]) -> Query {
         }
         all.extend(part);
     }
-    Query { words: distinct(&all, &analysers), phrases }
+    Query { words: distinct(&all, &own, &analysers), phrases }
 }
 
 /// A character of a script without spaces is looked up alone only where it stands alone.
@@ -65,9 +67,10 @@ fn without_covered_singles(words: Vec<Word>) -> Vec<Word> {
     words.into_iter().filter(|word| word.form != Form::Single || !covered(word.position)).collect()
 }
 
-fn distinct(all: &[Word], analysers: &[(Language, Terms)]) -> Vec<QueryWord> {
+fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<QueryWord> {
+    let is_stop_word = |terms: &Terms, word: &Word| own.is_stop_word(word) || terms.is_stop_word(word);
     let only_stop_words: Vec<bool> =
-        analysers.iter().map(|(_, terms)| all.iter().all(|word| terms.is_stop_word(word))).collect();
+        analysers.iter().map(|(_, terms)| all.iter().all(|word| is_stop_word(terms, word))).collect();
     let mut order: Vec<(&Word, u32)> = vec![];
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for word in all {
@@ -80,7 +83,7 @@ fn distinct(all: &[Word], analysers: &[(Language, Terms)]) -> Vec<QueryWord> {
             None => {}
         }
     }
-    let looked_up = |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !terms.is_stop_word(word));
+    let looked_up = |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
     let words = order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count });
     words.filter(|word| !word.variants.is_empty()).collect()
 }

@@ -106,9 +106,9 @@ fn each_text_is_matched_in_its_own_language() {
     let german = "Die Regierung hat gestern neue Häuser für viele Familien in der Stadt gebaut und eröffnet.";
     let english = "The government opened many new houses for families in the city and the people were happy.";
     let value = block(0, &[german, english]);
-    assert_eq!(segments(&[&value], "Haus Familie"), [0]);
+    assert_eq!(segments(&[&value], "Haus Regierungen"), [0]);
     assert_eq!(segments(&[&value], "housing family"), [1]);
-    assert_eq!(segments(&[&value], "die"), [] as [u32; 0], "a stop word where it occurs");
+    assert_eq!(segments(&[&value], "die Häuser"), [0], "a stop word of a text's language is not looked up in it");
 }
 
 #[test]

@@ -123,7 +123,12 @@ async function acceptByCredit(
   const credit = await credits.use(payer);
   if (!credit) return undefined;
   try {
-    const answer = ingestAnswer(await accept(), false);
+    const accepted = await accept();
+    const answer = ingestAnswer(accepted, false);
+    if (accepted.duplicate) {
+      await credits.giveBack(credit);
+      return answer;
+    }
     await credits.spent(credit);
     await payerIndex.touch(payerTenantId(payer));
     return { ...answer, body: { ...answer.body, credit_used: true } };

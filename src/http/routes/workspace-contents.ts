@@ -81,8 +81,8 @@ function itemRoute(services: Services): Route {
 
 function limitOf(exchange: Exchange): number {
   const text = new URLSearchParams(exchange.head.query).get('limit');
-  const limit = text === null ? PAGE_DEFAULT : Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+  const limit = text === null ? PAGE_DEFAULT : /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > PAGE_MAX) {
     throw new FarthingError('field_invalid', `limit: send a whole number from 1 to ${PAGE_MAX}.`, {
       facts: { field: 'limit' },
     });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { JOB_STATES, type Job, type JobState, mayFollow } from '../../src/domain/job.ts';
-import { JobTable } from '../../src/ingest/job_table.ts';
+import { JobTable } from '../../src/ingest/job-table.ts';
 import { openStore } from '../../src/state/store.ts';
 
 const HOUR_MS = 3_600_000;

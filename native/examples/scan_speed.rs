@@ -1,0 +1,85 @@
+//! Speed of the exact scan over rows in random clusters (not real embeddings), 384 dimensions, k 30, one thread:
+//! `cargo run --release -p farthing-core --example scan_speed -- ROWS…`; `FARTHING_KERNEL` forces a kernel.
+
+use std::error::Error;
+use std::time::Instant;
+
+use farthing_core::kernels;
+use farthing_core::shard::input::{ItemRecord, SegmentInput};
+use farthing_core::shard::queue::Write;
+use farthing_core::shard::opened::Shard;
+use farthing_core::shard::store::SpaceSpec;
+
+const DIMENSIONS: usize = 384;
+const QUERIES: usize = 200;
+
+/// xorshift64*: the same rows in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    /// About normal: the sum of a few uniform numbers.
+    fn normal(&mut self) -> f32 {
+        (0..6).map(|_| self.next()).sum::<f32>() - 3.0
+    }
+
+    fn near(&mut self, centre: &[f32], spread: f32) -> Vec<f32> {
+        let mut row: Vec<f32> = centre.iter().map(|value| value + spread * self.normal()).collect();
+        let norm = row.iter().map(|value| value * value).sum::<f32>().sqrt();
+        row.iter_mut().for_each(|value| *value /= norm);
+        row
+    }
+}
+
+fn measure(rows: usize) -> Result<(), Box<dyn Error>> {
+    let mut random = Random(88_172_645_463_325_252);
+    let centres: Vec<Vec<f32>> = (0..rows.div_ceil(50)).map(|_| random.near(&[0.0; DIMENSIONS], 1.0)).collect();
+    let folder = tempfile::tempdir()?;
+    let space = SpaceSpec { name: "meaning".into(), dimensions: DIMENSIONS, model: [1; 32] };
+    let shard = Shard::open(folder.path(), vec![space])?;
+    let started = Instant::now();
+    for (number, from) in (0..rows).step_by(8192).enumerate() {
+        let segment = |row: usize, random: &mut Random| SegmentInput {
+            record: "{}".into(),
+            vectors: vec![(0, random.near(&centres[row % centres.len()], 0.04))],
+            ..SegmentInput::default()
+        };
+        let segments = (from..rows.min(from + 8192)).map(|row| segment(row, &mut random)).collect();
+        let item = ItemRecord::parse(&format!(r#"{{"id":"i{number}","sha256":"{}","state":"searchable","bytes":1}}"#, "0".repeat(64)))?;
+        shard.write(Write::Append { item, segments })?;
+    }
+    let build = started.elapsed();
+    let (mut times, mut rescored) = (vec![], vec![]);
+    for number in 0..QUERIES {
+        let query = random.near(&centres[number * 7 % centres.len()], 0.04);
+        let started = Instant::now();
+        let snapshot = shard.snapshot()?;
+        let ranking = snapshot.search_vector("meaning", &query, 30)?;
+        times.push(started.elapsed());
+        rescored.push(ranking.rescored);
+    }
+    times.sort();
+    rescored.sort_unstable();
+    println!(
+        "{rows} rows: first {build:?} to append; p50 {:?}, p99 {:?}; rescored p50 {}, p99 {}",
+        times[QUERIES / 2],
+        times[QUERIES * 99 / 100],
+        rescored[QUERIES / 2],
+        rescored[QUERIES * 99 / 100]
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("kernel {}", kernels::chosen()?.name);
+    for rows in std::env::args().skip(1) {
+        measure(rows.parse()?)?;
+    }
+    Ok(())
+}
