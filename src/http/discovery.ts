@@ -2,6 +2,7 @@ import type { Discovery } from '../domain/payment.ts';
 import {
   IngestResponseSchema,
   ItemSchema,
+  inlineProperties,
   SearchRequestSchema,
   SearchResponseSchema,
   WorkspaceCreateSchema,
@@ -42,9 +43,9 @@ export const searchDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/search',
   bodyType: 'json',
-  bodyFields: { ...SearchRequestSchema.properties },
+  bodyFields: inlineProperties(SearchRequestSchema),
   bodyExample: { query: 'how is the filter cleaned?', k: 5 },
-  outputSchema: { ...SearchResponseSchema.properties },
+  outputSchema: inlineProperties(SearchResponseSchema),
   outputExample: {
     hits: [
       {
@@ -70,7 +71,7 @@ export const ingestDiscovery: Discovery = {
   bodyType: 'form-data',
   bodyFields: { file: { type: 'string', format: 'binary', description: 'The file, with its name.' } },
   bodyExample: { file: 'handbook.pdf' },
-  outputSchema: { ...IngestResponseSchema.properties },
+  outputSchema: inlineProperties(IngestResponseSchema),
   outputExample: {
     item: { ...item, state: 'pending', families: [], segments: 0 },
     job_id: 'job_16fd2706a8f84c5b9e1c1b0e4d5f6a7b',
@@ -82,7 +83,7 @@ export const itemDiscovery: Discovery = {
   method: 'GET',
   routeTemplate: '/agent/v1/items/:item_id',
   pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
-  outputSchema: { ...ItemSchema.properties },
+  outputSchema: inlineProperties(ItemSchema),
   outputExample: item,
 };
 
@@ -90,9 +91,9 @@ export const workspaceCreateDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/workspaces',
   bodyType: 'json',
-  bodyFields: { ...WorkspaceCreateSchema.properties },
+  bodyFields: inlineProperties(WorkspaceCreateSchema),
   bodyExample: { ttl_minutes: 15, spend_limit_usd: 0.05 },
-  outputSchema: { ...WorkspaceSchema.properties },
+  outputSchema: inlineProperties(WorkspaceSchema),
   outputExample: { ...workspace, capability_token: 'fws_…', charged: true },
 };
 
@@ -100,9 +101,9 @@ export const workspaceExtendDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/workspaces/:id/extend',
   bodyType: 'json',
-  bodyFields: { ...WorkspaceExtendSchema.properties },
+  bodyFields: inlineProperties(WorkspaceExtendSchema),
   bodyExample: { ttl_minutes: 15 },
   pathParams: { id: { type: 'string', description: 'Id of the workspace.' } },
-  outputSchema: { ...WorkspaceSchema.properties },
+  outputSchema: inlineProperties(WorkspaceSchema),
   outputExample: { ...workspace, price_usd: '0.0075', charged: true },
 };

@@ -330,3 +330,15 @@ export const COMPONENTS: readonly TObject[] = [
   PaymentRequiredSchema,
   ProblemSchema,
 ];
+
+/** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */
+export function inlineProperties(schema: TObject): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema.properties, inline)) as Record<string, unknown>;
+}
+
+function inline(key: string, value: unknown): unknown {
+  if (key === '$id') return undefined;
+  const reference = (value as { $ref?: unknown } | null)?.$ref;
+  const target = COMPONENTS.find(({ $id }) => $id === reference);
+  return reference !== undefined && target ? { ...target } : value;
+}

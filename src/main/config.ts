@@ -28,7 +28,8 @@ export function readConfig(environment: Environment): Settings {
       faults.push(`${name}=${JSON.stringify(source)}: ${(error as Error).message}`);
     }
   }
-  if (faults.length === 0) faults.push(...contradictions(settings as Settings));
+  if (faults.length === 0)
+    faults.push(...contradictions(settings as Settings, environment.NODE_ENV === 'production'));
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return Object.freeze(settings as Settings);
 }
@@ -61,7 +62,10 @@ function* unknownNames(environment: Environment, file: Record<string, unknown>):
   }
 }
 
-function* contradictions(settings: Settings): Iterable<string> {
+function* contradictions(settings: Settings, production: boolean): Iterable<string> {
+  if (production && settings.FACILITATOR_URL === '' && settings.ALLOW_PLAY_MONEY === '0') {
+    yield 'FACILITATOR_URL: with NODE_ENV=production name a facilitator; the local one moves no money (ALLOW_PLAY_MONEY=1 allows it)';
+  }
   if (settings.WORKSPACE_TTL_MINUTES_MIN > settings.WORKSPACE_TTL_MINUTES_MAX) {
     yield 'WORKSPACE_TTL_MINUTES_MIN: must not be above WORKSPACE_TTL_MINUTES_MAX';
   }

@@ -31,7 +31,8 @@ export interface Payments {
 
 /** Recipient of play money when nobody is named: a wallet that nobody holds. */
 const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
-const MAX_TIMEOUT_SECONDS = 60;
+/** How long a signed payment may wait for its settlement: an upload over a slow line included. */
+const MAX_TIMEOUT_SECONDS = 300;
 const FLIGHTS_MAX = 1024;
 
 /** The payments as the settings want them: the local facilitator, loudly, or a remote one. */

@@ -65,6 +65,11 @@ export const SETTINGS = {
     'eip155:8453',
     'Network name in the body of a 402; `base` serves legacy v1 clients.',
   ),
+  ALLOW_PLAY_MONEY: setting(
+    choice('0', '1'),
+    '0',
+    '1 lets the local facilitator run together with NODE_ENV=production.',
+  ),
   LOCAL_BALANCE_USD: setting(
     parseUsd,
     '100',

@@ -44,3 +44,8 @@ t.test('the environment wins over the file', async (t) => {
 t.test('a facilitator without a wallet to pay to is refused', async (t) => {
   t.match(fault({ FACILITATOR_URL: 'https://facilitator.example' }), /PAY_TO/);
 });
+
+t.test('play money is refused in production unless it is asked for', async (t) => {
+  t.match(fault({ NODE_ENV: 'production' }), /FACILITATOR_URL/);
+  t.equal(fault({ NODE_ENV: 'production', ALLOW_PLAY_MONEY: '1' }), '');
+});

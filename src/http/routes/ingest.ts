@@ -73,7 +73,8 @@ export function ingestRoute(services: Services): Route {
           };
         },
       );
-      return { ...reply, ...(await whenDone(services, exchange, reply)) };
+      // Whatever comes of the wait, the bought answer goes out.
+      return { ...reply, ...(await whenDone(services, exchange, reply).catch(() => reply)) };
     },
   };
 }
