@@ -15,6 +15,8 @@ const settings = readOrExplain();
 const running = await start(settings).catch(explain);
 process.on('SIGTERM', () => void stop(running));
 process.on('SIGINT', () => void stop(running));
+// Whatever the log level: who starts the server waits for this line.
+console.log(JSON.stringify({ event: 'ready', url: running.url, start_ms: running.startMilliseconds }));
 await showDemoOnce(settings, running);
 
 function readOrExplain(): Settings {

@@ -12,6 +12,7 @@ import { type Parts, wire } from './wire.ts';
 
 export interface Running {
   readonly url: string;
+  readonly startMilliseconds: number;
   readonly port: number;
   readonly log: Logger;
   /** True when nothing was stored before this start. */
@@ -48,9 +49,12 @@ export async function start(settings: Settings): Promise<Running> {
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
     log: (event) => log.info(event),
   });
-  // The public address is part of every quote, so it must be known before the routes are made.
-  const state = { baseUrl: settings.BASE_URL };
+  // Part of every quote and link; with a free port it is known once the server listens.
+  const state = {
+    baseUrl: settings.BASE_URL || (settings.PORT === 0 ? '' : addressOf(settings, settings.PORT)),
+  };
   const parts = await wire({ settings, data, stagingFolder, encoder, log, baseUrl: () => state.baseUrl });
+  await parts.recover();
   const server = await listen({
     host: settings.HOST,
     port: settings.PORT,
@@ -59,13 +63,12 @@ export async function start(settings: Settings): Promise<Running> {
     onAnswered: (event) => log.info({ event: 'answered', ...event }),
     onFault: parts.services.onFault,
   });
-  const url = `http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${server.port}`;
+  const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
-  await parts.recover();
   const sweeper = setInterval(() => void parts.sweep(), SWEEP_INTERVAL_MS);
-  log.info({ event: 'ready', url, start_ms: Math.round(performance.now() - started) });
   return {
     url,
+    startMilliseconds: Math.round(performance.now() - started),
     port: server.port,
     log,
     firstStart,
@@ -79,6 +82,10 @@ export async function start(settings: Settings): Promise<Running> {
       lock.release();
     },
   };
+}
+
+function addressOf({ HOST }: Settings, port: number): string {
+  return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`;
 }
 
 function unavailableNotes({ families }: Encoder): string {

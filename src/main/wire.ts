@@ -113,7 +113,8 @@ export async function wire(options: WireOptions): Promise<Parts> {
   const payerIndex = new PayerIndex({
     store,
     time,
-    tenants,
+    // A payer may begin anew after its index has ended.
+    tenants: { dispose: (tenant) => tenants.dispose(tenant, { mayReturn: true }) },
     stopTenant,
     lifetimeHours: settings.PAYER_INDEX_MINUTES / 60,
     log: event,

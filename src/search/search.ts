@@ -187,7 +187,7 @@ function scoredList(
     kind: list === 'text_semantic' || list === 'raw_words' ? 'passages' : 'pictures',
     nearIdentical: list === 'raw_picture',
     weight: weightOf(settings, of, language),
-    confidence: (score) => confidenceOf(of.calibration, score),
+    confidence: (score) => confidenceOf(of.calibration, score, ranking.ceiling || 1),
     segments: ranking.segments,
     scores: ranking.scores,
   };

@@ -36,6 +36,8 @@ export interface RankedList {
   /** Rows, or postings, that were looked at; and rows whose exact score was computed. */
   readonly scanned: number;
   readonly rescored: number;
+  /** The highest score that a query by words could have in this index; 0 for lists whose scores have a scale of their own. */
+  readonly ceiling: number;
 }
 
 /** Searchable Items, their Segments, and the bytes of their files. */
@@ -174,7 +176,7 @@ function ranked(snapshot: NativeSnapshot, k: number, search: (...out: Out) => nu
   const hitsMax = Math.min(k, countsOf(snapshot).segments);
   const segments = new Uint32Array(hitsMax);
   const scores = new Float32Array(hitsMax);
-  const facts = new Uint32Array(3);
+  const facts = new Uint32Array(4);
   const hits = crossing(() => search(segments, scores, facts));
   const [exact = 0, scanned = 0, rescored = 0] = facts;
   return {
@@ -183,6 +185,7 @@ function ranked(snapshot: NativeSnapshot, k: number, search: (...out: Out) => nu
     exact: exact === 1,
     scanned,
     rescored,
+    ceiling: new Float32Array(facts.buffer)[3] ?? 0,
   };
 }
 

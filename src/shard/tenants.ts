@@ -91,12 +91,13 @@ export class Tenants {
 
   /**
    * Refuses new use, waits for what runs, closes the index and unlinks the folder durably. Asked again, or for a Tenant
-   * that has nothing: counts of nothing; while it runs: the same promise.
+   * that has nothing: counts of nothing; while it runs: the same promise. Afterwards the Tenant is refused, so that a
+   * late job can't bring it back, unless it `mayReturn`.
    */
-  dispose(tenant: string): Promise<DisposedContents> {
+  dispose(tenant: string, { mayReturn = false }: { mayReturn?: boolean } = {}): Promise<DisposedContents> {
     const running = this.#disposals.get(tenant);
     if (running) return running;
-    const disposal = this.#dispose(tenant).finally(() => this.#disposals.delete(tenant));
+    const disposal = this.#dispose(tenant, mayReturn).finally(() => this.#disposals.delete(tenant));
     this.#disposals.set(tenant, disposal);
     return disposal;
   }
@@ -104,9 +105,7 @@ export class Tenants {
   /** To be awaited at start, before anything else: unlinks what a crash left of disposed Tenants; their ids. */
   async resumeDisposals(): Promise<string[]> {
     await makeFolder(this.#folder);
-    const tenants = await finishDisposals(this.#folder);
-    for (const tenant of tenants) this.#remember(tenant);
-    return tenants;
+    return finishDisposals(this.#folder);
   }
 
   /** Refuses new use, waits for what runs, and closes every index. */
@@ -201,7 +200,7 @@ export class Tenants {
     await opened?.native.close();
   }
 
-  async #dispose(tenant: string): Promise<DisposedContents> {
+  async #dispose(tenant: string, mayReturn: boolean): Promise<DisposedContents> {
     // The caller's entry in `#disposals` is made in the same turn: from here on nobody gets a new lease.
     await Promise.resolve();
     const entry = this.#entries.get(tenant);
@@ -211,7 +210,7 @@ export class Tenants {
     }
     const contents = await this.#lastContents(tenant);
     await unlinkTenant(this.#folder, tenant);
-    this.#remember(tenant);
+    if (!mayReturn) this.#remember(tenant);
     return contents;
   }
 

@@ -172,3 +172,16 @@ t.test('vectors of another model are refused, and the words still found', async 
   snapshot.close();
   await shard.close();
 });
+
+t.test('a disposed tenant stays gone, unless it may return', async (t) => {
+  const tenants = open(t.testdir());
+  t.teardown(() => tenants.close());
+  for (const tenant of ['ws_a', 'payer_b']) await tenants.use(tenant, { create: true }, () => undefined);
+  await tenants.dispose('ws_a');
+  await tenants.dispose('payer_b', { mayReturn: true });
+  await t.rejects(
+    tenants.use('ws_a', { create: true }, () => 1),
+    { code: 'not_found' },
+  );
+  t.equal(await tenants.use('payer_b', { create: true }, () => 2), 2);
+});

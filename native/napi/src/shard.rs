@@ -190,7 +190,8 @@ pub struct NativeSnapshot {
 
 #[napi]
 impl NativeSnapshot {
-    /// Fills the caller's arrays, best first; the number of hits. `facts`: exact (0 or 1), scanned, rescored.
+    /// Fills the caller's arrays, best first; the number of hits. `facts`: exact (0 or 1), scanned,
+    /// rescored, and the bits of the ceiling as f32.
     #[napi(catch_unwind)]
     pub fn search_vector(
         &self,
@@ -285,7 +286,7 @@ fn fill(ranking: Ranking, mut segments: Uint32ArraySlice, mut scores: Float32Arr
         *segment = hit.segment;
         *score = hit.score;
     }
-    let told = [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored)];
+    let told = [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored), ranking.ceiling.to_bits()];
     for (fact, value) in facts.iter_mut().zip(told) {
         *fact = value;
     }

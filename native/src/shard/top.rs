@@ -69,6 +69,8 @@ pub struct Ranking {
     pub scanned: u64,
     /// Rows whose exact score was computed.
     pub rescored: u64,
+    /// The highest score that this query could have; 0 where scores have a scale of their own.
+    pub ceiling: f32,
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, k: usize) -> Result<Rankin
     }
     let found = query.words.iter().map(|word| find(blocks, word)).collect::<Result<Vec<_>>>()?;
     let weights: Vec<f32> = found.iter().zip(&query.words).map(|(found, word)| word.count as f32 * idf(&collection, found.frequency)).collect();
+    ranking.ceiling = weights.iter().map(|weight| weight * (K1 + 1.0)).sum();
     let mut top = Top::new(k);
     let mut scores: Vec<f32> = vec![];
     for (at, block) in blocks.iter().enumerate() {
