@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use farthing_core::kernels;
 use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::opened::Shard;
+use farthing_core::shard::queue::Write;
 use farthing_core::shard::store::SpaceSpec;
 
 const DIMENSIONS: usize = 384;
@@ -51,7 +51,10 @@ fn measure(rows: usize) -> Result<(), Box<dyn Error>> {
             ..SegmentInput::default()
         };
         let segments = (from..rows.min(from + 8192)).map(|row| segment(row, &mut random)).collect();
-        let item = ItemRecord::parse(&format!(r#"{{"id":"i{number}","sha256":"{}","state":"searchable","bytes":1}}"#, "0".repeat(64)))?;
+        let item = ItemRecord::parse(&format!(
+            r#"{{"id":"i{number}","sha256":"{}","state":"searchable","bytes":1}}"#,
+            "0".repeat(64)
+        ))?;
         shard.write(Write::Append { item, segments })?;
     }
     let build = started.elapsed();

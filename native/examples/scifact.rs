@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::opened::Shard;
+use farthing_core::shard::queue::Write;
 use serde_json::Value;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -57,7 +57,10 @@ fn main() -> Outcome<()> {
         words: Some(format!("{}\n{}", field(document, "title"), field(document, "text"))),
         ..SegmentInput::default()
     };
-    let item = ItemRecord::parse(&format!(r#"{{"id":"scifact","sha256":"{}","state":"searchable","bytes":1}}"#, "0".repeat(64)))?;
+    let item = ItemRecord::parse(&format!(
+        r#"{{"id":"scifact","sha256":"{}","state":"searchable","bytes":1}}"#,
+        "0".repeat(64)
+    ))?;
     shard.write(Write::Append { item, segments: corpus.iter().map(segment).collect() })?;
     println!("{} abstracts indexed in {:?}", corpus.len(), started.elapsed());
     let judgements = judgements(&folder.join("qrels.tsv"))?;

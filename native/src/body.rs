@@ -24,7 +24,10 @@ pub enum Image {
     Absent,
     /// A string that is no base64.
     Unreadable,
-    Present { bytes: Vec<u8>, sha256: [u8; 32] },
+    Present {
+        bytes: Vec<u8>,
+        sha256: [u8; 32],
+    },
 }
 
 /// Takes a UTF-8 JSON object apart. A repeated member counts once, with its last value, as in `JSON.parse`.
@@ -86,7 +89,10 @@ mod tests {
     #[test]
     fn padding_and_a_data_prefix_may_be_there_or_not() {
         for encoded in ["aGk", "aGk=", "data:image/png;base64,aGk="] {
-            assert!(matches!(split(&format!(r#"{{"image_b64":"{encoded}"}}"#)).image, Image::Present { .. }), "{encoded}");
+            assert!(
+                matches!(split(&format!(r#"{{"image_b64":"{encoded}"}}"#)).image, Image::Present { .. }),
+                "{encoded}"
+            );
         }
     }
 

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope,
+    path_beneath_rules,
 };
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    sock_filter,
 };
 
 /// What became of one protection: a kernel without it is reported, never fatal.
@@ -48,12 +48,7 @@ pub fn confine(readable: &[String], memory_bytes: u64) -> Confinement {
     );
     let landlock = restrict_files(readable);
     let seccomp = to_protection(filter_calls());
-    Confinement {
-        no_new_privileges,
-        landlock,
-        seccomp,
-        memory_limit,
-    }
+    Confinement { no_new_privileges, landlock, seccomp, memory_limit }
 }
 
 /// Forbids io_uring to the calling thread and to what it executes, and keeps `pipe` open for that. Node's event loop
@@ -85,10 +80,7 @@ fn set_no_new_privileges() -> Result<(), String> {
 }
 
 fn limit(resource: libc::__rlimit_resource_t, most: u64) -> Result<(), String> {
-    let both = libc::rlimit {
-        rlim_cur: most,
-        rlim_max: most,
-    };
+    let both = libc::rlimit { rlim_cur: most, rlim_max: most };
     // SAFETY: the struct outlives the call.
     match unsafe { libc::setrlimit(resource, &both) } {
         0 => Ok(()),
@@ -157,10 +149,7 @@ extern "C" fn on_request(_signal: libc::c_int) {
         let outcome = restrict_this_thread(ruleset);
         let slot = ANSWERED.fetch_add(1, Ordering::AcqRel);
         if let Some(answer) = ANSWERS.get(slot) {
-            answer.store(
-                if outcome == 0 { thread } else { -thread },
-                Ordering::Release,
-            );
+            answer.store(if outcome == 0 { thread } else { -thread }, Ordering::Release);
         }
         *errno = before;
     }
@@ -169,9 +158,7 @@ extern "C" fn on_request(_signal: libc::c_int) {
 /// Asks every other thread to restrict itself and waits for their answers. Threads that appear meanwhile are asked in
 /// the next round; those made by a restricted thread are restricted from birth.
 fn restrict_other_threads(ruleset: &OwnedFd) -> Result<(), String> {
-    let _alone = ONE_AT_A_TIME
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let signal = libc::SIGRTMIN() + 7;
     // SAFETY: the action is fully initialised and its handler is safe in any thread.
     unsafe {
@@ -183,9 +170,7 @@ fn restrict_other_threads(ruleset: &OwnedFd) -> Result<(), String> {
         }
     }
     ANSWERED.store(0, Ordering::Release);
-    ANSWERS
-        .iter()
-        .for_each(|answer| answer.store(0, Ordering::Release));
+    ANSWERS.iter().for_each(|answer| answer.store(0, Ordering::Release));
     REQUESTED.store(ruleset.as_raw_fd(), Ordering::Release);
     let outcome = ask_until_all_answered(signal);
     REQUESTED.store(-1, Ordering::Release);
@@ -206,17 +191,11 @@ fn ask_until_all_answered(signal: i32) -> Result<(), String> {
                 unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
             }
         }
-        let answers: Vec<i32> = ANSWERS
-            .iter()
-            .map(|answer| answer.load(Ordering::Acquire))
-            .collect();
+        let answers: Vec<i32> = ANSWERS.iter().map(|answer| answer.load(Ordering::Acquire)).collect();
         if let Some(refused) = answers.iter().find(|&&answer| answer < 0) {
             return Err(format!("thread {} could not be restricted", -refused));
         }
-        let open = alive
-            .iter()
-            .filter(|&&thread| thread != this_thread && !answers.contains(&thread))
-            .count();
+        let open = alive.iter().filter(|&&thread| thread != this_thread && !answers.contains(&thread)).count();
         if open == 0 {
             return Ok(());
         }
@@ -228,12 +207,8 @@ fn ask_until_all_answered(signal: i32) -> Result<(), String> {
 }
 
 fn threads() -> Result<Vec<i32>, String> {
-    let entries = std::fs::read_dir("/proc/self/task")
-        .map_err(|error| format!("/proc/self/task: {error}"))?;
-    Ok(entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect())
+    let entries = std::fs::read_dir("/proc/self/task").map_err(|error| format!("/proc/self/task: {error}"))?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// Calls that no decoder needs. What they could do: talk to the network, run programs, touch other processes, change
@@ -347,12 +322,8 @@ fn forbidden_calls() -> Vec<i64> {
 
 /// Calls that the C library can do without, and tries to when it is told that they do not exist. The arguments of
 /// clone3 lie in memory, where a filter cannot see whether a thread or a process is wanted.
-const ABSENT_CALLS: [i64; 4] = [
-    libc::SYS_clone3,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-];
+const ABSENT_CALLS: [i64; 4] =
+    [libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -371,10 +342,7 @@ fn filter_calls() -> Result<(), String> {
             .map_err(|error| error.to_string())
     };
     // Threads yes, processes no; signals and limits for this process alone.
-    forbidden.insert(
-        libc::SYS_clone,
-        when(0, SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64), 0)?,
-    );
+    forbidden.insert(libc::SYS_clone, when(0, SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64), 0)?);
     forbidden.insert(libc::SYS_tgkill, when(0, SeccompCmpOp::Ne, process)?);
     forbidden.insert(libc::SYS_prlimit64, when(0, SeccompCmpOp::Ne, 0)?);
     install(forbidden, libc::EPERM)?;
@@ -382,19 +350,10 @@ fn filter_calls() -> Result<(), String> {
 }
 
 fn install(rules: Rules, errno: i32) -> Result<(), String> {
-    let architecture = std::env::consts::ARCH
-        .try_into()
-        .map_err(|_| "unknown architecture".to_string())?;
-    let filter = SeccompFilter::new(
-        rules,
-        SeccompAction::Allow,
-        SeccompAction::Errno(errno as u32),
-        architecture,
-    )
-    .map_err(|error| error.to_string())?;
-    let program: BpfProgram = filter
-        .try_into()
-        .map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let architecture = std::env::consts::ARCH.try_into().map_err(|_| "unknown architecture".to_string())?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno as u32), architecture)
+        .map_err(|error| error.to_string())?;
+    let program: BpfProgram = filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
     seccompiler::apply_filter_all_threads(&without_x32(program)).map_err(|error| error.to_string())
 }
 
@@ -408,24 +367,9 @@ fn without_x32(program: BpfProgram) -> BpfProgram {
     const RETURN: u16 = 0x06; // BPF_RET | BPF_K
     const RETURN_ERRNO: u32 = 0x0005_0000; // SECCOMP_RET_ERRNO
     let prologue = [
-        sock_filter {
-            code: LOAD_WORD,
-            jt: 0,
-            jf: 0,
-            k: 0,
-        },
-        sock_filter {
-            code: JUMP_IF_AT_LEAST,
-            jt: 0,
-            jf: 1,
-            k: 0x4000_0000,
-        },
-        sock_filter {
-            code: RETURN,
-            jt: 0,
-            jf: 0,
-            k: RETURN_ERRNO | libc::ENOSYS as u32,
-        },
+        sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 },
+        sock_filter { code: JUMP_IF_AT_LEAST, jt: 0, jf: 1, k: 0x4000_0000 },
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: RETURN_ERRNO | libc::ENOSYS as u32 },
     ];
     prologue.into_iter().chain(program).collect()
 }
@@ -444,11 +388,7 @@ mod tests {
             }
             let mut status = 0;
             libc::waitpid(child, &mut status, 0);
-            if libc::WIFEXITED(status) {
-                libc::WEXITSTATUS(status)
-            } else {
-                100 + libc::WTERMSIG(status)
-            }
+            if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 100 + libc::WTERMSIG(status) }
         }
     }
 
@@ -468,19 +408,11 @@ mod tests {
                 std::fs::read(inside.path().join("file")).is_ok(),
                 std::fs::write(inside.path().join("file"), "changed").is_err(),
                 std::fs::read(outside.path().join("file")).is_err(),
-                std::net::TcpStream::connect("127.0.0.1:1")
-                    .unwrap_err()
-                    .kind()
-                    == std::io::ErrorKind::PermissionDenied,
+                std::net::TcpStream::connect("127.0.0.1:1").unwrap_err().kind() == std::io::ErrorKind::PermissionDenied,
                 std::process::Command::new("/bin/true").status().is_err(),
-                std::thread::spawn(|| std::fs::read("/etc/passwd").is_err())
-                    .join()
-                    .unwrap(),
+                std::thread::spawn(|| std::fs::read("/etc/passwd").is_err()).join().unwrap(),
             ];
-            claims
-                .iter()
-                .position(|held| !held)
-                .map_or(0, |index| index as i32 + 1)
+            claims.iter().position(|held| !held).map_or(0, |index| index as i32 + 1)
         });
         if outcome == 77 {
             eprintln!("this kernel lacks Landlock or seccomp: nothing to prove");
@@ -495,8 +427,7 @@ mod tests {
             let (ask, asked) = std::sync::mpsc::channel::<()>();
             let earlier = std::thread::spawn(move || {
                 asked.recv().ok();
-                std::fs::read("/etc/passwd").is_err()
-                    && std::net::UdpSocket::bind("127.0.0.1:0").is_err()
+                std::fs::read("/etc/passwd").is_err() && std::net::UdpSocket::bind("127.0.0.1:0").is_err()
             });
             let done = confine(&[], 1 << 30);
             if done.landlock != Protection::Enforced || done.seccomp != Protection::Enforced {
@@ -505,9 +436,6 @@ mod tests {
             ask.send(()).ok();
             i32::from(!earlier.join().unwrap())
         });
-        assert!(
-            outcome == 0 || outcome == 77,
-            "claim {outcome} does not hold"
-        );
+        assert!(outcome == 0 || outcome == 77, "claim {outcome} does not hold");
     }
 }

@@ -11,10 +11,11 @@ const LATIN_LETTERS_MIN: usize = 12;
 
 /// Words that hardly any other language has, and words that English shares with some.
 const ENGLISH_ALONE: &[&str] = &[
-    "the", "and", "with", "which", "that", "this", "from", "are", "were", "have", "has", "been", "what", "how", "does", "who",
-    "when", "where", "than", "their", "these", "between", "through",
+    "the", "and", "with", "which", "that", "this", "from", "are", "were", "have", "has", "been", "what", "how", "does",
+    "who", "when", "where", "than", "their", "these", "between", "through",
 ];
-const ENGLISH_TOO: &[&str] = &["of", "in", "is", "by", "for", "to", "a", "an", "on", "as", "at", "be", "or", "not", "can", "was"];
+const ENGLISH_TOO: &[&str] =
+    &["of", "in", "is", "by", "for", "to", "a", "an", "on", "as", "at", "be", "or", "not", "can", "was"];
 
 /// ISO 639-3 code of a text's language, and whether the guess may be relied on. None where the text is too short to tell.
 pub fn detect(text: &str) -> Option<(&'static str, bool)> {
@@ -24,7 +25,10 @@ pub fn detect(text: &str) -> Option<(&'static str, bool)> {
         return Some((Lang::Eng.code(), true));
     }
     let latin = whatlang::detect_script(text) == Some(Script::Latin);
-    if latin && text.chars().filter(|character| character.is_alphabetic()).take(LATIN_LETTERS_MIN).count() < LATIN_LETTERS_MIN {
+    if latin
+        && text.chars().filter(|character| character.is_alphabetic()).take(LATIN_LETTERS_MIN).count()
+            < LATIN_LETTERS_MIN
+    {
         return None;
     }
     detector().detect(text).map(|info| (info.lang().code(), info.is_reliable()))
@@ -36,7 +40,10 @@ fn plainly_english(text: &str) -> bool {
         return false;
     }
     let (mut own, mut all) = (0, 0);
-    for word in text.split(|character: char| !character.is_ascii_alphabetic()).filter(|word| !word.is_empty() && word.len() <= 7) {
+    for word in text
+        .split(|character: char| !character.is_ascii_alphabetic())
+        .filter(|word| !word.is_empty() && word.len() <= 7)
+    {
         let alone = ENGLISH_ALONE.iter().any(|known| word.eq_ignore_ascii_case(known));
         own += usize::from(alone);
         all += usize::from(alone || ENGLISH_TOO.iter().any(|known| word.eq_ignore_ascii_case(known)));
@@ -53,10 +60,12 @@ fn detector() -> &'static Detector {
     static DETECTOR: OnceLock<Detector> = OnceLock::new();
     DETECTOR.get_or_init(|| {
         Detector::with_allowlist(vec![
-            Eng, Deu, Fra, Spa, Ita, Por, Nld, Swe, Dan, Nob, Fin, Hun, Ron, Tur, Pol, Ces, Cat, Hrv, Slk, Vie, Ind, // Latin
+            Eng, Deu, Fra, Spa, Ita, Por, Nld, Swe, Dan, Nob, Fin, Hun, Ron, Tur, Pol, Ces, Cat, Hrv, Slk, Vie,
+            Ind, // Latin
             Rus, Ukr, Bul, Srp, // Cyrillic
             Ara, Pes, Urd, Hin, Mar, Heb, Yid, // several languages in one script
-            Ell, Tam, Tel, Kan, Mal, Guj, Pan, Ben, Tha, Kat, Hye, Kor, Jpn, Cmn, Amh, Mya, Khm, Sin, // a script of their own
+            Ell, Tam, Tel, Kan, Mal, Guj, Pan, Ben, Tha, Kat, Hye, Kor, Jpn, Cmn, Amh, Mya, Khm,
+            Sin, // a script of their own
         ])
     })
 }
@@ -83,7 +92,10 @@ mod tests {
             ("deu", "Die Regierung hat gestern ein neues Gesetz zum Schutz der Umwelt beschlossen."),
             ("fra", "Le gouvernement a présenté hier une nouvelle loi sur la protection de la nature."),
             ("spa", "El gobierno presentó ayer una nueva ley para la protección del medio ambiente."),
-            ("rus", "Вчера правительство страны приняло новый закон об охране природы, который вступит в силу с начала следующего года."),
+            (
+                "rus",
+                "Вчера правительство страны приняло новый закон об охране природы, который вступит в силу с начала следующего года.",
+            ),
             ("jpn", "政府は昨日、環境を守るための新しい法律を決めました。"),
         ] {
             assert_eq!(detect(text), Some((language, true)), "{text}");

@@ -76,7 +76,9 @@ fn spans(measure: &Measure, head: &str, text: &str) -> Result<Vec<(usize, usize,
     while next < pieces.len() {
         let mut end = next + packed(&pieces[next..], room, target);
         // Tokens of parts need not add up to those of the whole: what is stored is what was counted.
-        while end > next + 1 && !measure.fits(&format!("{head}{}", text[pieces[next].start..pieces[end - 1].end].trim()))? {
+        while end > next + 1
+            && !measure.fits(&format!("{head}{}", text[pieces[next].start..pieces[end - 1].end].trim()))?
+        {
             end -= 1;
         }
         let (from, to) = trimmed(text, pieces[next].start, pieces[end - 1].end);

@@ -88,7 +88,8 @@ fn a_title_takes_at_most_a_quarter() {
 
 #[test]
 fn words_are_counted_where_no_model_is_installed() {
-    let passages = cut(&Measure::Words { limit: 20 }, None, &[block(&"One two three four. ".repeat(20), None, None)]).unwrap();
+    let passages =
+        cut(&Measure::Words { limit: 20 }, None, &[block(&"One two three four. ".repeat(20), None, None)]).unwrap();
     assert!(passages.len() >= 5 && passages.iter().all(|passage| passage.text.ends_with("four.")));
 }
 

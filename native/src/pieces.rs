@@ -143,7 +143,13 @@ fn bounded(sentence: &str, most: usize) -> Vec<(usize, usize)> {
 }
 
 /// The sentence as one piece, or as parts of at most `room` tokens, cut between words where the part has more than one.
-fn cut_to_room(measure: &Measure, sentence: &str, base: usize, room: usize, found: &mut Vec<Piece>) -> Result<(), String> {
+fn cut_to_room(
+    measure: &Measure,
+    sentence: &str,
+    base: usize,
+    room: usize,
+    found: &mut Vec<Piece>,
+) -> Result<(), String> {
     let mut start = 0;
     while start < sentence.len() {
         let rest = &sentence[start..];

@@ -17,8 +17,8 @@ const TRANSFER_TYPE: &[u8] = b"TransferWithAuthorization(address from,address to
 
 /// Half of the order of secp256k1, rounded down: the largest s that `ECRecover.sol` accepts.
 const S_MAX: Word = [
-    0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4,
-    0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0,
+    0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x5d, 0x57, 0x6e,
+    0x73, 0x57, 0xa4, 0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0,
 ];
 
 static CONTEXT: LazyLock<Secp256k1<VerifyOnly>> = LazyLock::new(Secp256k1::verification_only);
@@ -70,7 +70,13 @@ fn padded(address: &Address) -> Word {
 pub fn domain_separator(name: &str, version: &str, chain_id: u64, contract: &Address) -> Word {
     let mut chain = [0; 32];
     chain[24..].copy_from_slice(&chain_id.to_be_bytes());
-    keccak(&[&keccak(&[DOMAIN_TYPE]), &keccak(&[name.as_bytes()]), &keccak(&[version.as_bytes()]), &chain, &padded(contract)])
+    keccak(&[
+        &keccak(&[DOMAIN_TYPE]),
+        &keccak(&[name.as_bytes()]),
+        &keccak(&[version.as_bytes()]),
+        &chain,
+        &padded(contract),
+    ])
 }
 
 /// The digest that the payer signs (EIP-712, `\x19\x01 ‖ domain ‖ struct`).
@@ -127,7 +133,8 @@ mod tests {
     }
 
     fn sign(secret: &SecretKey, digest: &Word) -> [u8; 65] {
-        let (id, compact) = Secp256k1::new().sign_ecdsa_recoverable(Message::from_digest(*digest), secret).serialize_compact();
+        let (id, compact) =
+            Secp256k1::new().sign_ecdsa_recoverable(Message::from_digest(*digest), secret).serialize_compact();
         let mut out = [0; 65];
         out[..64].copy_from_slice(&compact);
         out[64] = 27 + i32::from(id) as u8;
@@ -135,7 +142,8 @@ mod tests {
     }
 
     fn hex<const N: usize>(text: &str) -> [u8; N] {
-        let bytes: Vec<u8> = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
+        let bytes: Vec<u8> =
+            (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
         bytes.try_into().unwrap()
     }
 
@@ -144,7 +152,14 @@ mod tests {
     }
 
     fn transfer(from: Address, seed: u8) -> TransferAuthorization {
-        TransferAuthorization { from, to: [seed; 20], value: [seed; 32], valid_after: [0; 32], valid_before: [7; 32], nonce: [seed ^ 0xff; 32] }
+        TransferAuthorization {
+            from,
+            to: [seed; 20],
+            value: [seed; 32],
+            valid_after: [0; 32],
+            valid_before: [7; 32],
+            nonce: [seed ^ 0xff; 32],
+        }
     }
 
     #[test]

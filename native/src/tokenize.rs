@@ -66,8 +66,10 @@ impl TextTokenizer {
     fn truncated(&self, text: &str) -> Result<Vec<u32>, String> {
         let mut encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
         encoding.truncate(self.rules.limit - self.added, 0, TruncationDirection::Right);
-        let whole =
-            self.tokenizer.post_process(encoding, None, self.rules.special_tokens).map_err(|error| error.to_string())?;
+        let whole = self
+            .tokenizer
+            .post_process(encoding, None, self.rules.special_tokens)
+            .map_err(|error| error.to_string())?;
         Ok(whole.get_ids().to_vec())
     }
 

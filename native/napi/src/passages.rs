@@ -40,9 +40,10 @@ impl PassageCutter {
     pub fn new(path: Option<String>, rules: TokenizerRules, prefix: String) -> Result<Self> {
         let limit = rules.limit as usize;
         let measure = match path {
-            Some(path) => {
-                Measure::Model { tokenizer: TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)?, prefix }
-            }
+            Some(path) => Measure::Model {
+                tokenizer: TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)?,
+                prefix,
+            },
             None => Measure::Words { limit },
         };
         Ok(Self { measure })

@@ -7,7 +7,13 @@ use crate::tokenize::internal;
 
 /// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`: channel by channel (`nchw`) or pixel by pixel (`nhwc`).
 #[napi(catch_unwind)]
-pub fn normalise_pixels(rgb: &[u8], mean: Vec<f64>, std: Vec<f64>, layout: String, mut out: Float32ArraySlice) -> Result<()> {
+pub fn normalise_pixels(
+    rgb: &[u8],
+    mean: Vec<f64>,
+    std: Vec<f64>,
+    layout: String,
+    mut out: Float32ArraySlice,
+) -> Result<()> {
     let layout = match layout.as_str() {
         "nchw" => Layout::Nchw,
         "nhwc" => Layout::Nhwc,

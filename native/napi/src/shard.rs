@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use farthing_core::shard::error::ShardError;
 use farthing_core::shard::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::opened::Shard;
+use farthing_core::shard::queue::Write;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::shard::store::SpaceSpec;
 use farthing_core::shard::top::Ranking;
@@ -29,7 +29,8 @@ pub struct ShardSpace {
 }
 
 fn spec(space: ShardSpace) -> Result<SpaceSpec> {
-    let model = digest_of_hex(&space.model_sha256).ok_or_else(|| internal("A model's SHA-256 has 64 hexadecimal digits."))?;
+    let model =
+        digest_of_hex(&space.model_sha256).ok_or_else(|| internal("A model's SHA-256 has 64 hexadecimal digits."))?;
     let dimensions = space.dimensions as usize;
     if dimensions == 0 || dimensions > farthing_core::kernels::DIMENSIONS_MAX {
         return Err(internal("A space has no dimensions, or too many."));
@@ -166,7 +167,11 @@ impl SegmentBatch {
         let picture = match (fingerprint, digest) {
             (None, None) => None,
             (fingerprint, digest) => Some(PictureInput {
-                digest: digest.as_deref().unwrap_or_default().try_into().map_err(|_| internal("A digest has 32 bytes."))?,
+                digest: digest
+                    .as_deref()
+                    .unwrap_or_default()
+                    .try_into()
+                    .map_err(|_| internal("A digest has 32 bytes."))?,
                 fingerprint: fingerprint.map(|bytes| bytes.to_vec()).unwrap_or_default(),
             }),
         };
@@ -174,7 +179,11 @@ impl SegmentBatch {
             let at = self.spaces.iter().position(|space| space.name == *name);
             at.ok_or_else(|| internal(&format!("{name} is no space of the index.")))
         };
-        let vectors = spaces.iter().zip(vectors).map(|(name, vector)| Ok((number(name)?, vector.to_vec()))).collect::<Result<_>>()?;
+        let vectors = spaces
+            .iter()
+            .zip(vectors)
+            .map(|(name, vector)| Ok((number(name)?, vector.to_vec())))
+            .collect::<Result<_>>()?;
         let segment = SegmentInput { record, place, words, picture, vectors };
         segment.check(&self.spaces).map_err(crossing)?;
         self.segments.push(segment);
@@ -207,7 +216,13 @@ impl NativeSnapshot {
 
     /// As `searchVector`, by BM25.
     #[napi(catch_unwind)]
-    pub fn search_words(&self, query: String, segments: Uint32ArraySlice, scores: Float32ArraySlice, facts: Uint32ArraySlice) -> Result<u32> {
+    pub fn search_words(
+        &self,
+        query: String,
+        segments: Uint32ArraySlice,
+        scores: Float32ArraySlice,
+        facts: Uint32ArraySlice,
+    ) -> Result<u32> {
         let k = segments.len().min(scores.len());
         fill(self.open()?.search_words(&query, k).map_err(crossing)?, segments, scores, facts)
     }
@@ -279,14 +294,20 @@ impl NativeSnapshot {
     }
 }
 
-fn fill(ranking: Ranking, mut segments: Uint32ArraySlice, mut scores: Float32ArraySlice, mut facts: Uint32ArraySlice) -> Result<u32> {
+fn fill(
+    ranking: Ranking,
+    mut segments: Uint32ArraySlice,
+    mut scores: Float32ArraySlice,
+    mut facts: Uint32ArraySlice,
+) -> Result<u32> {
     // Safety: the caller's arrays are its own thread's, and nothing else runs there until this returns.
     let (segments, scores, facts) = unsafe { (segments.as_mut(), scores.as_mut(), facts.as_mut()) };
     for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
         *segment = hit.segment;
         *score = hit.score;
     }
-    let told = [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored), ranking.ceiling.to_bits()];
+    let told =
+        [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored), ranking.ceiling.to_bits()];
     for (fact, value) in facts.iter_mut().zip(told) {
         *fact = value;
     }

@@ -34,8 +34,11 @@ unsafe fn dots_i8_avx2(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
             let pairs = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(code, signed));
             sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
         }
-        let rest: i32 =
-            codes[whole..].iter().zip(&query.codes[whole..]).map(|(code, query)| i32::from(*code) * i32::from(*query)).sum();
+        let rest: i32 = codes[whole..]
+            .iter()
+            .zip(&query.codes[whole..])
+            .map(|(code, query)| i32::from(*code) * i32::from(*query))
+            .sum();
         *dot = sum_of_lanes(sum) + rest;
     }
 }
@@ -75,9 +78,23 @@ unsafe fn dot_f32_fma(query: &[f32], row: &[u8]) -> f32 {
     finish_f32(lanes, query, row, whole, f32::mul_add)
 }
 
-fn bounds(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+fn bounds(
+    dots: &[i32],
+    scales: &[f32],
+    residuals: &[f32],
+    terms: BoundTerms,
+    threshold: f32,
+    out: &mut BoundRows<'_>,
+) -> bool {
     #[target_feature(enable = "avx2")]
-    fn wide(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+    fn wide(
+        dots: &[i32],
+        scales: &[f32],
+        residuals: &[f32],
+        terms: BoundTerms,
+        threshold: f32,
+        out: &mut BoundRows<'_>,
+    ) -> bool {
         bounds_loop(dots, scales, residuals, terms, threshold, out)
     }
     // Safety: the kernel is listed only where AVX2 was detected.

@@ -20,7 +20,11 @@ unsafe fn load<T>(bytes: &[T], at: usize, whole: bool) -> __m512i {
     // Safety: a whole load lies within the slice; the mask leaves out what is beyond it, and masked bytes are not touched.
     unsafe {
         let from = bytes.as_ptr().add(at);
-        if whole { _mm512_loadu_si512(from.cast()) } else { _mm512_maskz_loadu_epi8((1 << (bytes.len() - at)) - 1, from.cast()) }
+        if whole {
+            _mm512_loadu_si512(from.cast())
+        } else {
+            _mm512_maskz_loadu_epi8((1 << (bytes.len() - at)) - 1, from.cast())
+        }
     }
 }
 
@@ -143,9 +147,23 @@ unsafe fn dot_f32_wide(query: &[f32], row: &[u8]) -> f32 {
     finish_f32(lanes, query, row, whole, f32::mul_add)
 }
 
-fn bounds(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+fn bounds(
+    dots: &[i32],
+    scales: &[f32],
+    residuals: &[f32],
+    terms: BoundTerms,
+    threshold: f32,
+    out: &mut BoundRows<'_>,
+) -> bool {
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    fn wide(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+    fn wide(
+        dots: &[i32],
+        scales: &[f32],
+        residuals: &[f32],
+        terms: BoundTerms,
+        threshold: f32,
+        out: &mut BoundRows<'_>,
+    ) -> bool {
         bounds_loop(dots, scales, residuals, terms, threshold, out)
     }
     // Safety: the kernel is listed only where its features were detected.

@@ -6,13 +6,13 @@
 
 use std::sync::OnceLock;
 
-pub mod scalar;
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+pub mod scalar;
 #[cfg(test)]
 mod tests;
 
@@ -64,7 +64,14 @@ pub type DotsI8 = fn(query: &CodedQuery, codes: &[i8], out: &mut [i32]);
 pub type DotF32 = fn(query: &[f32], row: &[u8]) -> f32;
 /// Writes the estimate (`scale · query_scale · dot`) and the error bound of each row; all slices have one length. True
 /// when a row's estimate plus bound reaches `threshold`.
-pub type Bounds = fn(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool;
+pub type Bounds = fn(
+    dots: &[i32],
+    scales: &[f32],
+    residuals: &[f32],
+    terms: BoundTerms,
+    threshold: f32,
+    out: &mut BoundRows<'_>,
+) -> bool;
 
 /// Where a kernel writes its estimates and error bounds.
 pub struct BoundRows<'a> {
@@ -85,7 +92,13 @@ pub const LANES: usize = 32;
 
 /// The last step of every f32 kernel: the elements after the last whole group of lanes, then the tree of additions.
 #[inline(always)]
-fn finish_f32(mut lanes: [f32; LANES], query: &[f32], row: &[u8], from: usize, fused: impl Fn(f32, f32, f32) -> f32) -> f32 {
+fn finish_f32(
+    mut lanes: [f32; LANES],
+    query: &[f32],
+    row: &[u8],
+    from: usize,
+    fused: impl Fn(f32, f32, f32) -> f32,
+) -> f32 {
     for (lane, at) in lanes.iter_mut().zip(from..query.len()) {
         *lane = fused(query[at], f32_at(row, at), *lane);
     }
@@ -107,7 +120,14 @@ fn f32_at(row: &[u8], at: usize) -> f32 {
 /// The loop of [`Bounds`], compiled once for each instruction set; multiplications and additions are never fused, so
 /// that every kernel gives the same bits.
 #[inline(always)]
-fn bounds_loop(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+fn bounds_loop(
+    dots: &[i32],
+    scales: &[f32],
+    residuals: &[f32],
+    terms: BoundTerms,
+    threshold: f32,
+    out: &mut BoundRows<'_>,
+) -> bool {
     let rows = dots.len();
     let (scales, residuals) = (&scales[..rows], &residuals[..rows]);
     let (estimates, errors) = (&mut out.estimates[..rows], &mut out.errors[..rows]);

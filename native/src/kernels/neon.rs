@@ -24,8 +24,11 @@ fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
             }
             vaddvq_s32(sum)
         };
-        let rest: i32 =
-            codes[whole..].iter().zip(&query.codes[whole..]).map(|(code, query)| i32::from(*code) * i32::from(*query)).sum();
+        let rest: i32 = codes[whole..]
+            .iter()
+            .zip(&query.codes[whole..])
+            .map(|(code, query)| i32::from(*code) * i32::from(*query))
+            .sum();
         *dot = sum + rest;
     }
 }
@@ -51,6 +54,13 @@ fn dot_f32(query: &[f32], row: &[u8]) -> f32 {
     finish_f32(lanes, query, row, whole, f32::mul_add)
 }
 
-fn bounds(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+fn bounds(
+    dots: &[i32],
+    scales: &[f32],
+    residuals: &[f32],
+    terms: BoundTerms,
+    threshold: f32,
+    out: &mut BoundRows<'_>,
+) -> bool {
     bounds_loop(dots, scales, residuals, terms, threshold, out)
 }

@@ -23,6 +23,13 @@ fn dot_f32(query: &[f32], row: &[u8]) -> f32 {
     finish_f32(lanes, query, row, whole, f32::mul_add)
 }
 
-fn bounds(dots: &[i32], scales: &[f32], residuals: &[f32], terms: BoundTerms, threshold: f32, out: &mut BoundRows<'_>) -> bool {
+fn bounds(
+    dots: &[i32],
+    scales: &[f32],
+    residuals: &[f32],
+    terms: BoundTerms,
+    threshold: f32,
+    out: &mut BoundRows<'_>,
+) -> bool {
     bounds_loop(dots, scales, residuals, terms, threshold, out)
 }

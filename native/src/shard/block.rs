@@ -96,7 +96,9 @@ impl Header {
         }
         let layout = u16::from_le_bytes([value[4], value[5]]);
         if layout != LAYOUT {
-            return Err(ShardError::corrupt(format!("A block has layout {layout}; this version reads layout {LAYOUT}.")));
+            return Err(ShardError::corrupt(format!(
+                "A block has layout {layout}; this version reads layout {LAYOUT}."
+            )));
         }
         if value[6] != kind as u8 || u64_at(value, 24) != value.len() as u64 {
             return Err(ShardError::corrupt("A block is of another kind or length than its header says."));
@@ -258,6 +260,9 @@ mod tests {
         let mut bytes = vec![];
         push_u32s(&mut bytes, [2, 5, 9]);
         let column = U32Column(&bytes);
-        assert_eq!((column.position(5), column.position(6), column.lower_bound(6), column.lower_bound(10)), (Some(1), None, 2, 3));
+        assert_eq!(
+            (column.position(5), column.position(6), column.lower_bound(6), column.lower_bound(10)),
+            (Some(1), None, 2, 3)
+        );
     }
 }

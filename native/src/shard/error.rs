@@ -43,7 +43,11 @@ impl From<heed::Error> for ShardError {
         match &error {
             heed::Error::Mdb(MdbError::MapFull) => Self::new("tenant_full", "The index has reached its largest size."),
             heed::Error::Mdb(
-                MdbError::Corrupted | MdbError::PageNotFound | MdbError::Invalid | MdbError::VersionMismatch | MdbError::Incompatible,
+                MdbError::Corrupted
+                | MdbError::PageNotFound
+                | MdbError::Invalid
+                | MdbError::VersionMismatch
+                | MdbError::Incompatible,
             ) => Self::corrupt(format!("The index file is damaged: {error}.")),
             heed::Error::Io(io) => Self::from_io(io),
             heed::Error::Decoding(_) => Self::corrupt("A record of the index file cannot be decoded."),

@@ -43,8 +43,8 @@ struct ItemFields {
 
 impl ItemRecord {
     pub fn parse(json: &str) -> Result<Self> {
-        let fields: ItemFields =
-            serde_json::from_str(json).map_err(|error| ShardError::internal(format!("An item record cannot be read: {error}.")))?;
+        let fields: ItemFields = serde_json::from_str(json)
+            .map_err(|error| ShardError::internal(format!("An item record cannot be read: {error}.")))?;
         if fields.id.is_empty() || fields.id.len() > ID_BYTES_MAX {
             return Err(ShardError::internal("An item id is empty or too long."));
         }
@@ -54,7 +54,8 @@ impl ItemRecord {
             "failed" => ItemState::Failed,
             other => return Err(ShardError::internal(format!("{other} is no state of an item."))),
         };
-        let sha256 = digest_of_hex(&fields.sha256).ok_or_else(|| ShardError::internal("An item's sha256 is not 64 hexadecimal digits."))?;
+        let sha256 = digest_of_hex(&fields.sha256)
+            .ok_or_else(|| ShardError::internal("An item's sha256 is not 64 hexadecimal digits."))?;
         Ok(Self { json: json.as_bytes().to_vec(), id: fields.id, sha256, state, bytes: fields.bytes })
     }
 }
@@ -93,7 +94,8 @@ impl SegmentInput {
     /// Refuses what must not get into the index; nothing is written before every Segment of an Item has passed.
     pub fn check(&self, spaces: &[SpaceSpec]) -> Result<()> {
         for (space, vector) in &self.vectors {
-            let spec = spaces.get(*space).ok_or_else(|| ShardError::internal("A vector belongs to no space of the index."))?;
+            let spec =
+                spaces.get(*space).ok_or_else(|| ShardError::internal("A vector belongs to no space of the index."))?;
             if vector.len() != spec.dimensions {
                 return Err(ShardError::internal(format!(
                     "A vector of {} has {} dimensions instead of {}.",

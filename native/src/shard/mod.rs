@@ -14,8 +14,8 @@ pub mod queue;
 pub mod scan;
 pub mod snapshot;
 pub mod store;
+#[cfg(test)]
+mod tests;
 pub mod top;
 pub mod vectors;
 pub mod write;
-#[cfg(test)]
-mod tests;

@@ -52,7 +52,9 @@ impl Shard {
     /// Closes the environment: waits for accepted writes and open snapshots. Idempotent.
     pub fn close(&self) -> Result<()> {
         let _one = self.closing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Some(queue) = self.queue.write().unwrap_or_else(|poisoned| poisoned.into_inner()).take() else { return Ok(()) };
+        let Some(queue) = self.queue.write().unwrap_or_else(|poisoned| poisoned.into_inner()).take() else {
+            return Ok(());
+        };
         queue.close();
         let closed = queue.store().env.clone().prepare_for_closing();
         drop(queue);

@@ -79,7 +79,8 @@ impl<'a> PicturesView<'a> {
     /// bits, below 1); any other is left out.
     pub fn search(&self, digest: &[u8], fingerprint: &[u8], dead: Dead<'_>, top: &mut Top) -> Result<()> {
         for row in (0..self.header.rows as usize).filter(|row| !dead.has(*row)) {
-            let score = if self.digest(row) == digest { Some(1.0) } else { similarity(fingerprint, self.fingerprint(row)?) };
+            let score =
+                if self.digest(row) == digest { Some(1.0) } else { similarity(fingerprint, self.fingerprint(row)?) };
             if let Some(score) = score {
                 top.offer(Scored { score, segment: self.segments.get(row) });
             }
@@ -126,7 +127,11 @@ mod tests {
 
     #[test]
     fn the_same_file_comes_first_then_near_copies_and_never_a_far_one() {
-        let near = { let mut bits = [0xaa; 16]; bits[0] ^= 0b111; bits };
+        let near = {
+            let mut bits = [0xaa; 16];
+            bits[0] ^= 0b111;
+            bits
+        };
         let value = encode(&[row(0, 1, near), row(1, 2, [0xaa; 16]), row(2, 3, [0x55; 16]), row(3, 9, [0x12; 16])]);
         let hits = search(&value, 9, [0xaa; 16]);
         assert_eq!(hits.iter().map(|hit| hit.0).collect::<Vec<_>>(), [3, 1, 0]);

@@ -124,7 +124,8 @@ impl WriteQueue {
     }
 
     fn commit_group(&self, group: Vec<Waiting>) {
-        let (writes, dones): (Vec<Write>, Vec<Done>) = group.into_iter().map(|waiting| (waiting.write, waiting.done)).unzip();
+        let (writes, dones): (Vec<Write>, Vec<Done>) =
+            group.into_iter().map(|waiting| (waiting.write, waiting.done)).unzip();
         let results = guarded(|| {
             let prepared: Vec<Prepared> = writes.into_iter().map(Prepared::new).collect();
             Ok(self.commit_together(&prepared))
@@ -203,7 +204,8 @@ impl Prepared {
 
 /// A panic becomes an error: a thread that serves every index must not end for one of them.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(ShardError::internal("A write to the index failed unexpectedly.")))
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(ShardError::internal("A write to the index failed unexpectedly.")))
 }
 
 /// Queues that have something to do, first come first served: a queue goes to the end of the line after each turn.

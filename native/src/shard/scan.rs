@@ -36,9 +36,21 @@ struct Candidate {
 }
 
 /// The exact best k rows of a space for a query, in the order of their f32 scores, then of insertion.
-pub fn search(store: &Store, txn: &RoTxn<'_>, kernel: &Kernel, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Ranking> {
+pub fn search(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    kernel: &Kernel,
+    space: &SpaceSpec,
+    query: &[f32],
+    k: usize,
+) -> Result<Ranking> {
     if query.len() != space.dimensions {
-        return Err(ShardError::internal(format!("A query of {} has {} dimensions instead of {}.", space.name, query.len(), space.dimensions)));
+        return Err(ShardError::internal(format!(
+            "A query of {} has {} dimensions instead of {}.",
+            space.name,
+            query.len(),
+            space.dimensions
+        )));
     }
     check_finite(query)?;
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
@@ -106,7 +118,11 @@ fn scan(
         ranking.scanned += rows as u64;
         for from in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - from);
-            (kernel.dots_i8)(&query.coded, &view.codes[from * dimensions..(from + count) * dimensions], &mut dots[..count]);
+            (kernel.dots_i8)(
+                &query.coded,
+                &view.codes[from * dimensions..(from + count) * dimensions],
+                &mut dots[..count],
+            );
             copy_f32s(view.scales, from, &mut scales[..count]);
             copy_f32s(view.residuals, from, &mut residuals[..count]);
             let mut out = BoundRows { estimates: &mut estimates, errors: &mut errors };
@@ -149,7 +165,8 @@ fn rescore<'t>(
     mut candidates: Vec<Candidate>,
     ranking: &mut Ranking,
 ) -> Result<()> {
-    candidates.sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
+    candidates
+        .sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
     let mut top = Top::new(k);
     for candidate in candidates {
         if candidate.upper < top.threshold() {
@@ -169,7 +186,13 @@ fn rescore<'t>(
     Ok(())
 }
 
-fn rows_of<'t>(store: &Store, txn: &'t RoTxn<'_>, key: BlockKey, codes: &CodesView<'_>, checked: &Checked) -> Result<RowsView<'t>> {
+fn rows_of<'t>(
+    store: &Store,
+    txn: &'t RoTxn<'_>,
+    key: BlockKey,
+    codes: &CodesView<'_>,
+    checked: &Checked,
+) -> Result<RowsView<'t>> {
     let missing = || ShardError::corrupt("The vectors of a block are missing.");
     let value = store.databases.rows.get(txn, &key.bytes())?.ok_or_else(missing)?;
     let rows = RowsView::read(value)?;

@@ -94,7 +94,8 @@ impl Snapshot {
 
     fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {
         let Some(value) = self.queue.store().databases.segments.get(&self.txn, &segment)? else { return Ok(None) };
-        let (place, record) = value.split_first_chunk::<4>().ok_or_else(|| ShardError::corrupt("A segment's record is damaged."))?;
+        let (place, record) =
+            value.split_first_chunk::<4>().ok_or_else(|| ShardError::corrupt("A segment's record is damaged."))?;
         Ok(Some((u32::from_le_bytes(*place), record)))
     }
 
@@ -105,7 +106,9 @@ impl Snapshot {
             return Ok(None);
         }
         let databases = &self.queue.store().databases;
-        let Some(entry) = databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()? else { return Ok(None) };
+        let Some(entry) = databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()? else {
+            return Ok(None);
+        };
         self.record_of(entry.sequence)
     }
 

@@ -192,7 +192,9 @@ impl Store {
 
     pub fn totals(&self, txn: &RoTxn<'_>) -> Result<Totals> {
         match self.databases.meta.get(txn, "totals")? {
-            Some(json) => serde_json::from_slice(json).map_err(|_| ShardError::corrupt("The totals of the index are damaged.")),
+            Some(json) => {
+                serde_json::from_slice(json).map_err(|_| ShardError::corrupt("The totals of the index are damaged."))
+            }
             None => Ok(Totals::default()),
         }
     }
@@ -256,7 +258,9 @@ fn existing(env: &Env<WithoutTls>) -> Result<Option<Databases>> {
         Some(Ok(bytes)) if u32::from_le_bytes(bytes) == FORMAT => {}
         Some(Ok(bytes)) => {
             let format = u32::from_le_bytes(bytes);
-            return Err(ShardError::corrupt(format!("The index has format {format}; this version reads format {FORMAT}.")));
+            return Err(ShardError::corrupt(format!(
+                "The index has format {format}; this version reads format {FORMAT}."
+            )));
         }
         _ => return Err(ShardError::corrupt("The index does not say its format.")),
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
-use super::queue::Write;
 use super::opened::Shard;
+use super::queue::Write;
 use super::store::SpaceSpec;
 use super::top::{Ranking, Scored};
 use crate::kernels;
@@ -27,7 +27,13 @@ fn item(id: &str, state: &str) -> ItemRecord {
 }
 
 fn segment(vector: &[f32], words: &str) -> SegmentInput {
-    SegmentInput { record: r#"{"place":3}"#.into(), place: 3, words: Some(words.into()), picture: None, vectors: vec![(0, vector.to_vec())] }
+    SegmentInput {
+        record: r#"{"place":3}"#.into(),
+        place: 3,
+        words: Some(words.into()),
+        picture: None,
+        vectors: vec![(0, vector.to_vec())],
+    }
 }
 
 fn append(shard: &Shard, id: &str, segments: Vec<SegmentInput>) {
@@ -133,7 +139,11 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
     for number in 0..600 {
         let mut vector = vec![0f32; DIMENSIONS];
         vector[number % DIMENSIONS] = 1.0;
-        append(&shard, &format!("i{number}"), vec![segment(&vector, if number % 3 == 0 { "fizz" } else { "buzz word" })]);
+        append(
+            &shard,
+            &format!("i{number}"),
+            vec![segment(&vector, if number % 3 == 0 { "fizz" } else { "buzz word" })],
+        );
     }
     shard.close().unwrap();
     let shard = open(folder.path());
@@ -234,7 +244,11 @@ fn pictures_are_removed_with_their_item() {
     let shard = open(folder.path());
     for (id, byte) in [("a", 1u8), ("b", 2)] {
         let picture = PictureInput { digest: [byte; 32], fingerprint: vec![0xf0; 16] };
-        append(&shard, id, vec![SegmentInput { record: "{}".into(), picture: Some(picture), ..SegmentInput::default() }]);
+        append(
+            &shard,
+            id,
+            vec![SegmentInput { record: "{}".into(), picture: Some(picture), ..SegmentInput::default() }],
+        );
     }
     let found = |shard: &Shard| {
         let ranking = shard.snapshot().unwrap().search_picture(&[0xf0; 16], &[2; 32], 10).unwrap();

@@ -50,7 +50,11 @@ impl Top {
 
     /// The score that a further segment must at least reach; −∞ until there are k.
     pub fn threshold(&self) -> f32 {
-        if self.heap.len() < self.k { f32::NEG_INFINITY } else { self.heap.peek().map_or(f32::INFINITY, |worst| worst.score) }
+        if self.heap.len() < self.k {
+            f32::NEG_INFINITY
+        } else {
+            self.heap.peek().map_or(f32::INFINITY, |worst| worst.score)
+        }
     }
 
     /// Best first.

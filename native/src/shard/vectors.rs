@@ -92,7 +92,13 @@ impl Shape {
     }
 }
 
-fn sealed_codes(shape: &Shape, segments: &[u32], codes: impl IntoIterator<Item = u8>, scales: &[f32], residuals: &[f32]) -> Vec<u8> {
+fn sealed_codes(
+    shape: &Shape,
+    segments: &[u32],
+    codes: impl IntoIterator<Item = u8>,
+    scales: &[f32],
+    residuals: &[f32],
+) -> Vec<u8> {
     let body = segments.len() * (shape.dimensions + 12);
     let mut value = Header::room(body);
     value.extend(codes);

@@ -117,7 +117,8 @@ impl<'s: 't, 't> Writing<'s, 't> {
             }
         };
         let (first, count) = segments.or(before.map(|before| (before.first, before.count))).unwrap_or_default();
-        let entry = ItemEntry { sequence, first, count, bytes: item.bytes, state: item.state as u8, sha256: item.sha256 };
+        let entry =
+            ItemEntry { sequence, first, count, bytes: item.bytes, state: item.state as u8, sha256: item.sha256 };
         databases.items.put(&mut self.txn, &sequence, &item.json)?;
         databases.entries.put(&mut self.txn, &item.id, &entry.to_bytes())?;
         if item.state != ItemState::Failed {
@@ -144,7 +145,10 @@ impl<'s: 't, 't> Writing<'s, 't> {
             rows.segments.push(number);
             rows.values.extend_from_slice(vector);
         }
-        if self.words.len() >= WORDS_ROWS_MAX || self.pictures.len() >= PICTURE_ROWS_MAX || self.vectors.iter().any(|rows| rows.segments.len() >= VECTOR_ROWS_MAX) {
+        if self.words.len() >= WORDS_ROWS_MAX
+            || self.pictures.len() >= PICTURE_ROWS_MAX
+            || self.vectors.iter().any(|rows| rows.segments.len() >= VECTOR_ROWS_MAX)
+        {
             self.flush()?;
         }
         Ok(())
@@ -271,7 +275,10 @@ pub fn check_model(space: &SpaceSpec, header: &Header) -> Result<()> {
     }
     Err(ShardError::new(
         "shard_model_mismatch",
-        format!("The vectors of {} were made by another model file than the one that is installed. Ingest again.", space.name),
+        format!(
+            "The vectors of {} were made by another model file than the one that is installed. Ingest again.",
+            space.name
+        ),
     ))
 }
 

@@ -70,7 +70,8 @@ pub fn encode(texts: &[(u32, AnalysedText)]) -> Vec<u8> {
             }
             spans.push((*row, positions.len() as u32, start..encoded.len()));
         }
-        writer.term(group[0].0.as_bytes(), spans.iter().map(|(row, count, span)| (*row, *count, &encoded[span.clone()])));
+        writer
+            .term(group[0].0.as_bytes(), spans.iter().map(|(row, count, span)| (*row, *count, &encoded[span.clone()])));
     }
     let documents: Vec<Document> = texts
         .iter()

@@ -106,7 +106,9 @@ mod tests {
 
     #[test]
     fn languages_are_detected_and_their_stop_words_known() {
-        let german = Language::detect("Die Regierung hat gestern ein neues Gesetz über den Schutz der Umwelt beschlossen.").unwrap();
+        let german =
+            Language::detect("Die Regierung hat gestern ein neues Gesetz über den Schutz der Umwelt beschlossen.")
+                .unwrap();
         assert_eq!(Language::by_code("deu"), Some(german));
         assert!(german.is_stop_word("der") && !german.is_stop_word("umwelt"));
         assert!(DEFAULT.is_stop_word("the") && !DEFAULT.is_stop_word("die"));

@@ -57,7 +57,13 @@ impl TermWriter {
     /// The finished block.
     pub fn seal(self, documents: &[Document]) -> Vec<u8> {
         let segments: Vec<u32> = documents.iter().map(|document| document.segment).collect();
-        let mut value = Header::room(9 * documents.len() + 16 * self.frequencies.len() + self.terms.len() + self.postings.len() + self.positions.len());
+        let mut value = Header::room(
+            9 * documents.len()
+                + 16 * self.frequencies.len()
+                + self.terms.len()
+                + self.postings.len()
+                + self.positions.len(),
+        );
         push_u32s(&mut value, segments.iter().copied());
         push_u32s(&mut value, documents.iter().map(|document| document.length));
         value.extend(documents.iter().map(|document| document.language.0));
@@ -129,7 +135,9 @@ impl<'a> TermPostings<'a> {
         let mut numbers = Varints(self.postings);
         let mut document = 0u32;
         for _ in 0..self.frequency {
-            let (Some(gap), Some(count)) = (numbers.next_number(), numbers.next_number()) else { return Err(damaged()) };
+            let (Some(gap), Some(count)) = (numbers.next_number(), numbers.next_number()) else {
+                return Err(damaged());
+            };
             document = document.wrapping_add(gap);
             if document >= rows {
                 return Err(damaged());
@@ -231,7 +239,11 @@ impl<'a> PostingsView<'a> {
             let middle = low + (high - low) / 2;
             if self.term(middle)? < term { low = middle + 1 } else { high = middle }
         }
-        if low < self.frequencies.len() && self.term(low)? == term { self.term_postings(low).map(Some) } else { Ok(None) }
+        if low < self.frequencies.len() && self.term(low)? == term {
+            self.term_postings(low).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     fn term(&self, at: usize) -> Result<&'a [u8]> {
@@ -245,7 +257,11 @@ impl<'a> PostingsView<'a> {
     }
 
     fn document(&self, row: usize) -> Document {
-        Document { segment: self.segments.get(row), length: self.lengths.get(row), language: Language(self.languages[row]) }
+        Document {
+            segment: self.segments.get(row),
+            length: self.lengths.get(row),
+            language: Language(self.languages[row]),
+        }
     }
 }
 

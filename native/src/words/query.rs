@@ -43,7 +43,8 @@ pub struct Query {
 /// nothing else.
 pub fn parse(text: &str, languages: &[Language]) -> Query {
     let own = Terms::of(Language::detect(text).unwrap_or(DEFAULT));
-    let analysers: Vec<(Language, Terms)> = languages.iter().map(|language| (*language, Terms::of(*language))).collect();
+    let analysers: Vec<(Language, Terms)> =
+        languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
     let mut phrases = vec![];
     for (at, part) in start_of(text, BYTES_MAX).split(['"', '“', '”', '„', '«', '»']).enumerate() {
@@ -83,7 +84,8 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
             None => {}
         }
     }
-    let looked_up = |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
+    let looked_up =
+        |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
     let words = order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count });
     words.filter(|word| !word.variants.is_empty()).collect()
 }

@@ -32,7 +32,11 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, k: usize) -> Result<Rankin
         return Ok(ranking);
     }
     let found = query.words.iter().map(|word| find(blocks, word)).collect::<Result<Vec<_>>>()?;
-    let weights: Vec<f32> = found.iter().zip(&query.words).map(|(found, word)| word.count as f32 * idf(&collection, found.frequency)).collect();
+    let weights: Vec<f32> = found
+        .iter()
+        .zip(&query.words)
+        .map(|(found, word)| word.count as f32 * idf(&collection, found.frequency))
+        .collect();
     ranking.ceiling = weights.iter().map(|weight| weight * (K1 + 1.0)).sum();
     let mut top = Top::new(k);
     let mut scores: Vec<f32> = vec![];
@@ -161,7 +165,9 @@ fn keep_phrases(block: &WordsBlock<'_>, query: &Query, scores: &mut [f32]) -> Re
 fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, language: Language) -> Result<Vec<u32>> {
     let mut lists = vec![];
     for (distance, variants) in &phrase.words {
-        let Some(variant) = variants.iter().find(|variant| variant.languages & language.bit() != 0) else { return Ok(vec![]) };
+        let Some(variant) = variants.iter().find(|variant| variant.languages & language.bit() != 0) else {
+            return Ok(vec![]);
+        };
         let Some(postings) = lookup(block, variant)? else { return Ok(vec![]) };
         lists.push((*distance, postings));
     }
@@ -189,5 +195,10 @@ fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, language: Language) -
         })?;
         starts = Some(next);
     }
-    Ok(starts.unwrap_or_default().into_iter().filter(|(_, starts)| !starts.is_empty()).map(|(document, _)| document).collect())
+    Ok(starts
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(_, starts)| !starts.is_empty())
+        .map(|(document, _)| document)
+        .collect())
 }

@@ -17,8 +17,10 @@ fn block(first: u32, texts: &[&str]) -> Vec<u8> {
 }
 
 fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
-    let blocks: Vec<WordsBlock<'_>> =
-        blocks.iter().map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead }).collect();
+    let blocks: Vec<WordsBlock<'_>> = blocks
+        .iter()
+        .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead })
+        .collect();
     search(&blocks, query, 100).unwrap().hits.iter().map(|hit| (hit.segment, hit.score)).collect()
 }
 
