@@ -1,4 +1,4 @@
-import type { Family } from './search.ts';
+import type { Family } from './family.ts';
 
 /**
  * The ranked lists that one search may fuse: text by its meaning, pictures described in words, pictures by a picture,

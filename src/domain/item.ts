@@ -1,4 +1,4 @@
-import type { Family } from './search.ts';
+import type { Family } from './family.ts';
 
 export const ITEM_STATES = ['pending', 'searchable', 'failed'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];

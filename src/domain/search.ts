@@ -1,9 +1,6 @@
+import type { Family } from './family.ts';
 import type { Item } from './item.ts';
 import type { Locator } from './segment.ts';
-
-/** `visual`: pictures in a joint text-image space; `text_semantic`: meaning of text; `raw`: the content itself. */
-export const FAMILIES = ['visual', 'text_semantic', 'raw'] as const;
-export type Family = (typeof FAMILIES)[number];
 
 export const K_MIN = 1;
 export const K_MAX = 1000;

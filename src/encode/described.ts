@@ -1,5 +1,5 @@
+import type { Family } from '../domain/family.ts';
 import type { FusionSettings, ListName, ListSettings } from '../domain/fusion.ts';
-import type { Family } from '../domain/search.ts';
 import { bridgeSha256 } from './labels.ts';
 import type { Manifest } from './manifest.ts';
 import type { Missing, SpaceName, Towers } from './tower.ts';

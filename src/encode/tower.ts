@@ -1,4 +1,4 @@
-import type { Family } from '../domain/search.ts';
+import type { Family } from '../domain/family.ts';
 import type { ManifestPicture, ManifestText, Provider } from './manifest.ts';
 
 /** Weights and a provider that may run them, in order of preference. Crosses to the workers as it is. */

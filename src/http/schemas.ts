@@ -1,7 +1,8 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { FAMILIES } from '../domain/family.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
-import { FAMILIES, K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
 
 /** The same schemas validate requests and describe them in /openapi.json. `null` means absent everywhere. */
 

@@ -1,5 +1,6 @@
 import { FarthingError } from '../domain/error.ts';
-import { FAMILIES, type Family, K_DEFAULT, type SearchInput } from '../domain/search.ts';
+import { FAMILIES, type Family } from '../domain/family.ts';
+import { K_DEFAULT, type SearchInput } from '../domain/search.ts';
 import { native } from '../native/index.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJsonObject, Validator } from './json.ts';

@@ -1,5 +1,5 @@
 import type { PictureContent } from '../domain/document.ts';
-import { FAMILIES, type Family } from '../domain/search.ts';
+import { FAMILIES, type Family } from '../domain/family.ts';
 import type { IngestPassage, IngestSegment, VectorsBySpace } from './parts.ts';
 
 /** Segments of passages, each with its row of every space that the encoder filled. */

@@ -1,4 +1,4 @@
-import type { Family } from '../domain/search.ts';
+import type { Family } from '../domain/family.ts';
 
 /** One ranked list of a search: best first. */
 export interface ScoredList {

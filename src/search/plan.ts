@@ -1,6 +1,7 @@
 import { FarthingError } from '../domain/error.ts';
+import { FAMILIES, type Family } from '../domain/family.ts';
 import { type FusionSettings, LISTS, type ListName } from '../domain/fusion.ts';
-import { FAMILIES, type Family, type SearchInput } from '../domain/search.ts';
+import type { SearchInput } from '../domain/search.ts';
 
 /** What a list is asked with, and the family that it belongs to. */
 export const LIST_TRAITS: Readonly<

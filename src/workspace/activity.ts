@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, toTimestamp } from '../domain/clock.ts';
-import type { Family } from '../domain/search.ts';
+import type { Family } from '../domain/family.ts';
 import type { Store, Table } from '../state/store.ts';
 import { History, type HistoryEntry, type HistoryPage } from './history.ts';
 import { type BucketCounts, LatencyHistogram, type LatencyPercentiles } from './latency-histogram.ts';

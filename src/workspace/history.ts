@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Family } from '../domain/search.ts';
+import type { Family } from '../domain/family.ts';
 
 /** One search of a workspace. The picture is named by its digest alone. */
 export interface HistoryEntry {
