@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import t from 'tap';
@@ -14,7 +15,12 @@ const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
 /** A v1 payment as the legacy clients make it: from the body of the 402. */
-async function payV1(account: PrivateKeyAccount, url: string, init: RequestInit): Promise<Response> {
+async function payV1(
+  account: PrivateKeyAccount,
+  url: string,
+  init: RequestInit,
+  more: object = {},
+): Promise<Response> {
   const challenge = (await (await fetch(url, init)).json()) as {
     accepts: {
       network: string;
@@ -56,6 +62,7 @@ async function payV1(account: PrivateKeyAccount, url: string, init: RequestInit)
     scheme: 'exact',
     network: option.network,
     payload: { signature, authorization },
+    ...more,
   };
   return fetch(url, {
     ...init,
@@ -276,4 +283,37 @@ t.test('what the server says about itself', async (t) => {
   const bodiless = await fetch(`${server.url}/healthz`, { method: 'HEAD' });
   t.equal(bodiless.status, 200);
   t.equal(await bodiless.text(), '');
+});
+
+t.test(
+  'a genuine payment of 12 kB is served, and an unpaid upload that is over the limit is quoted',
+  async (t) => {
+    const server = await startTestServer(t, { FILE_BYTES_MAX: '1024' });
+    const account = privateKeyToAccount(generatePrivateKey());
+    const padding = { extensions: { padding: 'x'.repeat(8500) } };
+    const rented = await payV1(
+      account,
+      `${server.url}/agent/v1/workspaces`,
+      { method: 'POST', body: '{}' },
+      padding,
+    );
+    t.equal(rented.status, 201);
+    const upload = { method: 'POST', body: 'a'.repeat(200_000) };
+    t.equal((await fetch(`${server.url}/agent/v1/ingest`, upload)).status, 402);
+    const paid = await payV1(account, `${server.url}/agent/v1/ingest`, upload);
+    t.equal(paid.status, 413);
+    t.match(await paid.json(), { code: 'file_too_large', limit_bytes: 1024, charged: false });
+  },
+);
+
+t.test('a client that keeps its connection is served after an early answer', async (t) => {
+  const server = await startTestServer(t);
+  const socket = connect(server.port, server.host);
+  t.teardown(() => socket.destroy());
+  socket.setEncoding('utf8');
+  const next = () => new Promise<string>((resolve) => socket.once('data', resolve));
+  socket.write('POST /agent/v1/ingest HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n01234');
+  t.match(await next(), /^HTTP\/1.1 402 /, 'answered before the body has come');
+  socket.write('56789GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  t.match(await next(), /^HTTP\/1.1 200 /);
 });
