@@ -1,14 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { BenchWorkspace, inParallel, startServer } from './agent.ts';
+import { CHANGES, type Photograph, readPhotographs } from './calibration/photographs.ts';
 
 /**
  * Retrieval quality over HTTP, on real sets: `make quality` (SciFact and photographs beside the tree, where they are),
- * or `make quality SET=folder` for any folder of BEIR's shape (corpus.jsonl, queries.jsonl, qrels.tsv).
+ * or `make quality SET=folder` for any folder of BEIR's shape (corpus.jsonl, queries.jsonl, qrels.tsv) or of pictures in
+ * sub-folders with their captions.json.
  */
 
-const SHARED = resolve(import.meta.dirname, '../../shared/data');
+const SETS = ['text/scifact', 'photos'].map((name) =>
+  resolve(import.meta.dirname, '../../shared/data', name),
+);
 const RANK_CUT = 10;
 const CLIENTS = 8;
 
@@ -62,62 +66,50 @@ async function judgeText(serverUrl: string, folder: string): Promise<void> {
 
 async function judgePhotographs(serverUrl: string, folder: string): Promise<void> {
   const workspace = await BenchWorkspace.rent(serverUrl, 240);
-  const photographs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(png|jpg|bmp)$/.test(name))
-    .sort();
-  await inParallel('ingest photographs', photographs, 4, async (name) =>
+  const photographs = await readPhotographs(folder);
+  await inParallel('ingest photographs', photographs, 4, async ({ name }) =>
     workspace.ingest(name, new Uint8Array(readFileSync(join(folder, name)))),
   );
-  const inName = (name: string) => basename(name);
-  let found = 0;
-  const croppable = photographs.filter((name) => !name.endsWith('.bmp'));
-  for (const name of croppable) {
-    const { hits } = await workspace.search({
-      image_b64: (await centreCrop(join(folder, name))).toString('base64'),
-      k: 5,
-    });
-    if (hits[0]?.item.name === inName(name)) found += 1;
-    else console.log(`  crop of ${name}: first is ${hits[0]?.item.name}`);
+  for (const [change, apply] of Object.entries(CHANGES)) {
+    const missed: string[] = [];
+    for (const photograph of photographs) {
+      const image = await (await apply(sourceOf(photograph), photograph)).png().toBuffer();
+      const { hits } = await workspace.search({ image_b64: image.toString('base64'), k: 5 });
+      if (hits[0]?.item.name !== basename(photograph.name))
+        missed.push(`${photograph.name} → ${hits[0]?.item.name}`);
+    }
+    const share = 1 - missed.length / photographs.length;
+    console.log(
+      `photographs  by picture, ${change.padEnd(15)} R@1 ${share.toFixed(3)}   ${missed.join(', ')}`,
+    );
   }
-  console.log(
-    `photographs  reverse search, 50 % centre crop: R@1 ${(found / croppable.length).toFixed(3)}   (${croppable.length} photographs among ${photographs.length})`,
-  );
-  const captions = Object.entries(
-    JSON.parse(readFileSync(join(folder, 'captions.json'), 'utf8')) as Record<string, string>,
-  );
+  const captioned = photographs.filter(({ caption }) => caption !== undefined);
   const ranks: number[] = [];
-  for (const [name, caption] of captions) {
+  for (const { name, caption } of captioned) {
     const { hits } = await workspace.search({ query: caption, families: ['visual'], k: 100 });
-    ranks.push(hits.findIndex(({ item }) => item.name === inName(name)));
+    ranks.push(hits.findIndex(({ item }) => item.name === basename(name)));
   }
   const within = (cut: number) => ranks.filter((rank) => rank >= 0 && rank < cut).length / ranks.length;
   console.log(
-    `photographs  by caption: R@1 ${within(1).toFixed(3)}, R@5 ${within(5).toFixed(3)}   (${captions.length} captions)`,
+    `photographs  by caption: R@1 ${within(1).toFixed(3)}, R@5 ${within(5).toFixed(3)}   (${captioned.length} captions)`,
   );
 }
 
-async function centreCrop(path: string): Promise<Buffer> {
-  const { width, height } = await sharp(path).metadata();
-  const half = (length: number) => Math.round(length / 2);
-  return sharp(path)
-    .extract({ left: half(width / 2), top: half(height / 2), width: half(width), height: half(height) })
-    .png()
-    .toBuffer();
+function sourceOf({ rgb, width, height }: Photograph): Sharp {
+  return sharp(rgb, { raw: { width, height, channels: 3 } });
 }
 
-const sets = process.argv.slice(2).map((path) => resolve(path));
-const text = sets.length > 0 ? sets : [join(SHARED, 'text/scifact')];
-const photographs = join(SHARED, 'photos');
-const server = await startServer({ WORKSPACE_BASE_USD: '0.01' });
+/** Judges whatever a folder holds: photographs with captions, or a set of BEIR's shape. */
+async function judge(serverUrl: string, folder: string): Promise<void> {
+  if (existsSync(join(folder, 'captions.json'))) await judgePhotographs(serverUrl, folder);
+  else if (existsSync(join(folder, 'corpus.jsonl'))) await judgeText(serverUrl, folder);
+  else console.log(`not run: ${folder} holds neither captions.json nor corpus.jsonl`);
+}
+
+const given = process.argv.slice(2).map((path) => resolve(path));
+const server = await startServer();
 try {
-  for (const folder of text) {
-    if (existsSync(folder)) await judgeText(server.url, folder);
-    else console.log(`not run: there is no folder ${folder}`);
-  }
-  if (sets.length === 0) {
-    if (existsSync(photographs)) await judgePhotographs(server.url, photographs);
-    else console.log(`not run: there is no folder ${photographs}`);
-  }
+  for (const folder of given.length > 0 ? given : SETS) await judge(server.url, folder);
 } finally {
   await server.stop();
 }
