@@ -21,7 +21,8 @@ setup: $(ADDON) ## Install the packages and build the native part
 $(MODULES): package.json package-lock.json
 	@scripts/prerequisites.sh
 	@echo "── installing packages (once, about a minute)"
-	npm ci --no-audit --no-fund --loglevel=error
+	@# Not `npm ci`: it refuses a lock without every other platform's optional packages, which a mirror may not have.
+	npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(ADDON): $(MODULES) $(NATIVE_SOURCES)
