@@ -64,7 +64,7 @@ const STEPS: readonly Step[] = [
     command: [...cargo('clippy', '--workspace', '--all-targets'), '--', '-D', 'warnings'],
     count: asOne,
   },
-  { name: 'native tests', command: cargo('test', '-p', 'farthing-core'), count: countCargo },
+  { name: 'native tests', command: cargo('test', '--workspace'), count: countCargo },
   {
     name: 'tests',
     command: ['npx', 'tap', '--reporter=tap', `--jobs=${Math.min(4, availableParallelism())}`],
