@@ -23,6 +23,8 @@ $(MODULES): package.json package-lock.json
 	@echo "── installing packages (once, about a minute)"
 	@# Not `npm ci`: it refuses a lock without every other platform's optional packages, which a mirror may not have.
 	npm install --no-save --no-audit --no-fund --loglevel=error
+	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
+	npx tap build >/dev/null
 	@touch $@
 
 $(ADDON): $(MODULES) $(NATIVE_SOURCES)
