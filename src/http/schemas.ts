@@ -245,6 +245,11 @@ export const ItemListSchema = Type.Object(
   { $id: 'ItemList' },
 );
 
+export const ItemDeletedSchema = Type.Object(
+  { id: Type.String(), state: Type.Literal('deleted') },
+  { $id: 'ItemDeleted' },
+);
+
 export const HistorySchema = Type.Object(
   {
     entries: Type.Array(
@@ -325,6 +330,7 @@ export const COMPONENTS: readonly TObject[] = [
   WorkspaceSchema,
   UsageSchema,
   ItemListSchema,
+  ItemDeletedSchema,
   HistorySchema,
   DisposalSchema,
   PaymentRequiredSchema,

@@ -11,8 +11,8 @@ import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/wor
 import type { Services } from '../http/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { INGEST_LIMITS } from '../ingest/parts.ts';
+import { TenantItems } from '../ingest/tenant-items.ts';
 import { Search } from '../search/search.ts';
-import type { Shard } from '../shard/shard.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer-index.ts';
@@ -162,10 +162,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
     }),
     credits: payments.credits,
-    items: {
-      item: (tenant, id) => inTenant(tenants, tenant, (shard) => shard.item(id)),
-      list: async (tenant, page) => (await inTenant(tenants, tenant, (shard) => shard.items(page))) ?? [],
-    },
+    items: new TenantItems({ tenants, ingest }),
     onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
     readiness: () => ({
       ready: !draining,
@@ -202,15 +199,6 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await store.close();
     },
   };
-}
-
-/** Undefined for a Tenant that has nothing. */
-async function inTenant<T>(
-  tenants: Tenants,
-  tenant: string,
-  work: (shard: Shard) => T,
-): Promise<T | undefined> {
-  return tenants.exists(tenant) ? tenants.use(tenant, {}, work) : undefined;
 }
 
 function linksOf(self: string): Record<string, string> {
