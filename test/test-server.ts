@@ -3,7 +3,7 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import type { Test } from 'tap';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../src/main/config.ts';
-import { type Running, start } from '../src/main/start.ts';
+import { type Running, start, type Times } from '../src/main/start.ts';
 
 export interface TestServer {
   readonly url: string;
@@ -16,6 +16,7 @@ export interface TestServer {
 export async function startTestServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Record<string, string> = {},
+  times: Times = {},
 ): Promise<TestServer> {
   const settings = readConfig({
     PORT: '0',
@@ -24,7 +25,7 @@ export async function startTestServer(
     LOG_LEVEL: 'silent',
     ...environment,
   });
-  const running = await start(settings);
+  const running = await start(settings, times);
   t.teardown(() => running.stop());
   return { url: running.url, host: settings.HOST, port: running.port, running };
 }

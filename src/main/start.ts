@@ -8,7 +8,7 @@ import { listen } from '../http/server.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
 import type { Settings } from './settings.ts';
-import { type Parts, wire } from './wire.ts';
+import { type Parts, type WireOptions, wire } from './wire.ts';
 
 export interface Running {
   readonly url: string;
@@ -25,8 +25,11 @@ export interface Running {
 /** Expiries are looked at and the clock is kept once a second: expiry is exact to a second. */
 const SWEEP_INTERVAL_MS = 1000;
 
+/** Sources of time; tests put simulated ones in their place. */
+export type Times = Pick<WireOptions, 'clock' | 'monotonic'>;
+
 /** Starts the whole server. @throws ConfigError when the folder belongs to another process */
-export async function start(settings: Settings): Promise<Running> {
+export async function start(settings: Settings, times: Times = {}): Promise<Running> {
   const started = performance.now();
   const log = pino({ level: settings.LOG_LEVEL });
   const data = resolve(settings.DATA_DIR);
@@ -50,7 +53,15 @@ export async function start(settings: Settings): Promise<Running> {
   });
   // The public address is part of every quote, so it must be known before the routes are made.
   const state = { baseUrl: settings.BASE_URL };
-  const parts = await wire({ settings, data, stagingFolder, encoder, log, baseUrl: () => state.baseUrl });
+  const parts = await wire({
+    ...times,
+    settings,
+    data,
+    stagingFolder,
+    encoder,
+    log,
+    baseUrl: () => state.baseUrl,
+  });
   const server = await listen({
     host: settings.HOST,
     port: settings.PORT,

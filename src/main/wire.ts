@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { systemClock } from '../domain/clock.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
@@ -32,6 +32,9 @@ export interface WireOptions {
   readonly log: Logger;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
+  readonly clock?: Clock;
+  /** Milliseconds from any origin, never going back: what rented time passes with. */
+  readonly monotonic?: () => number;
 }
 
 /** All parts of the server, connected. */
@@ -52,8 +55,7 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 
 export async function wire(options: WireOptions): Promise<Parts> {
-  const { settings, data, stagingFolder, encoder, log, baseUrl } = options;
-  const clock = systemClock;
+  const { settings, data, stagingFolder, encoder, log, baseUrl, clock = systemClock, monotonic } = options;
   const event = (entry: object) => log.info(entry);
   const store = openStore(join(data, 'state'));
   const tenants = openTenants({
@@ -70,6 +72,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
   });
   const time = new RentedTime(store, clock, {
     downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
+    ...(monotonic && { monotonic }),
   });
   const signer = await openReceiptSigner(join(data, 'keys'));
   const ingestLimits = INGEST_LIMITS;
