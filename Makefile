@@ -11,7 +11,7 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http lint format clean
+.PHONY: help setup run test quality bench-http crash-workspaces lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ quality: setup ## Retrieval quality on real sets, over HTTP
 
 bench-http: setup ## Latency of a search over HTTP
 	@node bench/http.ts
+
+crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
+	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'native format' 'native lint'

@@ -48,11 +48,12 @@ async function read(response: Response): Promise<TestAnswer> {
 
 /** A wallet with the unmodified v2 client. */
 export class TestAgent {
-  readonly account: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+  readonly account: PrivateKeyAccount;
   readonly fetch: typeof fetch;
   readonly #url: string;
 
-  constructor(url: string) {
+  constructor(url: string, account = privateKeyToAccount(generatePrivateKey())) {
+    this.account = account;
     this.#url = url;
     this.fetch = wrapFetchWithPaymentFromConfig(fetch, {
       schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(this.account) }],
