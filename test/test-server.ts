@@ -21,7 +21,8 @@ export async function startTestServer(
   const settings = readConfig({
     PORT: '0',
     DEMO: '0',
-    DATA_DIR: `${t.testdir({})}/data`,
+    // Asked for only where it is needed: it empties the folder.
+    DATA_DIR: environment.DATA_DIR ?? `${t.testdir({})}/data`,
     LOG_LEVEL: 'silent',
     ...environment,
   });

@@ -7,6 +7,8 @@ import { allRoutes } from '../http/routes.ts';
 import { listen } from '../http/server.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
+import { checkDataVersion } from './data-version.ts';
+import { openOperatorSocket } from './operator-socket.ts';
 import type { Settings } from './settings.ts';
 import { type Parts, type WireOptions, wire } from './wire.ts';
 
@@ -39,6 +41,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     throw new ConfigError(
       `DATA_DIR=${data}: another Farthing is using this folder; stop it, or set another one`,
     );
+  await checkDataVersion(data).catch((error: unknown) => {
+    lock.release();
+    throw error;
+  });
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
   await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
@@ -73,6 +79,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   const url = `http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${server.port}`;
   state.baseUrl ||= url;
   await parts.recover();
+  const operator = await openOperatorSocket(data, parts.services.workspaces).catch((error: unknown) => {
+    log.warn({ event: 'operator_socket_unavailable', error: String(error) });
+    return undefined;
+  });
   const sweeper = setInterval(() => void parts.sweep(), SWEEP_INTERVAL_MS);
   log.info({ event: 'ready', url, start_ms: Math.round(performance.now() - started) });
   return {
@@ -84,6 +94,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     stop: async () => {
       clearInterval(sweeper);
       parts.drain();
+      await operator?.close();
       await server.close();
       await parts.close();
       await encoder.close();
