@@ -11,7 +11,7 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http arm64 lint format clean
+.PHONY: help setup run test quality bench-http crash-workspaces arm64 lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -51,6 +51,9 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 	CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++ \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
+
+crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
+	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'native format' 'native lint'

@@ -3,7 +3,7 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import type { Test } from 'tap';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../src/main/config.ts';
-import { type Running, start } from '../src/main/start.ts';
+import { type Running, start, type Times } from '../src/main/start.ts';
 
 export interface TestServer {
   readonly url: string;
@@ -16,15 +16,17 @@ export interface TestServer {
 export async function startTestServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Record<string, string> = {},
+  times: Times = {},
 ): Promise<TestServer> {
   const settings = readConfig({
     PORT: '0',
     DEMO: '0',
-    DATA_DIR: `${t.testdir({})}/data`,
+    // Asked for only where it is needed: it empties the folder.
+    DATA_DIR: environment.DATA_DIR ?? `${t.testdir({})}/data`,
     LOG_LEVEL: 'silent',
     ...environment,
   });
-  const running = await start(settings);
+  const running = await start(settings, times);
   t.teardown(() => running.stop());
   return { url: running.url, host: settings.HOST, port: running.port, running };
 }
@@ -47,11 +49,12 @@ async function read(response: Response): Promise<TestAnswer> {
 
 /** A wallet with the unmodified v2 client. */
 export class TestAgent {
-  readonly account: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+  readonly account: PrivateKeyAccount;
   readonly fetch: typeof fetch;
   readonly #url: string;
 
-  constructor(url: string) {
+  constructor(url: string, account = privateKeyToAccount(generatePrivateKey())) {
+    this.account = account;
     this.#url = url;
     this.fetch = wrapFetchWithPaymentFromConfig(fetch, {
       schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(this.account) }],

@@ -3,6 +3,8 @@ import { FarthingError } from '../domain/error.ts';
 import { newId } from '../domain/id.ts';
 import type { Answer } from '../domain/payment.ts';
 import { RequestBody } from './body.ts';
+import { writePieces } from './pieces.ts';
+import type { ContentReply } from './route.ts';
 
 /** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
@@ -58,6 +60,7 @@ export class Exchange {
   readonly #left = new AbortController();
   readonly #fixedHeaders: Readonly<Record<string, string>>;
   #ended = false;
+  #gone = false;
   #status = 0;
 
   constructor(response: HttpResponse, head: RequestHead, fixedHeaders: Readonly<Record<string, string>>) {
@@ -71,6 +74,7 @@ export class Exchange {
     });
     response.onAborted(() => {
       this.#ended = true;
+      this.#gone = true;
       const left = new FarthingError('request_malformed', 'The client closed the connection.');
       this.body.fail(left);
       this.#left.abort(left);
@@ -106,18 +110,44 @@ export class Exchange {
     this.#status = status;
     const response = this.#response;
     response.cork(() => {
-      response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
-      for (const [name, value] of Object.entries({
-        'X-Request-Id': this.requestId,
-        ...this.#fixedHeaders,
-        ...headers,
-      })) {
-        response.writeHeader(name, value);
-      }
+      this.#writeHead(status, headers);
       if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
       else response.end(body, close);
     });
     return true;
+  }
+
+  /** Writes stored bytes; resolves when all are handed over or the client has gone, and closes the content. */
+  async giveOut({ status, headers, content }: ContentReply): Promise<void> {
+    try {
+      if (this.#ended) return;
+      this.body.discard();
+      this.#ended = true;
+      this.#status = status;
+      const response = this.#response;
+      if (this.head.method === 'HEAD' || content.bytes === 0) {
+        response.cork(() => {
+          this.#writeHead(status, headers);
+          response.endWithoutBody(content.bytes);
+        });
+        return;
+      }
+      response.cork(() => this.#writeHead(status, headers));
+      const whole = await writePieces(response, content, this.signal);
+      // The head promised more: only the end of the connection says that this is not the whole.
+      if (!whole && !this.#gone) response.close();
+    } catch (error) {
+      if (!this.#gone) this.#response.close();
+      throw error;
+    } finally {
+      await content.close();
+    }
+  }
+
+  #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
+    const all = { 'X-Request-Id': this.requestId, ...this.#fixedHeaders, ...headers };
+    this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
+    for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
   }
 
   #closesAfterAnswer(): boolean {

@@ -109,6 +109,7 @@ function describeOperation(path: string, operation: Operation): Json {
         description: success.description,
         ...(security && { headers: security === 'payment' ? RECEIPT_HEADERS : WORKSPACE_HEADERS }),
         ...(success.schema && { content: { 'application/json': { schema: reference(success.schema) } } }),
+        ...(success.file && { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }),
       },
       ...errorResponses(operation),
     },

@@ -6,11 +6,25 @@ import type { Exchange } from './exchange.ts';
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
 export type Reply =
   | JsonReply
+  | ContentReply
   | {
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly raw: string | Uint8Array;
     };
+
+/** Stored bytes, given out as fast as the client takes them. */
+export interface ContentReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly content: {
+    /** Of all pieces together. */
+    readonly bytes: number;
+    readonly pieces: AsyncIterable<Uint8Array>;
+    /** Called once, however the giving out ends. */
+    readonly close: () => Promise<void>;
+  };
+}
 
 /** How /openapi.json describes a route. */
 export interface Operation {
@@ -25,7 +39,13 @@ export interface Operation {
     | { readonly dynamic: string; readonly minUsd: string; readonly maxUsd: string };
   readonly requestBody?: { readonly schema: TSchema; readonly required: boolean } | 'upload';
   readonly parameters?: readonly ParameterDoc[];
-  readonly success: { readonly status: number; readonly description: string; readonly schema?: TSchema };
+  readonly success: {
+    readonly status: number;
+    readonly description: string;
+    readonly schema?: TSchema;
+    /** The answer is a file instead of JSON. */
+    readonly file?: true;
+  };
   /** Statuses beside the success, 402 and 401, which follow from `security`. */
   readonly errors: readonly number[];
 }

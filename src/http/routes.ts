@@ -2,7 +2,7 @@ import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { ingestRoute, workspaceIngestRoute } from './routes/ingest.ts';
 import { itemRoute } from './routes/items.ts';
-import { jobRoute, workspaceJobRoute } from './routes/jobs.ts';
+import { cancelWorkspaceJobRoute, jobRoute, workspaceJobRoute } from './routes/jobs.ts';
 import { searchRoute, workspaceSearchRoute } from './routes/search.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { workspaceContentRoutes } from './routes/workspace-contents.ts';
@@ -25,6 +25,7 @@ export function allRoutes(services: Services, notes: () => string): Route[] {
     workspaceSearchRoute(services),
     workspaceIngestRoute(services),
     workspaceJobRoute(services),
+    cancelWorkspaceJobRoute(services),
     ...workspaceContentRoutes(services),
     usageRoute(services),
     extendWorkspaceRoute(services),

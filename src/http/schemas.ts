@@ -246,6 +246,11 @@ export const ItemListSchema = Type.Object(
   { $id: 'ItemList' },
 );
 
+export const ItemDeletedSchema = Type.Object(
+  { id: Type.String(), state: Type.Literal('deleted') },
+  { $id: 'ItemDeleted' },
+);
+
 export const HistorySchema = Type.Object(
   {
     entries: Type.Array(
@@ -326,6 +331,7 @@ export const COMPONENTS: readonly TObject[] = [
   WorkspaceSchema,
   UsageSchema,
   ItemListSchema,
+  ItemDeletedSchema,
   HistorySchema,
   DisposalSchema,
   PaymentRequiredSchema,

@@ -121,7 +121,7 @@ class Connections {
       if (fault) throw fault;
       const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
       routePath = route.path;
-      this.#write(exchange, await route.handle(exchange, params));
+      await this.#write(exchange, await route.handle(exchange, params));
     } catch (error) {
       if (toFarthingError(error).code === 'internal') this.#options.onFault(error, exchange.requestId);
       exchange.answer(problem(error, exchange.requestId));
@@ -135,8 +135,9 @@ class Connections {
     });
   }
 
-  #write(exchange: Exchange, reply: Reply): void {
+  async #write(exchange: Exchange, reply: Reply): Promise<void> {
     if ('raw' in reply) exchange.send(reply.status, reply.headers, reply.raw);
+    else if ('content' in reply) await exchange.giveOut(reply);
     else {
       const whole = exchange.answer(reply);
       reply.delivered?.(whole);

@@ -1,6 +1,6 @@
-import type { Item } from '../domain/item.ts';
 import type { AtomicAmount } from '../domain/money.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import type { TenantItems } from '../ingest/tenant-items.ts';
 import type { Credits } from '../payment/credits.ts';
 import type { PaymentGate } from '../payment/gate.ts';
 import type { Search } from '../search/search.ts';
@@ -19,7 +19,7 @@ export interface Services {
   readonly search: Search;
   readonly ingest: Ingest;
   readonly workspaces: Workspaces;
-  readonly items: ItemReader;
+  readonly items: TenantItems;
   readonly credits: Credits;
   readonly payerIndex: PayerIndex;
   readonly tenantLimits: TenantLimits;
@@ -40,13 +40,6 @@ export interface HttpLimits {
   readonly fileBytesMax: number;
   /** Longest `Prefer: wait=` that is honoured. */
   readonly waitSecondsMax: number;
-}
-
-/** Looks items up in a tenant's index. */
-export interface ItemReader {
-  item(tenant: string, id: string): Promise<Item | undefined>;
-  /** In order of insertion, after the item with this id. */
-  list(tenant: string, page: { after?: string; limit: number }): Promise<Item[]>;
 }
 
 export interface Readiness {

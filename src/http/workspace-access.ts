@@ -4,7 +4,7 @@ import type { WorkspaceRecord } from '../domain/workspace.ts';
 import type { TenantLimits } from '../workspace/tenant-limits.ts';
 import type { Exchange } from './exchange.ts';
 import { problem } from './problem.ts';
-import type { Reply } from './route.ts';
+import type { ContentReply, Reply } from './route.ts';
 import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';
@@ -29,11 +29,12 @@ export async function withWorkspace(
   { workspaces, tenantLimits, onFault }: Services,
   exchange: Exchange,
   id: string,
-  work: (workspace: WorkspaceRecord) => Promise<Answer>,
+  work: (workspace: WorkspaceRecord) => Promise<Answer | ContentReply>,
   kind: WorkKind = 'other',
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));
   const leave = workspaces.enter(workspace.id);
+  let leavesLater = false;
   try {
     const limited = async () => {
       const giveBack = admitTenant(tenantLimits, workspace.id, kind);
@@ -47,11 +48,26 @@ export async function withWorkspace(
       if (toFarthingError(error).code === 'internal') onFault(error, exchange.requestId);
       return problem(error, exchange.requestId);
     });
-    return {
-      ...answer,
-      headers: { 'Cache-Control': 'private', ...answer.headers, ...workspaces.headers(workspace.id) },
+    const headers = {
+      'Cache-Control': 'private',
+      ...answer.headers,
+      ...workspaces.headers(workspace.id),
     };
+    if (!('content' in answer)) return { ...answer, headers };
+    leavesLater = true;
+    return { ...answer, headers, content: { ...answer.content, close: closing(answer, leave) } };
   } finally {
-    leave();
+    if (!leavesLater) leave();
   }
+}
+
+/** A request that gives stored bytes out is over when they are. */
+function closing({ content }: ContentReply, leave: () => void): () => Promise<void> {
+  return async () => {
+    try {
+      await content.close();
+    } finally {
+      leave();
+    }
+  };
 }

@@ -9,7 +9,7 @@ import type { Address } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
 import { fileOf, keepFile, removeFile } from './files.ts';
 import { Holds } from './holds.ts';
-import { JobTable } from './job-table.ts';
+import { JobTable, jobOf } from './job-table.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
@@ -323,11 +323,6 @@ export class Ingest {
   #prune(): Promise<void> {
     return this.#jobs.prune(this.#parts.clock.now() - this.#parts.limits.jobKeepHours * HOUR_MS);
   }
-}
-
-/** An Item has one job, and the id of either gives the other's: no second index is needed. */
-function jobOf(item: string): string {
-  return item.replace(/^item_/, 'job_');
 }
 
 function pendingItem(upload: StagedUpload, opened: Opened, now: string, expiresAt: string | null): Item {

@@ -5,6 +5,11 @@ import type { Store, Table } from '../state/store.ts';
 /** Rows that one turn of the event loop looks at while old ones are removed. */
 const PRUNE_ROWS_PER_TURN = 500;
 
+/** An Item has one job, and the id of either gives the other's: no second index is needed. */
+export function jobOf(item: string): string {
+  return item.replace(/^item_/, 'job_');
+}
+
 /**
  * The jobs: every change of state is on the disk before anybody hears of it; progress within a state is kept in memory
  * only. Whoever waits for a job's end is told.

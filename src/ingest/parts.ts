@@ -21,14 +21,10 @@ export interface IngestSegment {
   readonly vectors: Readonly<Record<string, Float32Array>>;
 }
 
-export interface IngestTenants {
+export interface IngestTenants<Shard = IngestShard> {
   folder(tenant: string): string;
   exists(tenant: string): boolean;
-  use<T>(
-    tenant: string,
-    options: { create?: boolean },
-    work: (shard: IngestShard) => Promise<T> | T,
-  ): Promise<T>;
+  use<T>(tenant: string, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
 }
 
 export interface IngestExtractor {

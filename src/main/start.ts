@@ -7,8 +7,10 @@ import { allRoutes } from '../http/routes.ts';
 import { listen } from '../http/server.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
+import { checkDataVersion } from './data-version.ts';
+import { openOperatorSocket } from './operator-socket.ts';
 import type { Settings } from './settings.ts';
-import { type Parts, wire } from './wire.ts';
+import { type Parts, type WireOptions, wire } from './wire.ts';
 
 export interface Running {
   readonly url: string;
@@ -26,8 +28,11 @@ export interface Running {
 /** Expiries are looked at and the clock is kept once a second: expiry is exact to a second. */
 const SWEEP_INTERVAL_MS = 1000;
 
+/** Sources of time; tests put simulated ones in their place. */
+export type Times = Pick<WireOptions, 'clock' | 'monotonic'>;
+
 /** Starts the whole server. @throws ConfigError when the folder belongs to another process */
-export async function start(settings: Settings): Promise<Running> {
+export async function start(settings: Settings, times: Times = {}): Promise<Running> {
   const started = performance.now();
   const log = pino({ level: settings.LOG_LEVEL });
   const data = resolve(settings.DATA_DIR);
@@ -37,6 +42,10 @@ export async function start(settings: Settings): Promise<Running> {
     throw new ConfigError(
       `DATA_DIR=${data}: another Farthing is using this folder; stop it, or set another one`,
     );
+  await checkDataVersion(data).catch((error: unknown) => {
+    lock.release();
+    throw error;
+  });
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
   await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
@@ -53,7 +62,15 @@ export async function start(settings: Settings): Promise<Running> {
   const state = {
     baseUrl: settings.BASE_URL || (settings.PORT === 0 ? '' : addressOf(settings, settings.PORT)),
   };
-  const parts = await wire({ settings, data, stagingFolder, encoder, log, baseUrl: () => state.baseUrl });
+  const parts = await wire({
+    ...times,
+    settings,
+    data,
+    stagingFolder,
+    encoder,
+    log,
+    baseUrl: () => state.baseUrl,
+  });
   await parts.recover();
   const server = await listen({
     host: settings.HOST,
@@ -65,6 +82,10 @@ export async function start(settings: Settings): Promise<Running> {
   });
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
+  const operator = await openOperatorSocket(data, parts.services.workspaces).catch((error: unknown) => {
+    log.warn({ event: 'operator_socket_unavailable', error: String(error) });
+    return undefined;
+  });
   const sweeper = setInterval(() => void parts.sweep(), SWEEP_INTERVAL_MS);
   return {
     url,
@@ -76,6 +97,7 @@ export async function start(settings: Settings): Promise<Running> {
     stop: async () => {
       clearInterval(sweeper);
       parts.drain();
+      await operator?.close();
       await server.close();
       await parts.close();
       await encoder.close();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { systemClock } from '../domain/clock.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
@@ -11,8 +11,8 @@ import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/wor
 import type { Services } from '../http/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { INGEST_LIMITS } from '../ingest/parts.ts';
+import { TenantItems } from '../ingest/tenant-items.ts';
 import { Search } from '../search/search.ts';
-import type { Shard } from '../shard/shard.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer-index.ts';
@@ -32,6 +32,9 @@ export interface WireOptions {
   readonly log: Logger;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
+  readonly clock?: Clock;
+  /** Milliseconds from any origin, never going back: what rented time passes with. */
+  readonly monotonic?: () => number;
 }
 
 /** All parts of the server, connected. */
@@ -52,8 +55,7 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 
 export async function wire(options: WireOptions): Promise<Parts> {
-  const { settings, data, stagingFolder, encoder, log, baseUrl } = options;
-  const clock = systemClock;
+  const { settings, data, stagingFolder, encoder, log, baseUrl, clock = systemClock, monotonic } = options;
   const event = (entry: object) => log.info(entry);
   const store = openStore(join(data, 'state'));
   const tenants = openTenants({
@@ -70,6 +72,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
   });
   const time = new RentedTime(store, clock, {
     downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
+    ...(monotonic && { monotonic }),
   });
   const signer = await openReceiptSigner(join(data, 'keys'));
   const ingestLimits = INGEST_LIMITS;
@@ -163,10 +166,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
     }),
     credits: payments.credits,
-    items: {
-      item: (tenant, id) => inTenant(tenants, tenant, (shard) => shard.item(id)),
-      list: async (tenant, page) => (await inTenant(tenants, tenant, (shard) => shard.items(page))) ?? [],
-    },
+    items: new TenantItems({ tenants, ingest }),
     onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
     readiness: () => ({
       ready: !draining,
@@ -203,15 +203,6 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await store.close();
     },
   };
-}
-
-/** Undefined for a Tenant that has nothing. */
-async function inTenant<T>(
-  tenants: Tenants,
-  tenant: string,
-  work: (shard: Shard) => T,
-): Promise<T | undefined> {
-  return tenants.exists(tenant) ? tenants.use(tenant, {}, work) : undefined;
 }
 
 function linksOf(self: string): Record<string, string> {

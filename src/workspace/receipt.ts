@@ -62,6 +62,12 @@ export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> 
   };
 }
 
+/** The public keys that lie in `folder`, for checking where no server runs; undefined when there are none. */
+export async function readPublishedKeys(folder: string): Promise<JSONWebKeySet | undefined> {
+  const file = await readKeyFile(join(folder, KEY_FILE));
+  return file && { keys: file.keys.map(({ publicKey }) => publicKey) };
+}
+
 export type ReceiptCheck =
   | { readonly valid: true; readonly kid: string; readonly claims: Readonly<Record<string, unknown>> }
   | { readonly valid: false; readonly reason: string };

@@ -70,6 +70,12 @@ export interface ExtensionInput {
   readonly showFigures?: boolean;
 }
 
+/** `next`: what the following page comes after; null on the last. */
+export interface WorkspacePage {
+  readonly workspaces: readonly PublicWorkspace[];
+  readonly next: string | null;
+}
+
 export interface WorkspaceUsage {
   readonly id: string;
   readonly state: PublicWorkspace['state'];
@@ -274,10 +280,12 @@ export class Workspaces {
   }
 
   /** Up to `limit` workspaces as the operator sees them, in the order of their ids. */
-  list(options: { after?: string; limit: number }): PublicWorkspace[] {
-    return this.#records
-      .list(options)
-      .flatMap((record) => (record.state === 'pending' ? [] : this.#public(record)));
+  list(options: { after?: string; limit: number }): WorkspacePage {
+    const records = this.#records.list(options);
+    const workspaces = records
+      .filter(({ state }) => state !== 'pending')
+      .map((record) => this.#public(record));
+    return { workspaces, next: records.length === options.limit ? records.at(-1)!.id : null };
   }
 
   /** Seconds and dollars left, for every answer of a workspace; none for an unknown one. */

@@ -266,11 +266,11 @@ t.test('the operator sees the paid workspaces, page by page', async (t) => {
   const ids = (await Promise.all(Array.from({ length: 5 }, () => world.active()))).map(({ id }) => id).sort();
   await world.workspaces.create({});
   t.strictSame(
-    world.workspaces.list({ limit: 100 }).map(({ id }) => id),
+    world.workspaces.list({ limit: 100 }).workspaces.map(({ id }) => id),
     ids,
   );
   t.strictSame(
-    world.workspaces.list({ limit: 100, after: ids[2] }).map(({ id }) => id),
+    world.workspaces.list({ limit: 100, after: ids[2] }).workspaces.map(({ id }) => id),
     ids.slice(3),
   );
 });

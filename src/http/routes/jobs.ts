@@ -65,3 +65,25 @@ export function workspaceJobRoute(services: Services): Route {
       }),
   };
 }
+
+/** DELETE /agent/v1/workspaces/{id}/jobs/{job_id}: cancels an ingest; nothing of it is left but the job's state. */
+export function cancelWorkspaceJobRoute(services: Services): Route {
+  return {
+    method: 'DELETE',
+    path: '/agent/v1/workspaces/{id}/jobs/{job_id}',
+    operation: {
+      operationId: 'cancelWorkspaceJob',
+      summary: 'Cancel an ingest of a workspace that has not ended',
+      tag: 'Workspaces',
+      security: 'token',
+      success: { status: 200, description: 'The cancelled job.', schema: JobSchema },
+      errors: [404, 409, 429, 500],
+    },
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async (workspace) => {
+        const job = isId('job', params.job_id!) ? services.ingest.job(params.job_id!) : undefined;
+        if (!job || job.tenant !== workspace.id) throw unknownJob();
+        return { status: 200, headers: {}, body: publicJob(await services.ingest.cancel(job.id)) };
+      }),
+  };
+}

@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
+import { attachmentHeaders } from '../attachment.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Operation, Route } from '../route.ts';
-import { HistorySchema, ItemListSchema, ItemSchema } from '../schemas.ts';
+import { HistorySchema, ItemDeletedSchema, ItemListSchema, ItemSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
 
@@ -20,7 +21,13 @@ const limitParameter = {
 
 /** What a workspace holds and what was asked of it; all of it for its token, free. */
 export function workspaceContentRoutes(services: Services): Route[] {
-  return [historyRoute(services), itemsRoute(services), itemRoute(services)];
+  return [
+    historyRoute(services),
+    itemsRoute(services),
+    itemRoute(services),
+    contentRoute(services),
+    deleteItemRoute(services),
+  ];
 }
 
 /** GET /agent/v1/workspaces/{id}/history: past searches, newest first. */
@@ -73,10 +80,64 @@ function itemRoute(services: Services): Route {
         const item: Item | undefined = isId('item', params.item_id!)
           ? await services.items.item(id, params.item_id!)
           : undefined;
-        if (!item) throw new FarthingError('item_not_found', 'No item of this workspace has this id.');
+        if (!item) throw unknownItem();
         return { status: 200, headers: {}, body: { ...item } };
       }),
   };
+}
+
+/** GET /agent/v1/workspaces/{id}/items/{item_id}/content: the file as it was sent, never as something to be run. */
+function contentRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/workspaces/{id}/items/{item_id}/content',
+    operation: {
+      ...operation('workspaceItemContent', 'The file of an item, as it was sent', ItemSchema, [], [404]),
+      success: { status: 200, description: 'The file, as an attachment of its media type.', file: true },
+    },
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => {
+        const found = isId('item', params.item_id!)
+          ? await services.items.open(id, params.item_id!)
+          : undefined;
+        if (!found) throw unknownItem();
+        const { item, file } = found;
+        return {
+          status: 200,
+          headers: attachmentHeaders(item),
+          content: {
+            bytes: item.bytes,
+            pieces: file.createReadStream({ start: 0, end: item.bytes - 1, autoClose: false }),
+            close: () => file.close(),
+          },
+        };
+      }),
+  };
+}
+
+/** DELETE /agent/v1/workspaces/{id}/items/{item_id}: gone from every family at once, its file and its job too. */
+function deleteItemRoute(services: Services): Route {
+  return {
+    method: 'DELETE',
+    path: '/agent/v1/workspaces/{id}/items/{item_id}',
+    operation: operation(
+      'deleteWorkspaceItem',
+      'Remove an item: its segments from every family at once, its file, and its running job',
+      ItemDeletedSchema,
+      [],
+      [404],
+    ),
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => {
+        const itemId = params.item_id!;
+        if (!isId('item', itemId) || !(await services.items.remove(id, itemId))) throw unknownItem();
+        return { status: 200, headers: {}, body: { id: itemId, state: 'deleted' } };
+      }),
+  };
+}
+
+function unknownItem(): FarthingError {
+  return new FarthingError('item_not_found', 'No item of this workspace has this id, or its file is gone.');
 }
 
 function limitOf(exchange: Exchange): number {

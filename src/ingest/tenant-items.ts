@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { errorCode } from '../domain/error.ts';
+import type { Item } from '../domain/item.ts';
+import { isEnded, type Job } from '../domain/job.ts';
+import { fileOf, removeFile } from './files.ts';
+import { jobOf } from './job-table.ts';
+import type { IngestShard, IngestTenants } from './parts.ts';
+
+export interface TenantItemsParts {
+  readonly tenants: IngestTenants<IngestShard & ListedShard>;
+  readonly ingest: { job(id: string): Job | undefined; cancel(id: string): Promise<Job> };
+}
+
+interface ListedShard {
+  items(options: { after?: string; limit: number }): Item[];
+}
+
+/** What a Tenant has stored: its Items, their files, and their end. Where there is nothing the answer is undefined. */
+export class TenantItems {
+  readonly #parts: TenantItemsParts;
+
+  constructor(parts: TenantItemsParts) {
+    this.#parts = parts;
+  }
+
+  item(tenant: string, id: string): Promise<Item | undefined> {
+    return this.#inTenant(tenant, (shard) => shard.item(id));
+  }
+
+  /** In order of insertion, after the Item with this id. */
+  async list(tenant: string, page: { after?: string; limit: number }): Promise<Item[]> {
+    return (await this.#inTenant(tenant, (shard) => shard.items(page))) ?? [];
+  }
+
+  /** An Item and its stored file, which the caller closes. A failed Item has no file any more. */
+  async open(tenant: string, id: string): Promise<{ item: Item; file: FileHandle } | undefined> {
+    const item = await this.item(tenant, id);
+    if (!item) return undefined;
+    try {
+      return { item, file: await open(fileOf(this.#parts.tenants.folder(tenant), id), 'r') };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Removes an Item: its job is cancelled, its file unlinked, its Segments gone from every family at once. The Item goes
+   * last, so that after a crash in between it is still there to be removed again.
+   * @returns false when there was none.
+   */
+  async remove(tenant: string, id: string): Promise<boolean> {
+    if (!(await this.item(tenant, id))) return false;
+    if (await this.#cancelled(jobOf(id))) return true;
+    await removeFile(fileOf(this.#parts.tenants.folder(tenant), id));
+    return (await this.#inTenant(tenant, (shard) => shard.removeItem(id))) ?? false;
+  }
+
+  /** True when the job was still to be done: its end takes Item and file along. */
+  async #cancelled(jobId: string): Promise<boolean> {
+    const { ingest } = this.#parts;
+    const job = ingest.job(jobId);
+    if (!job || isEnded(job.state)) return false;
+    try {
+      await ingest.cancel(jobId);
+      return true;
+    } catch (error) {
+      // It ended by itself a moment before.
+      if (errorCode(error) === 'job_ended') return false;
+      throw error;
+    }
+  }
+
+  async #inTenant<T>(
+    tenant: string,
+    work: (shard: IngestShard & ListedShard) => Promise<T> | T,
+  ): Promise<T | undefined> {
+    const { tenants } = this.#parts;
+    if (!tenants.exists(tenant)) return undefined;
+    try {
+      return await tenants.use(tenant, {}, work);
+    } catch (error) {
+      if (errorCode(error) === 'not_found') return undefined;
+      throw error;
+    }
+  }
+}

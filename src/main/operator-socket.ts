@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { FarthingError, toFarthingError } from '../domain/error.ts';
+import { isId } from '../domain/id.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
+
+/**
+ * The operator's way into a running server: HTTP with JSON over a socket in the data folder, which its owner alone may
+ * open. No network address leads there.
+ */
+const SOCKET_NAME = 'admin.sock';
+const SOCKET_MODE = 0o600;
+const PAGE = 500;
+
+type Controlled = Pick<Workspaces, 'list' | 'show' | 'disposeAsOperator'>;
+
+/** Listens in the data folder, whose lock the caller holds: a socket that lies there is a dead one's. */
+export async function openOperatorSocket(
+  data: string,
+  workspaces: Controlled,
+): Promise<{ close(): Promise<void> }> {
+  await rm(join(data, SOCKET_NAME), { force: true });
+  const folder = await open(data, 'r');
+  const server = createServer((asked, answer) => {
+    void reply(workspaces, asked).then(({ status, body }) => {
+      answer.writeHead(status, { 'Content-Type': 'application/json' });
+      answer.end(JSON.stringify(body));
+    });
+  });
+  server.listen(socketIn(folder));
+  await once(server, 'listening');
+  await chmod(join(data, SOCKET_NAME), SOCKET_MODE);
+  return {
+    close: async () => {
+      await closed(server);
+      await folder.close();
+    },
+  };
+}
+
+/** A socket's name may have 107 bytes, a data folder's more: it is reached through the open folder (Linux). */
+function socketIn(folder: FileHandle): string {
+  return `/proc/self/fd/${folder.fd}/${SOCKET_NAME}`;
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function reply(
+  workspaces: Controlled,
+  asked: IncomingMessage,
+): Promise<{ status: number; body: object }> {
+  try {
+    return { status: 200, body: await perform(workspaces, asked) };
+  } catch (error) {
+    const { status, code, detail } = toFarthingError(error);
+    return { status, body: { code, detail } };
+  }
+}
+
+async function perform(workspaces: Controlled, { method, url = '' }: IncomingMessage): Promise<object> {
+  const { pathname, searchParams } = new URL(url, 'http://operator');
+  const [, kind, id, ...rest] = pathname.split('/');
+  if (kind !== 'workspaces' || rest.length > 0) throw new FarthingError('not_found', 'No such command.');
+  if (id === undefined && method === 'GET')
+    return workspaces.list({ after: searchParams.get('after') ?? undefined, limit: PAGE });
+  const shown = isId('ws', id ?? '') ? workspaces.show(id!) : undefined;
+  if (!shown) throw new FarthingError('not_found', `There is no workspace ${id}.`);
+  if (method === 'GET') return shown;
+  if (method === 'DELETE') return workspaces.disposeAsOperator(shown.id);
+  throw new FarthingError('method_not_allowed', 'Use GET or DELETE.');
+}
+
+/** Asks the server that runs over this data folder. @throws Error with what to do, when none runs or it refuses. */
+export async function askServer<T>(data: string, method: 'GET' | 'DELETE', path: string): Promise<T> {
+  const folder = await open(data, 'r').catch(() => {
+    throw new Error(`There is no ${data}: set DATA_DIR to the data folder of the server.`);
+  });
+  try {
+    const answer = await send({ socketPath: socketIn(folder), method, path }, data);
+    const body: unknown = await json(answer);
+    if (answer.statusCode !== 200) throw new Error((body as { detail: string }).detail);
+    return body as T;
+  } finally {
+    await folder.close();
+  }
+}
+
+function send(options: RequestOptions, data: string): Promise<IncomingMessage> {
+  const asked = request(options);
+  asked.end();
+  return new Promise((resolve, reject) => {
+    asked.once('response', resolve);
+    asked.once('error', (error: NodeJS.ErrnoException) => {
+      const runs = error.code !== 'ENOENT' && error.code !== 'ECONNREFUSED';
+      reject(
+        runs ? error : new Error(`No server runs over ${data}: start it, or set DATA_DIR to its folder.`),
+      );
+    });
+  });
+}
