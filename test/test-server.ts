@@ -10,6 +10,9 @@ export interface TestServer {
   readonly host: string;
   readonly port: number;
   readonly running: Running;
+  readonly dataFolder: string;
+  /** Stops it before the test ends, to look at what it left. */
+  stop(): Promise<void>;
 }
 
 /** The whole server in this process, on a free port, with a data folder of the test's own; closed when the test ends. */
@@ -17,16 +20,22 @@ export async function startTestServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Record<string, string> = {},
 ): Promise<TestServer> {
+  const dataFolder = `${t.testdir({})}/data`;
   const settings = readConfig({
     PORT: '0',
     DEMO: '0',
-    DATA_DIR: `${t.testdir({})}/data`,
+    DATA_DIR: dataFolder,
     LOG_LEVEL: 'silent',
     ...environment,
   });
   const running = await start(settings);
-  t.teardown(() => running.stop());
-  return { url: running.url, host: settings.HOST, port: running.port, running };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= running.stop();
+    return stopped;
+  };
+  t.teardown(stop);
+  return { url: running.url, host: settings.HOST, port: running.port, running, dataFolder, stop };
 }
 
 export interface TestAnswer {

@@ -60,6 +60,12 @@ export const SETTINGS = {
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
   PAY_TO: setting(address, '', 'Wallet that is paid. Required with FACILITATOR_URL.'),
+  FACILITATOR_TOKEN: setting(text, '', 'Bearer token for the facilitator.'),
+  RPC_URL: setting(
+    httpUrl,
+    '',
+    'A node of the chain: it tells what became of a settlement whose answer was lost. Empty: the facilitator is asked again.',
+  ),
   X402_BODY_NETWORK: setting(
     choice('eip155:8453', 'base'),
     'eip155:8453',

@@ -1,0 +1,95 @@
+import t from 'tap';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { Journal } from '../../src/payment/journal.ts';
+import { openStore } from '../../src/state/store.ts';
+import { payV1 } from '../legacy-client.ts';
+import { startTestServer, TestAgent, type TestServer } from '../test-server.ts';
+import { noChain, startChain } from './chain/chain.ts';
+import { wallet } from './fixture.ts';
+
+/** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */
+
+const PURSE = 10_000_000n;
+
+/** What the books of a server that has been stopped say. */
+async function booksOf({ dataFolder }: TestServer) {
+  const store = openStore(`${dataFolder}/state`);
+  try {
+    const journal = new Journal(store);
+    return { totals: journal.totals(), entries: [...journal.entries()] };
+  } finally {
+    await store.close();
+  }
+}
+
+const receiptOf = (headers: Headers) =>
+  JSON.parse(Buffer.from(headers.get('PAYMENT-RESPONSE')!, 'base64').toString('utf8')) as {
+    transaction: string;
+    payer: string;
+  };
+
+t.test(
+  'on a real chain, v1 and v2 clients pay for every paid route, and its balances equal our books',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const facilitator = await chain.facilitator();
+    const merchant = wallet().address;
+    const server = await startTestServer(t, {
+      FACILITATOR_URL: facilitator.url,
+      PAY_TO: merchant,
+      RPC_URL: chain.url,
+    });
+    const agent = new TestAgent(server.url);
+    const legacy = privateKeyToAccount(generatePrivateKey());
+    await chain.mint(agent.account.address, PURSE);
+    await chain.mint(legacy.address, PURSE);
+
+    const transactions: string[] = [];
+    const paid = (answer: { status: number; headers: Headers }, what: string) => {
+      t.ok(answer.status < 300, `${what}: ${answer.status}`);
+      transactions.push(receiptOf(answer.headers).transaction);
+    };
+    const ingested = await agent.ingest('tides.txt', 'Tides follow the moon.');
+    paid(ingested, 'v2 ingest');
+    paid(await agent.post('/agent/v1/search', { query: 'what moves the sea?' }), 'v2 search');
+    paid(await agent.get(`/agent/v1/items/${ingested.body.item.id}`), 'v2 item');
+    const rented = await agent.post('/agent/v1/workspaces', { ttl_minutes: 20 });
+    paid(rented, 'v2 workspace');
+    const extend = `/agent/v1/workspaces/${rented.body.id}/extend`;
+    paid(await agent.post(extend, { ttl_minutes: 10 }), 'v2 extension');
+
+    const v1 = async (method: string, path: string, body?: string) => {
+      const headers = { Prefer: 'wait=60' };
+      const response = await payV1(legacy, server.url + path, { method, body, headers });
+      paid(response, `v1 ${method} ${path}`);
+      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+      return (await response.json()) as any;
+    };
+    const { item } = await v1('POST', '/agent/v1/ingest', 'Gulls nest on cliffs.');
+    await v1('POST', '/agent/v1/search', '{"query":"where do gulls live?"}');
+    await v1('GET', `/agent/v1/items/${item.id}`);
+    const { id } = await v1('POST', '/agent/v1/workspaces', '{"ttl_minutes":20}');
+    await v1('POST', `/agent/v1/workspaces/${id}/extend`, '{"ttl_minutes":10}');
+
+    const poor = new TestAgent(server.url);
+    const refused = await poor.post('/agent/v1/workspaces', {});
+    t.equal(refused.status, 402, 'a wallet without money buys nothing');
+
+    await server.stop();
+    const { totals, entries } = await booksOf(server);
+    const sum = (payer: string) =>
+      entries
+        .filter((entry) => entry.kind === 'settled' && entry.payer === payer.toLowerCase())
+        .reduce((all, { amount }) => all + BigInt(amount), 0n);
+    t.same([totals.settled.count, totals.pending.count, totals.presumed.count], [10, 0, 0]);
+    t.equal(await chain.balance(merchant), BigInt(totals.settled.amount), 'the merchant');
+    t.equal(PURSE - (await chain.balance(agent.account.address)), sum(agent.account.address), 'the v2 payer');
+    t.equal(PURSE - (await chain.balance(legacy.address)), sum(legacy.address), 'the v1 payer');
+    t.same(
+      entries.map(({ transaction }) => transaction),
+      transactions,
+      'receipts and books name the same transactions',
+    );
+  },
+);
