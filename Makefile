@@ -11,7 +11,7 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http lint format clean
+.PHONY: help setup run test quality bench-http bench-pay crash lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,12 @@ quality: setup ## Retrieval quality on real sets, over HTTP
 
 bench-http: setup ## Latency of a search over HTTP
 	@node bench/http.ts
+
+bench-pay: setup ## What a payment adds to a search
+	@node bench/pay.ts
+
+crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7
+	@KILLS=$(KILLS) SEED=$(SEED) node test/payment/crash/main.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'native format' 'native lint'

@@ -89,6 +89,7 @@ export function openPayments({
         handlers,
         answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
+        journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
         flightsMax: FLIGHTS_MAX,
         log,
       }),

@@ -169,14 +169,17 @@ export class Settlements {
       presumed,
       timing: record.timing ?? NO_TIMING,
     });
-    flight.pending = false;
     flight.record = settled;
     flight.answer = answer;
     const noted = records.settled(flight.payment!, settled);
     if (!answer) {
       await noted;
-      return await this.#commit(flight, settled);
+      // What was pending stays so until the effect is committed: nobody may have its answer before.
+      const committed = await this.#commit(flight, settled);
+      flight.pending = false;
+      return committed;
     }
+    flight.pending = false;
     // A facilitator that recalls its settlements lets the note of a finished answer come after the answer itself.
     if (!facilitator.recalls) await noted;
     flight.noted = noted.then(() => this.#keepComplete(flight, answer));
