@@ -242,8 +242,8 @@ export class PaymentGate {
     }
     if (!flight) return this.#repetitions.ofSettled(visit, binding.payment as string);
     if (flight.payment === undefined) return waitUnlessLeft(untilOver(flight), request.signal);
-    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
     if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
+    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
     if (flight.record?.state === 'settled') {
       return waitUnlessLeft(flight.ended, request.signal).then(() =>
         flight.pending || request.signal.aborted ? undefined : this.#repetitions.ofEnded(visit, flight),
@@ -258,8 +258,8 @@ export class PaymentGate {
     const flight = this.#flights.ofPayment(key);
     if (flight) {
       if (flight.requestHash !== prepared.requestHash) throw new PaymentRefused('authorization_already_used');
-      if (!flight.settlementSent) return this.#join(flight, request);
       if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
+      if (!flight.settlementSent) return this.#join(flight, request);
       throw new PaymentRefused('authorization_already_used');
     }
     if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');

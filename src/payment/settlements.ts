@@ -226,7 +226,7 @@ export class Settlements {
       else await answers.remove(payerTenantId(flight.payer), flight.payment!);
     } catch (error) {
       log({ level: 'error', event: 'effect_undo_failed', kind: record.effect?.kind, error });
-      flight.record = await records.undoing(flight.payment!, record);
+      flight.record = await records.undoing(flight.payment!, record, reason);
       this.#retryLater(flight);
       return;
     }
@@ -241,7 +241,7 @@ export class Settlements {
         await this.#commit(flight, record);
         return this.#leavePending(flight, 'undelivered');
       }
-      if (record.state === 'undoing') return await this.#finishUndo(flight, record);
+      if (record.state === 'undoing') return await this.#finishUndo(flight, record, record.refusal);
       const settlement = await facilitator.reconcile(record.payment, record.terms);
       if (settlement.kind === 'refused') return await this.#finishUndo(flight, record, settlement.reason);
       if (settlement.kind === 'absent')
