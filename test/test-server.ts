@@ -10,6 +10,9 @@ export interface TestServer {
   readonly host: string;
   readonly port: number;
   readonly running: Running;
+  readonly dataFolder: string;
+  /** Stops it before the test ends, to look at what it left. */
+  stop(): Promise<void>;
 }
 
 /** The whole server in this process, on a free port, with a data folder of the test's own; closed when the test ends. */
@@ -18,17 +21,23 @@ export async function startTestServer(
   environment: Record<string, string> = {},
   times: Times = {},
 ): Promise<TestServer> {
+  // Asked for only where it is needed: it empties the folder.
+  const dataFolder = environment.DATA_DIR ?? `${t.testdir({})}/data`;
   const settings = readConfig({
     PORT: '0',
     DEMO: '0',
-    // Asked for only where it is needed: it empties the folder.
-    DATA_DIR: environment.DATA_DIR ?? `${t.testdir({})}/data`,
+    DATA_DIR: dataFolder,
     LOG_LEVEL: 'silent',
     ...environment,
   });
   const running = await start(settings, times);
-  t.teardown(() => running.stop());
-  return { url: running.url, host: settings.HOST, port: running.port, running };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= running.stop();
+    return stopped;
+  };
+  t.teardown(stop);
+  return { url: running.url, host: settings.HOST, port: running.port, running, dataFolder, stop };
 }
 
 export interface TestAnswer {

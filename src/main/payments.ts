@@ -6,6 +6,7 @@ import { Credits } from '../payment/credits.ts';
 import { PaymentGate } from '../payment/gate.ts';
 import { LocalFacilitator } from '../payment/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/remote-facilitator.ts';
+import { RpcWitness } from '../payment/rpc-witness.ts';
 import type { EffectHandlers } from '../payment/settlements.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import type { Store } from '../state/store.ts';
@@ -57,6 +58,8 @@ export function openPayments({
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           clock,
+          bearerToken: settings.FACILITATOR_TOKEN || undefined,
+          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL, asset }),
           log,
         });
   if (settings.FACILITATOR_URL === '') {
@@ -86,6 +89,7 @@ export function openPayments({
         handlers,
         answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
+        journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
         flightsMax: FLIGHTS_MAX,
         log,
       }),

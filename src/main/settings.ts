@@ -60,6 +60,12 @@ export const SETTINGS = {
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
   PAY_TO: setting(address, '', 'Wallet that is paid. Required with FACILITATOR_URL.'),
+  FACILITATOR_TOKEN: setting(text, '', 'Bearer token for the facilitator.'),
+  RPC_URL: setting(
+    httpUrl,
+    '',
+    'A node of the chain: it tells what became of a settlement whose answer was lost. Empty: the facilitator is asked again.',
+  ),
   X402_BODY_NETWORK: setting(
     choice('eip155:8453', 'base'),
     'eip155:8453',
@@ -106,6 +112,12 @@ export const SETTINGS = {
     'Life of a payer’s index after its last paid upload.',
   ),
   ANSWER_KEEP_MINUTES: setting(integer(1, 1440), '15', 'How long a paid answer is kept for lawful retries.'),
+  JOURNAL_KEEP_DAYS: setting(integer(1, 36_500), '400', 'How long the entries of the books are kept.'),
+  JOURNAL_ENTRIES_MAX: setting(
+    integer(1000, 1_000_000_000),
+    '10000000',
+    'Most entries of the books (about 0.5 kB each); the oldest are dropped first, the totals keep them.',
+  ),
   FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),

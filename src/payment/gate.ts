@@ -11,7 +11,7 @@ import type { Facilitator, FacilitatorHealth } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
 import { PaymentRefused } from './fault.ts';
 import { Flight, Flights } from './flight.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, JournalLimits } from './journal.ts';
 import type { Payment } from './payment.ts';
 import { parsePaymentHeader } from './payment-header.ts';
 import { clientGone, Purchases, termsOf } from './purchases.ts';
@@ -33,6 +33,7 @@ export interface GateParts {
   readonly handlers: EffectHandlers;
   readonly answers: AnswerStore;
   readonly answerKeepMinutes: number;
+  readonly journalLimits: JournalLimits;
   /** Paid requests that may run at once; more are refused before any money moves. */
   readonly flightsMax: number;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
@@ -130,6 +131,7 @@ export class PaymentGate {
     try {
       for (const { key, payer } of await this.#records.sweep())
         await this.#parts.answers.remove(payerTenantId(payer), key);
+      await this.journal.prune(this.#parts.clock.now(), this.#parts.journalLimits);
     } catch (error) {
       this.#parts.log({ level: 'error', event: 'payment_sweep_failed', error });
     }
@@ -240,11 +242,11 @@ export class PaymentGate {
     }
     if (!flight) return this.#repetitions.ofSettled(visit, binding.payment as string);
     if (flight.payment === undefined) return waitUnlessLeft(untilOver(flight), request.signal);
-    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
     if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
+    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
     if (flight.record?.state === 'settled') {
       return waitUnlessLeft(flight.ended, request.signal).then(() =>
-        this.#repetitions.ofEnded(visit, flight),
+        flight.pending || request.signal.aborted ? undefined : this.#repetitions.ofEnded(visit, flight),
       );
     }
     return waitUnlessLeft(flight.ended, request.signal);
@@ -256,8 +258,8 @@ export class PaymentGate {
     const flight = this.#flights.ofPayment(key);
     if (flight) {
       if (flight.requestHash !== prepared.requestHash) throw new PaymentRefused('authorization_already_used');
-      if (!flight.settlementSent) return this.#join(flight, request);
       if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
+      if (!flight.settlementSent) return this.#join(flight, request);
       throw new PaymentRefused('authorization_already_used');
     }
     if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');

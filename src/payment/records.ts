@@ -28,6 +28,8 @@ export interface PaymentRecord {
   readonly transaction?: string;
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly presumed?: boolean;
+  /** Of an `undoing`: why the settlement was refused, for the books. */
+  readonly refusal?: string;
   readonly timing?: PaymentTiming;
   readonly delivered?: boolean;
   /** Milliseconds since the epoch: the record and its answer are kept until then. */
@@ -109,8 +111,8 @@ export class PaymentRecords {
   }
 
   /** Certainly not charged, and the effect still has to go. */
-  async undoing(key: string, record: PaymentRecord): Promise<PaymentRecord> {
-    const undoing: PaymentRecord = { ...record, state: 'undoing' };
+  async undoing(key: string, record: PaymentRecord, refusal?: string): Promise<PaymentRecord> {
+    const undoing: PaymentRecord = { ...record, state: 'undoing', refusal };
     await this.#payments.put(key, undoing);
     return undoing;
   }

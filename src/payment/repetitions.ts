@@ -5,7 +5,7 @@ import type { AnswerStore } from './answers.ts';
 import type { Deliveries } from './deliveries.ts';
 import { Flight, type Flights, NO_TIMING } from './flight.ts';
 import type { PaymentRecord, PaymentRecords } from './records.ts';
-import type { EffectHandlers } from './settlements.ts';
+import { type EffectHandlers, settlementPending } from './settlements.ts';
 import type { Visit } from './visit.ts';
 
 export interface RepetitionParts {
@@ -68,6 +68,7 @@ export class Repetitions {
   /** Stored, reissued by its effect, or worked out anew when the stored one is lost. */
   async #again({ payment, prepared }: Visit, key: string, record: PaymentRecord): Promise<Answer> {
     const { handlers, answers } = this.#parts;
+    if (record.effect && !record.committed) throw settlementPending();
     if (record.effect) return await handlers[record.effect.kind].reissue(record.effect.ref);
     const tenant = payerTenantId(payment.payer);
     const stored = await answers.find(tenant, key);

@@ -169,14 +169,17 @@ export class Settlements {
       presumed,
       timing: record.timing ?? NO_TIMING,
     });
-    flight.pending = false;
     flight.record = settled;
     flight.answer = answer;
     const noted = records.settled(flight.payment!, settled);
     if (!answer) {
       await noted;
-      return await this.#commit(flight, settled);
+      // What was pending stays so until the effect is committed: nobody may have its answer before.
+      const committed = await this.#commit(flight, settled);
+      flight.pending = false;
+      return committed;
     }
+    flight.pending = false;
     // A facilitator that recalls its settlements lets the note of a finished answer come after the answer itself.
     if (!facilitator.recalls) await noted;
     flight.noted = noted.then(() => this.#keepComplete(flight, answer));
@@ -223,7 +226,7 @@ export class Settlements {
       else await answers.remove(payerTenantId(flight.payer), flight.payment!);
     } catch (error) {
       log({ level: 'error', event: 'effect_undo_failed', kind: record.effect?.kind, error });
-      flight.record = await records.undoing(flight.payment!, record);
+      flight.record = await records.undoing(flight.payment!, record, reason);
       this.#retryLater(flight);
       return;
     }
@@ -238,7 +241,7 @@ export class Settlements {
         await this.#commit(flight, record);
         return this.#leavePending(flight, 'undelivered');
       }
-      if (record.state === 'undoing') return await this.#finishUndo(flight, record);
+      if (record.state === 'undoing') return await this.#finishUndo(flight, record, record.refusal);
       const settlement = await facilitator.reconcile(record.payment, record.terms);
       if (settlement.kind === 'refused') return await this.#finishUndo(flight, record, settlement.reason);
       if (settlement.kind === 'absent')

@@ -279,6 +279,7 @@ export function openBench(t: Teardown, options: BenchOptions = {}): Bench {
     handlers: { ...handlers, workspace_extend: { ...bare(things) }, ingest: { ...bare(things) } },
     answers,
     answerKeepMinutes: 15,
+    journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
     flightsMax: 1000,
     log: (event) => events.push(event),
   });

@@ -65,3 +65,31 @@ t.test('sums are exact beyond what a double can count', async (t) => {
   });
   t.equal(journal.totals().settled.amount, '18014398509481986');
 });
+
+t.test(
+  'old entries and too many are dropped, and the totals still reconcile with what is left',
+  async (t) => {
+    const store = openStore(join(temporaryFolder(t), 'state'));
+    t.teardown(() => store.close());
+    const journal = new Journal(store);
+    const day = 86_400_000;
+    await store.transaction(() => {
+      for (let index = 0; index < 10; index++)
+        journal.append(entry({ nonce: `${index}`, time: index * day, amount: `${100 + index}` }));
+    });
+    const reconciled = () => {
+      const left = [...journal.entries()].reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+      t.equal(left + BigInt(journal.dropped().settled.amount), BigInt(journal.totals().settled.amount));
+    };
+    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 1000 }), 3, 'too old');
+    reconciled();
+    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 3, 'too many');
+    reconciled();
+    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 0);
+    t.same(
+      [...journal.entries()].map(({ nonce }) => nonce),
+      ['6', '7', '8', '9'],
+    );
+    t.equal(journal.totals().settled.count, 10);
+  },
+);

@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createTestClient, http, parseAbi, publicActions, walletActions } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { base } from 'viem/chains';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { Teardown } from '../fixture.ts';
+
+/** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
+
+const TOKEN = JSON.parse(readFileSync(join(import.meta.dirname, 'UsdCoin.json'), 'utf8')) as {
+  bytecode: `0x${string}`;
+};
+const ABI = parseAbi([
+  'function mint(address to, uint256 value)',
+  'function balanceOf(address owner) view returns (uint256)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+]);
+
+/** Why there is no chain on this machine; undefined when there can be one. */
+export const noChain: string | undefined = anvilPath()
+  ? undefined
+  : 'the binary of @foundry-rs/anvil is not installed for this platform';
+
+function anvilPath(): string | undefined {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(
+      `@foundry-rs/anvil-${process.platform}-${architecture}/package.json`,
+    );
+    const path = join(dirname(manifest), 'bin', 'anvil');
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Chain {
+  readonly url: string;
+  mint(to: string, value: bigint): Promise<void>;
+  balance(of: string): Promise<bigint>;
+  /** Whether the authorization was used, as the token contract says. */
+  isUsed(authorizer: string, nonce: string): Promise<boolean>;
+  /** The input of a transaction: what everybody can read of a settled payment. */
+  inputOf(transaction: string): Promise<`0x${string}`>;
+  /** Sends the call as a stranger. */
+  send(data: `0x${string}`): Promise<`0x${string}`>;
+  facilitator(): Promise<ChainFacilitator>;
+}
+
+export interface ChainFacilitator {
+  readonly url: string;
+  behave(settle: 'none' | 'drops_after'): Promise<void>;
+}
+
+export async function startChain(t: Teardown): Promise<Chain> {
+  const child = spawn(anvilPath()!, ['--port', '0', '--chain-id', String(base.id), '--accounts', '1'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  endWith(t, child);
+  const port = await firstMatch(child, /Listening on 127\.0\.0\.1:(\d+)/);
+  const url = `http://127.0.0.1:${port}`;
+  const client = createTestClient({ mode: 'anvil', chain: base, transport: http(url), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions);
+  const [stranger] = await client.getAddresses();
+  const address = BASE_USDC.address;
+  const included = async (hash: `0x${string}`) => {
+    const { status } = await client.waitForTransactionReceipt({ hash });
+    if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
+  };
+  const deployed = await client.sendTransaction({ account: stranger!, data: TOKEN.bytecode });
+  const { contractAddress } = await client.waitForTransactionReceipt({ hash: deployed });
+  const bytecode = await client.getCode({ address: contractAddress! });
+  await client.setCode({ address, bytecode: bytecode! });
+  return {
+    url,
+    mint: async (to, value) =>
+      included(
+        await client.writeContract({
+          account: stranger!,
+          address,
+          abi: ABI,
+          functionName: 'mint',
+          args: [to as `0x${string}`, value],
+        }),
+      ),
+    balance: (of) =>
+      client.readContract({ address, abi: ABI, functionName: 'balanceOf', args: [of as `0x${string}`] }),
+    isUsed: (authorizer, nonce) =>
+      client.readContract({
+        address,
+        abi: ABI,
+        functionName: 'authorizationState',
+        args: [authorizer as `0x${string}`, nonce as `0x${string}`],
+      }),
+    inputOf: async (transaction) =>
+      (await client.getTransaction({ hash: transaction as `0x${string}` })).input,
+    send: (data) => client.sendTransaction({ account: stranger!, to: address, data }),
+    facilitator: async () => {
+      const key = generatePrivateKey();
+      await client.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 20n });
+      return startFacilitator(t, url, key);
+    },
+  };
+}
+
+async function startFacilitator(t: Teardown, rpcUrl: string, key: string): Promise<ChainFacilitator> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'facilitator-process.ts')], {
+    env: { PATH: process.env.PATH, RPC_URL: rpcUrl, PRIVATE_KEY: key },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  endWith(t, child);
+  const url = await firstMatch(child, /"url":"([^"]+)"/);
+  return {
+    url,
+    behave: async (settle) => {
+      await fetch(`${url}/behave`, { method: 'POST', body: JSON.stringify({ settle }) });
+    },
+  };
+}
+
+function endWith(t: Teardown, child: ChildProcess): void {
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  t.teardown(async () => {
+    process.off('exit', kill);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    kill();
+    await ended;
+  });
+}
+
+/** The first group of the first line of its output that fits. @throws when it ends before. */
+function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      reject(new Error(`${child.spawnfile} ended with ${code} before it was ready`)),
+    );
+    createInterface(child.stdout!).on('line', (line) => {
+      const found = pattern.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+  });
+}

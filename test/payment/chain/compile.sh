@@ -1,0 +1,11 @@
+#!/bin/sh
+# Makes UsdCoin.json (creation bytecode and ABI) from UsdCoin.sol with solc 0.8.37, in a scratch folder: the compiler is no dependency.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+npm install --prefix "$scratch" --no-audit --no-fund --loglevel=error solc@0.8.37
+cd "$here"
+"$scratch/node_modules/.bin/solcjs" --optimize --bin --abi --base-path . -o "$scratch/out" UsdCoin.sol
+printf '{"compiler":"solc 0.8.37, optimized","abi":%s,"bytecode":"0x%s"}\n' \
+  "$(cat "$scratch"/out/*UsdCoin.abi)" "$(cat "$scratch"/out/UsdCoin_sol_UsdCoin.bin)" > UsdCoin.json

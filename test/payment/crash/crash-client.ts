@@ -1,0 +1,151 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { addressOf, sign, v1Header, v2Header, wallet } from '../fixture.ts';
+import type { Random } from './random.ts';
+
+/** One thing that a client wants and pays for, and everything that came of it. */
+export interface Purchase {
+  readonly kind: 'ingest' | 'search' | 'workspace' | 'extend';
+  readonly keyed: boolean;
+  readonly amount: bigint;
+  /** Nonces of every authorization signed for it. */
+  readonly nonces: string[];
+  answer?: { readonly charged: boolean; readonly identity: string };
+}
+
+export interface Going {
+  readonly url: string;
+  readonly stopped: boolean;
+}
+
+/** What a client does next; an upload takes longer than most servers live here, so there are few. */
+const KINDS = ['search', 'search', 'workspace', 'workspace', 'workspace', 'ingest'] as const;
+const MINUTE = 500n;
+const PRICES = { ingest: 30_000n, search: 6000n, workspace: 10_000n + 60n * MINUTE, extend: 10n * MINUTE };
+const PAUSE_MS = 20;
+/** A server that does not listen is being started again. */
+const ABSENT_PAUSE_MS = 100;
+/** How long an answer may take once nobody kills the server any more. */
+const PATIENCE_MS = 60_000;
+const ANSWER_DEADLINE_MS = 20_000;
+/** Longer than a client's patience: its payments don't expire under it. */
+const VALID_SECONDS = 280;
+
+/** A paying client that never gives up: it sends the same request until it has its answer, over every crash of the server. */
+export class CrashClient {
+  readonly purchases: Purchase[] = [];
+  readonly faults: string[] = [];
+  readonly #account = wallet();
+  readonly #random: Random;
+  readonly #going: Going;
+  readonly #onAnswer: () => void;
+  #workspace: string | undefined;
+  #serial = 0;
+
+  constructor(random: Random, going: Going, onAnswer: () => void) {
+    this.#random = random;
+    this.#going = going;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Buys until the run is stopped; then ends what it began. */
+  async run(): Promise<void> {
+    await this.#buy('workspace');
+    while (!this.#going.stopped) {
+      const kinds = [...KINDS, ...(this.#workspace ? ['extend', 'extend'] : [])];
+      await this.#buy(this.#random.pick(kinds) as Purchase['kind']);
+    }
+  }
+
+  async #buy(kind: Purchase['kind']): Promise<void> {
+    this.#serial += 1;
+    const what = `${addressOf(this.#account).slice(2, 10)} ${this.#serial}`;
+    const request = {
+      ingest: { path: '/agent/v1/ingest', body: `The keeper of lighthouse ${what} counts gulls.` },
+      search: { path: '/agent/v1/search', body: JSON.stringify({ query: `lighthouse ${what}` }) },
+      workspace: {
+        path: `/agent/v1/workspaces?serial=${this.#serial}`,
+        body: JSON.stringify({ ttl_minutes: 60 }),
+      },
+      extend: {
+        path: `/agent/v1/workspaces/${this.#workspace}/extend?serial=${this.#serial}`,
+        body: JSON.stringify({ ttl_minutes: 10 }),
+      },
+    }[kind];
+    const key = this.#random.hits(0.5) ? `crash-client-key ${what}`.padEnd(24, '.') : undefined;
+    const purchase: Purchase = { kind, keyed: key !== undefined, amount: PRICES[kind], nonces: [] };
+    this.purchases.push(purchase);
+    const answer = await this.#insist(purchase, request, key);
+    if (!answer) return;
+    purchase.answer = { charged: answer.charged === true, identity: identityOf(kind, answer) };
+    if (kind === 'workspace') this.#workspace = String(answer.id);
+    this.#onAnswer();
+    if (key === undefined || !purchase.answer.charged || !this.#random.hits(0.2)) return;
+    const again = await this.#insist(purchase, request, key);
+    if (again && identityOf(kind, again) !== purchase.answer.identity)
+      this.faults.push(`${kind} ${what}: the same key was given another answer`);
+  }
+
+  /** Sends it until it is answered; whether the payment is the same or a fresh one changes as real clients' do. */
+  async #insist(
+    purchase: Purchase,
+    { path, body }: { path: string; body: string },
+    key: string | undefined,
+  ): Promise<Record<string, unknown> | undefined> {
+    let patientMs = PATIENCE_MS;
+    let payment = await this.#pay(purchase);
+    while (patientMs > 0) {
+      const startedAt = Date.now();
+      const headers = { ...payment, ...(key !== undefined && { 'Idempotency-Key': key }) };
+      const response = await this.#send(this.#going.url + path, { method: 'POST', body, headers });
+      if (response && response.status >= 200 && response.status < 300) return response.answer;
+      if (
+        response &&
+        response.status > 0 &&
+        response.status !== 503 &&
+        response.answer.error !== 'authorization_already_used'
+      ) {
+        this.faults.push(
+          `${purchase.kind} was answered ${response.status}: ${JSON.stringify(response.answer).slice(0, 300)}`,
+        );
+        return undefined;
+      }
+      const used = response?.answer?.error === 'authorization_already_used';
+      const absent = response?.status === 0;
+      if (used || (!absent && this.#random.hits(0.5))) payment = await this.#pay(purchase);
+      await after(absent ? ABSENT_PAUSE_MS : PAUSE_MS);
+      if (this.#going.stopped) patientMs -= Date.now() - startedAt;
+    }
+    this.faults.push(`${purchase.kind} had no answer within ${PATIENCE_MS} ms`);
+    return undefined;
+  }
+
+  async #pay(purchase: Purchase): Promise<Record<string, string>> {
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + VALID_SECONDS);
+    const payload = await sign(this.#account, { value: purchase.amount, validBefore });
+    purchase.nonces.push(payload.authorization.nonce);
+    return this.#random.hits(0.5)
+      ? { 'X-PAYMENT': v1Header(payload) }
+      : { 'PAYMENT-SIGNATURE': v2Header(payload) };
+  }
+
+  /** Undefined when the connection was lost before the whole answer was here; status 0 when there was none. */
+  async #send(
+    url: string,
+    init: RequestInit,
+  ): Promise<{ status: number; answer: Record<string, unknown> } | undefined> {
+    try {
+      const response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_DEADLINE_MS) });
+      return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+    } catch (error) {
+      const code = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code;
+      return code === 'ECONNREFUSED' ? { status: 0, answer: {} } : undefined;
+    }
+  }
+}
+
+/** What must be the same when an answer is given again. */
+function identityOf(kind: Purchase['kind'], answer: Record<string, unknown>): string {
+  if (kind === 'search') return JSON.stringify(answer.hits);
+  if (kind === 'ingest') return String((answer.item as { id?: string } | undefined)?.id);
+  return String(answer.id);
+}

@@ -1,0 +1,212 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as after } from 'node:timers/promises';
+import { serveFacilitator } from '../facilitator-server.ts';
+import { PAY_TO } from '../fixture.ts';
+import { CrashClient } from './crash-client.ts';
+import { judge } from './oracle.ts';
+import { OutsideLedger, type Stage } from './outside-ledger.ts';
+import { Random } from './random.ts';
+
+/** When a server is killed: at the n-th time that a stage's boundary is seen from outside, or after a while. */
+type Moment = Stage | 'answered' | 'any' | 'starting';
+const MOMENTS: readonly Moment[] = [
+  'verify_in',
+  'verify_out',
+  'settle_in',
+  'moved',
+  'settle_out',
+  'answered',
+  'any',
+  'any',
+  'starting',
+];
+
+export interface CrashReport {
+  readonly seed: number;
+  readonly kills: number;
+  /** Kills by the moment that was aimed at. */
+  readonly moments: Readonly<Record<string, number>>;
+  /** Payments found half-way after the kills, by the state of their record. */
+  readonly halfWay: Readonly<Record<string, number>>;
+  readonly purchases: number;
+  readonly charges: number;
+  readonly faults: readonly string[];
+}
+
+export interface CrashOptions {
+  readonly seed: number;
+  readonly kills: number;
+  readonly clients: number;
+  readonly onKill?: (kill: number, moment: string) => void;
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const OCCURRENCES_MAX = 6;
+const RUNNING_MS_MAX = 600;
+/** Long enough for an upload. */
+const LONG_RUNNING_MS_MAX = 2500;
+const STARTING_MS_MAX = 400;
+/** A boundary that isn't reached by then: the kill comes anyway. */
+const MOMENT_DEADLINE_MS = 1000;
+const PENDING_DEADLINE_MS = 60_000;
+
+/** Kills the whole server over and over under paid traffic, and lets the oracle look at the books after each kill. */
+export async function runCrashes({ seed, kills, clients, onKill }: CrashOptions): Promise<CrashReport> {
+  const random = new Random(seed);
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'));
+  const ledger = new OutsideLedger({
+    random: random.fork(),
+    repetition: random.pick(['told', 'refused'] as const),
+    delayMsMax: 15,
+  });
+  const facilitator = await serveFacilitator(ledger);
+  const losing = random.fork();
+  const server = new KilledServer(folder, facilitator.url);
+  let reached: (moment: Moment) => void = () => {};
+  ledger.onStage = (stage) => {
+    facilitator.behaviour.settle = losing.hits(0.05) ? 'drops_after' : 'none';
+    reached(stage);
+  };
+  const going = {
+    stopped: false,
+    get url() {
+      return server.url;
+    },
+  };
+  const buyers = Array.from(
+    { length: clients },
+    () => new CrashClient(random.fork(), going, () => reached('answered')),
+  );
+  const purchases = () => buyers.flatMap((buyer) => buyer.purchases);
+  const faults: string[] = [];
+  const moments: Record<string, number> = {};
+  const halfWay: Record<string, number> = {};
+  try {
+    await server.start();
+    const bought = Promise.all(buyers.map((buyer) => buyer.run()));
+    for (let kill = 1; kill <= kills && faults.length === 0; kill++) {
+      const moment = random.pick(MOMENTS);
+      const occurrence = 1 + random.below(OCCURRENCES_MAX);
+      if (moment === 'any')
+        await after(random.below(random.hits(0.2) ? LONG_RUNNING_MS_MAX : RUNNING_MS_MAX));
+      else if (moment !== 'starting') {
+        let seen = 0;
+        const boundary = new Promise<void>((resolveBoundary) => {
+          reached = (at) => {
+            if (at === moment && ++seen === occurrence) resolveBoundary();
+          };
+        });
+        await Promise.race([boundary, after(MOMENT_DEADLINE_MS)]);
+        reached = () => {};
+        if (random.hits(0.5)) await after(random.below(4));
+      }
+      await server.kill();
+      moments[moment] = (moments[moment] ?? 0) + 1;
+      onKill?.(kill, moment);
+      const judgement = await judge(server.dataFolder, ledger.transfers, purchases(), { done: false });
+      faults.push(...judgement.faults.map((fault) => `after kill ${kill} (${moment}): ${fault}`));
+      for (const [stage, count] of Object.entries(judgement.open))
+        halfWay[stage] = (halfWay[stage] ?? 0) + count;
+      const ready = server.start();
+      if (kill < kills && random.hits(1 / MOMENTS.length)) {
+        await after(random.below(STARTING_MS_MAX));
+        await server.kill();
+        await ready;
+        moments.starting = (moments.starting ?? 0) + 1;
+        await server.start();
+      } else await ready;
+    }
+    going.stopped = true;
+    await bought;
+    faults.push(...(await server.withoutPending()));
+    await server.stop();
+    const last = await judge(server.dataFolder, ledger.transfers, purchases(), {
+      done: faults.length === 0,
+    });
+    faults.push(...last.faults, ...buyers.flatMap((buyer) => buyer.faults));
+  } finally {
+    going.stopped = true;
+    await server.kill();
+    await facilitator.close();
+    if (faults.length === 0) rmSync(folder, { recursive: true, force: true });
+  }
+  const charges = ledger.transfers.size;
+  return { seed, kills, moments, halfWay, purchases: purchases().length, charges, faults };
+}
+
+/** The whole server, but for its models, in a process that is killed and started again over the same data. */
+class KilledServer {
+  readonly dataFolder: string;
+  url = 'http://127.0.0.1:1';
+  readonly #environment: Record<string, string | undefined>;
+  #child: ChildProcess | undefined;
+
+  constructor(folder: string, facilitatorUrl: string) {
+    this.dataFolder = join(folder, 'data');
+    const models = join(folder, 'models');
+    mkdirSync(models);
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
+    writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
+    this.#environment = {
+      PATH: process.env.PATH,
+      PORT: '0',
+      BASE_URL: 'http://127.0.0.1:8402',
+      DEMO: '0',
+      LOG_LEVEL: 'info',
+      DATA_DIR: this.dataFolder,
+      MODELS_DIR: models,
+      FACILITATOR_URL: facilitatorUrl,
+      PAY_TO,
+    };
+  }
+
+  /** Resolves when it is ready, or when it was killed before. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [join(ROOT, 'src/main/main.ts')], {
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#child = child;
+    await new Promise<void>((ready, reject) => {
+      child.once('exit', (code, signal) =>
+        signal ? ready() : reject(new Error(`the server ended with ${code} before it was ready`)),
+      );
+      createInterface(child.stdout).on('line', (line) => {
+        if (!line.includes('"event":"ready"')) return;
+        this.url = (JSON.parse(line) as { url: string }).url;
+        ready();
+      });
+    });
+  }
+
+  kill(): Promise<void> {
+    return this.#end('SIGKILL');
+  }
+
+  stop(): Promise<void> {
+    return this.#end('SIGTERM');
+  }
+
+  /** Waits until no payment is half-way. @returns what is wrong when some stay so. */
+  async withoutPending(): Promise<string[]> {
+    const givingUp = Date.now() + PENDING_DEADLINE_MS;
+    for (;;) {
+      const body = (await (await fetch(`${this.url}/readyz`)).json()) as { payment: { pending: number } };
+      if (body.payment.pending === 0) return [];
+      if (Date.now() > givingUp) return [`${body.payment.pending} payments are pending for ever`];
+      await after(100);
+    }
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolveEnd) => child.once('exit', resolveEnd));
+    child.kill(signal);
+    await ended;
+  }
+}

@@ -1,0 +1,20 @@
+import { runCrashes } from './crash-run.ts';
+
+/** `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. */
+
+const kills = Number(process.env.KILLS || 1000);
+const seed = Number(process.env.SEED || Date.now() % 2 ** 31);
+console.log(`seed ${seed}: SEED=${seed} replays the choices of this run`);
+const started = performance.now();
+const report = await runCrashes({
+  seed,
+  kills,
+  clients: 4,
+  onKill: (kill, moment) => {
+    if (kill % 10 === 0 || kill === kills) console.log(`  ${kill} of ${kills} kills, the last at ${moment}`);
+  },
+});
+console.log(
+  JSON.stringify({ ...report, seconds: Math.round((performance.now() - started) / 1000) }, null, 2),
+);
+process.exit(report.faults.length === 0 ? 0 : 1);

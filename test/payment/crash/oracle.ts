@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { Journal } from '../../../src/payment/journal.ts';
+import type { PaymentRecord } from '../../../src/payment/records.ts';
+import { openStore } from '../../../src/state/store.ts';
+import type { Purchase } from './crash-client.ts';
+
+export interface Judgement {
+  readonly faults: readonly string[];
+  /** Payments that the dead server left half-way, by the stage that their record names. */
+  readonly open: Readonly<Record<string, number>>;
+}
+
+/**
+ * Compares three books while the server is dead: what clients were answered, the server's journal, and the outside ledger.
+ * `done`: the last start has finished what was half-way and every client has its answer.
+ */
+export async function judge(
+  dataFolder: string,
+  ledger: ReadonlyMap<string, bigint>,
+  purchases: readonly Purchase[],
+  { done }: { done: boolean },
+): Promise<Judgement> {
+  const store = openStore(join(dataFolder, 'state'));
+  try {
+    const faults: string[] = [];
+    const settled = new Map<string, bigint>();
+    const journal = new Journal(store);
+    for (const { kind, nonce, amount } of journal.entries()) {
+      if (kind === 'presumed') faults.push(`${nonce} is only presumed to be settled`);
+      if (kind !== 'settled') continue;
+      if (settled.has(nonce)) faults.push(`${nonce} stands twice in the journal`);
+      settled.set(nonce, BigInt(amount));
+      if (ledger.get(nonce) !== BigInt(amount))
+        faults.push(`${nonce}: the journal has ${amount}, the ledger ${ledger.get(nonce)}`);
+    }
+    const payments = store.table<PaymentRecord>('payments');
+    const openNonces = new Set<string>();
+    const open: Record<string, number> = {};
+    for (const { key } of store.table<1>('payments_open').range()) {
+      const record = payments.get(key);
+      if (!record) continue;
+      openNonces.add(record.payment.nonce);
+      const stage = record.pending ? 'pending' : record.state;
+      open[stage] = (open[stage] ?? 0) + 1;
+    }
+    for (const nonce of ledger.keys()) {
+      if (!settled.has(nonce) && !openNonces.has(nonce)) faults.push(`${nonce} was charged and is forgotten`);
+    }
+    const totals = journal.totals();
+    const sum = [...settled.values()].reduce((all, amount) => all + amount, 0n);
+    if (totals.settled.amount !== sum.toString() || totals.settled.count !== settled.size)
+      faults.push(`the totals say ${JSON.stringify(totals.settled)}, the entries ${settled.size} of ${sum}`);
+    for (const purchase of purchases) faults.push(...judgePurchase(purchase, ledger, settled, done));
+    if (done) {
+      if (openNonces.size > 0) faults.push(`half-way at the end: ${JSON.stringify(open)}`);
+      if (totals.pending.count !== 0) faults.push(`pending for ever: ${JSON.stringify(totals.pending)}`);
+      const moved = [...ledger.values()].reduce((all, amount) => all + amount, 0n);
+      if (moved !== sum) faults.push(`the ledger moved ${moved}, the journal has ${sum}`);
+    }
+    return { faults, open };
+  } finally {
+    await store.close();
+  }
+}
+
+function* judgePurchase(
+  { kind, keyed, nonces, answer }: Purchase,
+  ledger: ReadonlyMap<string, bigint>,
+  settled: ReadonlyMap<string, bigint>,
+  done: boolean,
+): Iterable<string> {
+  const what = `${keyed ? 'keyed' : 'keyless'} ${kind} ${nonces.slice(0, 3).join(', ')}, ${nonces.length} payments`;
+  const charges = nonces.filter((nonce) => ledger.has(nonce));
+  if (charges.length > 1) yield `charged ${charges.length} times: ${what}`;
+  if (answer?.charged && charges.length === 0) yield `answered without a charge: ${what}`;
+  if (answer?.charged && !charges.some((nonce) => settled.has(nonce)))
+    yield `answered before the journal had it: ${what}`;
+  if (answer && !answer.charged && charges.length > 0) yield `charged for an uncharged answer: ${what}`;
+  if (done && !answer) yield `never answered: ${what}`;
+}
