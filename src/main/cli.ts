@@ -7,6 +7,7 @@ import { readPublishedKeys, verifyReceipt } from '../workspace/receipt.ts';
 import type { WorkspacePage } from '../workspace/workspaces.ts';
 import { backUp, restore } from './backup.ts';
 import { readConfig } from './config.ts';
+import { ledgerCommand } from './ledger.ts';
 import { askServer } from './operator-socket.ts';
 
 const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
@@ -16,6 +17,7 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
                                        against KEYS, saved from /.well-known/jwks.json, or the keys in DATA_DIR
 farthing backup DIR                    copies DATA_DIR to a new folder; the server must be stopped
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
+farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
 
@@ -84,7 +86,16 @@ async function restoreFrom(data: string, folder: string): Promise<void> {
   console.log(`${data} is restored from ${resolve(folder)}.`);
 }
 
+function ledger(words: readonly string[]): Promise<number> {
+  return ledgerCommand(words, {
+    environment: process.env,
+    write: (text) => void process.stdout.write(text),
+    explain: (line) => console.error(line),
+  });
+}
+
 async function main(words: readonly string[]): Promise<number> {
+  if (words[0] === 'ledger') return ledger(words.slice(1));
   for (const length of [2, 1]) {
     const command = COMMANDS[words.slice(0, length).join(' ')];
     const values = words.slice(length);
@@ -96,6 +107,9 @@ async function main(words: readonly string[]): Promise<number> {
   console[asked ? 'log' : 'error'](HELP);
   return asked ? 0 : 2;
 }
+
+// Whoever reads the output may stop early, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
   console.error(error.message);
