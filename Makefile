@@ -43,7 +43,7 @@ quality: setup ## Retrieval quality on real sets, over HTTP
 	@node bench/quality.ts $(SET)
 
 bench-http: setup ## Latency of a search over HTTP
-	@node bench/http.ts
+	@node bench/http.ts $(DOCUMENTS)
 
 arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu)
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }

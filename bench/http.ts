@@ -3,7 +3,8 @@ import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BenchWorkspace, inParallel, quantile, startServer } from './agent.ts';
 
-/** Latency of a workspace search over HTTP with SciFact inside, one client: `make bench-http`. */
+/** Latency of a workspace search over HTTP with SciFact inside, one client: `make bench-http`, or
+ * `make bench-http DOCUMENTS=1000` for the first so many abstracts. */
 
 const FOLDER = resolve(import.meta.dirname, '../../shared/data/text/scifact');
 const WARM_UP = 50;
@@ -18,7 +19,8 @@ const read = <T>(name: string) =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as T);
-const corpus = read<{ _id: string; title: string; text: string }>('corpus.jsonl');
+const documents = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
+const corpus = read<{ _id: string; title: string; text: string }>('corpus.jsonl').slice(0, documents);
 const queries = read<{ text: string }>('queries.jsonl');
 const server = await startServer();
 try {
