@@ -373,6 +373,8 @@ t.test('waiting ends with the time given, with the signal, and with the server',
   const b = bench(t);
   b.extractor.hold();
   const job = await b.add('slow');
+  // Until the held reader has it: then nothing more happens to it.
+  while (b.ingest.job(job.id)?.progress !== 0.15) await new Promise(setImmediate);
   t.match(await b.ingest.waitFor(job.id, 10), { state: 'extracting', progress: 0.15 });
   const controller = new AbortController();
   const left = b.ingest.waitFor(job.id, A_WHILE_MS, controller.signal);
