@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Test } from 'tap';
+import { CACHE_DIR } from './test-server.ts';
 
 /** A server in a process of its own, which can be killed at any moment and started again over the same folder. */
 export class ServedProcess {
@@ -21,6 +22,7 @@ export class ServedProcess {
         PORT: '0',
         DEMO: '0',
         DATA_DIR: data,
+        CACHE_DIR,
         LOG_LEVEL: 'trace',
         ...environment,
       },

@@ -1,9 +1,13 @@
+import { resolve } from 'node:path';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import type { Test } from 'tap';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../src/main/config.ts';
 import { type Running, start, type Times } from '../src/main/start.ts';
+
+/** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
+export const CACHE_DIR = resolve(import.meta.dirname, '../node_modules/.cache/farthing-test');
 
 export interface TestServer {
   readonly url: string;
@@ -27,6 +31,7 @@ export async function startTestServer(
     PORT: '0',
     DEMO: '0',
     DATA_DIR: dataFolder,
+    CACHE_DIR,
     LOG_LEVEL: 'silent',
     ...environment,
   });

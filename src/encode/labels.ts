@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LabelBridge, Towers } from './tower.ts';
@@ -43,7 +43,8 @@ export async function fillLabels(
   const rows = await encode(bridge.labels.map((label) => bridge.template.replace('{label}', () => label)));
   for (const [index, row] of rows.entries()) table.set(row, index * bridge.dimensions);
   await mkdir(cacheFolder, { recursive: true });
-  await writeFile(`${path}.${process.pid}.new`, new Uint8Array(table.slice().buffer));
-  await rename(`${path}.${process.pid}.new`, path);
+  const written = `${path}.${randomUUID()}.new`;
+  await writeFile(written, new Uint8Array(table.slice().buffer));
+  await rename(written, path);
   return false;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -56,8 +56,9 @@ export class Verification {
     this.#changed = false;
     await mkdir(this.#cacheFolder, { recursive: true });
     const path = join(this.#cacheFolder, 'verified.json');
-    await writeFile(`${path}.${process.pid}.new`, JSON.stringify(Object.fromEntries(this.#seen), null, 1));
-    await rename(`${path}.${process.pid}.new`, path);
+    const written = `${path}.${randomUUID()}.new`;
+    await writeFile(written, JSON.stringify(Object.fromEntries(this.#seen), null, 1));
+    await rename(written, path);
   }
 }
 

@@ -57,6 +57,11 @@ export const SETTINGS = {
   PORT: setting(integer(0, 65535), '8402', 'Port to listen on; 0 takes a free one.'),
   BASE_URL: setting(httpUrl, '', 'Public address of the server, in 402s and links. Empty: http://HOST:PORT.'),
   DATA_DIR: setting(text, './data', 'Folder of everything that is stored.'),
+  CACHE_DIR: setting(
+    text,
+    '',
+    'Folder of what can be made again: checked checksums, embeddings of labels. Empty: DATA_DIR/cache.',
+  ),
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
   PAY_TO: setting(address, '', 'Wallet that is paid. Required with FACILITATOR_URL.'),

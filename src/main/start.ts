@@ -51,7 +51,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
   const encoder = await openEncoder({
     modelsFolder: settings.MODELS_DIR,
-    cacheFolder: join(data, 'cache'),
+    cacheFolder: settings.CACHE_DIR ? resolve(settings.CACHE_DIR) : join(data, 'cache'),
     queryWorkers: settings.QUERY_WORKERS,
     ingestWorkers: settings.INGEST_WORKERS,
     queryQueueMax: settings.QUERY_QUEUE_MAX,

@@ -11,6 +11,7 @@ import { Ingest } from '../../src/ingest/ingest.ts';
 import { INGEST_LIMITS, type StagedUpload } from '../../src/ingest/parts.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
+import { CACHE_DIR } from '../test-server.ts';
 
 const TENANT = 'payer_real';
 const A_WHILE_MS = 60_000;
@@ -22,7 +23,7 @@ t.test(
     const log = (): void => undefined;
     const encoder = await openEncoder({
       modelsFolder: 'models',
-      cacheFolder: join(folder, 'cache'),
+      cacheFolder: CACHE_DIR,
       queryWorkers: 1,
       ingestWorkers: 1,
       queryQueueMax: 16,
