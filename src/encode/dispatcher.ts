@@ -27,6 +27,9 @@ export interface EncoderCounters {
   readonly repeatedPieces: number;
 }
 
+/** How long after a query the next one is expected. */
+const SEARCHING_MS = 1_000;
+
 /** Once with others, whose fault a failure may have been, and twice alone. */
 const ATTEMPTS_MAX = 3;
 
@@ -44,6 +47,9 @@ export class Dispatcher {
   readonly #busy = new Map<Slot, Promise<void>>();
   readonly #counters = { tasks: 0, runs: 0, tokens: 0, padding: 0, workerFailures: 0, repeatedPieces: 0 };
   #queryMs = 10;
+  /** Queries that are not answered yet, and when the last one was. */
+  #searching = 0;
+  #lastQueryAt = Number.NEGATIVE_INFINITY;
   #closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -83,7 +89,13 @@ export class Dispatcher {
 
   async query<J extends TextJob | PictureJob>(job: J): Promise<Awaited<J['result']>> {
     this.admitQuery();
-    return this.#add(this.#queries, job) as Promise<Awaited<J['result']>>;
+    this.#searching += 1;
+    try {
+      return (await this.#add(this.#queries, job)) as Awaited<J['result']>;
+    } finally {
+      this.#searching -= 1;
+      this.#lastQueryAt = performance.now();
+    }
   }
 
   async ingest<J extends AnyJob>(job: J): Promise<Awaited<J['result']>> {
@@ -104,9 +116,9 @@ export class Dispatcher {
     for (const slot of this.#slots) {
       if (this.#busy.has(slot)) continue;
       const helps = slot.role === 'query' || this.#queryWorkersFallBehind();
-      let queue = helps ? this.#queries : this.#ingest;
-      let pieces = queue.pull(boundsOf);
-      if (pieces.length === 0 && slot.role === 'ingest' && helps) {
+      let queue = this.#queries;
+      let pieces = helps ? queue.pull(boundsOf) : [];
+      if (pieces.length === 0 && slot.role === 'ingest' && !this.#ingestMakesRoom()) {
         queue = this.#ingest;
         pieces = queue.pull(boundsOf);
       }
@@ -126,6 +138,18 @@ export class Dispatcher {
   #queryWorkersFallBehind(): boolean {
     if (![...this.#slots].some(({ role }) => role === 'query')) return true;
     return this.#queries.depth > this.#options.bounds.query_texts.entries;
+  }
+
+  /**
+   * While there are searches, an ingest leaves as many workers idle as the queries have: a low priority alone lets a thread
+   * that wakes up wait for its processor. Those that rest are asked again whenever another worker's task ends.
+   */
+  #ingestMakesRoom(): boolean {
+    if (this.#searching === 0 && performance.now() - this.#lastQueryAt > SEARCHING_MS) return false;
+    const of = (role: Slot['role'], slots: Iterable<Slot>) => [...slots].filter((slot) => slot.role === role);
+    const ingest = of('ingest', this.#slots).length;
+    const most = Math.max(1, ingest - of('query', this.#slots).length);
+    return of('ingest', this.#busy.keys()).length >= most;
   }
 
   async #serve(slot: Slot, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {

@@ -13,6 +13,7 @@ import type { CutPassage, CutSettings } from './protocol.ts';
 import { settle } from './settled.ts';
 import type { Towers } from './tower.ts';
 import { Verification } from './verification.ts';
+import { type WorkerCounts, workerCounts } from './worker-counts.ts';
 import { chooseProviders, pictureBytes, pictureRows, startWorkers, type Workers } from './workers.ts';
 
 export type { FamilyReport, SpaceSpec } from './described.ts';
@@ -37,6 +38,8 @@ export interface Encoder {
   readonly pictureSpec: PictureSpec | undefined;
   readonly families: readonly FamilyReport[];
   readonly fusion: FusionSettings;
+  /** Worker threads of each role. */
+  readonly workers: WorkerCounts;
   /** Passages of at most the model's token limit, cut at paragraph and sentence ends, each with its document's title. */
   cutPassages(
     document: { readonly title?: string; readonly blocks: readonly Block[] },
@@ -65,8 +68,9 @@ export interface EncoderOptions {
   readonly modelsFolder: string;
   /** For hashes of verified files and embeddings of labels; may be emptied at any time. */
   readonly cacheFolder: string;
-  readonly queryWorkers: number;
-  readonly ingestWorkers: number;
+  /** Absent: as many as this machine can use. */
+  readonly queryWorkers?: number;
+  readonly ingestWorkers?: number;
   readonly queryQueueMax: number;
   readonly ingestQueueMax: number;
   /** Default `auto`; any other that cannot serve stops the start. */
@@ -89,7 +93,7 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const cutting = cuttingOf(manifest, installed.towers);
   const chosen = await chooseProviders(installed.towers, cutting);
   const usable = settle(chosen.towers, installed.missing, chosen.rejected);
-  const counts = { query: options.queryWorkers, ingest: options.ingestWorkers };
+  const counts = workerCounts({ query: options.queryWorkers, ingest: options.ingestWorkers }, usable.towers);
   const workers = await startWorkers(usable.towers, cutting, counts, cacheFolder);
   const settled = settle(
     usable.towers,
@@ -113,6 +117,7 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
     event: 'encoder_ready',
     ms: Math.round(performance.now() - started),
     labels_cached: workers.labelsCached,
+    workers: counts,
     families: encoder.families,
     passed_over: [...installed.passedOver, ...chosen.rejected],
   });
@@ -131,6 +136,7 @@ class WorkerEncoder implements Encoder {
   readonly pictureSpec: PictureSpec | undefined;
   readonly families: readonly FamilyReport[];
   readonly fusion: FusionSettings;
+  readonly workers: WorkerCounts;
   readonly #dispatcher: Dispatcher;
   readonly #queryParts: readonly RowPart[];
   readonly #passageParts: readonly RowPart[];
@@ -171,6 +177,8 @@ class WorkerEncoder implements Encoder {
     this.#limits = { query: longest(towers.texts), passage: longest(passage) };
     this.#pictureBytes = picture ? pictureBytes(picture.settings) : 0;
     const { slots } = workers;
+    const count = (role: 'query' | 'ingest') => slots.filter((slot) => slot.role === role).length;
+    this.workers = { query: count('query'), ingest: count('ingest') };
     const { queryQueueMax, ingestQueueMax, log } = options;
     const towersOf = { query_texts: towers.texts.map(at), passage_texts: passage.map(at) };
     this.#dispatcher = new Dispatcher({
@@ -286,8 +294,11 @@ function longest(towers: Towers['texts']): number {
   return Math.max(1, ...towers.map(({ settings }) => settings.limit));
 }
 
-/** Passages of one task on a processor, where a run has one row: some hundred milliseconds at most. */
-const INGEST_TASK_ENTRIES = 4;
+/**
+ * What one task of an ingest holds where a run has one row: many short texts, so that the way to the worker and back costs
+ * little, but no more tokens than two long passages, so that work is shared evenly and given up soon.
+ */
+const INGEST_TASK = { entries: 16, tokens: 512 };
 
 function boundsOf({ texts, picture }: Towers) {
   const candidates = texts.map((tower) => tower.candidates[0]!);
@@ -296,14 +307,15 @@ function boundsOf({ texts, picture }: Towers) {
   const pictures = picture ? pictureRows(picture) : 1;
   return {
     query_texts: taskBounds(least(candidates.map(({ queryRows }) => queryRows)), tokens),
-    passage_texts: taskBounds(
-      Math.max(INGEST_TASK_ENTRIES, least(candidates.map(({ ingestRows }) => ingestRows))),
-      tokens,
-    ),
+    passage_texts: ingestBounds(least(candidates.map(({ ingestRows }) => ingestRows)), tokens),
     query_pictures: taskBounds(pictures, pictures),
     ingest_pictures: taskBounds(pictures, pictures),
     cut: taskBounds(1, 1),
   };
+}
+
+function ingestBounds(rows: number, tokens: number) {
+  return rows > 1 ? taskBounds(rows, tokens) : taskBounds(INGEST_TASK.entries, INGEST_TASK.tokens);
 }
 
 function firsts(vectors: Vectors): Record<string, Float32Array> {

@@ -170,5 +170,6 @@ function candidateOf(
     paddingShare: variant.padding_share ?? 1,
     ...(variant.widths ? { widths: variant.widths } : {}),
     ...(variant.provider_options ? { providerOptions: variant.provider_options } : {}),
+    ...(variant.session_options ? { sessionOptions: variant.session_options } : {}),
   };
 }

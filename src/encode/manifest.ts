@@ -47,6 +47,10 @@ const Variant = closed({
   provider_options: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   ),
+  /** Entries of ONNX Runtime's session configuration, by their whole names. */
+  session_options: Type.Optional(
+    Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 1_000 })),
+  ),
 });
 
 const Text = closed({

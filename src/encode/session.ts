@@ -16,7 +16,7 @@ export interface Output {
 
 /** One thread for each session: throughput comes from several workers, and a small model gains nothing from more. */
 export async function openSession(candidate: Candidate): Promise<Session> {
-  const { provider, path, providerOptions } = candidate;
+  const { provider, path, providerOptions, sessionOptions } = candidate;
   const session = await ort.InferenceSession.create(path, {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
@@ -24,6 +24,7 @@ export async function openSession(candidate: Candidate): Promise<Session> {
     graphOptimizationLevel: 'all',
     logSeverityLevel: 4,
     executionProviders: [provider === 'cpu' ? 'cpu' : { name: provider, ...providerOptions }],
+    ...(sessionOptions ? { extra: sessionOptions } : {}),
   });
   return {
     async run(feeds, outputs) {

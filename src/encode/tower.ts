@@ -13,6 +13,7 @@ export interface Candidate {
   readonly paddingShare: number;
   readonly widths?: readonly number[];
   readonly providerOptions?: Readonly<Record<string, string | number | boolean>>;
+  readonly sessionOptions?: Readonly<Record<string, string>>;
 }
 
 /** A model's text part. */

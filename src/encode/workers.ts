@@ -3,11 +3,7 @@ import { fillLabels } from './labels.ts';
 import { type CutSettings, TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
 import { Slot } from './slot.ts';
 import type { Towers } from './tower.ts';
-
-export interface WorkerCounts {
-  readonly query: number;
-  readonly ingest: number;
-}
+import type { WorkerCounts } from './worker-counts.ts';
 
 /** Worker threads with their sessions open and warm. */
 export interface Workers {

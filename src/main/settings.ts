@@ -126,8 +126,21 @@ export const SETTINGS = {
   FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
-  QUERY_WORKERS: setting(integer(1, 64), '1', 'Encoder threads for queries alone.'),
-  INGEST_WORKERS: setting(integer(1, 64), '1', 'Encoder threads for uploads, at a lower priority.'),
+  PROVIDER: setting(
+    choice('auto', 'cuda', 'webgpu', 'cpu'),
+    'auto',
+    'What runs the models: `auto` takes the fastest that gives the right numbers; any other must serve, or the start fails.',
+  ),
+  QUERY_WORKERS: setting(
+    integer(0, 64),
+    '0',
+    'Encoder threads for queries alone. 0: half of the processors; one where a GPU serves.',
+  ),
+  INGEST_WORKERS: setting(
+    integer(0, 64),
+    '0',
+    'Encoder threads for uploads, at a lower priority. 0: one for each processor; one where a GPU serves.',
+  ),
   QUERY_QUEUE_MAX: setting(
     integer(1, 1_000_000),
     '256',

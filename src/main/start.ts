@@ -52,8 +52,9 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   const encoder = await openEncoder({
     modelsFolder: settings.MODELS_DIR,
     cacheFolder: settings.CACHE_DIR ? resolve(settings.CACHE_DIR) : join(data, 'cache'),
-    queryWorkers: settings.QUERY_WORKERS,
-    ingestWorkers: settings.INGEST_WORKERS,
+    ...(settings.QUERY_WORKERS > 0 && { queryWorkers: settings.QUERY_WORKERS }),
+    ...(settings.INGEST_WORKERS > 0 && { ingestWorkers: settings.INGEST_WORKERS }),
+    provider: settings.PROVIDER,
     queryQueueMax: settings.QUERY_QUEUE_MAX,
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
     log: (event) => log.info(event),

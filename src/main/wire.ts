@@ -54,6 +54,9 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 /** Small JSON bodies: a workspace's creation or extension. */
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 
+/** Small files wait for the disk and for their reader about as long as for the encoder; each job holds a whole document. */
+const INGEST_JOBS_MAX = 8;
+
 export async function wire(options: WireOptions): Promise<Parts> {
   const { settings, data, stagingFolder, encoder, log, baseUrl, clock = systemClock, monotonic } = options;
   const event = (entry: object) => log.info(entry);
@@ -75,7 +78,8 @@ export async function wire(options: WireOptions): Promise<Parts> {
     ...(monotonic && { monotonic }),
   });
   const signer = await openReceiptSigner(join(data, 'keys'));
-  const ingestLimits = INGEST_LIMITS;
+  const jobsAtOnce = Math.min(INGEST_JOBS_MAX, INGEST_LIMITS.jobsAtOnce + 2 * encoder.workers.ingest);
+  const ingestLimits = { ...INGEST_LIMITS, jobsAtOnce };
   const payments = openPayments({
     settings,
     store,

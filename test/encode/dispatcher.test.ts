@@ -3,10 +3,14 @@ import { Dispatcher, taskBounds } from '../../src/encode/dispatcher.ts';
 import { TextJob } from '../../src/encode/job.ts';
 import { Slot } from '../../src/encode/slot.ts';
 
+/** The worker's own count of tasks of passages that ran at once; its module runs in worker threads alone. */
+const MOST = 998;
 const FAILING = new URL('./failing-worker.ts', import.meta.url);
 
-function dispatcher(roles: readonly ('query' | 'ingest')[] = ['query', 'ingest']) {
-  const labels = new SharedArrayBuffer(4 * 1000);
+function dispatcher(
+  roles: readonly ('query' | 'ingest')[] = ['query', 'ingest'],
+  labels = new SharedArrayBuffer(4 * 1000),
+) {
   const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
   const slots = roles.map((role) => {
     const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
@@ -77,4 +81,33 @@ t.test('queries go before what an ingest waits for', async (t) => {
   done.push('queries');
   await ingest;
   t.strictSame(done, ['queries', 'ingest']);
+});
+
+const passages = (text: string, count: number) =>
+  new TextJob(
+    'passage_texts',
+    Array.from({ length: count }, () => text),
+    1000,
+    parts,
+    { tenant: 'a' },
+  );
+
+t.test('an ingest uses every worker of its own while nobody searches', async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
+  await opened.ingest(passages('meet', 16));
+  t.equal(new Int32Array(labels)[MOST], 2);
+});
+
+t.test('while there are searches, an ingest leaves a worker idle for each of theirs', async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
+  let over = false;
+  const searching = (async () => {
+    while (!over) await answer(opened, 'fine 1');
+  })();
+  await opened.ingest(passages('fine', 400));
+  over = true;
+  await searching;
+  t.equal(new Int32Array(labels)[MOST], 1);
 });
