@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { DisposalAnswer } from '../workspace/disposal.ts';
 import type { PublicWorkspace } from '../workspace/public-record.ts';
-import { readPublishedKeys, verifyReceipt } from '../workspace/receipt.ts';
+import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../workspace/receipt.ts';
 import type { WorkspacePage } from '../workspace/workspaces.ts';
-import { backUp, restore } from './backup.ts';
+import { backUpStopped, restore, whileStopped } from './backup.ts';
 import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';
 import { askServer } from './operator-socket.ts';
@@ -15,7 +15,8 @@ farthing workspaces show ID            one workspace, as JSON
 farthing workspaces dispose ID         destroys a workspace; prints its signed receipt
 farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of a DELETE, or its "receipt" alone)
                                        against KEYS, saved from /.well-known/jwks.json, or the keys in DATA_DIR
-farthing backup DIR                    copies DATA_DIR to a new folder; the server must be stopped
+farthing keys rotate                   a new key signs receipts from now on; the former ones stay published
+farthing backup DIR                    copies DATA_DIR to a new folder, while the server runs or not
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 
@@ -29,6 +30,7 @@ const COMMANDS: Readonly<Record<string, { run: Command; least: number; most: num
   'workspaces show': { run: show, least: 1, most: 1 },
   'workspaces dispose': { run: dispose, least: 1, most: 1 },
   'receipt verify': { run: verify, least: 1, most: 2 },
+  'keys rotate': { run: rotateKeys, least: 0, most: 0 },
   backup: { run: backUpTo, least: 1, most: 1 },
   restore: { run: restoreFrom, least: 1, most: 1 },
 };
@@ -70,6 +72,15 @@ async function verify(data: string, file: string, keysFile?: string): Promise<vo
   console.error(`The receipt is valid; it was signed with the key ${check.kid}.`);
 }
 
+/** Of a running server, which alone may write its keys; or of the folder of one that is stopped. */
+async function rotateKeys(data: string): Promise<void> {
+  const rotated = await whileStopped(data, async () =>
+    (await openReceiptSigner(join(data, 'keys'))).rotate(),
+  );
+  const kid = rotated ?? (await askServer<{ kid: string }>(data, 'POST', '/keys')).kid;
+  console.log(kid);
+}
+
 function receiptOf(answer: string): string {
   const { receipt } = JSON.parse(answer) as { receipt?: unknown };
   if (typeof receipt !== 'string') throw new Error('There is no "receipt" in this JSON object.');
@@ -77,7 +88,9 @@ function receiptOf(answer: string): string {
 }
 
 async function backUpTo(data: string, folder: string): Promise<void> {
-  await backUp(data, resolve(folder));
+  const target = resolve(folder);
+  if (!(await backUpStopped(data, target)))
+    await askServer(data, 'POST', `/backup?folder=${encodeURIComponent(target)}`);
   console.log(`${data} is copied to ${resolve(folder)}.`);
 }
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
-import { join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { FarthingError, toFarthingError } from '../domain/error.ts';
 import { isId } from '../domain/id.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
+import type { LiveBackup } from './live-backup.ts';
 
 /**
  * The operator's way into a running server: HTTP with JSON over a socket in the data folder, which its owner alone may
@@ -15,17 +16,22 @@ const SOCKET_NAME = 'admin.sock';
 const SOCKET_MODE = 0o600;
 const PAGE = 500;
 
-type Controlled = Pick<Workspaces, 'list' | 'show' | 'disposeAsOperator'>;
+/** What the operator can have done. */
+export interface Controlled {
+  readonly workspaces: Pick<Workspaces, 'list' | 'show' | 'disposeAsOperator'>;
+  readonly backup: Pick<LiveBackup, 'take'>;
+  rotateKey(): Promise<string>;
+}
 
 /** Listens in the data folder, whose lock the caller holds: a socket that lies there is a dead one's. */
 export async function openOperatorSocket(
   data: string,
-  workspaces: Controlled,
+  controlled: Controlled,
 ): Promise<{ close(): Promise<void> }> {
   await rm(join(data, SOCKET_NAME), { force: true });
   const folder = await open(data, 'r');
   const server = createServer((asked, answer) => {
-    void reply(workspaces, asked).then(({ status, body }) => {
+    void reply(controlled, asked).then(({ status, body }) => {
       answer.writeHead(status, { 'Content-Type': 'application/json' });
       answer.end(JSON.stringify(body));
     });
@@ -54,23 +60,42 @@ function closed(server: Server): Promise<void> {
 }
 
 async function reply(
-  workspaces: Controlled,
+  controlled: Controlled,
   asked: IncomingMessage,
 ): Promise<{ status: number; body: object }> {
   try {
-    return { status: 200, body: await perform(workspaces, asked) };
+    return { status: 200, body: await perform(controlled, asked) };
   } catch (error) {
-    const { status, code, detail } = toFarthingError(error);
-    return { status, body: { code, detail } };
+    const { status, code, detail, cause } = toFarthingError(error);
+    // Whoever asks owns the server: a fault is told in its own words.
+    const told = code === 'internal' && cause instanceof Error ? cause.message : detail;
+    return { status, body: { code, detail: told } };
   }
 }
 
-async function perform(workspaces: Controlled, { method, url = '' }: IncomingMessage): Promise<object> {
+async function perform(controlled: Controlled, { method, url = '' }: IncomingMessage): Promise<object> {
   const { pathname, searchParams } = new URL(url, 'http://operator');
   const [, kind, id, ...rest] = pathname.split('/');
-  if (kind !== 'workspaces' || rest.length > 0) throw new FarthingError('not_found', 'No such command.');
+  if (kind === 'workspaces' && rest.length === 0)
+    return performOnWorkspaces(controlled.workspaces, method, id, searchParams);
+  if (kind === 'backup' && method === 'POST') {
+    const folder = searchParams.get('folder') ?? '';
+    if (!isAbsolute(folder)) throw new FarthingError('field_invalid', 'folder: send an absolute path.');
+    await controlled.backup.take(resolve(folder));
+    return {};
+  }
+  if (kind === 'keys' && method === 'POST') return { kid: await controlled.rotateKey() };
+  throw new FarthingError('not_found', 'No such command.');
+}
+
+async function performOnWorkspaces(
+  workspaces: Controlled['workspaces'],
+  method: string | undefined,
+  id: string | undefined,
+  query: URLSearchParams,
+): Promise<object> {
   if (id === undefined && method === 'GET')
-    return workspaces.list({ after: searchParams.get('after') ?? undefined, limit: PAGE });
+    return workspaces.list({ after: query.get('after') ?? undefined, limit: PAGE });
   const shown = isId('ws', id ?? '') ? workspaces.show(id!) : undefined;
   if (!shown) throw new FarthingError('not_found', `There is no workspace ${id}.`);
   if (method === 'GET') return shown;
@@ -79,7 +104,11 @@ async function perform(workspaces: Controlled, { method, url = '' }: IncomingMes
 }
 
 /** Asks the server that runs over this data folder. @throws Error with what to do, when none runs or it refuses. */
-export async function askServer<T>(data: string, method: 'GET' | 'DELETE', path: string): Promise<T> {
+export async function askServer<T>(
+  data: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+): Promise<T> {
   const folder = await open(data, 'r').catch(() => {
     throw new Error(`There is no ${data}: set DATA_DIR to the data folder of the server.`);
   });

@@ -21,7 +21,7 @@ export interface Running {
   readonly firstStart: boolean;
   /** Where all content of a Tenant lies. */
   tenantFolder(tenant: string): string;
-  /** Stops listening, answers what is running, and closes everything in order. */
+  /** Stops listening, answers what is running, and closes everything in order. Asked again: the same promise. */
   stop(): Promise<void>;
 }
 
@@ -83,11 +83,26 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   });
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
-  const operator = await openOperatorSocket(data, parts.services.workspaces).catch((error: unknown) => {
+  const operator = await openOperatorSocket(data, {
+    workspaces: parts.services.workspaces,
+    backup: parts.backup,
+    rotateKey: parts.rotateKey,
+  }).catch((error: unknown) => {
     log.warn({ event: 'operator_socket_unavailable', error: String(error) });
     return undefined;
   });
   const sweeper = setInterval(() => void parts.sweep(), SWEEP_INTERVAL_MS);
+  const stop = async () => {
+    clearInterval(sweeper);
+    parts.drain();
+    await parts.backup.close();
+    await operator?.close();
+    await server.close();
+    await parts.close();
+    await encoder.close();
+    lock.release();
+  };
+  let stopped: Promise<void> | undefined;
   return {
     url,
     startMilliseconds: Math.round(performance.now() - started),
@@ -95,14 +110,9 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     log,
     firstStart,
     tenantFolder: (tenant) => parts.tenants.folder(tenant),
-    stop: async () => {
-      clearInterval(sweeper);
-      parts.drain();
-      await operator?.close();
-      await server.close();
-      await parts.close();
-      await encoder.close();
-      lock.release();
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type Clock, systemClock } from '../domain/clock.ts';
+import { type Clock, systemClock, toTimestamp } from '../domain/clock.ts';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
@@ -17,9 +17,12 @@ import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer-index.ts';
 import { openReceiptSigner } from '../workspace/receipt.ts';
+import type { KeptFact } from '../workspace/receipt-claims.ts';
 import { RentedTime } from '../workspace/rented-time.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
+import { BackupsTaken } from './backups-taken.ts';
+import { LiveBackup } from './live-backup.ts';
 import { openPayments } from './payments.ts';
 import type { Settings } from './settings.ts';
 
@@ -41,6 +44,9 @@ export interface WireOptions {
 export interface Parts {
   readonly services: Services;
   readonly tenants: Tenants;
+  readonly backup: LiveBackup;
+  /** A new key signs receipts from now on. @returns its `kid`. */
+  rotateKey(): Promise<string>;
   /** Finishes what a crash left: disposals, payments, jobs. */
   recover(): Promise<void>;
   /** What is due: expiries, and the clock's heartbeat. */
@@ -51,6 +57,7 @@ export interface Parts {
 }
 
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
+const DAY_MS = 86_400_000;
 /** Small JSON bodies: a workspace's creation or extension. */
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 
@@ -61,6 +68,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
   const { settings, data, stagingFolder, encoder, log, baseUrl, clock = systemClock, monotonic } = options;
   const event = (entry: object) => log.info(entry);
   const store = openStore(join(data, 'state'));
+  const backups = new BackupsTaken(store);
   const tenants = openTenants({
     folder: join(data, 'tenants'),
     spaces: encoder.spaces,
@@ -114,6 +122,10 @@ export async function wire(options: WireOptions): Promise<Parts> {
       segments_per_item: ingestLimits.segmentsPerItemMax,
       requests_per_second: settings.TENANT_REQUESTS_PER_SECOND,
     },
+    keptElsewhere: (createdAt, disposedAt) => [
+      ...keptByOthers(settings, disposedAt),
+      ...backups.keptOf(createdAt),
+    ],
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
     log: event,
   });
@@ -143,6 +155,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     workspace_create: workspaceCreateEffect(workspaces),
     workspace_extend: workspaceExtendEffect(workspaces),
   });
+  const backup = new LiveBackup({ data, store, tenants, spaces: encoder.spaces, clock, log: event });
   let draining = false;
   const services: Services = {
     baseUrl,
@@ -181,6 +194,8 @@ export async function wire(options: WireOptions): Promise<Parts> {
   return {
     services,
     tenants,
+    backup,
+    rotateKey: () => signer.rotate(),
     recover: async () => {
       await payments.connect();
       await tenants.resumeDisposals();
@@ -207,6 +222,22 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await store.close();
     },
   };
+}
+
+/** What stays of a workspace outside its folder and its record; said in its receipt. */
+function keptByOthers({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number): KeptFact[] {
+  return [
+    {
+      what: 'its payments: wallets, amounts, times, transactions and hashes of the requests',
+      why: 'the books',
+      until: toTimestamp(disposedAt + JOURNAL_KEEP_DAYS * DAY_MS),
+    },
+    {
+      what: 'ids and states of its jobs',
+      why: 'dropped together with others, a day or more after they ended',
+      until: null,
+    },
+  ];
 }
 
 function linksOf(self: string): Record<string, string> {

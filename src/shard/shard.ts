@@ -1,7 +1,7 @@
 import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
-import { fromNative, type native } from '../native/index.ts';
+import { fromNative, native } from '../native/index.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
@@ -81,6 +81,8 @@ export interface Shard {
   itemByDigest(sha256Hex: string): Item | undefined;
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
+  /** Writes the index, as one moment has it and without what was removed, into an empty folder. Writers go on meanwhile. */
+  copyTo(folder: string): Promise<void>;
 }
 
 /** Segments handed over before the event loop gets a turn: about a millisecond of copying. */
@@ -115,6 +117,7 @@ export function shardOf(shard: NativeShard): Shard {
     itemByDigest: (sha256) => reading(shard, (snapshot) => parsed<Item>(snapshot.itemByDigest(sha256))),
     items: ({ after, limit }) =>
       reading(shard, (snapshot) => JSON.parse(snapshot.items(after, limit)) as Item[]),
+    copyTo: (folder) => awaitCrossing(() => native.copyShard(shard, folder)),
   };
 }
 

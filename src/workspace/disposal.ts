@@ -4,7 +4,7 @@ import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../dom
 import type { Activity } from './activity.ts';
 import { inventoryOf } from './inventory.ts';
 import type { ReceiptSigner } from './receipt.ts';
-import { type KeptFact, receiptClaims } from './receipt-claims.ts';
+import { type KeptElsewhere, receiptClaims } from './receipt-claims.ts';
 import type { WorkspaceRecords } from './records.ts';
 import type { RunningRequests } from './running-requests.ts';
 import type { WorkspaceSettings } from './settings.ts';
@@ -22,7 +22,7 @@ export interface DisposalParts {
   /** Cancels the Tenant's jobs and waits for them. Called again once its requests have ended. */
   readonly stopTenant: (tenant: string) => Promise<void>;
   readonly settings: WorkspaceSettings;
-  readonly keptElsewhere: readonly KeptFact[];
+  readonly keptElsewhere: KeptElsewhere;
   readonly log: (event: object) => void;
 }
 
@@ -103,7 +103,14 @@ export class Disposals {
       return undefined;
     }
     const disposedAt = clock.now();
-    const claims = receiptClaims({ record, counters, issuer: issuer(), disposedAt, settings, keptElsewhere });
+    const claims = receiptClaims({
+      record,
+      counters,
+      issuer: issuer(),
+      disposedAt,
+      settings,
+      keptElsewhere: keptElsewhere(record.createdAt, disposedAt),
+    });
     const receipt = await signer.sign(claims);
     return records.finishEnd(record.id, { disposedAt, receipt, claims });
   }

@@ -1,16 +1,9 @@
-import type { Store, Table } from '../state/store.ts';
-import { DueTimes } from './due-times.ts';
+import type { Store } from '../state/store.ts';
+import { type PayerRow, PayerRows } from './payer-rows.ts';
 import type { RentedTime } from './rented-time.ts';
 import { RunningRequests } from './running-requests.ts';
 import { HOUR_MS, WORKSPACE_SETTINGS } from './settings.ts';
 import type { TenantFolders } from './tenants.ts';
-
-interface PayerRow {
-  /** Rented time, in milliseconds. */
-  readonly endsAt: number;
-  /** Its end has begun and will be gone on with, whatever happens. */
-  readonly disposing: boolean;
-}
 
 export interface PayerIndexParts {
   readonly store: Store;
@@ -34,15 +27,13 @@ const DISPOSALS_AT_ONCE = 16;
  */
 export class PayerIndex {
   readonly #parts: PayerIndexParts;
-  readonly #rows: Table<PayerRow>;
-  readonly #due: DueTimes;
+  readonly #rows: PayerRows;
   readonly #requests = new RunningRequests();
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(parts: PayerIndexParts) {
     this.#parts = parts;
-    this.#rows = parts.store.table('payer_index');
-    this.#due = new DueTimes(parts.store, 'payer_index_due');
+    this.#rows = new PayerRows(parts.store, parts.time);
   }
 
   /**
@@ -56,13 +47,13 @@ export class PayerIndex {
 
   /** Before anything is written for a payer: sees to it that it will be disposed of, even if no ingest comes to be paid. */
   async ensure(tenant: string): Promise<void> {
-    if (!this.#rows.get(tenant)) await this.#set(tenant, (row) => row ?? this.#fresh());
+    if (!this.#rows.get(tenant)) await this.#rows.set(tenant, (row) => row ?? this.#fresh());
   }
 
   /** A paid ingest: the index lives so many hours from now. */
   async touch(tenant: string): Promise<void> {
     await this.#running.get(tenant);
-    await this.#set(tenant, (row) => (row?.disposing ? row : this.#fresh()));
+    await this.#rows.set(tenant, (row) => (row?.disposing ? row : this.#fresh()));
   }
 
   /** RFC 3339 of the end of the payer's index as it looks now; null when there is none. */
@@ -78,7 +69,7 @@ export class PayerIndex {
 
   /** To be called regularly, and at start: disposes of what has expired or was left half disposed. */
   async sweep(): Promise<void> {
-    const due = this.#due.due(this.#parts.time.now(), SWEEP_MAX).values();
+    const due = this.#rows.due(SWEEP_MAX).values();
     const lane = async () => {
       for (const tenant of due) {
         await this.#dispose(tenant).catch((error: unknown) => {
@@ -113,7 +104,7 @@ export class PayerIndex {
 
   async #disposeOnce(tenant: string): Promise<void> {
     const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#parts;
-    const begun = await this.#set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });
+    const begun = await this.#rows.set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });
     if (!begun?.disposing) return;
     await stopTenant(tenant);
     const ended = await this.#requests.ended(tenant, drainSecondsMax);
@@ -121,26 +112,7 @@ export class PayerIndex {
     // A request that has ended just now may have left a job.
     await stopTenant(tenant);
     await tenants.dispose(tenant);
-    await this.#set(tenant, () => undefined);
+    await this.#rows.set(tenant, () => undefined);
     log({ event: 'payer_index_disposed', tenant });
   }
-
-  #set(
-    tenant: string,
-    change: (row: PayerRow | undefined) => PayerRow | undefined,
-  ): Promise<PayerRow | undefined> {
-    return this.#parts.store.transaction(() => {
-      const before = this.#rows.get(tenant);
-      const after = change(before);
-      this.#due.move(tenant, before && dueOf(before), after && dueOf(after));
-      if (after) void this.#rows.put(tenant, after);
-      else void this.#rows.remove(tenant);
-      this.#parts.time.keep();
-      return after;
-    });
-  }
-}
-
-function dueOf({ endsAt, disposing }: PayerRow): number {
-  return disposing ? 0 : endsAt;
 }

@@ -12,6 +12,9 @@ export interface KeptFact {
   readonly until: string | null;
 }
 
+/** What other parts keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds). */
+export type KeptElsewhere = (createdAt: number, disposedAt: number) => readonly KeptFact[];
+
 export interface ClaimsInput {
   readonly record: WorkspaceRecord;
   readonly counters: Counters;
@@ -19,7 +22,6 @@ export interface ClaimsInput {
   /** Wall clock, in milliseconds. */
   readonly disposedAt: number;
   readonly settings: WorkspaceSettings;
-  /** What other parts keep: the payments' books. */
   readonly keptElsewhere: readonly KeptFact[];
 }
 

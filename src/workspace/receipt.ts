@@ -46,6 +46,7 @@ export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> 
   const path = join(folder, KEY_FILE);
   let file = (await readKeyFile(path)) ?? (await writeKeyFile(path, { keys: [await newKey()] }));
   let current = await signingKey(file, path);
+  let rotating: Promise<unknown> = Promise.resolve();
   return {
     async sign(claims) {
       const payload = new TextEncoder().encode(JSON.stringify(claims));
@@ -53,11 +54,16 @@ export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> 
       return new CompactSign(payload).setProtectedHeader(header).sign(current.key);
     },
     jwks: () => ({ keys: file.keys.map(({ publicKey }) => publicKey) }),
-    async rotate() {
-      const former = file.keys.map(({ privateKey: _destroyed, ...published }) => published);
-      file = await writeKeyFile(path, { keys: [...former, await newKey()] });
-      current = await signingKey(file, path);
-      return current.kid;
+    rotate() {
+      // One after the other: no key that has signed may be missing from the file.
+      const rotated = rotating.then(async () => {
+        const former = file.keys.map(({ privateKey: _destroyed, ...published }) => published);
+        file = await writeKeyFile(path, { keys: [...former, await newKey()] });
+        current = await signingKey(file, path);
+        return current.kid;
+      });
+      rotating = rotated.catch(() => undefined);
+      return rotated;
     },
   };
 }

@@ -201,6 +201,25 @@ export class WorkspaceRecords {
     });
   }
 
+  /**
+   * In a copy of the registry: takes over the end that a workspace has come to since the copy was taken, receipt and all;
+   * amounts stay as the copy's books have them.
+   */
+  async adoptEnd(id: string, { state, end }: WorkspaceRecord): Promise<void> {
+    await this.#store.transaction(() => {
+      const before = this.#records.get(id);
+      if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
+      const disposing: WorkspaceRecord = { ...before, state: 'disposing', end };
+      this.write(before, disposing);
+      if (state === 'disposed') {
+        // Retention is counted by the copy's own clock.
+        const disposedRented = this.#time.now();
+        this.write(disposing, { ...disposing, state, end: { ...end, disposedRented } });
+      }
+      if (!end.tokenKept) void this.#tokens.remove(id);
+    });
+  }
+
   /** An ended workspace whose token was kept for repeated DELETEs: that is over. */
   async forgetToken(id: string): Promise<void> {
     await this.#store.transaction(() => {

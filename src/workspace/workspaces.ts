@@ -33,7 +33,7 @@ import {
   workspaceHeaders,
 } from './public-record.ts';
 import type { ReceiptSigner } from './receipt.ts';
-import type { KeptFact } from './receipt-claims.ts';
+import type { KeptElsewhere } from './receipt-claims.ts';
 import { WorkspaceRecords } from './records.ts';
 import type { RentedTime } from './rented-time.ts';
 import { RunningRequests } from './running-requests.ts';
@@ -59,7 +59,7 @@ export interface WorkspacesParts {
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: string) => Readonly<Record<string, string>>;
   /** What other parts keep of a disposed workspace; stands in the receipt. */
-  readonly keptElsewhere?: readonly KeptFact[];
+  readonly keptElsewhere?: KeptElsewhere;
   readonly settings?: Partial<WorkspaceSettings>;
   readonly log: (event: object) => void;
 }
@@ -109,7 +109,7 @@ export class Workspaces {
   readonly #undecided: Undecided;
 
   constructor(parts: WorkspacesParts) {
-    const { store, clock, time, tenants, pricing, log, keptElsewhere = [] } = parts;
+    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = parts;
     const settings = { ...WORKSPACE_SETTINGS, ...parts.settings };
     this.#parts = parts;
     this.#time = time;

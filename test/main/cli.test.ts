@@ -1,29 +1,9 @@
-import { spawn } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { ServedProcess } from '../served-process.ts';
 import { startTestServer, TestAgent } from '../test-server.ts';
-
-const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
-
-interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** The command as an operator runs it, over a data folder. */
-async function farthing(data: string, words: readonly string[], input = ''): Promise<Outcome> {
-  const child = spawn(process.execPath, [LAUNCHER, ...words], {
-    env: { PATH: process.env.PATH, DATA_DIR: data },
-  });
-  child.stdin.end(input);
-  const ended = new Promise<number | null>((done) => child.once('exit', done));
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, out, err };
-}
+import { farthing } from './farthing-command.ts';
 
 t.test('the operator sees, shows and ends the workspaces of a running server', async (t) => {
   const data = join(t.testdir({}), 'data');
@@ -64,7 +44,6 @@ t.test('the operator sees, shows and ends the workspaces of a running server', a
     code: 1,
     err: /not valid/,
   });
-  t.match(await farthing(data, ['backup', join(data, '../copy')]), { code: 1, err: /Stop it first/ });
 });
 
 t.test('a backup of a stopped server is restored with its workspaces, files and keys', async (t) => {
@@ -93,6 +72,43 @@ t.test('a backup of a stopped server is restored with its workspaces, files and 
   t.match(await found.json(), { hits: [{ item: { name: 'gulls.txt' } }] });
   const usage = (await (await fetch(`${base}/usage`, { headers })).json()) as { ttl_seconds_left: number };
   t.ok(usage.ttl_seconds_left > 599 * 60 - 60, 'the time in between is given back');
+});
+
+t.test('after a rotation, receipts of the former key are still checked with what is published', async (t) => {
+  const folder = t.testdir({});
+  const data = join(folder, 'data');
+  const server = await startTestServer(t, { DATA_DIR: data });
+  const agent = new TestAgent(server.url);
+  const [before, after] = [await agent.rent(), await agent.rent()];
+  const receipt = async ({ send }: { send: typeof before.send }) =>
+    (await send('DELETE', '')).body.receipt as string;
+  const former = await receipt({ send: (...words) => before.send(...words) });
+  const rotated = await farthing(data, ['keys', 'rotate']);
+  t.equal(rotated.code, 0);
+  const later = await receipt({ send: (...words) => after.send(...words) });
+  const kidOf = (jws: string) => JSON.parse(Buffer.from(jws.split('.')[0]!, 'base64url').toString()).kid;
+  t.equal(kidOf(later), rotated.out.trim());
+  t.not(kidOf(former), kidOf(later));
+
+  const jwks = join(folder, 'jwks.json');
+  const published = await (await fetch(`${server.url}/.well-known/jwks.json`)).text();
+  writeFileSync(jwks, published);
+  t.notMatch(published, /"d"/, 'no private part');
+  for (const jws of [former, later])
+    t.match(await farthing('/nowhere', ['receipt', 'verify', '-', jwks], jws), { code: 0 });
+  const kept = JSON.parse(readFileSync(join(data, 'keys/receipt-keys.json'), 'utf8'));
+  t.equal(kept.keys.filter(({ privateKey }: { privateKey?: object }) => privateKey).length, 1);
+
+  await server.stop();
+  const stopped = await farthing(data, ['keys', 'rotate']);
+  t.equal(stopped.code, 0, 'of a stopped server too');
+  t.match(await farthing(data, ['receipt', 'verify', '-'], former), { code: 0 });
+});
+
+t.test('a server that is stopped twice stops once', async (t) => {
+  const { running } = await startTestServer(t, {});
+  t.equal(running.stop(), running.stop());
+  await running.stop();
 });
 
 t.test('a data folder of a newer version is refused and left as it is', async (t) => {

@@ -36,6 +36,7 @@ function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Stor
     };
   };
   return {
+    ...store,
     table,
     transaction: <T>(work: () => T) =>
       write(() =>
@@ -48,7 +49,6 @@ function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Stor
           }
         }),
       ),
-    close: () => store.close(),
   };
 }
 

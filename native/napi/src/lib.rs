@@ -7,6 +7,7 @@ pub mod lock;
 pub mod passages;
 pub mod pixels;
 pub mod shard;
+pub mod shard_copy;
 pub mod signature;
 pub mod tokenize;
 pub mod version;

@@ -12,7 +12,7 @@ use napi::bindgen_prelude::{AsyncTask, Float32Array, Float32ArraySlice, Object, 
 use napi::{Env, Error, JsDeferred, Result, Status, Task};
 use napi_derive::napi;
 
-fn crossing(error: ShardError) -> Error {
+pub(crate) fn crossing(error: ShardError) -> Error {
     Error::new(Status::GenericFailure, format!("FARTHING:{}:{}", error.code, error.detail))
 }
 
@@ -81,7 +81,7 @@ impl Task for CloseTask {
 /// An open index. Its writes run on threads of their own.
 #[napi]
 pub struct NativeShard {
-    inner: Arc<Shard>,
+    pub(crate) inner: Arc<Shard>,
 }
 
 #[napi]

@@ -5,6 +5,7 @@
 //! environment once, and one thread at a time writes to it; readers never wait.
 
 pub mod block;
+pub mod copy;
 pub mod error;
 pub mod input;
 pub mod merge;

@@ -64,7 +64,7 @@ impl Shard {
         Err(ShardError::internal("The index could not be closed: a snapshot is still open."))
     }
 
-    fn queue(&self) -> Result<Arc<WriteQueue>> {
+    pub(super) fn queue(&self) -> Result<Arc<WriteQueue>> {
         self.queue.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone().ok_or_else(ShardError::closed)
     }
 }
