@@ -9,6 +9,8 @@ export interface Purchase {
   readonly amount: bigint;
   /** Nonces of every authorization signed for it. */
   readonly nonces: string[];
+  /** Those of them that the server called expired, and so unused. */
+  readonly expired: string[];
   answer?: { readonly charged: boolean; readonly identity: string };
 }
 
@@ -24,11 +26,13 @@ const PRICES = { ingest: 30_000n, search: 6000n, workspace: 10_000n + 60n * MINU
 const PAUSE_MS = 20;
 /** A server that does not listen is being started again. */
 const ABSENT_PAUSE_MS = 100;
-/** How long an answer may take once nobody kills the server any more. */
-const PATIENCE_MS = 60_000;
-const ANSWER_DEADLINE_MS = 20_000;
-/** Longer than a client's patience: its payments don't expire under it. */
+/** How long an answer may take once nobody kills the server any more: on a starved machine a start alone takes a minute. */
+const PATIENCE_MS = 240_000;
+/** Longer than the process that opens uploads may take to start: a client that left earlier would only begin anew. */
+const ANSWER_DEADLINE_MS = 90_000;
+/** What the 402 asks for. A purchase that outlives it signs anew, as real clients do. */
 const VALID_SECONDS = 280;
+const OUTCOMES_TOLD = 12;
 
 /** A paying client that never gives up: it sends the same request until it has its answer, over every crash of the server. */
 export class CrashClient {
@@ -72,7 +76,13 @@ export class CrashClient {
       },
     }[kind];
     const key = this.#random.hits(0.5) ? `crash-client-key ${what}`.padEnd(24, '.') : undefined;
-    const purchase: Purchase = { kind, keyed: key !== undefined, amount: PRICES[kind], nonces: [] };
+    const purchase: Purchase = {
+      kind,
+      keyed: key !== undefined,
+      amount: PRICES[kind],
+      nonces: [],
+      expired: [],
+    };
     this.purchases.push(purchase);
     const answer = await this.#insist(purchase, request, key);
     if (!answer) return;
@@ -91,31 +101,30 @@ export class CrashClient {
     { path, body }: { path: string; body: string },
     key: string | undefined,
   ): Promise<Record<string, unknown> | undefined> {
-    let patientMs = PATIENCE_MS;
+    const outcomes: string[] = [];
+    let stoppedAt: number | undefined;
     let payment = await this.#pay(purchase);
-    while (patientMs > 0) {
-      const startedAt = Date.now();
+    while (stoppedAt === undefined || Date.now() - stoppedAt < PATIENCE_MS) {
       const headers = { ...payment, ...(key !== undefined && { 'Idempotency-Key': key }) };
       const response = await this.#send(this.#going.url + path, { method: 'POST', body, headers });
+      outcomes.push(outcomeOf(response));
       if (response && response.status >= 200 && response.status < 300) return response.answer;
-      if (
-        response &&
-        response.status > 0 &&
-        response.status !== 503 &&
-        response.answer.error !== 'authorization_already_used'
-      ) {
-        this.faults.push(
-          `${purchase.kind} was answered ${response.status}: ${JSON.stringify(response.answer).slice(0, 300)}`,
-        );
+      const expired = response?.answer.error === 'authorization_expired';
+      const used = response?.answer.error === 'authorization_already_used';
+      const absent = response?.status === 0;
+      if (expired) purchase.expired.push(purchase.nonces.at(-1)!);
+      else if (response && !absent && !used && response.status !== 503) {
+        this.faults.push(`${purchase.kind} was answered ${outcomes.slice(-OUTCOMES_TOLD).join(' · ')}`);
         return undefined;
       }
-      const used = response?.answer?.error === 'authorization_already_used';
-      const absent = response?.status === 0;
-      if (used || (!absent && this.#random.hits(0.5))) payment = await this.#pay(purchase);
+      if (used || expired || (!absent && this.#random.hits(0.5))) payment = await this.#pay(purchase);
       await after(absent ? ABSENT_PAUSE_MS : PAUSE_MS);
-      if (this.#going.stopped) patientMs -= Date.now() - startedAt;
+      if (this.#going.stopped) stoppedAt ??= Date.now();
     }
-    this.faults.push(`${purchase.kind} had no answer within ${PATIENCE_MS} ms`);
+    const last = outcomes.slice(-OUTCOMES_TOLD).join(' · ');
+    this.faults.push(
+      `${purchase.kind} had no answer within ${PATIENCE_MS} ms, after ${outcomes.length} requests: ${last}`,
+    );
     return undefined;
   }
 
@@ -141,6 +150,18 @@ export class CrashClient {
       return code === 'ECONNREFUSED' ? { status: 0, answer: {} } : undefined;
     }
   }
+}
+
+/** One request's outcome in a few words, for the report of a fault. */
+function outcomeOf(response: { status: number; answer: Record<string, unknown> } | undefined): string {
+  if (!response) return 'connection lost';
+  if (response.status === 0) return 'not there';
+  if (response.status < 300) return String(response.status);
+  const { code, error, detail } = response.answer;
+  return `${response.status} ${code ?? error ?? ''}${response.status < 500 ? '' : ` ${detail ?? ''}`}`.slice(
+    0,
+    200,
+  );
 }
 
 /** What must be the same when an answer is given again. */

@@ -27,6 +27,7 @@ const MOMENTS: readonly Moment[] = [
 
 export interface CrashReport {
   readonly seed: number;
+  /** Fewer than asked for when the time was over before. */
   readonly kills: number;
   /** Kills by the moment that was aimed at. */
   readonly moments: Readonly<Record<string, number>>;
@@ -41,6 +42,8 @@ export interface CrashOptions {
   readonly seed: number;
   readonly kills: number;
   readonly clients: number;
+  /** No kill begins later than this many seconds after the start: a starved machine ends in time, with fewer kills. */
+  readonly secondsMax?: number;
   readonly onKill?: (kill: number, moment: string) => void;
 }
 
@@ -52,10 +55,18 @@ const LONG_RUNNING_MS_MAX = 2500;
 const STARTING_MS_MAX = 400;
 /** A boundary that isn't reached by then: the kill comes anyway. */
 const MOMENT_DEADLINE_MS = 1000;
-const PENDING_DEADLINE_MS = 60_000;
+const PENDING_DEADLINE_MS = 120_000;
 
 /** Kills the whole server over and over under paid traffic, and lets the oracle look at the books after each kill. */
-export async function runCrashes({ seed, kills, clients, onKill }: CrashOptions): Promise<CrashReport> {
+export async function runCrashes({
+  seed,
+  kills: killsAsked,
+  clients,
+  secondsMax = Number.POSITIVE_INFINITY,
+  onKill,
+}: CrashOptions): Promise<CrashReport> {
+  const deadline = performance.now() + 1000 * secondsMax;
+  let kills = 0;
   const random = new Random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'));
   const ledger = new OutsideLedger({
@@ -85,10 +96,13 @@ export async function runCrashes({ seed, kills, clients, onKill }: CrashOptions)
   const faults: string[] = [];
   const moments: Record<string, number> = {};
   const halfWay: Record<string, number> = {};
+  const orphaned = () => void server.kill();
+  process.once('exit', orphaned);
   try {
     await server.start();
     const bought = Promise.all(buyers.map((buyer) => buyer.run()));
-    for (let kill = 1; kill <= kills && faults.length === 0; kill++) {
+    for (let kill = 1; kill <= killsAsked && faults.length === 0; kill++) {
+      if (performance.now() > deadline) break;
       const moment = random.pick(MOMENTS);
       const occurrence = 1 + random.below(OCCURRENCES_MAX);
       if (moment === 'any')
@@ -104,7 +118,8 @@ export async function runCrashes({ seed, kills, clients, onKill }: CrashOptions)
         reached = () => {};
         if (random.hits(0.5)) await after(random.below(4));
       }
-      await server.kill();
+      await server.kill(random.hits(0.5));
+      kills = kill;
       moments[moment] = (moments[moment] ?? 0) + 1;
       onKill?.(kill, moment);
       const judgement = await judge(server.dataFolder, ledger.transfers, purchases(), { done: false });
@@ -112,7 +127,7 @@ export async function runCrashes({ seed, kills, clients, onKill }: CrashOptions)
       for (const [stage, count] of Object.entries(judgement.open))
         halfWay[stage] = (halfWay[stage] ?? 0) + count;
       const ready = server.start();
-      if (kill < kills && random.hits(1 / MOMENTS.length)) {
+      if (kill < killsAsked && random.hits(1 / MOMENTS.length)) {
         await after(random.below(STARTING_MS_MAX));
         await server.kill();
         await ready;
@@ -129,6 +144,7 @@ export async function runCrashes({ seed, kills, clients, onKill }: CrashOptions)
     });
     faults.push(...last.faults, ...buyers.flatMap((buyer) => buyer.faults));
   } finally {
+    process.off('exit', orphaned);
     going.stopped = true;
     await server.kill();
     await facilitator.close();
@@ -169,6 +185,8 @@ class KilledServer {
     const child = spawn(process.execPath, [join(ROOT, 'src/main/main.ts')], {
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'inherit'],
+      // A group of its own, so that it can be killed together with the processes that read uploads.
+      detached: true,
     });
     this.#child = child;
     await new Promise<void>((ready, reject) => {
@@ -183,12 +201,13 @@ class KilledServer {
     });
   }
 
-  kill(): Promise<void> {
-    return this.#end('SIGKILL');
+  /** `whole`: its child processes die with it, as in a power cut; otherwise they outlive it for a moment. */
+  kill(whole = true): Promise<void> {
+    return this.#end((pid) => process.kill(whole ? -pid : pid, 'SIGKILL'));
   }
 
   stop(): Promise<void> {
-    return this.#end('SIGTERM');
+    return this.#end((pid) => process.kill(pid, 'SIGTERM'));
   }
 
   /** Waits until no payment is half-way. @returns what is wrong when some stay so. */
@@ -202,11 +221,11 @@ class KilledServer {
     }
   }
 
-  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  async #end(signal: (pid: number) => void): Promise<void> {
     const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolveEnd) => child.once('exit', resolveEnd));
-    child.kill(signal);
+    signal(child.pid);
     await ended;
   }
 }

@@ -5,6 +5,8 @@ import { runCrashes } from './crash-run.ts';
 const kills = Number(process.env.KILLS || 1000);
 const seed = Number(process.env.SEED || Date.now() % 2 ** 31);
 console.log(`seed ${seed}: SEED=${seed} replays the choices of this run`);
+// The server is in a process group of its own, which a terminal's interrupt does not reach.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const started = performance.now();
 const report = await runCrashes({
   seed,

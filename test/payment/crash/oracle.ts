@@ -64,13 +64,14 @@ export async function judge(
 }
 
 function* judgePurchase(
-  { kind, keyed, nonces, answer }: Purchase,
+  { kind, keyed, nonces, expired, answer }: Purchase,
   ledger: ReadonlyMap<string, bigint>,
   settled: ReadonlyMap<string, bigint>,
   done: boolean,
 ): Iterable<string> {
   const what = `${keyed ? 'keyed' : 'keyless'} ${kind} ${nonces.slice(0, 3).join(', ')}, ${nonces.length} payments`;
   const charges = nonces.filter((nonce) => ledger.has(nonce));
+  if (expired.some((nonce) => ledger.has(nonce))) yield `called expired, and charged: ${what}`;
   if (charges.length > 1) yield `charged ${charges.length} times: ${what}`;
   if (answer?.charged && charges.length === 0) yield `answered without a charge: ${what}`;
   if (answer?.charged && !charges.some((nonce) => settled.has(nonce)))
