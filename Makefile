@@ -9,14 +9,15 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 
 MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
+CLIENT := dist/client/index.js
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http bench-pay crash crash-workspaces arm64 lint format clean
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(ADDON) ## Install the packages and build the native part
+setup: $(ADDON) $(CLIENT) ## Install the packages and build the native part
 
 $(MODULES): package.json package-lock.json
 	@scripts/prerequisites.sh
@@ -31,6 +32,10 @@ $(ADDON): $(MODULES) $(NATIVE_SOURCES)
 	@scripts/prerequisites.sh
 	@echo "── building the native part (the first time about three minutes)"
 	npm run --silent build:native
+	@touch $@
+
+$(CLIENT): $(MODULES) tsconfig.client.json $(wildcard src/client/*.ts src/domain/*.ts)
+	npm run --silent build:client
 	@touch $@
 
 run: setup ## Start the server; the first start shows a paid round trip
@@ -55,6 +60,9 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
 	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
 
+client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
+	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts
+
 bench-pay: setup ## What a payment adds to a search
 	@node bench/pay.ts
 
@@ -69,4 +77,4 @@ format: $(MODULES) ## Format all code
 	cargo fmt --manifest-path native/Cargo.toml --all
 
 clean: ## Remove what was built (not the data)
-	rm -rf node_modules native/target src/native/addon .tap
+	rm -rf node_modules native/target src/native/addon dist .tap

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
-/** main → http → {search, ingest, workspace, payment} → {encode, extract, shard, state} → native → domain */
+/**
+ * main → http → {search, ingest, workspace, payment} → {encode, extract, shard, state} → native → domain;
+ * main → cli → mcp → client → domain: the agent's side, which takes nothing of the server's.
+ */
 const RANKS: Readonly<Record<string, number>> = {
   main: 5,
   http: 4,
@@ -15,6 +18,10 @@ const RANKS: Readonly<Record<string, number>> = {
   shard: 2,
   state: 2,
   native: 1,
+  // The agent's side.
+  cli: 4,
+  mcp: 3,
+  client: 1,
   domain: 0,
 };
 
@@ -24,7 +31,7 @@ const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly stri
   { pattern: /^(piscina|onnxruntime-node)$/, owners: ['encode'] },
   { pattern: /^lmdb$/, owners: ['state'] },
   // The demo in main is an agent of its own: it pays like any client.
-  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'main'] },
+  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'main', 'client', 'cli'] },
 ];
 
 const root = resolve(import.meta.dirname, '../../src');
@@ -62,6 +69,18 @@ t.test(
     t.same(wrong, []);
   },
 );
+
+t.test('the agent’s side takes nothing of the server but the words of the domain', async (t) => {
+  const side = ['client', 'cli', 'mcp'];
+  const wrong: string[] = [];
+  for (const file of files.filter((name) => side.includes(folderOf(name)))) {
+    for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
+      const target = folderOf(relative(root, resolve(root, dirname(file), specifier)));
+      if (![...side, 'domain'].includes(target)) wrong.push(`${file} imports ${specifier}`);
+    }
+  }
+  t.same(wrong, []);
+});
 
 t.test('a package with an owner is imported by its owner alone', async (t) => {
   const wrong: string[] = [];

@@ -1,0 +1,99 @@
+import type { Family } from '../domain/family.ts';
+import type { Item } from '../domain/item.ts';
+import type { JobState } from '../domain/job.ts';
+import type { Hit, Timing } from '../domain/search.ts';
+
+export type { Family } from '../domain/family.ts';
+export type { Item } from '../domain/item.ts';
+export type { Hit, Timing } from '../domain/search.ts';
+export type { Locator } from '../domain/segment.ts';
+
+/** Answers as the server gives them; `/openapi.json` describes every field. */
+
+export interface SearchAnswer {
+  readonly hits: readonly Hit[];
+  readonly latency_ms: number;
+  readonly timing: Timing;
+  readonly exact: boolean;
+  readonly charged: boolean;
+  readonly warnings?: readonly string[];
+}
+
+export interface PublicJob {
+  readonly id: string;
+  readonly item: string;
+  readonly state: JobState;
+  /** Done share of the work, 0..1. */
+  readonly progress: number;
+  readonly segments: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly error?: { readonly code: string; readonly detail: string };
+}
+
+export interface IngestAnswer {
+  readonly item: Item;
+  readonly job_id: string;
+  readonly job: PublicJob;
+  readonly duplicate?: boolean;
+  readonly credit_used?: boolean;
+  readonly charged: boolean;
+  readonly warnings?: readonly string[];
+}
+
+export interface WorkspaceAnswer {
+  readonly id: string;
+  readonly state: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly ttl_minutes_asked: number | null;
+  readonly ttl_minutes: number;
+  readonly ttl_seconds_left: number;
+  readonly price_usd: string;
+  readonly spend_usd: string;
+  readonly spend_limit_usd: string | null;
+  readonly limits?: Readonly<Record<string, unknown>>;
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+export interface UsageAnswer {
+  readonly id: string;
+  readonly state: string;
+  readonly expires_at: string;
+  readonly ttl_seconds_left: number;
+  readonly spend_usd: string;
+  readonly spend_limit_usd: string | null;
+  readonly searches: number;
+  readonly ingests: number;
+  readonly items: number;
+  readonly segments: number;
+  readonly bytes: number;
+}
+
+export interface HistoryAnswer {
+  readonly entries: readonly {
+    readonly at: string;
+    readonly query?: string;
+    readonly image_sha256?: string;
+    readonly families?: readonly Family[];
+    readonly k: number;
+    readonly hits: number;
+    readonly latency_ms: number;
+  }[];
+  /** Cursor of the next page; null on the last. */
+  readonly next: string | null;
+}
+
+export interface ItemsAnswer {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/** A disposal whose receipt was verified. */
+export interface DisposalAnswer {
+  readonly id: string;
+  readonly state: 'disposed';
+  /** Compact JWS (EdDSA). */
+  readonly receipt: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}

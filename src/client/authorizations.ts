@@ -1,0 +1,173 @@
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { type PaymentRequired, type PaymentRequirements, x402Client, x402HTTPClient } from '@x402/fetch';
+import { type AtomicAmount, formatUsd, USD_DECIMALS } from '../domain/money.ts';
+import type { Budget } from './budget.ts';
+import { FarthingError } from './error.ts';
+import type { PaymentAccount } from './wallet.ts';
+
+/** A signed payment. Whoever has it can charge it once, until it ends. */
+export interface Authorization {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly amount: AtomicAmount;
+  /** What it pays for, and on which terms: another call on the same terms may use it. */
+  readonly terms: string;
+  /** Seconds since the epoch. */
+  readonly validBefore: number;
+  /** It was signed for an earlier call, which was not charged. */
+  readonly reused: boolean;
+}
+
+/** What is about to be paid, for `approve`. */
+export interface Price {
+  readonly usd: string;
+  readonly payTo: string;
+  readonly network: string;
+  readonly description: string;
+}
+
+export interface AuthorizationParts {
+  readonly account: () => Promise<PaymentAccount>;
+  readonly budget: Budget;
+  readonly approve?: (price: Price) => boolean | Promise<boolean>;
+}
+
+/** Servers want some seconds left to settle in; a slow upload needs more. */
+const SECONDS_LEFT_MIN = 60;
+
+/** Signs within the budget, and keeps what was signed and not charged for the next call on the same terms. */
+export class Authorizations {
+  readonly #parts: AuthorizationParts;
+  readonly #free = new Map<string, Authorization[]>();
+  #signer: Promise<{ scheme: ExactEvmScheme; client: x402Client; http: x402HTTPClient }> | undefined;
+
+  constructor(parts: AuthorizationParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws payment_unsupported, price_over_limit, budget_exceeded, payment_declined: nothing was signed then */
+  async take(required: PaymentRequired): Promise<Authorization> {
+    const { scheme, client, http } = await this.#ready();
+    const { chosen, amount } = cheapest(required, scheme);
+    const terms = JSON.stringify([chosen, required.resource?.url]);
+    this.#forgetEnded();
+    const free = this.#free.get(terms) ?? [];
+    const at = free.findIndex(({ validBefore }) => validBefore - seconds() >= SECONDS_LEFT_MIN);
+    if (at >= 0) return { ...free.splice(at, 1)[0]!, reused: true };
+    const { budget } = this.#parts;
+    budget.hold(amount);
+    try {
+      await this.#approve(chosen, amount, required);
+      const payload = await client.createPaymentPayload({ ...required, accepts: [chosen] });
+      const { authorization } = payload.payload as { authorization?: { validBefore?: unknown } };
+      return {
+        headers: http.encodePaymentSignatureHeader(payload),
+        amount,
+        terms,
+        validBefore: Number(authorization?.validBefore ?? seconds() + chosen.maxTimeoutSeconds),
+        reused: false,
+      };
+    } catch (error) {
+      budget.release(amount);
+      throw error;
+    }
+  }
+
+  /** The call was not charged: its authorization is as good as new. */
+  giveBack(authorization: Authorization): void {
+    const free = this.#free.get(authorization.terms) ?? [];
+    this.#free.set(authorization.terms, [...free, authorization]);
+  }
+
+  /** The call was charged, or may have been. */
+  spent({ amount }: Authorization): void {
+    this.#parts.budget.spend(amount);
+  }
+
+  /** Reads the 402's header, which every answer of this status has. */
+  async required(headers: Headers, body: unknown): Promise<PaymentRequired> {
+    const { http } = await this.#ready();
+    try {
+      return http.getPaymentRequiredResponse((name) => headers.get(name), body);
+    } catch (cause) {
+      throw new FarthingError('payment_unsupported', 'The 402 of the server cannot be read.', {
+        status: 402,
+        cause,
+      });
+    }
+  }
+
+  #ready() {
+    this.#signer ??= this.#parts.account().then((account) => {
+      const scheme = new ExactEvmScheme(account);
+      // The budget limits what is paid, by call and in all: no second limit of the library's own.
+      const client = new x402Client()
+        .register('eip155:*', scheme)
+        .setSpendControls({ maxAmountPerPayment: false });
+      return { scheme, client, http: new x402HTTPClient(client) };
+    });
+    this.#signer.catch(() => {
+      this.#signer = undefined;
+    });
+    return this.#signer;
+  }
+
+  async #approve(
+    chosen: PaymentRequirements,
+    amount: AtomicAmount,
+    required: PaymentRequired,
+  ): Promise<void> {
+    const { approve } = this.#parts;
+    const price = {
+      usd: formatUsd(amount),
+      payTo: chosen.payTo,
+      network: chosen.network,
+      description: required.resource?.description ?? '',
+    };
+    if (approve && !(await approve(price)))
+      throw new FarthingError(
+        'payment_declined',
+        `The price of ${price.usd} USD was not approved. Nothing was signed.`,
+      );
+  }
+
+  /** What has ended can't be charged any more. */
+  #forgetEnded(): void {
+    for (const [terms, free] of this.#free) {
+      const live = free.filter(({ validBefore }) => validBefore > seconds());
+      for (const { amount } of free.filter((one) => !live.includes(one))) this.#parts.budget.release(amount);
+      if (live.length > 0) this.#free.set(terms, live);
+      else this.#free.delete(terms);
+    }
+  }
+}
+
+/** The cheapest offer in a dollar coin that the scheme knows. */
+function cheapest(
+  { accepts }: PaymentRequired,
+  scheme: ExactEvmScheme,
+): { chosen: PaymentRequirements; amount: AtomicAmount } {
+  const offers = accepts.flatMap((chosen) => {
+    const known =
+      chosen.scheme === 'exact' && chosen.network.startsWith('eip155:') && /^\d{1,30}$/.test(chosen.amount)
+        ? scheme.findDefaultAsset(chosen.asset, chosen.network)
+        : undefined;
+    return known ? [{ chosen, amount: inMicroUsd(BigInt(chosen.amount), known.decimals) }] : [];
+  });
+  const best = offers.toSorted((a, b) => (a.amount < b.amount ? -1 : 1))[0];
+  if (best) return best;
+  throw new FarthingError(
+    'payment_unsupported',
+    'The server offers no "exact" payment in a dollar coin that this client knows. Nothing was signed.',
+    { status: 402, facts: { accepts } },
+  );
+}
+
+/** Rounded up, so that a limit is never passed by rounding. */
+function inMicroUsd(amount: bigint, decimals: number): AtomicAmount {
+  const [up, down] = [10n ** BigInt(USD_DECIMALS), 10n ** BigInt(decimals)];
+  return (amount * up + down - 1n) / down;
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,243 @@
+import type { PaymentRequired } from '@x402/fetch';
+import { formatUsd } from '../domain/money.ts';
+import type { Authorization, Authorizations } from './authorizations.ts';
+import { FarthingError, problemError } from './error.ts';
+
+/** What can be sent more than once when it is made again. */
+export type CallBody = string | Blob | ReadableStream<Uint8Array>;
+
+/** One request of the interface. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes the body again for each attempt. */
+  readonly body?: () => CallBody;
+  /** What the quote depends on, when it depends on the body. */
+  readonly quoteBody?: string;
+  /** Given: the call is paid, and calls of the same kind have the same price until the server says otherwise. */
+  readonly price?: 'fixed' | 'by body';
+  /** Private key of the request: who repeats it with the same key gets the same answer, uncharged. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+  /** How long one attempt may take. */
+  readonly attemptMs?: number;
+}
+
+export interface Answered<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+export interface CallParts {
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+  readonly authorizations: Authorizations;
+  /** Attempts of one call, the first included. */
+  readonly attemptsMax: number;
+  readonly onPayment?: (payment: { usd: string; transaction: string }) => void;
+}
+
+/** Longer than the longest wait that is asked for. */
+const ATTEMPT_MS = 90_000;
+const PAUSE_FIRST_MS = 100;
+const PAUSE_MAX_MS = 5_000;
+/** Fresh authorizations of one call: the price may change, and the first may end while the server is away. */
+const AUTHORIZATIONS_MAX = 3;
+const KEY_BYTES = 32;
+/** Faults of a payment that a fresh one does not have; none of them is charged. */
+const CURED_BY_A_FRESH_ONE = new Set([
+  'authorization_expired',
+  'amount_mismatch',
+  'wrong_recipient',
+  'wrong_asset',
+]);
+
+/** Sends calls, pays for those that cost something, and repeats what got no answer, so that nothing is charged twice. */
+export class Calls {
+  readonly #parts: CallParts;
+  readonly #quotes = new Map<string, PaymentRequired>();
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws FarthingError for every answer over 299, and when none came */
+  async send<T>(call: Call): Promise<Answered<T>> {
+    return (call.price === undefined ? await this.#free(call) : await this.#paid(call)) as Answered<T>;
+  }
+
+  async #free(call: Call): Promise<Answered<unknown>> {
+    const answer = await this.#insist(call, call.headers ?? {}, call.body);
+    if (answer === 'lost') throw unreachable(this.#parts.baseUrl);
+    if (answer.status > 299) throw problemError(answer.status, answer.headers, answer.body);
+    return answer;
+  }
+
+  async #paid(call: Call): Promise<Answered<unknown>> {
+    const { authorizations } = this.#parts;
+    const key = call.idempotencyKey ?? randomKey();
+    let required = await this.#quote(call);
+    for (let signed = 1; ; signed++) {
+      const authorization = await authorizations.take(required);
+      const headers = { ...call.headers, ...authorization.headers, 'Idempotency-Key': key };
+      const answer = await this.#insist(call, headers, call.body).catch((error: unknown) => {
+        authorizations.spent(authorization);
+        throw error;
+      });
+      if (answer === 'lost') {
+        authorizations.spent(authorization);
+        throw lost(key);
+      }
+      if (answer.status < 300) {
+        this.#settle(answer, authorization);
+        return answer;
+      }
+      if (answer.status !== 402) {
+        // With a settlement under way nobody knows yet; what is known to be uncharged pays for the next call.
+        if (answer.status >= 500) authorizations.spent(authorization);
+        else authorizations.giveBack(authorization);
+        throw problemError(answer.status, answer.headers, answer.body);
+      }
+      required = await authorizations.required(answer.headers, answer.body);
+      this.#quotes.set(kindOf(call), required);
+      this.#refused(answer, authorization, signed);
+    }
+  }
+
+  /** A 402 to a payment. @throws payment_refused, unless a fresh authorization may do better */
+  #refused(answer: Answered<unknown>, authorization: Authorization, signed: number): void {
+    const { authorizations } = this.#parts;
+    const reason = (answer.body as { error?: unknown } | null)?.error;
+    const used = reason === 'authorization_already_used';
+    if (used) authorizations.spent(authorization);
+    else authorizations.giveBack(authorization);
+    const curable = used ? authorization.reused : CURED_BY_A_FRESH_ONE.has(String(reason));
+    if (curable && signed < AUTHORIZATIONS_MAX) return;
+    throw new FarthingError('payment_refused', `The server did not take the payment: ${String(reason)}.`, {
+      status: 402,
+      facts: { reason },
+    });
+  }
+
+  #settle(answer: Answered<unknown>, authorization: Authorization): void {
+    const { authorizations, onPayment } = this.#parts;
+    const receipt = answer.headers.get('PAYMENT-RESPONSE');
+    const charged = receipt !== null || (answer.body as { charged?: unknown } | null)?.charged === true;
+    if (charged) authorizations.spent(authorization);
+    else authorizations.giveBack(authorization);
+    if (charged) onPayment?.({ usd: formatUsd(authorization.amount), transaction: transactionOf(receipt) });
+  }
+
+  /** The 402's terms: remembered for calls of one price, so that they take one round trip. */
+  async #quote(call: Call): Promise<PaymentRequired> {
+    const known = call.price === 'fixed' ? this.#quotes.get(kindOf(call)) : undefined;
+    if (known) return known;
+    const { quoteBody } = call;
+    const answer = await this.#insist(call, {}, quoteBody === undefined ? undefined : () => quoteBody);
+    if (answer === 'lost') throw unreachable(this.#parts.baseUrl);
+    if (answer.status !== 402) throw problemError(answer.status, answer.headers, answer.body);
+    const required = await this.#parts.authorizations.required(answer.headers, answer.body);
+    this.#quotes.set(kindOf(call), required);
+    return required;
+  }
+
+  /** The same request until it is answered; `lost` when no attempt was. Refusals for the moment are waited out. */
+  async #insist(
+    call: Call,
+    headers: Readonly<Record<string, string>>,
+    body: (() => CallBody) | undefined,
+  ): Promise<Answered<unknown> | 'lost'> {
+    const { attemptsMax } = this.#parts;
+    let last: Answered<unknown> | 'lost' = 'lost';
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const answer = await this.#attempt(call, headers, body?.());
+      call.signal?.throwIfAborted();
+      if (answer !== 'lost' && !isMomentary(answer)) return answer;
+      last = answer;
+      if (attempt < attemptsMax) await pause(pauseAfter(answer, attempt), call.signal);
+    }
+    return last;
+  }
+
+  async #attempt(
+    { method, path, signal, attemptMs = ATTEMPT_MS }: Call,
+    headers: Readonly<Record<string, string>>,
+    body: CallBody | undefined,
+  ): Promise<Answered<unknown> | 'lost'> {
+    const limit = AbortSignal.timeout(Math.ceil(attemptMs));
+    try {
+      const response = await this.#parts.fetch(this.#parts.baseUrl + path, {
+        method,
+        headers,
+        body,
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        ...(body instanceof ReadableStream && { duplex: 'half' }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: JSON.parse(text) as unknown };
+    } catch {
+      // A fault of the connection has no name that all runtimes share.
+      return 'lost';
+    }
+  }
+}
+
+/** Calls whose price is the same: no ids in their paths. */
+function kindOf({ method, path }: Call): string {
+  return `${method} ${path.replace(/\/(?:item|ws|job)_[^/]+/g, '/:id')}`;
+}
+
+/** Refused for now and not charged: the same authorization may be sent again. Without a code, a proxy may have spoken. */
+function isMomentary({ status, body }: Answered<unknown>): boolean {
+  const coded = typeof (body as { code?: unknown } | null)?.code === 'string';
+  return status === 429 || status === 503 || (status >= 500 && !coded);
+}
+
+function pauseAfter(answer: Answered<unknown> | 'lost', attempt: number): number {
+  const asked = answer === 'lost' ? 0 : Number(answer.headers.get('Retry-After') ?? 0) * 1000;
+  const growing = Math.min(PAUSE_FIRST_MS * 2 ** (attempt - 1), PAUSE_MAX_MS);
+  return Math.max(asked, growing * (0.5 + Math.random() / 2));
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+function unreachable(baseUrl: string): FarthingError {
+  return new FarthingError('server_unreachable', `No answer came from ${baseUrl}: is the server running?`);
+}
+
+function lost(key: string): FarthingError {
+  return new FarthingError(
+    'answer_lost',
+    'No answer came, and the call may have been charged. Repeat it with the option idempotencyKey: it is then charged once at most.',
+    { facts: { idempotency_key: key } },
+  );
+}
+
+function transactionOf(receipt: string | null): string {
+  try {
+    const { transaction } = JSON.parse(atob(receipt ?? '')) as { transaction?: unknown };
+    return typeof transaction === 'string' ? transaction : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,159 @@
+import type { IngestAnswer, Item, SearchAnswer, WorkspaceAnswer } from './answers.ts';
+import { Authorizations, type Price } from './authorizations.ts';
+import { Budget, type Spending, type Usd } from './budget.ts';
+import { Calls } from './calls.ts';
+import { FarthingError } from './error.ts';
+import { type IngestOptions, ingest } from './ingest.ts';
+import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
+import { type SearchQuery, searchBody } from './search.ts';
+import type { Source } from './source.ts';
+import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './wallet.ts';
+import { type ExtendOptions, Workspace, type WorkspaceAccess } from './workspace.ts';
+
+export interface FarthingOptions {
+  /** Address of the server: `http://127.0.0.1:8402`. */
+  readonly baseUrl: string;
+  /** What signs payments: a viem account. */
+  readonly account?: PaymentAccount;
+  /** Or a browser wallet (EIP-1193). */
+  readonly signer?: Eip1193Signer;
+  /** The most that one call may cost; default 1 USD. */
+  readonly maxPriceUsd?: Usd;
+  /** The most that all calls of this client together may cost; without it there is no limit. */
+  readonly budgetUsd?: Usd;
+  /** Asked before each signature. */
+  readonly approve?: (price: Price) => boolean | Promise<boolean>;
+  /** Told of each charge. */
+  readonly onPayment?: (payment: { readonly usd: string; readonly transaction: string }) => void;
+  /** Attempts of a call whose answer is lost; default 8, over about ten seconds. */
+  readonly attemptsMax?: number;
+  readonly fetch?: typeof fetch;
+}
+
+export interface CreateOptions extends ExtendOptions {
+  readonly spendLimitUsd?: Usd;
+}
+
+/** A workspace just paid for, with the server's record of it. */
+export type NewWorkspace = { readonly workspace: Workspace; readonly record: WorkspaceAnswer };
+
+const MAX_PRICE_USD = '1';
+const ATTEMPTS_MAX = 8;
+
+/**
+ * A client that pays for itself. Every call is charged at most once: an answer that is lost is asked for again with the
+ * same authorization and the same private key.
+ */
+export class Farthing {
+  readonly baseUrl: string;
+  readonly #calls: Calls;
+  readonly #budget: Budget;
+  readonly workspaces: {
+    /** Rents a workspace. @throws price_over_limit, budget_exceeded before anything is signed */
+    create(options?: CreateOptions): Promise<Workspace>;
+    /** As `create`, with the server's record. */
+    rent(options?: CreateOptions): Promise<NewWorkspace>;
+    /** A workspace that is there already. Sends nothing. */
+    open(access: WorkspaceAccess): Workspace;
+  };
+
+  constructor(options: FarthingOptions) {
+    const { baseUrl, account, signer, maxPriceUsd = MAX_PRICE_USD, budgetUsd, approve, onPayment } = options;
+    this.baseUrl = baseUrl.replace(/\/+$/, '');
+    this.#budget = new Budget(maxPriceUsd, budgetUsd);
+    const authorizations = new Authorizations({
+      account: () => accountOf(account, signer),
+      budget: this.#budget,
+      approve,
+    });
+    this.#calls = new Calls({
+      baseUrl: this.baseUrl,
+      fetch: options.fetch ?? ((...call) => fetch(...call)),
+      authorizations,
+      attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
+      onPayment,
+    });
+    const rent = (asked: CreateOptions = {}) => this.#rent(asked);
+    this.workspaces = {
+      rent,
+      create: async (asked) => (await rent(asked)).workspace,
+      open: (access) => new Workspace(this.#calls, access),
+    };
+  }
+
+  /** Searches the payer's own index. */
+  async search(query: SearchQuery): Promise<SearchAnswer> {
+    const body = await searchBody(query);
+    const { idempotencyKey, signal } = typeof query === 'string' ? {} : query;
+    const answer = await this.#calls.send<SearchAnswer>({
+      method: 'POST',
+      path: '/agent/v1/search',
+      headers: { 'Content-Type': 'application/json' },
+      body: () => body,
+      price: 'fixed',
+      idempotencyKey,
+      signal,
+    });
+    return answer.body;
+  }
+
+  /** Uploads one file into the payer's own index and waits until it is searchable. */
+  ingest(source: Source, options: IngestOptions = {}): Promise<IngestAnswer> {
+    const target = {
+      path: '/agent/v1/ingest',
+      price: 'fixed',
+      job: (job: string) => `/agent/v1/jobs/${job}`,
+    } as const;
+    return ingest(this.#calls, target, source, options);
+  }
+
+  /** Uploads many files, a few at once, each paid for; with a `log` an interrupted run goes on where it was. */
+  ingestMany(
+    sources: Iterable<NamedSource> | AsyncIterable<NamedSource>,
+    options: IngestManyOptions = {},
+  ): Promise<IngestSummary> {
+    return ingestMany((source, one) => this.ingest(source, one), sources, options);
+  }
+
+  /** Metadata of one of the payer's items. */
+  async item(id: string): Promise<Item> {
+    const path = `/agent/v1/items/${encodeURIComponent(id)}`;
+    return (await this.#calls.send<Item>({ method: 'GET', path, price: 'fixed' })).body;
+  }
+
+  /** What was spent so far, is held, and is left. */
+  get spending(): Spending {
+    return this.#budget.spending;
+  }
+
+  async #rent({ ttlMinutes, spendLimitUsd, idempotencyKey, signal }: CreateOptions): Promise<NewWorkspace> {
+    const spend_limit_usd = spendLimitUsd === undefined ? undefined : Number(spendLimitUsd);
+    const body = JSON.stringify({ ttl_minutes: ttlMinutes, spend_limit_usd });
+    const answer = await this.#calls.send<WorkspaceAnswer & { capability_token?: string }>({
+      method: 'POST',
+      path: '/agent/v1/workspaces',
+      headers: { 'Content-Type': 'application/json' },
+      body: () => body,
+      quoteBody: body,
+      price: 'by body',
+      idempotencyKey,
+      signal,
+    });
+    const { capability_token: token, ...record } = answer.body;
+    if (token === undefined)
+      throw new FarthingError(
+        'workspace_unauthorized',
+        `The workspace ${record.id} has ended: ${record.state}.`,
+      );
+    return { workspace: new Workspace(this.#calls, { id: record.id, token }), record };
+  }
+}
+
+async function accountOf(
+  account: PaymentAccount | undefined,
+  signer: Eip1193Signer | undefined,
+): Promise<PaymentAccount> {
+  if (account) return account;
+  if (signer) return accountOfSigner(signer);
+  throw new FarthingError('wallet_missing', 'This call is paid: give the client an account or a signer.');
+}

@@ -1,0 +1,114 @@
+import type { ErrorCode } from '../domain/error.ts';
+import type { JobState } from '../domain/job.ts';
+import type { IngestAnswer, PublicJob } from './answers.ts';
+import type { Calls } from './calls.ts';
+import { FarthingError } from './error.ts';
+import { countedBody, openSource, type Source } from './source.ts';
+
+/** How an upload goes on: bytes first, then the stages of its job. */
+export type IngestProgress =
+  | { readonly stage: 'sending'; readonly bytes: number; readonly bytesTotal: number }
+  | { readonly stage: JobState; readonly progress: number };
+
+export interface IngestOptions {
+  /** File name that is shown in hits. */
+  readonly name?: string;
+  readonly onProgress?: (progress: IngestProgress) => void;
+  /** False: answered as soon as the file is accepted, not when it is searchable. */
+  readonly wait?: boolean;
+  /** How long to wait for it, in milliseconds. */
+  readonly waitMs?: number;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Where uploads go: `paid` or into a workspace. */
+export interface IngestTarget {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly price?: 'fixed';
+  /** Path of a job's state. */
+  readonly job: (id: string) => string;
+}
+
+const WAIT_SECONDS = 60;
+const WAIT_MS = 10 * 60_000;
+const POLL_FIRST_MS = 100;
+const POLL_MAX_MS = 2_000;
+/** The slowest upload that the server waits for, in bytes a millisecond. */
+const SLOWEST_BYTES_PER_MS = 16;
+const ATTEMPT_MS_MIN = 90_000;
+
+/**
+ * Uploads one file and waits until it is searchable.
+ * @throws the server's code when the file is refused or its job fails (a paid one leaves a credit for the next), ingest_timeout
+ */
+export async function ingest(
+  calls: Calls,
+  target: IngestTarget,
+  source: Source,
+  options: IngestOptions = {},
+): Promise<IngestAnswer> {
+  const { onProgress, wait = true, signal, idempotencyKey } = options;
+  const { blob, name } = await openSource(source, options.name);
+  const onBytes =
+    onProgress && ((bytes: number) => onProgress({ stage: 'sending', bytes, bytesTotal: blob.size }));
+  const { body } = await calls.send<IngestAnswer>({
+    method: 'POST',
+    path: target.path,
+    headers: {
+      ...target.headers,
+      'Content-Type': 'application/octet-stream',
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+      // Who wants to see the stages asks for them; who doesn't is answered when the job has ended.
+      ...(wait && !onProgress && { Prefer: `wait=${WAIT_SECONDS}` }),
+    },
+    body: countedBody(blob, onBytes),
+    price: target.price,
+    idempotencyKey,
+    signal,
+    attemptMs: ATTEMPT_MS_MIN + blob.size / SLOWEST_BYTES_PER_MS,
+  });
+  return wait ? untilSearchable(calls, target, body, options) : body;
+}
+
+async function untilSearchable(
+  calls: Calls,
+  { headers, job: pathOf }: IngestTarget,
+  first: IngestAnswer,
+  { onProgress, waitMs = WAIT_MS, signal }: IngestOptions,
+): Promise<IngestAnswer> {
+  const until = Date.now() + waitMs;
+  let job: PublicJob = first.job;
+  for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 1.5, POLL_MAX_MS)) {
+    onProgress?.({ stage: job.state, progress: job.progress });
+    if (job.state === 'searchable') break;
+    if (job.state === 'failed' || job.state === 'cancelled') throw failure(job);
+    if (Date.now() > until) {
+      throw new FarthingError(
+        'ingest_timeout',
+        `The file is still being read (${job.state}); its job is ${job.id}.`,
+        {
+          facts: { job_id: job.id },
+        },
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    signal?.throwIfAborted();
+    job = (await calls.send<PublicJob>({ method: 'GET', path: pathOf(job.id), headers, signal })).body;
+  }
+  const item = { ...first.item, state: 'searchable' as const, segments: job.segments || first.item.segments };
+  return { ...first, item, job };
+}
+
+function failure({ id, state, error }: PublicJob): FarthingError {
+  if (state === 'cancelled')
+    return new FarthingError('interrupted', 'The ingest was cancelled.', { facts: { job_id: id } });
+  return new FarthingError(
+    (error?.code ?? 'extraction_failed') as ErrorCode,
+    error?.detail ?? 'The job failed.',
+    {
+      facts: { job_id: id },
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import type { Family } from './answers.ts';
+import { FarthingError } from './error.ts';
+
+export interface SearchOptions {
+  readonly query?: string;
+  /** The picture's file, or its base64 text. */
+  readonly image?: Blob | Uint8Array | string;
+  readonly families?: readonly Family[];
+  readonly k?: number;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Words alone, or all that a search takes. */
+export type SearchQuery = string | SearchOptions;
+
+/** The request's body. @throws search_empty */
+export async function searchBody(query: SearchQuery): Promise<string> {
+  const { query: words, image, families, k }: SearchOptions = typeof query === 'string' ? { query } : query;
+  if (words === undefined && image === undefined)
+    throw new FarthingError('search_empty', 'Give a query, an image, or both.');
+  return JSON.stringify({ query: words, image_b64: image && (await base64(image)), families, k });
+}
+
+const PIECE = 0x8000;
+
+async function base64(image: Blob | Uint8Array | string): Promise<string> {
+  if (typeof image === 'string') return image;
+  const bytes = image instanceof Blob ? new Uint8Array(await image.arrayBuffer()) : image;
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += PIECE)
+    binary += String.fromCharCode(...bytes.subarray(start, start + PIECE));
+  return btoa(binary);
+}
