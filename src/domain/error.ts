@@ -30,6 +30,7 @@ export const ERRORS = {
   file_encrypted: [422, 'The file is encrypted'],
   spend_limit_exceeded: [422, 'The spend limit does not allow it'],
   ttl_limit_exceeded: [422, 'The workspace would live too long'],
+  preview_unavailable: [422, 'There is no preview of this file'],
   rate_limited: [429, 'Too many requests'],
   extraction_timeout: [422, 'Reading the file took too long'],
   extraction_failed: [422, 'The file could not be read'],

@@ -13,6 +13,7 @@ import { encodeFrame, FrameReader, PIPE } from './frames.ts';
 import { pictureBody, pictureHeader, type Settings, type Task } from './messages.ts';
 import { Pdfium } from './pdfium.ts';
 import { prepareSharp, readPicture } from './picture.ts';
+import { renderPreview } from './preview.ts';
 import { BLOCK_LENGTH_MAX, extractFile, openFile, type Reading, type Sink } from './read.ts';
 import { recognise } from './recognise.ts';
 
@@ -36,6 +37,7 @@ async function prepare({ limits, pictureSpec, scratch, niceness }: Settings): Pr
     sample.clone().png().toBuffer(),
     sample.clone().webp().toBuffer(),
   ]);
+  // The encoder of previews is loaded by this, too.
   prepareSharp();
   const prepared = { pdfium: await Pdfium.load(), limits, pictureSpec };
   const confinement = native.confine({ readable: [scratch], memoryBytes: limits.memoryBytesMax });
@@ -91,6 +93,11 @@ async function perform(task: Task, body: Buffer, prepared: Reading): Promise<voi
   const bytes = await readFile(task.path);
   if (task.task === 'open')
     return send({ reply: 'done', opened: await openFile(bytes, task.name, prepared) });
+  if (task.task === 'preview') {
+    const { bytes: webp, width, height } = await renderPreview(bytes, task, prepared);
+    await send({ reply: 'preview', width, height }, webp);
+    return send({ reply: 'done', worn: prepared.pdfium.memoryBytes > WORN_BYTES });
+  }
   const sink = sinkToServer();
   const title = await extractFile(bytes, task.mediaType, prepared, sink);
   await sink.flush();

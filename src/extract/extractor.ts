@@ -10,6 +10,7 @@ import type {
   PictureSpec,
 } from '../domain/document.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import type { Preview } from '../domain/preview.ts';
 import { Lane, type LaneOptions } from './lane.ts';
 import type { ConfinementReport, Reply } from './messages.ts';
 
@@ -29,6 +30,8 @@ export interface Extractor {
   ): Promise<Extracted>;
   /** A query's picture. Its child process never reads anything else. @throws image_unreadable, overloaded. */
   decodePicture(bytes: Uint8Array): Promise<PictureContent>;
+  /** A small picture of an opened file, or of one of its pages (from 1). @throws preview_unavailable, field_invalid, and as open. */
+  preview(path: string, of: { mediaType: string; page: number }): Promise<Preview>;
   /** How the child processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
@@ -49,6 +52,7 @@ export interface ExtractorOptions {
 
 const QUERIES_WAITING_MAX = 64;
 const OPENINGS_WAITING_MAX = 64;
+const PREVIEWS_WAITING_MAX = 64;
 const EXTRACTIONS_WAITING_MAX = 1024;
 /** Ingest gives way to queries: as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
@@ -63,6 +67,8 @@ class ChildExtractor implements Extractor {
   readonly #queries: Lane;
   readonly #openings: Lane;
   readonly #extractions: readonly Lane[];
+  /** Its child starts with the first preview that is asked for. */
+  readonly #previews: Lane;
 
   constructor({ pictureSpec, limits, scratchFolder, extractChildren = 1, log }: ExtractorOptions) {
     this.#limits = limits;
@@ -84,6 +90,7 @@ class ChildExtractor implements Extractor {
     this.#extractions = Array.from({ length: extractChildren }, (_, index) =>
       lane(`extract-${index}`, EXTRACTIONS_WAITING_MAX, INGEST_NICENESS),
     );
+    this.#previews = lane('preview', PREVIEWS_WAITING_MAX, INGEST_NICENESS);
     void this.#warm();
   }
 
@@ -155,6 +162,20 @@ class ChildExtractor implements Extractor {
     return picture;
   }
 
+  async preview(path: string, of: { mediaType: string; page: number }): Promise<Preview> {
+    let preview: Preview | undefined;
+    await this.#previews.run({
+      task: { task: 'preview', path, ...of },
+      file: path,
+      secondsMax: this.#limits.openSecondsMax,
+      onReply: (reply) => {
+        if (reply.reply === 'preview') preview = reply.preview;
+      },
+    });
+    if (!preview) throw new FarthingError('extraction_failed', 'The reader gave no answer.');
+    return preview;
+  }
+
   confinement(): ConfinementReport | undefined {
     return this.#openings.confinement ?? this.#queries.confinement;
   }
@@ -170,7 +191,9 @@ class ChildExtractor implements Extractor {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#queries, this.#openings, ...this.#extractions].map((lane) => lane.close()));
+    await Promise.all(
+      [this.#queries, this.#openings, this.#previews, ...this.#extractions].map((lane) => lane.close()),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { ERRORS, type ErrorCode, FarthingError } from '../domain/error.ts';
+import type { Preview } from '../domain/preview.ts';
 
 /** First message to a child: what it needs to know for all files. */
 export interface Settings {
@@ -15,6 +16,7 @@ export interface Settings {
 export type Task =
   | { readonly task: 'open'; readonly path: string; readonly name?: string }
   | { readonly task: 'extract'; readonly path: string; readonly mediaType: string }
+  | { readonly task: 'preview'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'picture' };
 
 /** How far a child is confined: `enforced`, `partial: why`, `unavailable: why`. */
@@ -25,12 +27,13 @@ export interface ConfinementReport {
   readonly memoryLimit: string;
 }
 
-/** What a child answers: any number of `progress`, `blocks` and `picture`, then `done` or `refused`. */
+/** What a child answers: any number of `progress`, `blocks`, `picture` and `preview`, then `done` or `refused`. */
 export type Reply =
   | { readonly reply: 'ready'; readonly confinement: ConfinementReport }
   | { readonly reply: 'progress'; readonly fraction: number }
   | { readonly reply: 'blocks'; readonly blocks: readonly Block[] }
   | { readonly reply: 'picture'; readonly picture: PictureContent }
+  | { readonly reply: 'preview'; readonly preview: Preview }
   | { readonly reply: 'done'; readonly opened?: Opened; readonly title?: string; readonly worn?: boolean }
   | { readonly reply: 'refused'; readonly error: FarthingError };
 
@@ -61,6 +64,8 @@ export function readReply(header: unknown, body: Buffer): Reply {
       return { reply: 'blocks', blocks: asArray(message.blocks).map(readBlock) };
     case 'picture':
       return { reply: 'picture', picture: readPicture(message, body) };
+    case 'preview':
+      return { reply: 'preview', preview: readPreview(message, body) };
     case 'done':
       return {
         reply: 'done',
@@ -115,6 +120,18 @@ function readPicture(
     height: asCount(height),
     ...(page !== undefined && { page: asCount(page) }),
   };
+}
+
+const PREVIEW_BYTES_MAX = 4 * 2 ** 20;
+
+/** Only what looks like a WebP of a reasonable size goes on to a browser. */
+function readPreview({ width, height }: Record<string, unknown>, body: Buffer): Preview {
+  const isWebp =
+    body.length <= PREVIEW_BYTES_MAX &&
+    body.toString('latin1', 0, 4) === 'RIFF' &&
+    body.toString('latin1', 8, 12) === 'WEBP';
+  if (!isWebp) throw new TypeError('a preview that is no WebP');
+  return { bytes: new Uint8Array(body), width: asCount(width), height: asCount(height) };
 }
 
 function readOpened(value: Record<string, unknown>): Opened {

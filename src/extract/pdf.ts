@@ -3,9 +3,9 @@ import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '
 import { FarthingError } from '../domain/error.ts';
 import { withoutControls } from './charset.ts';
 import { shorten } from './outline.ts';
-import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage } from './pdfium.ts';
+import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage, type RenderedPage } from './pdfium.ts';
 import { fromRaw } from './picture.ts';
-import { corrupt, tooLarge } from './refusal.ts';
+import { corrupt, tooLarge, unknownPage } from './refusal.ts';
 
 const PDF_TYPE = 'application/pdf';
 const TITLE_LENGTH_MAX = 300;
@@ -85,6 +85,22 @@ export async function extractPdf(
   } finally {
     document.close();
   }
+}
+
+/** One page (from 1) as a picture. @throws as openPdf; field_invalid for a page that the document doesn't have. */
+export function renderPdfPage(
+  pdfium: Pdfium,
+  bytes: Uint8Array,
+  limits: ExtractLimits,
+  { page, longSide }: { page: number; longSide: number },
+): RenderedPage {
+  return withDocument(pdfium, bytes, (document) => {
+    const pages = checkPages(document, limits);
+    if (page > pages) throw unknownPage(page, pages);
+    const rendered = document.page(page - 1, (opened) => opened.render(longSide));
+    if (!rendered) throw corrupt(`its page ${page} cannot be read`);
+    return rendered;
+  });
 }
 
 export function tooManyCharacters(limits: ExtractLimits): FarthingError {

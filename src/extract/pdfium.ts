@@ -157,6 +157,12 @@ export class PdfDocument {
   }
 }
 
+export interface RenderedPage {
+  readonly data: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
 export class PdfPage {
   readonly #module: Module;
   readonly #handle: number;
@@ -217,7 +223,7 @@ export class PdfPage {
   }
 
   /** The page as a picture whose longer side is `longSide` pixels: four bytes a pixel, the fourth unused. */
-  render(longSide: number): { data: Uint8Array; width: number; height: number } {
+  render(longSide: number): RenderedPage {
     const { wasmExports: calls } = this.#module;
     const page = this.size;
     if (!(page.width > 0 && page.height > 0)) throw new RangeError('a page without an area');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
 import type { ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import type { Preview } from '../domain/preview.ts';
 import { native } from '../native/index.ts';
 import { type BmpHeader, decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
 import { corrupt, tooLarge } from './refusal.ts';
@@ -19,6 +20,9 @@ const GREY_SIDE_PIXELS = 64;
 /** Pixels at which the trial decoding of `openPicture` is made: every byte is read, little is kept. */
 const TRIAL_SIDE_PIXELS = 32;
 const WHITE = '#ffffff';
+/** libwebp's scales: quality as its manual suggests for photographs, little effort because somebody waits. */
+const PREVIEW_QUALITY = 78;
+const PREVIEW_EFFORT = 2;
 
 /** Only the decoders that are needed; one thread for each process; nothing kept between files. */
 export function prepareSharp(): void {
@@ -63,6 +67,30 @@ export function fromRaw(
     digest,
     page,
   });
+}
+
+/** The picture in sRGB without transparency, made smaller where its longer side is over `longSide`; as WebP. @throws as openPicture. */
+export async function shrinkPicture(
+  bytes: Uint8Array,
+  mediaType: PictureType,
+  limits: ExtractLimits,
+  longSide: number,
+): Promise<Preview> {
+  const source = await openSource(bytes, mediaType, limits);
+  return decoding(() => toWebp(source.pipeline(), longSide));
+}
+
+/** The same from pixels that another reader has decoded. */
+export function shrinkRaw(picture: RawPicture, longSide: number): Promise<Preview> {
+  return toWebp(pipelineOfRaw(picture).removeAlpha(), longSide);
+}
+
+async function toWebp(pipeline: Sharp, longSide: number): Promise<Preview> {
+  const { data, info } = await pipeline
+    .resize(longSide, longSide, { fit: 'inside', withoutEnlargement: true })
+    .webp({ quality: PREVIEW_QUALITY, effort: PREVIEW_EFFORT })
+    .toBuffer({ resolveWithObject: true });
+  return { bytes: data, width: info.width, height: info.height };
 }
 
 interface Source {

@@ -19,3 +19,9 @@ export function corrupt(what: string): FarthingError {
 export function tooLarge(what: string, facts: Readonly<Record<string, number>>): FarthingError {
   return new FarthingError('document_too_large', what, { facts });
 }
+
+export function unknownPage(page: number, pages: number): FarthingError {
+  return new FarthingError('field_invalid', `page: ${page} is not among the document’s ${pages} pages.`, {
+    facts: { field: 'page', pages },
+  });
+}

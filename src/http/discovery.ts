@@ -87,6 +87,14 @@ export const itemDiscovery: Discovery = {
   outputExample: item,
 };
 
+export const previewDiscovery: Discovery = {
+  method: 'GET',
+  routeTemplate: '/agent/v1/items/:item_id/preview',
+  pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
+  outputSchema: { type: 'string', contentMediaType: 'image/webp' },
+  outputExample: 'the bytes of a WebP picture',
+};
+
 export const workspaceCreateDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/workspaces',

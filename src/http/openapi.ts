@@ -15,7 +15,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   409: 'In conflict with an earlier request.',
   413: 'Over a limit; the limit is named.',
   415: 'A file type that cannot be read; `readable` lists those that can.',
-  422: 'Understood but impossible: `file_empty`, `file_corrupt`, `file_encrypted`, `spend_limit_exceeded`, `ttl_limit_exceeded`.',
+  422: 'Understood but impossible: `file_empty`, `file_corrupt`, `file_encrypted`, `preview_unavailable`, `spend_limit_exceeded`, `ttl_limit_exceeded`.',
   429: 'Too many requests; `Retry-After` says when to try again.',
   500: 'A fault of the server. Nothing is charged.',
   503: 'Not now; `Retry-After` says when to try again. Nothing is charged.',
@@ -109,7 +109,11 @@ function describeOperation(path: string, operation: Operation): Json {
         description: success.description,
         ...(security && { headers: security === 'payment' ? RECEIPT_HEADERS : WORKSPACE_HEADERS }),
         ...(success.schema && { content: { 'application/json': { schema: reference(success.schema) } } }),
-        ...(success.file && { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }),
+        ...(success.file && {
+          content: {
+            [success.file === true ? '*/*' : success.file]: { schema: { type: 'string', format: 'binary' } },
+          },
+        }),
       },
       ...errorResponses(operation),
     },

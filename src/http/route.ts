@@ -4,14 +4,16 @@ import type { Exchange } from './exchange.ts';
 
 /** What a handler gives back: a JSON answer, or bytes; `delivered` hears whether it was handed to the network whole. */
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
-export type Reply =
-  | JsonReply
-  | ContentReply
-  | {
-      readonly status: number;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly raw: string | Uint8Array;
-    };
+export type Reply = JsonReply | ContentReply | BytesReply;
+
+/** Bytes that are all there. */
+export interface BytesReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly raw: string | Uint8Array;
+  /** Hears whether it was handed to the network whole. */
+  readonly delivered?: (whole: boolean) => void;
+}
 
 /** Stored bytes, given out as fast as the client takes them. */
 export interface ContentReply {
@@ -43,8 +45,8 @@ export interface Operation {
     readonly status: number;
     readonly description: string;
     readonly schema?: TSchema;
-    /** The answer is a file instead of JSON. */
-    readonly file?: true;
+    /** The answer is a file instead of JSON: `true`, or its media type. */
+    readonly file?: true | string;
   };
   /** Statuses beside the success, 402 and 401, which follow from `security`. */
   readonly errors: readonly number[];

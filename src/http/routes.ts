@@ -3,6 +3,7 @@ import type { Route } from './route.ts';
 import { ingestRoute, workspaceIngestRoute } from './routes/ingest.ts';
 import { itemRoute } from './routes/items.ts';
 import { cancelWorkspaceJobRoute, jobRoute, workspaceJobRoute } from './routes/jobs.ts';
+import { payerPreviewRoute, workspacePreviewRoute } from './routes/previews.ts';
 import { searchRoute, workspaceSearchRoute } from './routes/search.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { workspaceContentRoutes } from './routes/workspace-contents.ts';
@@ -20,6 +21,7 @@ export function allRoutes(services: Services, notes: () => string): Route[] {
     searchRoute(services),
     ingestRoute(services),
     itemRoute(services),
+    payerPreviewRoute(services),
     jobRoute(services),
     createWorkspaceRoute(services),
     workspaceSearchRoute(services),
@@ -27,6 +29,7 @@ export function allRoutes(services: Services, notes: () => string): Route[] {
     workspaceJobRoute(services),
     cancelWorkspaceJobRoute(services),
     ...workspaceContentRoutes(services),
+    workspacePreviewRoute(services),
     usageRoute(services),
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),

@@ -136,8 +136,10 @@ class Connections {
   }
 
   async #write(exchange: Exchange, reply: Reply): Promise<void> {
-    if ('raw' in reply) exchange.send(reply.status, reply.headers, reply.raw);
-    else if ('content' in reply) await exchange.giveOut(reply);
+    if ('raw' in reply) {
+      const whole = exchange.send(reply.status, reply.headers, reply.raw);
+      reply.delivered?.(whole);
+    } else if ('content' in reply) await exchange.giveOut(reply);
     else {
       const whole = exchange.answer(reply);
       reply.delivered?.(whole);

@@ -1,5 +1,6 @@
 import type { AtomicAmount } from '../domain/money.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import type { Previews } from '../ingest/previews.ts';
 import type { TenantItems } from '../ingest/tenant-items.ts';
 import type { Credits } from '../payment/credits.ts';
 import type { PaymentGate } from '../payment/gate.ts';
@@ -20,6 +21,7 @@ export interface Services {
   readonly ingest: Ingest;
   readonly workspaces: Workspaces;
   readonly items: TenantItems;
+  readonly previews: Previews;
   readonly credits: Credits;
   readonly payerIndex: PayerIndex;
   readonly tenantLimits: TenantLimits;

@@ -4,7 +4,7 @@ import type { WorkspaceRecord } from '../domain/workspace.ts';
 import type { TenantLimits } from '../workspace/tenant-limits.ts';
 import type { Exchange } from './exchange.ts';
 import { problem } from './problem.ts';
-import type { ContentReply, Reply } from './route.ts';
+import type { BytesReply, ContentReply, Reply } from './route.ts';
 import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';
@@ -29,7 +29,7 @@ export async function withWorkspace(
   { workspaces, tenantLimits, onFault }: Services,
   exchange: Exchange,
   id: string,
-  work: (workspace: WorkspaceRecord) => Promise<Answer | ContentReply>,
+  work: (workspace: WorkspaceRecord) => Promise<Answer | BytesReply | ContentReply>,
   kind: WorkKind = 'other',
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));

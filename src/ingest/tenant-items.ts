@@ -5,6 +5,7 @@ import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './files.ts';
 import { jobOf } from './job-table.ts';
 import type { IngestShard, IngestTenants } from './parts.ts';
+import { removePreviews } from './previews.ts';
 
 export interface TenantItemsParts {
   readonly tenants: IngestTenants<IngestShard & ListedShard>;
@@ -52,7 +53,9 @@ export class TenantItems {
   async remove(tenant: string, id: string): Promise<boolean> {
     if (!(await this.item(tenant, id))) return false;
     if (await this.#cancelled(jobOf(id))) return true;
-    await removeFile(fileOf(this.#parts.tenants.folder(tenant), id));
+    const folder = this.#parts.tenants.folder(tenant);
+    await removeFile(fileOf(folder, id));
+    await removePreviews(folder, id);
     return (await this.#inTenant(tenant, (shard) => shard.removeItem(id))) ?? false;
   }
 

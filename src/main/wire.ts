@@ -11,6 +11,7 @@ import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/wor
 import type { Services } from '../http/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { INGEST_LIMITS } from '../ingest/parts.ts';
+import { Previews } from '../ingest/previews.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { Search } from '../search/search.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
@@ -184,6 +185,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     }),
     credits: payments.credits,
     items: new TenantItems({ tenants, ingest }),
+    previews: new Previews({ tenants, extractor }),
     onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
     readiness: () => ({
       ready: !draining,

@@ -1,0 +1,136 @@
+import { Type } from '@sinclair/typebox';
+import { FarthingError } from '../../domain/error.ts';
+import { isId } from '../../domain/id.ts';
+import { formatUsd } from '../../domain/money.ts';
+import { PREVIEW_TYPE, type PreviewOf } from '../../domain/preview.ts';
+import { previewDiscovery } from '../discovery.ts';
+import type { Exchange } from '../exchange.ts';
+import { paid } from '../paid.ts';
+import type { BytesReply, JsonReply, Operation, Reply, Route } from '../route.ts';
+import type { Services } from '../services.ts';
+import { withWorkspace } from '../workspace-access.ts';
+
+/** Content from strangers, decoded and made anew by a confined process: shown as a picture and as nothing else. */
+const HEADERS = {
+  'Content-Type': PREVIEW_TYPE,
+  'Content-Disposition': 'inline',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Cache-Control': 'private, no-store',
+};
+
+const SHARED: Pick<Operation, 'parameters' | 'success' | 'errors'> = {
+  parameters: [
+    {
+      name: 'page',
+      in: 'query',
+      description: 'Page of a paged document, from 1. Default: the first.',
+      schema: Type.Integer({ minimum: 1, default: 1 }),
+    },
+    {
+      name: 'time_s',
+      in: 'query',
+      description: 'Seconds from the start, for time-based media.',
+      schema: Type.Number({ minimum: 0 }),
+    },
+  ],
+  success: {
+    status: 200,
+    description: 'A small picture of the item or of one of its pages.',
+    file: PREVIEW_TYPE,
+  },
+  errors: [400, 404, 422, 429, 500, 503],
+};
+
+/** GET /agent/v1/workspaces/{id}/items/{item_id}/preview: for its token, free. */
+export function workspacePreviewRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/workspaces/{id}/items/{item_id}/preview',
+    operation: {
+      operationId: 'workspaceItemPreview',
+      summary: 'A small picture of an item of a workspace, or of one of its pages (WebP)',
+      tag: 'Workspaces',
+      security: 'token',
+      ...SHARED,
+    },
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => {
+        const webp = await preview(services, exchange, id, params.item_id!);
+        return { status: 200, headers: HEADERS, raw: webp };
+      }),
+  };
+}
+
+/** GET /agent/v1/items/{item_id}/preview: of one of the payer's items, at the price of its metadata. */
+export function payerPreviewRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/items/{item_id}/preview',
+    operation: {
+      operationId: 'itemPreview',
+      summary: 'A small picture of an item, or of one of its pages (WebP)',
+      tag: 'Per request',
+      security: 'payment',
+      price: { usd: formatUsd(services.prices.item) },
+      ...SHARED,
+    },
+    handle: async (exchange, params) => {
+      const quote = {
+        amount: services.prices.item,
+        resource: `${services.baseUrl()}/agent/v1/items/${encodeURIComponent(params.item_id!)}/preview`,
+        description: 'A small picture of one of your items, or of one of its pages.',
+        discovery: previewDiscovery,
+      };
+      const answer = await paid(services, exchange, { quote, priceFixed: true }, async (tenant) => ({
+        identity: { kind: 'none' },
+        quote,
+        mode: 'pure',
+        run: async () => {
+          const webp = await preview(services, exchange, tenant, params.item_id!);
+          const webp_b64 = Buffer.from(webp).toString('base64');
+          return { charged: true, answer: () => ({ status: 200, headers: HEADERS, body: { webp_b64 } }) };
+        },
+      }));
+      return unpacked(answer);
+    },
+  };
+}
+
+/** The gate keeps and repeats answers in JSON; on the wire a preview is its bytes. */
+function unpacked(answer: JsonReply): Reply {
+  const { status, headers, body, delivered } = answer;
+  if (typeof body.webp_b64 !== 'string') return answer;
+  const reply: BytesReply = { status, headers, raw: Buffer.from(body.webp_b64, 'base64') };
+  return delivered ? { ...reply, delivered } : reply;
+}
+
+async function preview(
+  { previews }: Services,
+  exchange: Exchange,
+  tenant: string,
+  item: string,
+): Promise<Uint8Array> {
+  const of = readQuery(exchange);
+  const webp = isId('item', item) ? await previews.of(tenant, item, of) : undefined;
+  if (webp) return webp;
+  throw new FarthingError('item_not_found', 'No item of yours has this id, or its file is gone.');
+}
+
+/** @throws field_invalid */
+function readQuery({ head }: Exchange): PreviewOf {
+  const query = new URLSearchParams(head.query);
+  const page = query.get('page') ?? undefined;
+  const time = query.get('time_s') ?? undefined;
+  if (page !== undefined && !/^[1-9]\d{0,6}$/.test(page)) throw invalid('page', 'a whole number from 1');
+  if (time !== undefined && !/^\d{1,9}(\.\d{1,6})?$/.test(time))
+    throw invalid('time_s', 'seconds from the start');
+  return {
+    ...(page !== undefined && { page: Number(page) }),
+    ...(time !== undefined && { timeS: Number(time) }),
+  };
+}
+
+function invalid(field: string, what: string): FarthingError {
+  return new FarthingError('field_invalid', `${field}: send ${what}.`, { facts: { field } });
+}

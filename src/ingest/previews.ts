@@ -1,0 +1,149 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode, FarthingError } from '../domain/error.ts';
+import type { Item } from '../domain/item.ts';
+import type { Preview, PreviewOf } from '../domain/preview.ts';
+import { fileOf, isStorageFull } from './files.ts';
+import type { IngestShard, IngestTenants } from './parts.ts';
+
+export interface PreviewParts {
+  readonly tenants: IngestTenants<Pick<IngestShard, 'item'>>;
+  readonly extractor: {
+    preview(path: string, of: { mediaType: string; page: number }): Promise<Pick<Preview, 'bytes'>>;
+  };
+}
+
+const FOLDER = 'previews';
+/** Files of a Tenant's cache; about 50 kB each. The oldest goes first. */
+const KEPT_MAX = 512;
+
+/**
+ * Small pictures of Items: made when asked for, kept in the Tenant's folder, so gone with it, and removed with their
+ * Item. What is asked for twice at a time is made once.
+ */
+export class Previews {
+  readonly #parts: PreviewParts;
+  readonly #running = new Map<string, Promise<Uint8Array>>();
+
+  constructor(parts: PreviewParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * A WebP of the Item or of one of its pages; undefined when the Tenant has no such Item, or its file is gone.
+   * @throws field_invalid for a page that it doesn't have, preview_unavailable for what can't be shown, overloaded
+   */
+  async of(tenant: string, id: string, { page = 1, timeS }: PreviewOf): Promise<Uint8Array | undefined> {
+    const item = await this.#item(tenant, id);
+    if (!item) return undefined;
+    check(item, page, timeS);
+    const path = join(this.#parts.tenants.folder(tenant), FOLDER, `${id}.${page}.webp`);
+    const kept = await readIfThere(path);
+    if (kept) return kept;
+    const running = this.#running.get(path) ?? this.#make(tenant, item, page, path);
+    this.#running.set(path, running);
+    try {
+      return await running;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    } finally {
+      this.#running.delete(path);
+    }
+  }
+
+  async #make(tenant: string, item: Item, page: number, path: string): Promise<Uint8Array> {
+    const file = fileOf(this.#parts.tenants.folder(tenant), item.id);
+    await stat(file);
+    const { bytes } = await this.#parts.extractor.preview(file, { mediaType: item.media_type, page });
+    await this.#keep(tenant, item.id, path, bytes);
+    return bytes;
+  }
+
+  /** While the index is in use its Tenant's folder stays; a removed Item's preview must not come after its end. */
+  async #keep(tenant: string, id: string, path: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#parts.tenants.use(tenant, {}, async (shard) => {
+        const folder = join(this.#parts.tenants.folder(tenant), FOLDER);
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        const draft = `${path}.draft`;
+        await writeFile(draft, bytes, { mode: 0o600 });
+        await rename(draft, path);
+        if (!shard.item(id)) await rm(path, { force: true });
+        await dropOldest(folder);
+      });
+    } catch (error) {
+      // Not kept, but made all the same.
+      if (errorCode(error) !== 'not_found' && !isStorageFull(error)) throw error;
+    }
+  }
+
+  async #item(tenant: string, id: string): Promise<Item | undefined> {
+    const { tenants } = this.#parts;
+    if (!tenants.exists(tenant)) return undefined;
+    try {
+      return await tenants.use(tenant, {}, (shard) => shard.item(id));
+    } catch (error) {
+      if (errorCode(error) === 'not_found') return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Removes what is kept of an Item. */
+export async function removePreviews(tenantFolder: string, id: string): Promise<void> {
+  const folder = join(tenantFolder, FOLDER);
+  for (const name of await namesIn(folder)) {
+    if (name.startsWith(`${id}.`)) await rm(join(folder, name), { force: true });
+  }
+}
+
+function check({ media_type, pages = 1 }: Item, page: number, timeS: number | undefined): void {
+  if (media_type.startsWith('text/'))
+    throw new FarthingError('preview_unavailable', `A file of type ${media_type} has no picture.`);
+  if (timeS !== undefined)
+    throw new FarthingError(
+      'preview_unavailable',
+      `A file of type ${media_type} has no moments: leave time_s out.`,
+    );
+  if (page <= pages) return;
+  throw new FarthingError('field_invalid', `page: send a number from 1 to ${pages}.`, {
+    facts: { field: 'page', pages },
+  });
+}
+
+async function dropOldest(folder: string): Promise<void> {
+  const names = await namesIn(folder);
+  if (names.length <= KEPT_MAX) return;
+  const dated = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0,
+    })),
+  );
+  dated.sort((a, b) => a.at - b.at);
+  for (const { name } of dated.slice(0, names.length - KEPT_MAX))
+    await rm(join(folder, name), { force: true });
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+}
