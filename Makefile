@@ -9,6 +9,7 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 
 MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
+PEERS := bench/peers/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
 .PHONY: help setup run test quality bench-http bench-pay crash crash-workspaces arm64 lint format clean
@@ -25,6 +26,11 @@ $(MODULES): package.json package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
 	npx tap build >/dev/null
+	@touch $@
+
+$(PEERS): bench/peers/package.json
+	@echo "── installing the servers that benches compare with (once)"
+	cd bench/peers && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(ADDON): $(MODULES) $(NATIVE_SOURCES)
@@ -55,7 +61,7 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
 	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
 
-bench-pay: setup ## What a payment adds to a search
+bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express with @x402/express
 	@node bench/pay.ts
 
 crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7
