@@ -10,6 +10,7 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 CLIENT := dist/client/index.js
+PEERS := bench/peers/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
 .PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean
@@ -26,6 +27,11 @@ $(MODULES): package.json package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
 	npx tap build >/dev/null
+	@touch $@
+
+$(PEERS): bench/peers/package.json
+	@echo "── installing the servers that benches compare with (once)"
+	cd bench/peers && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(ADDON): $(MODULES) $(NATIVE_SOURCES)
@@ -63,7 +69,7 @@ crash-workspaces: setup ## Kill the server 200 times while workspaces are paid f
 client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts
 
-bench-pay: setup ## What a payment adds to a search
+bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express with @x402/express
 	@node bench/pay.ts
 
 crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7

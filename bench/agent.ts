@@ -48,15 +48,22 @@ export interface BenchHit {
 
 /** A rented workspace and its two calls, without a client library between. */
 export class BenchWorkspace {
-  readonly #url: string;
+  readonly url: string;
   readonly #headers: Record<string, string>;
 
   constructor(url: string, token: string) {
-    this.#url = url;
+    this.url = url;
     this.#headers = { Authorization: `Bearer ${token}` };
   }
 
   static async rent(serverUrl: string, minutes: number): Promise<BenchWorkspace> {
+    return (await BenchWorkspace.rentWithToken(serverUrl, minutes)).workspace;
+  }
+
+  static async rentWithToken(
+    serverUrl: string,
+    minutes: number,
+  ): Promise<{ workspace: BenchWorkspace; token: string }> {
     const agent = new PayingAgent(serverUrl);
     const { body } = await agent.send<{ id: string; capability_token: string }>(
       'POST',
@@ -65,14 +72,15 @@ export class BenchWorkspace {
         json: { ttl_minutes: minutes },
       },
     );
-    return new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${body.id}`, body.capability_token);
+    const token = body.capability_token;
+    return { workspace: new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${body.id}`, token), token };
   }
 
   /** Uploads a file and waits until it is searchable; refusals for overload are tried again. */
   async ingest(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     for (;;) {
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
-      const response = await fetch(`${this.#url}/ingest`, {
+      const response = await fetch(`${this.url}/ingest`, {
         method: 'POST',
         headers: { ...this.#headers, Prefer: 'wait=60', 'Content-Disposition': disposition },
         body: bytes,
@@ -93,7 +101,7 @@ export class BenchWorkspace {
   async search(
     request: object,
   ): Promise<{ hits: BenchHit[]; latency_ms: number; timing: Record<string, number> }> {
-    const response = await fetch(`${this.#url}/search`, {
+    const response = await fetch(`${this.url}/search`, {
       method: 'POST',
       headers: this.#headers,
       body: JSON.stringify(request),

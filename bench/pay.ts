@@ -1,239 +1,239 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
+import { createInterface } from 'node:readline';
 import { recoverTypedDataAddress } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { BASE_USDC } from '../src/payment/asset.ts';
 import { parsePaymentHeader } from '../src/payment/payment-header.ts';
 import { SignatureCheck } from '../src/payment/signature.ts';
-import { openStore } from '../src/state/store.ts';
-import { BenchWorkspace, quantile, startServer } from './agent.ts';
+import { type BenchServer, BenchWorkspace, quantile, startServer } from './agent.ts';
+import { startAgreeingFacilitator } from './pay/agreeing-facilitator.ts';
+import { BenchCommits } from './pay/commits.ts';
+import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from './pay/payer.ts';
 
-/** What a payment adds to a search: `make bench-pay`. One client; payments are signed before the clock starts. */
+/**
+ * What a payment adds to a search: `make bench-pay`, `ROUNDS=300`. One client, one request at a time; payments are signed before the
+ * clock starts. What is compared is measured in turn, round by round, so that it shares whatever else the machine does.
+ */
 
 const ROUNDS = Number(process.env.ROUNDS || 300);
 const WARM_UP = 30;
 const SLOW_VERIFY_MS = 100;
-const SLOW_ROUNDS = 40;
+const SLOW_ROUNDS = Math.min(ROUNDS, 60);
+const PAY_TO = '0x00000000000000000000000000000000000fa271';
 const TEXT = 'The lighthouse keeper counts gulls at dawn and writes the tide into the log.';
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
-const DOMAIN = {
-  name: BASE_USDC.name,
-  version: BASE_USDC.version,
-  chainId: BASE_USDC.chainId,
-  verifyingContract: BASE_USDC.address,
-};
+const PEER = join(import.meta.dirname, 'peers/express.js');
+const PEER_INSTALLED = existsSync(join(import.meta.dirname, 'peers/node_modules/@x402/express'));
 
-async function payTo(url: string): Promise<`0x${string}`> {
-  const challenge = (await (await fetch(`${url}/agent/v1/search`, { method: 'POST' })).json()) as {
-    accepts: { payTo: `0x${string}` }[];
-  };
-  return challenge.accepts[0]!.payTo;
-}
+type Figures = Record<string, number[]>;
 
-async function signed(account: PrivateKeyAccount, to: `0x${string}`, value: bigint) {
-  const nonce: `0x${string}` = `0x${randomBytes(32).toString('hex')}`;
-  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 290);
-  const message = { from: account.address, to, value, validAfter: 0n, validBefore, nonce };
-  const signature = await account.signTypedData({
-    domain: DOMAIN,
-    types: TYPES,
-    primaryType: 'TransferWithAuthorization',
-    message,
-  });
-  const authorization = {
-    from: account.address,
-    to,
-    value: `${value}`,
-    validAfter: '0',
-    validBefore: `${validBefore}`,
-    nonce,
-  };
-  const payment = {
-    x402Version: 1,
-    scheme: 'exact',
-    network: 'base',
-    payload: { signature, authorization },
-  };
-  return { header: Buffer.from(JSON.stringify(payment)).toString('base64'), message, signature };
-}
-
-interface Timed {
-  readonly ms: number;
-  readonly timing: Record<string, number>;
-}
-
-async function post(url: string, body: string, headers: Record<string, string>): Promise<Timed> {
-  const before = performance.now();
-  const response = await fetch(url, { method: 'POST', body, headers });
-  const answer = (await response.json()) as { timing?: Record<string, number>; charged?: boolean };
-  const ms = performance.now() - before;
-  if (!response.ok) throw new Error(`${url} was answered ${response.status}: ${JSON.stringify(answer)}`);
-  return { ms, timing: answer.timing ?? {} };
-}
-
-const line = (name: string, values: readonly number[]) =>
+const line = (name: string, values: readonly number[] = []) =>
   console.log(
-    `${name.padEnd(52)} p50 ${quantile(values, 0.5).toFixed(2).padStart(7)}   p95 ${quantile(values, 0.95).toFixed(2).padStart(7)} ms`,
+    `  ${name.padEnd(58)} p50 ${quantile(values, 0.5).toFixed(2).padStart(7)}   p95 ${quantile(values, 0.95).toFixed(2).padStart(7)} ms`,
   );
+const difference = (name: string, ms: number) =>
+  console.log(`  ${`→ ${name}`.padEnd(58)} p50 ${ms.toFixed(2).padStart(7)} ms`);
+const p50 = (values: readonly number[] = []) => quantile(values, 0.5);
+const query = (round: number) => JSON.stringify({ query: `who counts birds in the morning, ${round}?` });
 
-/** A payer with one file in its index, and a way to buy a search with a payment that is already signed. */
-async function openPayer(url: string) {
-  const account = privateKeyToAccount(generatePrivateKey());
-  const to = await payTo(url);
-  const ingest = await signed(account, to, 30_000n);
-  await post(`${url}/agent/v1/ingest`, TEXT, { 'X-PAYMENT': ingest.header, Prefer: 'wait=60' });
+/** Runs the measurements of one round in turn, and keeps their milliseconds once it is warm. */
+async function inTurn(
+  rounds: number,
+  measurements: Readonly<Record<string, (round: number) => Promise<number>>>,
+): Promise<Figures> {
+  const figures: Figures = Object.fromEntries(Object.keys(measurements).map((name) => [name, []]));
+  const started = performance.now();
+  for (let round = 0; round < WARM_UP + rounds; round++) {
+    for (const [name, measure] of Object.entries(measurements)) {
+      const ms = await measure(round);
+      if (round >= WARM_UP) figures[name]!.push(ms);
+    }
+    if (round === WARM_UP) {
+      const seconds = (((performance.now() - started) / WARM_UP) * rounds) / 1000;
+      process.stderr.write(`  ${rounds} rounds, about ${seconds.toFixed(0)} s\n`);
+    }
+  }
+  return figures;
+}
+
+/** A free search of a workspace and a paid one of a payer, over the same one file. */
+async function openSearches({ url }: BenchServer) {
+  const { workspace, token } = await BenchWorkspace.rentWithToken(url, 60);
+  await workspace.ingest('log.txt', new TextEncoder().encode(TEXT));
+  const payer = new BenchPayer();
+  const ingest = await payer.headers(await BenchPayer.offer(`${url}/agent/v1/ingest`));
+  await post(`${url}/agent/v1/ingest`, TEXT, { ...ingest, Prefer: 'wait=60' });
+  const offer = await BenchPayer.offer(`${url}/agent/v1/search`);
+  const free = { url: `${workspace.url}/search`, token };
   return {
-    sign: () => signed(account, to, 6000n),
-    buy: (header: string, query: string) =>
-      post(`${url}/agent/v1/search`, JSON.stringify({ query }), { 'X-PAYMENT': header }),
+    free,
+    searchFree: (round: number) => post(free.url, query(round), { Authorization: `Bearer ${token}` }),
+    /** Signs, and only then starts the clock. */
+    searchPaid: async (round: number) =>
+      post(`${url}/agent/v1/search`, query(round), await payer.headers(offer)),
   };
 }
 
-async function localPart(): Promise<void> {
+async function localPart(commits: BenchCommits): Promise<void> {
   const server = await startServer();
   try {
-    const workspace = await BenchWorkspace.rent(server.url, 60);
-    await workspace.ingest('log.txt', new TextEncoder().encode(TEXT));
-    const payer = await openPayer(server.url);
-    const [free, paid]: [number[], number[]] = [[], []];
-    for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-      const query = `who counts birds in the morning, ${round}?`;
-      const { header } = await payer.sign();
-      const before = performance.now();
-      await workspace.search({ query });
-      const freeMs = performance.now() - before;
-      const paidMs = (await payer.buy(header, query)).ms;
-      if (round < WARM_UP) continue;
-      free.push(freeMs);
-      paid.push(paidMs);
-    }
-    line('workspace search, free', free);
-    line('paid search, local facilitator', paid);
-    console.log(
-      `${'  the payment adds'.padEnd(52)} p50 ${(quantile(paid, 0.5) - quantile(free, 0.5)).toFixed(2).padStart(7)} ms`,
+    const { searchFree, searchPaid } = await openSearches(server);
+    console.log('With the local facilitator, in the server itself:');
+    const figures = await inTurn(ROUNDS, {
+      free: async (round) => (await searchFree(round)).ms,
+      paid: async (round) => (await searchPaid(round)).ms,
+      commit: () => commits.once(),
+    });
+    line('workspace search, free', figures.free);
+    line('paid search', figures.paid);
+    line('one durable commit', figures.commit);
+    difference('the payment adds', p50(figures.paid) - p50(figures.free));
+    difference(
+      'without the commit that it waits for after its work',
+      p50(figures.paid) - p50(figures.free) - p50(figures.commit),
     );
   } finally {
     await server.stop();
   }
 }
 
-/** The durable commits of the same store on the same disk, one after the other. */
-async function commitPart(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
-  const store = openStore(folder);
-  const table = store.table<object>('bench');
-  const values: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const before = performance.now();
-    await store.transaction(() => {
-      table.put(`payment/${round}`, { state: 'reserved', nonce: randomBytes(32).toString('hex') });
-      table.put(`open/${round}`, { one: 1 });
-    });
-    values.push(performance.now() - before);
-  }
-  await store.close();
-  rmSync(folder, { recursive: true, force: true });
-  line('one durable commit (a paid search waits for two)', values);
-}
-
 async function signaturePart(): Promise<void> {
-  const account = privateKeyToAccount(generatePrivateKey());
-  const to: `0x${string}` = '0x00000000000000000000000000000000000fa271';
+  const payer = new BenchPayer();
   const check = new SignatureCheck(BASE_USDC);
   const [ours, viems]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    const { header, message, signature } = await signed(account, to, 6000n);
-    const { payment } = parsePaymentHeader({ xPayment: header })!;
+    const { message, signature } = await payer.sign({ payTo: PAY_TO, amount: '6000' });
+    const authorization = Object.fromEntries(
+      Object.entries(message).map(([name, value]) => [name, String(value)]),
+    );
+    const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: { signature, authorization } };
+    const { payment } = parsePaymentHeader({ xPayment: Buffer.from(JSON.stringify(v1)).toString('base64') })!;
     let before = performance.now();
     if (check.judge(payment) !== 'valid') throw new Error('a good signature was refused');
-    ours.push(1000 * (performance.now() - before));
+    ours.push(performance.now() - before);
     before = performance.now();
     await recoverTypedDataAddress({
       domain: DOMAIN,
-      types: TYPES,
+      types: TRANSFER_TYPES,
       primaryType: 'TransferWithAuthorization',
       message,
       signature,
     });
-    viems.push(1000 * (performance.now() - before));
+    viems.push(performance.now() - before);
   }
-  console.log(
-    `signature check: ours p50 ${quantile(ours, 0.5).toFixed(0)} µs, p95 ${quantile(ours, 0.95).toFixed(0)} µs; viem p50 ${quantile(viems, 0.5).toFixed(0)} µs`,
-  );
+  console.log('EIP-712 hash, recovery and comparison of one payment:');
+  line('natively', ours);
+  line('viem (recoverTypedDataAddress)', viems);
 }
 
-/** A facilitator that agrees to everything, slowly: encode and scan must disappear behind it. */
-async function slowPart(): Promise<void> {
-  const facilitator = createServer(async (request, response) => {
-    const body = await textOf(request);
-    const reply = (answer: object) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    if (request.url === '/supported')
-      return reply({ kinds: [{ x402Version: 1, scheme: 'exact', network: 'base' }], extensions: [] });
-    const { payload } = (
-      JSON.parse(body) as { paymentPayload: { payload: { authorization: { from: string } } } }
-    ).paymentPayload;
-    const payer = payload.authorization.from;
-    if (request.url === '/verify') {
-      await after(SLOW_VERIFY_MS);
-      return reply({ isValid: true, payer });
-    }
-    const transaction = `0x${randomBytes(32).toString('hex')}`;
-    return reply({ success: true, payer, transaction, network: 'base' });
-  });
-  await new Promise<void>((resolve) => facilitator.listen(0, '127.0.0.1', resolve));
-  const server = await startServer({
-    FACILITATOR_URL: `http://127.0.0.1:${(facilitator.address() as AddressInfo).port}`,
-    PAY_TO: '0x00000000000000000000000000000000000fa271',
-  });
+/** Encode and scan must disappear behind the verification; beside it the same search behind @x402/express. */
+async function remotePart(commits: BenchCommits): Promise<void> {
+  const facilitator = await startAgreeingFacilitator();
+  const server = await startServer({ FACILITATOR_URL: facilitator.url, PAY_TO });
+  let peer: Peer | undefined;
   try {
-    const payer = await openPayer(server.url);
-    const figures: Record<string, number[]> = { total: [], verify: [], settle: [], work: [], over: [] };
-    for (let round = 0; round < SLOW_ROUNDS; round++) {
-      const { header } = await payer.sign();
-      const { ms, timing } = await payer.buy(header, `who counts birds in the morning, ${round}?`);
-      figures.total!.push(ms);
-      figures.verify!.push(timing.verify_ms!);
-      figures.settle!.push(timing.settle_ms!);
-      figures.work!.push(timing.encode_ms! + timing.scan_ms! + timing.fuse_ms!);
-      figures.over!.push(ms - timing.verify_ms! - timing.settle_ms!);
+    const { free, searchFree, searchPaid } = await openSearches(server);
+    peer = PEER_INSTALLED ? await startPeer(facilitator.url, free) : undefined;
+    const peerPayer = new BenchPayer();
+    const peerOffer = peer && (await BenchPayer.offer(`${peer.url}/paid`));
+    for (const [verifyMs, rounds] of [
+      [0, ROUNDS],
+      [SLOW_VERIFY_MS, SLOW_ROUNDS],
+    ] as const) {
+      facilitator.verifyMs = verifyMs;
+      console.log(`With a facilitator over HTTP that takes ${verifyMs} ms to verify:`);
+      const stages: Figures = { verify: [], settle: [], work: [], over: [] };
+      const figures = await inTurn(rounds, {
+        free: async (round) => (await searchFree(round)).ms,
+        paid: async (round) => {
+          const { ms, timing } = await searchPaid(round);
+          if (round >= WARM_UP) keepStages(stages, ms, timing);
+          return ms;
+        },
+        commit: () => commits.once(),
+        ...(peer && {
+          peerFree: async (round: number) => (await post(`${peer!.url}/free`, query(round), {})).ms,
+          peerPaid: async (round: number) =>
+            (await post(`${peer!.url}/paid`, query(round), await peerPayer.headers(peerOffer!))).ms,
+        }),
+      });
+      report(figures, stages);
     }
-    console.log(`a facilitator that takes ${SLOW_VERIFY_MS} ms to verify:`);
-    line('  paid search, round trip', figures.total!);
-    line('  verify', figures.verify!);
-    line('  settle', figures.settle!);
-    line('  encode + scan + fuse, hidden in verify', figures.work!);
-    line('  round trip over verify + settle', figures.over!);
   } finally {
+    await peer?.stop();
     await server.stop();
-    facilitator.closeAllConnections();
     facilitator.close();
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString('utf8');
+function keepStages(stages: Figures, ms: number, timing: Readonly<Record<string, number>>): void {
+  const of = (name: string) => timing[name] ?? Number.NaN;
+  stages.verify!.push(of('verify_ms'));
+  stages.settle!.push(of('settle_ms'));
+  stages.work!.push(of('encode_ms') + of('scan_ms') + of('fuse_ms'));
+  stages.over!.push(ms - of('verify_ms') - of('settle_ms'));
 }
 
-console.log(`${cpus()[0]!.model}, ${cpus().length} cores, Node ${process.version}`);
-await localPart();
-await commitPart();
-await signaturePart();
-await slowPart();
-console.log('Express with @x402/express is not compared: those packages are not installed here.');
+function report(figures: Figures, stages: Figures): void {
+  line('workspace search, free', figures.free);
+  line('paid search', figures.paid);
+  line('  its verify', stages.verify);
+  line('  its settle', stages.settle);
+  line('  its encode + scan + fuse', stages.work);
+  line('one durable commit', figures.commit);
+  line('round trip over verify + settle', stages.over);
+  difference('without the two commits around the settlement', p50(stages.over) - 2 * p50(figures.commit));
+  difference('the payment adds', p50(figures.paid) - p50(figures.free));
+  if (!figures.peerPaid) {
+    console.log(
+      '  Express with @x402/express: not measured, bench/peers is not installed (make bench-pay installs it).',
+    );
+    return;
+  }
+  line('Express, its handler alone (the free search above, proxied)', figures.peerFree);
+  line('Express with @x402/express around it', figures.peerPaid);
+  difference('the payment adds', p50(figures.peerPaid) - p50(figures.peerFree));
+}
+
+interface Peer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function startPeer(facilitatorUrl: string, search: { url: string; token: string }): Promise<Peer> {
+  const child: ChildProcess = spawn(process.execPath, [PEER], {
+    env: {
+      PATH: process.env.PATH,
+      FACILITATOR_URL: facilitatorUrl,
+      SEARCH_URL: search.url,
+      SEARCH_TOKEN: search.token,
+      PAY_TO,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`Express ended with ${code} before it was ready`)));
+    createInterface(child.stdout!).on('line', (text) => {
+      if (text.includes('"event":"ready"')) resolve((JSON.parse(text) as { url: string }).url);
+    });
+  });
+  const stop = async () => {
+    const ended = new Promise((done) => child.once('exit', done));
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { url, stop };
+}
+
+const load = () => loadavg()[0]!.toFixed(1);
+console.log(`${cpus()[0]!.model}, ${cpus().length} cores, Node ${process.version}, load ${load()}`);
+const commits = new BenchCommits();
+try {
+  await localPart(commits);
+  await signaturePart();
+  await remotePart(commits);
+} finally {
+  await commits.close();
+}
+console.log(`load at the end ${load()}`);

@@ -59,6 +59,7 @@ export function openPayments({
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           clock,
           bearerToken: settings.FACILITATOR_TOKEN || undefined,
+          verifyUrls: settings.FACILITATOR_VERIFY_URLS,
           witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL, asset }),
           log,
         });

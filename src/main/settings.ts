@@ -41,6 +41,7 @@ const list: Read<readonly string[]> = (value) =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+const httpUrls: Read<readonly string[]> = (value) => list(value).map(httpUrl);
 const MEBIBYTE = 1024 * 1024;
 
 interface Setting<T> {
@@ -64,6 +65,11 @@ export const SETTINGS = {
   ),
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
+  FACILITATOR_VERIFY_URLS: setting(
+    httpUrls,
+    '',
+    'Further facilitators, separated by commas, that are asked to verify when FACILITATOR_URL does not answer. They never settle, and are not told FACILITATOR_TOKEN.',
+  ),
   PAY_TO: setting(address, '', 'Wallet that is paid. Required with FACILITATOR_URL.'),
   FACILITATOR_TOKEN: setting(text, '', 'Bearer token for the facilitator.'),
   RPC_URL: setting(

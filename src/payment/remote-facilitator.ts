@@ -1,13 +1,18 @@
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import type { Address } from '../domain/payment.ts';
-import { type Asset, displayedAddress, isNetworkOf } from './asset.ts';
-import { requirementsV2 } from './challenge.ts';
+import { Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { exchangeJson, type JsonReply } from './facilitator-http.ts';
-import { isTrouble, saysUsed } from './facilitator-reason.ts';
+import { saysUsed } from './facilitator-reason.ts';
+import {
+  isAnswer,
+  readSettlement,
+  readSupported,
+  readVerification,
+  requestBody,
+  type WireTerms,
+} from './facilitator-wire.ts';
 import type { Payment, Terms } from './payment.ts';
-import { own } from './strict-json.ts';
 
 /** Looks on the chain itself whether an authorization was used, and by which transaction. */
 export interface ChainWitness {
@@ -17,13 +22,13 @@ export interface ChainWitness {
   ): Promise<{ kind: 'unused' } | { kind: 'settled'; transaction: string } | { kind: 'used_otherwise' }>;
 }
 
-export interface RemoteFacilitatorParts {
+export interface RemoteFacilitatorParts extends WireTerms {
   /** Address without a trailing path: `/verify`, `/settle` and `/supported` are below it. */
   readonly url: string;
+  /** Of the facilitator that settles; the further ones are not told. */
   readonly bearerToken?: string;
-  readonly asset: Asset;
-  readonly payTo: Address;
-  readonly maxTimeoutSeconds: number;
+  /** Facilitators that are asked to verify, in turn, when the first does not answer. They never settle. */
+  readonly verifyUrls?: readonly string[];
   readonly clock: Clock;
   readonly witness?: ChainWitness;
   readonly verifyDeadlineMs?: number;
@@ -32,7 +37,6 @@ export interface RemoteFacilitatorParts {
 }
 
 const VERIFY_DEADLINE_MS = 5000;
-const VERIFY_ATTEMPTS = 2;
 /** Settling on Base takes 2 to 3 s, with a tail of 10 to 28 s. */
 const SETTLE_DEADLINE_MS = 30_000;
 const RECONCILE_DEADLINE_MS = 10_000;
@@ -40,69 +44,68 @@ const SUPPORTED_DEADLINE_MS = 5000;
 const RETRY_AFTER_S = 5;
 /** Blocks may still carry an authorization for a moment after it ended by our clock. */
 const CHAIN_LAG_S = 60n;
-const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+
+/** One address that is asked, and how it has been doing. */
+interface Peer {
+  readonly url: string;
+  readonly bearerToken?: string;
+  readonly verifying: Circuit;
+  /** Versions of the protocol that it settles our network with; empty until it told. */
+  versions: readonly (1 | 2)[];
+}
 
 /**
- * A facilitator over HTTP, as the x402 specification describes it. It is believed in nothing that cannot be right: an answer that
- * names another payer, or a settlement without a transaction, is trouble of the facilitator and never an answer 402.
+ * A facilitator over HTTP, as the x402 specification describes it. An answer that names another payer, or a settlement
+ * without a transaction, is trouble of the facilitator and never an answer 402.
  */
 export class RemoteFacilitator implements Facilitator {
   readonly recalls = false;
   readonly judgesContracts = true;
   readonly #parts: RemoteFacilitatorParts;
-  /** Versions of the protocol that it settles our network with; empty until it told. */
-  #versions: readonly (1 | 2)[] = [];
+  readonly #first: Peer;
+  readonly #further: readonly Peer[];
+  /** Who is asked to verify, in this order; a single one is asked twice. */
+  readonly #verifiers: readonly Peer[];
+  /** Open: nobody who pays now would learn the outcome soon, so no payment is begun. */
+  readonly #settling: Circuit;
   #trouble: string | undefined;
 
   constructor(parts: RemoteFacilitatorParts) {
-    this.#parts = { ...parts, url: parts.url.replace(/\/+$/, '') };
+    this.#parts = parts;
+    this.#first = this.#peer(parts.url, parts.bearerToken);
+    this.#further = (parts.verifyUrls ?? []).map((url) => this.#peer(url));
+    this.#verifiers = this.#further.length > 0 ? [this.#first, ...this.#further] : [this.#first, this.#first];
+    this.#settling = this.#circuit(`${this.#first.url}/settle`);
   }
 
+  /** Reads what each supports. Only the first has to answer: a further one may come later. */
   async connect(): Promise<void> {
-    const reply = await this.#exchange('GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
-    const kinds = reply.kind === 'reply' ? own(reply.body, 'kinds') : undefined;
-    if (reply.kind !== 'reply' || reply.status !== 200 || !Array.isArray(kinds)) {
-      throw this.#unavailable(reply.kind === 'reply' ? `/supported answered ${reply.status}` : reply.detail);
-    }
-    const ours = kinds.filter(
-      (kind) =>
-        own(kind, 'scheme') === 'exact' && isNetworkOf(this.#parts.asset, String(own(kind, 'network'))),
+    const [trouble] = await Promise.all(
+      [this.#first, ...this.#further].map((peer) => this.#readVersions(peer)),
     );
-    this.#versions = ([1, 2] as const).filter((version) =>
-      ours.some((kind) => own(kind, 'x402Version') === version),
-    );
-    if (this.#versions.length === 0) {
-      throw this.#unavailable(`it does not settle "exact" payments on ${this.#parts.asset.network}`);
-    }
+    if (trouble !== undefined) throw this.#unavailable(trouble);
     this.#trouble = undefined;
   }
 
   async verify(payment: Payment, terms: Terms): Promise<Verification> {
-    let trouble = '';
-    for (let attempt = 1; attempt <= VERIFY_ATTEMPTS; attempt++) {
-      const body = this.#requestBody(payment, terms);
-      const reply = await this.#exchange(
-        'POST',
-        'verify',
-        body,
-        this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS,
-      );
-      const judged = reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+    if (!this.#settling.admits()) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    let trouble: string | undefined;
+    for (const peer of this.#verifiers) {
+      if (!peer.verifying.admits()) continue;
+      const judged = await this.#verifyAt(peer, payment, terms);
       if (typeof judged !== 'string') {
-        this.#trouble = undefined;
+        if (peer === this.#first) this.#trouble = undefined;
         return judged;
       }
-      trouble = judged;
+      trouble = `${peer.url}: ${judged}`;
     }
-    throw this.#unavailable(trouble);
+    const waitMs = Math.min(...this.#verifiers.map(({ verifying }) => verifying.waitMs));
+    throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
-    const settlement = await this.#settleOnce(
-      payment,
-      terms,
-      this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS,
-    );
+    const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
+    const settlement = await this.#settleOnce(payment, terms, deadlineMs, () => this.#settling.failed());
     if (settlement.kind === 'not_sent') throw this.#unavailable(settlement.detail);
     this.#trouble = settlement.kind === 'unknown' ? settlement.detail : undefined;
     return settlement;
@@ -115,11 +118,9 @@ export class RemoteFacilitator implements Facilitator {
     if (seen?.kind === 'used_otherwise') return { kind: 'refused', reason: 'authorization_already_used' };
     const now = BigInt(Math.floor(this.#parts.clock.now() / 1000));
     if (seen?.kind === 'unused' && now > payment.validBefore + CHAIN_LAG_S) return { kind: 'absent' };
-    const again = await this.#settleOnce(
-      payment,
-      terms,
-      Math.min(this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS, RECONCILE_DEADLINE_MS),
-    );
+    const deadlineMs = Math.min(this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS, RECONCILE_DEADLINE_MS);
+    // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
+    const again = await this.#settleOnce(payment, terms, deadlineMs, () => {});
     if (again.kind === 'settled') return again;
     if (again.kind === 'refused') {
       // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
@@ -133,9 +134,22 @@ export class RemoteFacilitator implements Facilitator {
     return {
       kind: 'remote',
       movesMoney: true,
-      url: this.#parts.url,
+      url: this.#first.url,
       ...(this.#trouble !== undefined && { trouble: this.#trouble }),
     };
+  }
+
+  #peer(url: string, bearerToken?: string): Peer {
+    const bare = url.replace(/\/+$/, '');
+    return { url: bare, bearerToken, versions: [], verifying: this.#circuit(`${bare}/verify`) };
+  }
+
+  #circuit(of: string): Circuit {
+    const { clock, log } = this.#parts;
+    return new Circuit({
+      clock,
+      onOpen: () => log({ level: 'warn', event: 'facilitator_circuit_open', of }),
+    });
   }
 
   async #look(payment: Payment) {
@@ -147,135 +161,60 @@ export class RemoteFacilitator implements Facilitator {
     }
   }
 
+  /** What is wrong, if anything. */
+  async #readVersions(peer: Peer): Promise<string | undefined> {
+    const reply = await this.#exchange(peer, 'GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
+    if (reply.kind !== 'reply') return reply.detail;
+    const versions = readSupported(reply, this.#parts.asset);
+    if (!versions) return `/supported answered ${reply.status}`;
+    peer.versions = versions;
+    return versions.length > 0
+      ? undefined
+      : `it does not settle "exact" payments on ${this.#parts.asset.network}`;
+  }
+
+  /** The verification, or what is wrong with whom it asked. */
+  async #verifyAt(peer: Peer, payment: Payment, terms: Terms): Promise<Verification | string> {
+    const body = requestBody(payment, terms, this.#parts, peer.versions);
+    const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
+    const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
+    if (isAnswer(reply)) peer.verifying.succeeded();
+    else peer.verifying.failed();
+    return reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+  }
+
   async #settleOnce(
     payment: Payment,
     terms: Terms,
     deadlineMs: number,
+    onFailure: () => void,
   ): Promise<Settlement | { kind: 'not_sent'; detail: string }> {
-    const reply = await this.#exchange('POST', 'settle', this.#requestBody(payment, terms), deadlineMs);
+    const body = requestBody(payment, terms, this.#parts, this.#first.versions);
+    const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
+    if (isAnswer(reply)) this.#settling.succeeded();
+    else onFailure();
     if (reply.kind !== 'reply')
       return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
     return readSettlement(reply, payment, this.#parts.asset);
   }
 
-  #exchange(method: 'GET' | 'POST', path: string, body: unknown, deadlineMs: number): Promise<JsonReply> {
-    const { url, bearerToken } = this.#parts;
+  #exchange(
+    { url, bearerToken }: Peer,
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    deadlineMs: number,
+  ): Promise<JsonReply> {
     return exchangeJson(`${url}/${path}`, { method, body, bearerToken, deadlineMs });
   }
 
-  /** The payment in the client's version, or in the one that this facilitator has: the signed message names neither. */
-  #requestBody(payment: Payment, terms: Terms): object {
-    const version = this.#versions.includes(payment.version)
-      ? payment.version
-      : (this.#versions.at(-1) ?? payment.version);
-    return version === 1 ? this.#bodyV1(payment, terms) : this.#bodyV2(payment, terms);
-  }
-
-  #bodyV1(payment: Payment, { amount, resource, description }: Terms): object {
-    const { asset, payTo, maxTimeoutSeconds } = this.#parts;
-    const network = asset.networkNameV1;
-    return {
-      x402Version: 1,
-      paymentPayload: { x402Version: 1, scheme: 'exact', network, payload: payloadOf(payment) },
-      paymentRequirements: {
-        scheme: 'exact',
-        network,
-        maxAmountRequired: amount.toString(),
-        resource,
-        description,
-        mimeType: 'application/json',
-        payTo: displayedAddress(payTo),
-        maxTimeoutSeconds,
-        asset: displayedAddress(asset.address),
-        extra: { name: asset.name, version: asset.version },
-      },
-    };
-  }
-
-  #bodyV2(payment: Payment, { amount, resource, description, bazaar }: Terms): object {
-    const accepted = requirementsV2(amount, this.#parts);
-    return {
-      x402Version: 2,
-      paymentPayload: {
-        x402Version: 2,
-        resource: { url: resource, description, mimeType: 'application/json' },
-        accepted,
-        payload: payloadOf(payment),
-        ...(bazaar && { extensions: { bazaar } }),
-      },
-      paymentRequirements: accepted,
-    };
-  }
-
-  #unavailable(detail: string): FarthingError {
+  #unavailable(detail: string, waitMs = 0): FarthingError {
     this.#trouble = detail;
-    this.#parts.log({ level: 'warn', event: 'facilitator_trouble', url: this.#parts.url, detail });
+    this.#parts.log({ level: 'warn', event: 'facilitator_trouble', url: this.#first.url, detail });
     return new FarthingError(
       'facilitator_unavailable',
       'The payment facilitator does not work right now. Nothing was charged; try again later.',
-      {
-        retryAfterS: RETRY_AFTER_S,
-      },
+      { retryAfterS: Math.max(RETRY_AFTER_S, Math.ceil(waitMs / 1000)) },
     );
   }
-}
-
-function payloadOf({ payer, payTo, value, validAfter, validBefore, nonce, signature }: Payment): object {
-  return {
-    signature,
-    authorization: {
-      from: payer,
-      to: payTo,
-      value: value.toString(),
-      validAfter: validAfter.toString(),
-      validBefore: validBefore.toString(),
-      nonce,
-    },
-  };
-}
-
-type Reply = Extract<JsonReply, { kind: 'reply' }>;
-
-/** The verification, or what is wrong with the facilitator. */
-function readVerification({ status, body }: Reply, payment: Payment): Verification | string {
-  const isValid = own(body, 'isValid');
-  if (isValid === true && status === 200) {
-    return namesOtherPayer(body, payment) ? 'it verified another payer' : { valid: true };
-  }
-  const reason = own(body, 'invalidReason');
-  if (isValid === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
-    return { valid: false, reason };
-  return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
-}
-
-function readSettlement(
-  { status, body }: Reply,
-  payment: Payment,
-  asset: Asset,
-): Settlement | { kind: 'not_sent'; detail: string } {
-  const success = own(body, 'success');
-  const transaction = own(body, 'transaction');
-  if (success === true) {
-    if (typeof transaction !== 'string' || !TRANSACTION.test(transaction)) {
-      return { kind: 'unknown', detail: 'it settled without a transaction' };
-    }
-    if (namesOtherPayer(body, payment)) return { kind: 'unknown', detail: 'it settled for another payer' };
-    const network = own(body, 'network');
-    if (typeof network === 'string' && network !== '' && !isNetworkOf(asset, network)) {
-      return { kind: 'unknown', detail: 'it settled on another network' };
-    }
-    return { kind: 'settled', transaction };
-  }
-  const reason = own(body, 'errorReason');
-  if (success === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
-    return { kind: 'refused', reason };
-  const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
-  return success === undefined && status >= 300 && status < 500 && status !== 408
-    ? { kind: 'not_sent', detail }
-    : { kind: 'unknown', detail };
-}
-
-function namesOtherPayer(body: unknown, payment: Payment): boolean {
-  const payer = own(body, 'payer');
-  return typeof payer === 'string' && payer !== '' && payer.toLowerCase() !== payment.payer;
 }

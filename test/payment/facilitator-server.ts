@@ -24,6 +24,8 @@ export interface FacilitatorServer {
   readonly behaviour: { verify: Misbehaviour; settle: Misbehaviour };
   /** Bodies that arrived, by path. */
   readonly seen: { verify: Sent[]; settle: Sent[] };
+  /** `Authorization` of every request, in order. */
+  readonly tokens: (string | undefined)[];
   close(): Promise<void>;
 }
 
@@ -40,7 +42,9 @@ export async function serveFacilitator(
 ): Promise<FacilitatorServer> {
   const behaviour: FacilitatorServer['behaviour'] = { verify: 'none', settle: 'none' };
   const seen: FacilitatorServer['seen'] = { verify: [], settle: [] };
+  const tokens: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
+    tokens.push(request.headers.authorization);
     if (request.url === '/supported') {
       const kinds = versions.map((x402Version) => ({
         x402Version,
@@ -100,6 +104,7 @@ export async function serveFacilitator(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     behaviour,
     seen,
+    tokens,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,11 +1,7 @@
-import { join } from 'node:path';
 import t from 'tap';
 import type { WorkOutcome } from '../../src/domain/payment.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { LocalFacilitator } from '../../src/payment/local-facilitator.ts';
 import { RemoteFacilitator } from '../../src/payment/remote-facilitator.ts';
-import { SignatureCheck } from '../../src/payment/signature.ts';
-import { openStore } from '../../src/state/store.ts';
 import { type Misbehaviour, serveFacilitator } from './facilitator-server.ts';
 import {
   type Asking,
@@ -17,41 +13,11 @@ import {
   receiptOf,
   SetClock,
   sign,
-  type Teardown,
-  temporaryFolder,
   v1Header,
   v2Header,
   wallet,
 } from './fixture.ts';
-
-async function openRemoteBench(t: Teardown, deadlineMs = 2000) {
-  const outside = openStore(join(temporaryFolder(t), 'outside'));
-  const clock = new SetClock();
-  const ledger = new LocalFacilitator({
-    store: outside,
-    clock,
-    asset: BASE_USDC,
-    signatures: new SignatureCheck(BASE_USDC),
-    startBalance: 100_000_000n,
-  });
-  const server = await serveFacilitator(ledger);
-  const facilitator = new RemoteFacilitator({
-    url: server.url,
-    asset: BASE_USDC,
-    payTo: PAY_TO,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    clock,
-    verifyDeadlineMs: deadlineMs,
-    settleDeadlineMs: deadlineMs,
-    log: () => {},
-  });
-  const bench = openBench(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
-  t.teardown(async () => {
-    await server.close();
-    await outside.close();
-  });
-  return { ...bench, server, facilitator, charges: () => [...ledger.transfers()].length };
-}
+import { openRemoteBench } from './remote-bench.ts';
 
 t.test('a payment goes through a facilitator over HTTP, in the version that the client spoke', async (t) => {
   const bench = await openRemoteBench(t);
@@ -91,7 +57,7 @@ for (const how of [
   'unexpected_error',
 ] as const) {
   t.test(`a facilitator whose verify is "${how}" is a 503 that took no money`, async (t) => {
-    const bench = await openRemoteBench(t, deadlineFor(how));
+    const bench = await openRemoteBench(t, { deadlineMs: deadlineFor(how) });
     bench.server.behaviour.verify = how;
     const header = v2Header(await sign(wallet()));
     t.equal(await codeOf(buy(bench, { paymentSignature: header })), 'facilitator_unavailable');
@@ -129,7 +95,7 @@ for (const how of [
     t.test(
       `a settle that is "${how}" is pending for ${mode} work until its outcome is known, and charged once`,
       async (t) => {
-        const bench = await openRemoteBench(t, deadlineFor(how));
+        const bench = await openRemoteBench(t, { deadlineMs: deadlineFor(how) });
         const account = wallet();
         bench.index(account);
         const asking: Asking = { mode };
@@ -181,7 +147,7 @@ t.test('a settle that certainly was not acted upon is undone, a 503, and free ag
 });
 
 t.test('a crash while a settlement is out is settled at the next start', async (t) => {
-  const bench = await openRemoteBench(t, 100);
+  const bench = await openRemoteBench(t, { deadlineMs: 100 });
   const account = wallet();
   bench.server.behaviour.settle = 'drops_after' satisfies Misbehaviour;
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
@@ -211,7 +177,7 @@ t.test('a crash while a settlement is out is settled at the next start', async (
 t.test(
   'a facilitator that stays silent after the authorization ended: the answer stays deliverable, and the books say so',
   async (t) => {
-    const bench = await openRemoteBench(t, 50);
+    const bench = await openRemoteBench(t, { deadlineMs: 50 });
     const account = wallet();
     bench.index(account);
     bench.server.behaviour.settle = 'error_500';

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { BASE_USDC } from '../../src/payment/asset.ts';
+
+/** A wallet whose payments are signed before the clock starts. */
+
+export const TRANSFER_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+export const DOMAIN = {
+  name: BASE_USDC.name,
+  version: BASE_USDC.version,
+  chainId: BASE_USDC.chainId,
+  verifyingContract: BASE_USDC.address,
+};
+
+/** One way to pay, as the v2 header of a 402 offers it. */
+export interface Offer {
+  readonly amount: string;
+  readonly payTo: `0x${string}`;
+}
+
+export interface Timed {
+  readonly ms: number;
+  /** What the server says about its stages, in milliseconds. */
+  readonly timing: Readonly<Record<string, number>>;
+}
+
+/** A request that does not come back is a fault with a name, not a bench that hangs. */
+const ANSWER_DEADLINE_MS = 60_000;
+
+export class BenchPayer {
+  readonly account: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+
+  /** What the server asks for this request. */
+  static async offer(url: string): Promise<Offer> {
+    const response = await fetch(url, {
+      method: 'POST',
+      body: '{"query":"x"}',
+      signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
+    });
+    await response.arrayBuffer();
+    const header = response.headers.get('PAYMENT-REQUIRED');
+    if (response.status !== 402 || header === null)
+      throw new Error(`${url} was answered ${response.status} without a payment`);
+    return (JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: Offer[] }).accepts[0]!;
+  }
+
+  async sign({ payTo, amount }: Offer) {
+    const message = {
+      from: this.account.address,
+      to: payTo,
+      value: BigInt(amount),
+      validAfter: 0n,
+      validBefore: BigInt(Math.floor(Date.now() / 1000) + 290),
+      nonce: `0x${randomBytes(32).toString('hex')}`,
+    } as const;
+    const signature = await this.account.signTypedData({
+      domain: DOMAIN,
+      types: TRANSFER_TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
+    return { message, signature };
+  }
+
+  /** The headers of a fresh v2 payment. */
+  async headers(offer: Offer): Promise<Record<string, string>> {
+    const { message, signature } = await this.sign(offer);
+    const authorization = Object.fromEntries(
+      Object.entries(message).map(([name, value]) => [name, String(value)]),
+    );
+    const payment = { x402Version: 2, accepted: offer, payload: { signature, authorization } };
+    return { 'PAYMENT-SIGNATURE': Buffer.from(JSON.stringify(payment)).toString('base64') };
+  }
+}
+
+/** One POST and the milliseconds until its answer was read. @throws when it is refused, or takes longer than a minute. */
+export async function post(url: string, body: string, headers: Record<string, string>): Promise<Timed> {
+  const before = performance.now();
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers,
+    signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
+  });
+  const answer = (await response.json()) as { timing?: Record<string, number> };
+  const ms = performance.now() - before;
+  if (!response.ok) throw new Error(`${url} was answered ${response.status}: ${JSON.stringify(answer)}`);
+  return { ms, timing: answer.timing ?? {} };
+}

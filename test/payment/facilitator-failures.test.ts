@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { WorkOutcome } from '../../src/domain/payment.ts';
+import type { Misbehaviour } from './facilitator-server.ts';
+import { type Asking, buy, codeOf, sign, v2Header, wallet } from './fixture.ts';
+import { openRemoteBench, outsideFacilitator } from './remote-bench.ts';
+
+/** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
+
+const PAYERS = 5;
+/** Only silence is waited out. */
+const deadlineFor = (how: Misbehaviour) => (how === 'silent' ? 100 : 10_000);
+/** After every circuit's longest period. */
+const MENDED_AFTER_MS = 61_000;
+
+const FAILURES: Readonly<Record<string, Misbehaviour>> = {
+  'does not answer in time': 'silent',
+  'answers 500': 'error_500',
+  'answers garbage': 'garbage',
+  'answers without end': 'huge',
+  'names another payer': 'other_payer',
+  'redirects elsewhere': 'redirect',
+  'tells of its own trouble': 'unexpected_error',
+  'drops the connection before it acts': 'drops_before',
+  'settles and drops the connection': 'drops_after',
+  'settles without a transaction': 'no_transaction',
+};
+
+interface Row {
+  readonly call: 'verify' | 'settle';
+  readonly failure: string;
+}
+
+function rows(): (Row & { line: string })[] {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/facilitator-failures.md'), 'utf8');
+  return [...text.matchAll(/^\| (verify|settle) \| (.+?) \|.*$/gm)].map(([line, call, failure]) => ({
+    call: call as Row['call'],
+    failure: failure!,
+    line,
+  }));
+}
+
+/** How often each outcome came. */
+function counted(outcomes: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [...counts].map(([outcome, count]) => `${count} × \`${outcome}\``).join(', ');
+}
+
+async function outcomeOf(bench: Parameters<typeof buy>[0], asking: Asking): Promise<string> {
+  let answer: Awaited<ReturnType<typeof buy>> | undefined;
+  const code = await codeOf(
+    buy(bench, asking).then((bought) => {
+      answer = bought;
+    }),
+  );
+  return answer ? String(answer.status) : code;
+}
+
+for (const { call, failure, line } of rows()) {
+  for (const mode of ['pure', 'effect'] as const) {
+    t.test(`${call} ${failure}, ${mode} work: charged and served as the table says`, async (t) => {
+      const how = FAILURES[failure]!;
+      const bench = await openRemoteBench(t, { deadlineMs: deadlineFor(how) });
+      const validBefore = () => BigInt(Math.floor(bench.clock.now() / 1000) + 280);
+      const payers = Array.from({ length: PAYERS }, wallet);
+      for (const payer of payers) bench.index(payer);
+      const askings = Array.from(payers.keys(), (at): Asking => {
+        const run = async (): Promise<WorkOutcome> => ({
+          charged: true,
+          effect: await bench.things.make(`thing ${at}`),
+        });
+        return { mode, ...(mode === 'effect' && { run }), hash: String(at).repeat(64) };
+      });
+      const all = async () => {
+        const outcomes: string[] = [];
+        for (const [at, payer] of payers.entries()) {
+          const paymentSignature = v2Header(await sign(payer, { validBefore: validBefore() }));
+          outcomes.push(await outcomeOf(bench, { ...askings[at], paymentSignature }));
+        }
+        return counted(outcomes.map((outcome) => (outcome === '201' ? '200' : outcome)));
+      };
+      bench.server.behaviour[call] = how;
+      const while_ = await all();
+      const chargedThen = bench.charges();
+      bench.server.behaviour[call] = 'none';
+      bench.clock.offsetMs += MENDED_AFTER_MS;
+      const after = await all();
+      t.equal(`| ${call} | ${failure} | ${while_} | ${chargedThen} | ${after} | ${bench.charges()} |`, line);
+      await bench.gate.close();
+      const { settled, pending } = bench.gate.journal.totals();
+      t.same([settled.count, pending.count], [bench.charges(), 0], 'the books agree with the chain');
+    });
+  }
+}
+
+t.test('every failure that the table can have is in it', async (t) => {
+  const known = rows().map(({ call, failure }) => `${call} ${failure}`);
+  for (const [failure, how] of Object.entries(FAILURES)) {
+    if (!['drops_after', 'no_transaction'].includes(how)) t.ok(known.includes(`verify ${failure}`), failure);
+    t.ok(known.includes(`settle ${failure}`), failure);
+  }
+});
+
+t.test('a facilitator that fails again and again is not asked for a while, and then once', async (t) => {
+  const bench = await openRemoteBench(t, {});
+  bench.server.behaviour.verify = 'error_500';
+  const pay = async () => codeOf(buy(bench, { paymentSignature: v2Header(await sign(wallet())) }));
+  for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'facilitator_unavailable');
+  const asked = bench.server.seen.verify.length;
+  t.ok(asked <= 6, `it was asked ${asked} times for five payments`);
+  t.equal(await pay(), 'facilitator_unavailable');
+  t.equal(bench.server.seen.verify.length, asked, 'it is left alone');
+  bench.server.behaviour.verify = 'none';
+  bench.clock.offsetMs += 30_000;
+  t.equal(await pay(), 'no error');
+  t.equal(await pay(), 'no error', 'closed again');
+  t.equal(bench.charges(), 2);
+});
+
+t.test('when settlements fail in a row, no further payment is begun until one comes through', async (t) => {
+  const bench = await openRemoteBench(t, {});
+  bench.server.behaviour.settle = 'drops_after';
+  const pay = async () => codeOf(buy(bench, { paymentSignature: v2Header(await sign(wallet())) }));
+  for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'settlement_pending');
+  const verified = bench.server.seen.verify.length;
+  t.equal(await pay(), 'facilitator_unavailable');
+  t.equal(bench.server.seen.verify.length, verified, 'nobody was asked anything');
+  t.equal(bench.charges(), 5);
+  t.match(bench.gate.health(), { pending: 5 });
+});
+
+t.test('one payment that can’t be settled shuts nobody else out', async (t) => {
+  const bench = await openRemoteBench(t, {});
+  const account = wallet();
+  bench.index(account);
+  bench.server.behaviour.settle = 'unexpected_error';
+  const asking = { paymentSignature: v2Header(await sign(account)) };
+  for (let retry = 0; retry < 12; retry++) t.equal(await codeOf(buy(bench, asking)), 'settlement_pending');
+  bench.server.behaviour.settle = 'none';
+  t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+});
+
+for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as const) {
+  t.test(
+    `when the first facilitator's verify is "${how}" a further one is asked, and the first settles`,
+    async (t) => {
+      const further = await outsideFacilitator(t);
+      const bench = await openRemoteBench(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
+      await bench.facilitator.connect();
+      bench.server.behaviour.verify = how;
+      t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+      t.equal(bench.charges(), 1);
+      t.equal(further.server.seen.verify.length, 1);
+      t.equal(further.server.seen.settle.length, 0, 'it never settles');
+      t.same(further.server.tokens, [undefined, undefined], 'the token is not its business');
+      t.same(new Set(bench.server.tokens), new Set(['Bearer secret']));
+    },
+  );
+}
+
+t.test('a refusal by the first facilitator is final', async (t) => {
+  const further = await outsideFacilitator(t);
+  const bench = await openRemoteBench(t, { verifyUrls: [further.server.url] });
+  const poor = await buy(bench, {
+    paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
+    amount: 200_000_000n,
+  });
+  t.equal(poor.body.error, 'insufficient_funds');
+  t.equal(further.server.seen.verify.length, 0);
+});
