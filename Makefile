@@ -13,7 +13,7 @@ CLIENT := dist/client/index.js
 PEERS := bench/peers/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ quality: setup ## Retrieval quality on real sets, over HTTP
 
 bench-http: setup ## Latency of a search over HTTP
 	@node bench/http.ts $(DOCUMENTS)
+
+bench-encode: setup ## What stands around the model's forward pass: SECONDS=10 DOCUMENTS=400
+	@node bench/encode.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
 
 arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu)
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }

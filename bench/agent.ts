@@ -49,11 +49,11 @@ export interface BenchHit {
 /** A rented workspace and its two calls, without a client library between. */
 export class BenchWorkspace {
   readonly url: string;
-  readonly #headers: Record<string, string>;
+  readonly headers: Record<string, string>;
 
   constructor(url: string, token: string) {
     this.url = url;
-    this.#headers = { Authorization: `Bearer ${token}` };
+    this.headers = { Authorization: `Bearer ${token}` };
   }
 
   static async rent(serverUrl: string, minutes: number): Promise<BenchWorkspace> {
@@ -82,7 +82,7 @@ export class BenchWorkspace {
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
       const response = await fetch(`${this.url}/ingest`, {
         method: 'POST',
-        headers: { ...this.#headers, Prefer: 'wait=60', 'Content-Disposition': disposition },
+        headers: { ...this.headers, Prefer: 'wait=60', 'Content-Disposition': disposition },
         body: bytes,
       });
       const body = (await response.json()) as { job?: { state: string; error?: object }; detail?: string };
@@ -103,7 +103,7 @@ export class BenchWorkspace {
   ): Promise<{ hits: BenchHit[]; latency_ms: number; timing: Record<string, number> }> {
     const response = await fetch(`${this.url}/search`, {
       method: 'POST',
-      headers: this.#headers,
+      headers: this.headers,
       body: JSON.stringify(request),
     });
     if (!response.ok) throw new Error(`a search was answered ${response.status}: ${await response.text()}`);

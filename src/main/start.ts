@@ -17,6 +17,8 @@ export interface Running {
   readonly startMilliseconds: number;
   readonly port: number;
   readonly log: Logger;
+  /** For benches and the operator: what the encoders did, and with how many workers. */
+  readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'families'>;
   /** True when nothing was stored before this start. */
   readonly firstStart: boolean;
   /** Where all content of a Tenant lies. */
@@ -108,6 +110,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     startMilliseconds: Math.round(performance.now() - started),
     port: server.port,
     log,
+    encoder,
     firstStart,
     tenantFolder: (tenant) => parts.tenants.folder(tenant),
     stop: () => {

@@ -10,6 +10,7 @@ const FAILING = new URL('./failing-worker.ts', import.meta.url);
 function dispatcher(
   roles: readonly ('query' | 'ingest')[] = ['query', 'ingest'],
   labels = new SharedArrayBuffer(4 * 1000),
+  queryQueueMax = 1000,
 ) {
   const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
   const slots = roles.map((role) => {
@@ -19,7 +20,7 @@ function dispatcher(
   const bounds = taskBounds(8, 1e6);
   const opened = new Dispatcher({
     slots,
-    queryQueueMax: 1000,
+    queryQueueMax,
     ingestQueueMax: 100,
     bounds: {
       query_texts: bounds,
@@ -111,3 +112,55 @@ t.test('while there are searches, an ingest leaves a worker idle for each of the
   await searching;
   t.equal(new Int32Array(labels)[MOST], 1);
 });
+
+t.test(
+  'of a thousand queries at once, 256 wait and the others are refused before anything else runs',
+  async (t) => {
+    const queue = 256;
+    const opened = dispatcher(['query'], undefined, queue);
+    const answered = new Map<number, number>();
+    const refused = new Set<number>();
+    const all = Array.from({ length: 1000 }, (_, index) =>
+      answer(opened, `fine ${index}`).then(
+        (row) => {
+          t.equal(row[0], `fine ${index}`.length);
+          answered.set(index, (answered.get(index) ?? 0) + 1);
+        },
+        (error: { code?: string; retryAfterS?: number }) => {
+          t.equal(error.code, 'overloaded');
+          t.ok(error.retryAfterS! >= 1);
+          refused.add(index);
+        },
+      ),
+    );
+    // Refusals are decided in the turn of their call: not one answer can have come in the meantime.
+    await new Promise<void>((resume) => queueMicrotask(() => queueMicrotask(() => queueMicrotask(resume))));
+    t.equal(answered.size, 0);
+    t.ok(refused.size >= 1000 - queue - 8, `${refused.size} were refused at once`);
+    await Promise.all(all);
+    t.equal(answered.size + refused.size, 1000);
+    t.ok(answered.size >= queue);
+    t.strictSame(new Set(answered.values()), new Set([1]));
+    t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+  },
+);
+
+t.test(
+  'fifty failures of workers under load, by exception and by exit, cost no accepted query its one answer',
+  async (t) => {
+    const opened = dispatcher(['query', 'query', 'ingest']);
+    const fault = (index: number) => (index % 18 === 3 ? (index % 36 === 3 ? 'throw' : 'exit') : 'fine');
+    const texts = Array.from({ length: 900 }, (_, index) => `${fault(index)} ${index}`);
+    const times = new Array<number>(texts.length).fill(0);
+    await Promise.all(
+      texts.map(async (text, index) => {
+        t.strictSame(await answer(opened, text), [text.length, 1]);
+        times[index]! += 1;
+      }),
+    );
+    t.ok(times.every((count) => count === 1));
+    // One failure each, unless two of them stood in one task.
+    t.ok(opened.counters.workerFailures >= 40, `${opened.counters.workerFailures} failures`);
+    t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+  },
+);
