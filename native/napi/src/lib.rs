@@ -8,5 +8,6 @@ pub mod passages;
 pub mod pixels;
 pub mod shard;
 pub mod signature;
+pub mod snapshot;
 pub mod tokenize;
 pub mod version;
