@@ -13,3 +13,21 @@ export function fromNative(error: unknown): unknown {
   if (!match || !Object.hasOwn(ERRORS, match[1]!)) return error;
   return new FarthingError(match[1] as ErrorCode, match[2]!, { cause: error });
 }
+
+/** Runs something native; its errors become FarthingErrors. */
+export function crossing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw fromNative(error);
+  }
+}
+
+/** As {@link crossing}, for a promise. */
+export async function awaitCrossing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fromNative(error);
+  }
+}

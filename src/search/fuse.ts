@@ -10,6 +10,8 @@ export interface ScoredList {
   readonly weight: number;
   readonly segments: Uint32Array;
   readonly scores: Float32Array;
+  /** For each Segment the first one in its place. */
+  readonly places: Uint32Array;
   /** Calibrated probability that a hit with this score is relevant. */
   readonly confidence: (score: number) => number;
 }
@@ -31,7 +33,8 @@ const LIKENESS_TIEBREAK = 0.01;
 
 interface Candidate {
   readonly kind: ScoredList['kind'];
-  readonly members: Set<number>;
+  /** Segments of the place that any list holds; the earliest of them. */
+  members: number;
   first: number;
   likeness: number;
   identity: number;
@@ -50,36 +53,29 @@ interface Candidate {
  */
 export function fuse(
   lists: readonly ScoredList[],
-  placeOf: (segment: number) => number,
   { k, depth }: { readonly k: number; readonly depth: number },
 ): FusedPlace[] {
   const candidates = new Map<number, Candidate>();
-  for (const list of lists) addList(candidates, list, placeOf, depth, weightOf(lists, list.kind));
+  const counted = new Set<number>();
+  for (const list of lists) addList(candidates, counted, list, depth, weightOf(lists, list.kind));
   const topConfidence = { passages: 0, pictures: 0 };
   for (const { kind, confidence } of candidates.values())
     topConfidence[kind] = Math.max(topConfidence[kind], confidence);
   const identical = lists.some((list) => list.nearIdentical);
-  const fused = [...candidates.values()].map((candidate) => ({
-    candidate,
-    score:
-      topConfidence[candidate.kind] *
-      (candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness),
-  }));
+  const fused: { candidate: Candidate; score: number }[] = [];
+  for (const candidate of candidates.values()) {
+    const likeness =
+      candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness;
+    fused.push({ candidate, score: topConfidence[candidate.kind] * likeness });
+  }
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
   return fused.slice(0, k).map(({ candidate: { segment, family, confidence, members }, score }) => ({
     segment,
     family,
     score,
     confidence,
-    segments: members.size,
+    segments: members,
   }));
-}
-
-/** Distinct places at the head of a list: how deep it really reaches. */
-export function countPlaces(segments: Uint32Array, placeOf: (segment: number) => number): number {
-  const places = new Set<number>();
-  for (const segment of segments) places.add(placeOf(segment));
-  return places.size;
 }
 
 function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): number {
@@ -90,20 +86,26 @@ function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): numbe
 
 function addList(
   candidates: Map<number, Candidate>,
+  counted: Set<number>,
   list: ScoredList,
-  placeOf: (segment: number) => number,
   depth: number,
   weightOfKind: number,
 ): void {
-  const heads = foldToPlaces(list, placeOf, depth);
-  if (heads.length === 0) return;
-  const top = heads[0]!.score;
-  const spread = top - heads.at(-1)!.score;
-  for (const { place, segment, score, members } of heads) {
+  const { segments, scores, places } = list;
+  const heads = headsOf(places, depth);
+  if (heads.size === 0) return;
+  const top = scores[0]!;
+  const spread = top - scores[lastOf(heads)]!;
+  const share = list.nearIdentical ? 1 : weightOfKind > 0 ? list.weight / weightOfKind : 0;
+  for (const [place, at] of heads) {
+    const score = scores[at]!;
+    const segment = segments[at]!;
+    let candidate = candidates.get(place);
+    if (!candidate) {
+      candidate = newCandidate(list.kind, segment, list.family);
+      candidates.set(place, candidate);
+    }
     const scaled = list.nearIdentical ? score : spread > 0 ? (score - top + spread) / spread : 1;
-    const share = list.nearIdentical ? 1 : weightOfKind > 0 ? list.weight / weightOfKind : 0;
-    const candidate = candidates.get(place) ?? newCandidate(list.kind, segment, list.family);
-    candidates.set(place, candidate);
     if (list.nearIdentical) candidate.identity = scaled;
     else candidate.likeness += share * scaled;
     // The same picture says more than any likeness.
@@ -113,17 +115,48 @@ function addList(
       candidate.family = list.family;
     }
     candidate.confidence = Math.max(candidate.confidence, list.confidence(score));
-    for (const member of members) {
-      candidate.members.add(member);
-      candidate.first = Math.min(candidate.first, member);
-    }
+  }
+  countMembers(candidates, counted, segments, places, heads);
+}
+
+/** The first `depth` places of a list, each with the index of its best Segment. */
+function headsOf(places: Uint32Array, depth: number): Map<number, number> {
+  const heads = new Map<number, number>();
+  for (let at = 0; at < places.length && heads.size < depth; at += 1) {
+    const place = places[at]!;
+    if (!heads.has(place)) heads.set(place, at);
+  }
+  return heads;
+}
+
+function lastOf(heads: ReadonlyMap<number, number>): number {
+  let last = 0;
+  for (const at of heads.values()) last = at;
+  return last;
+}
+
+function countMembers(
+  candidates: Map<number, Candidate>,
+  counted: Set<number>,
+  segments: Uint32Array,
+  places: Uint32Array,
+  heads: ReadonlyMap<number, number>,
+): void {
+  for (let at = 0; at < places.length; at += 1) {
+    const place = places[at]!;
+    if (!heads.has(place)) continue;
+    const candidate = candidates.get(place)!;
+    const segment = segments[at]!;
+    if (segment < candidate.first) candidate.first = segment;
+    const before = counted.size;
+    if (counted.add(segment).size > before) candidate.members += 1;
   }
 }
 
 function newCandidate(kind: ScoredList['kind'], segment: number, family: Family): Candidate {
   return {
     kind,
-    members: new Set(),
+    members: 0,
     first: segment,
     likeness: 0,
     identity: 0,
@@ -138,28 +171,4 @@ function pictureScore({ likeness, identity }: Candidate): number {
   if (identity === 0) return LIKENESS_SHARE * likeness;
   const rest = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
   return LIKENESS_SHARE + rest * identity + LIKENESS_TIEBREAK * likeness;
-}
-
-interface Head {
-  readonly place: number;
-  readonly segment: number;
-  readonly score: number;
-  readonly members: number[];
-}
-
-/** The first `depth` places of a list, each with its best Segment. */
-function foldToPlaces(
-  { segments, scores }: ScoredList,
-  placeOf: (segment: number) => number,
-  depth: number,
-): Head[] {
-  const heads = new Map<number, Head>();
-  for (const [index, segment] of segments.entries()) {
-    const place = placeOf(segment);
-    const head = heads.get(place);
-    if (head) head.members.push(segment);
-    else if (heads.size < depth)
-      heads.set(place, { place, segment, score: scores[index]!, members: [segment] });
-  }
-  return [...heads.values()];
 }

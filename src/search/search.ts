@@ -13,15 +13,14 @@ import type { SegmentRecord } from '../domain/segment.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
-import type { RankedList, Shard, Snapshot } from '../shard/shard.ts';
+import type { Shard } from '../shard/shard.ts';
+import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
-import { countPlaces, type FusedPlace, fuse, type ScoredList } from './fuse.ts';
+import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { planLists } from './plan.ts';
 
 /** A snippet's length in characters: enough to see why a passage was found. */
 const SNIPPET_LENGTH = 320;
-/** How often a list may be asked again, twice as deep each time, because many of its Segments share a place. */
-const DEEPENINGS_MAX = 4;
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -61,10 +60,10 @@ export class Search {
       };
     }
     const vectors = await this.#encode(tenant, input, lists, signal);
-    if (signal.aborted) throw new FarthingError('request_malformed', 'The client closed the connection.');
+    if (signal.aborted) throw clientLeft();
     const encoded = performance.now();
     const { hits, exact, timing } = await this.#tenants.use(tenant, {}, (shard) =>
-      withSnapshot(shard, (snapshot) => this.#scanAndFuse(snapshot, input, lists, vectors)),
+      withSnapshot(shard, (snapshot) => this.#scanAndFuse(snapshot, input, lists, vectors, signal)),
     );
     const encode_ms = encoded - started;
     return {
@@ -107,72 +106,77 @@ export class Search {
     return { spaces: await words, picture, pictureSpaces };
   }
 
-  #scanAndFuse(
+  async #scanAndFuse(
     snapshot: Snapshot,
     { query, k }: SearchInput,
     lists: readonly ListName[],
     vectors: QueryVectors,
-  ): { hits: Hit[]; exact: boolean; timing: Timing } {
+    signal: AbortSignal,
+  ): Promise<{ hits: Hit[]; exact: boolean; timing: Timing }> {
     const started = performance.now();
     const settings = this.#encoder.fusion;
     const depth = Math.max(k, settings.depth);
-    const ranked = lists.map((list) => ({
-      list,
-      ...deepEnough(snapshot, depth, (n) => ask(snapshot, list, settings, query, vectors, n)),
-    }));
-    const scanned = performance.now();
     const language = query === undefined ? undefined : native.detectLanguage(query);
-    const scored = ranked.map(({ list, ranking }) => scoredList(list, ranking, settings, language));
-    const places = placesOf(snapshot, scored);
-    const hits = toHits(
-      snapshot,
-      fuse(scored, (segment) => places.get(segment)!, { k, depth }),
-    );
-    const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
-    return { hits, exact: ranked.every(({ ranking }) => ranking.exact), timing };
+    const scored: ScoredList[] = [];
+    let exact = true;
+    for (const list of lists) {
+      const ranking = await rank(
+        snapshot,
+        questionOf(list, settings, query, vectors, language),
+        depth,
+        signal,
+      );
+      scored.push(scoredList(list, ranking, settings, language));
+      exact &&= ranking.exact;
+    }
+    const scanned = performance.now();
+    const hits = toHits(snapshot, fuse(scored, { k, depth }));
+    return { hits, exact, timing: { scan_ms: scanned - started, fuse_ms: performance.now() - scanned } };
   }
 }
 
+function clientLeft(): FarthingError {
+  return new FarthingError('request_malformed', 'The client closed the connection.');
+}
+
+/** A ranked list; waited for only where the index is so large that it comes from another thread. */
+function rank(
+  snapshot: Snapshot,
+  question: Question,
+  depth: number,
+  signal: AbortSignal,
+): RankedList | Promise<RankedList> {
+  const ranking = snapshot.rank(question, depth, signal);
+  if (!(ranking instanceof Promise)) return ranking;
+  return ranking.catch((error: unknown) => {
+    throw signal.aborted ? clientLeft() : error;
+  });
+}
+
 /** One snapshot for as long as `work` runs: a long one would stop the reuse of pages. */
-function withSnapshot<T>(shard: Shard, work: (snapshot: Snapshot) => T): T {
+async function withSnapshot<T>(shard: Shard, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
   const snapshot = shard.snapshot();
   try {
-    return work(snapshot);
+    return await work(snapshot);
   } finally {
     snapshot.close();
   }
 }
 
-/** Asks for twice as many Segments until the list reaches `depth` places or holds all there are. */
-function deepEnough(
-  snapshot: Snapshot,
-  depth: number,
-  ask: (n: number) => RankedList,
-): { ranking: RankedList } {
-  let n = depth;
-  for (let deepening = 0; ; deepening += 1, n *= 2) {
-    const ranking = ask(n);
-    if (ranking.segments.length < n || deepening === DEEPENINGS_MAX) return { ranking };
-    const places = snapshot.places(ranking.segments);
-    let index = 0;
-    if (countPlaces(ranking.segments, () => places[index++]!) >= depth) return { ranking };
-  }
-}
-
-function ask(
-  snapshot: Snapshot,
+function questionOf(
   list: ListName,
   settings: FusionSettings,
   query: string | undefined,
   vectors: QueryVectors,
-  n: number,
-): RankedList {
-  if (list === 'raw_words') return snapshot.searchWords(query!, n);
+  language: QueryLanguage | null | undefined,
+): Question {
+  if (list === 'raw_words')
+    return { words: query!, ...(language?.reliable && { language: language.language }) };
   if (list === 'raw_picture')
-    return snapshot.searchPicture(vectors.picture!.fingerprint, vectors.picture!.digest, n);
+    return { fingerprint: vectors.picture!.fingerprint, digest: vectors.picture!.digest };
   const space = settings.lists[list]!.space!;
   const vector = list === 'visual_picture' ? vectors.pictureSpaces[space] : vectors.spaces[space];
-  return snapshot.searchVector(space, vector!, n);
+  return { space, vector: vector! };
 }
 
 function scoredList(
@@ -190,30 +194,32 @@ function scoredList(
     confidence: (score) => confidenceOf(of.calibration, score, ranking.ceiling || 1),
     segments: ranking.segments,
     scores: ranking.scores,
+    places: ranking.places,
   };
 }
 
-function placesOf(snapshot: Snapshot, lists: readonly ScoredList[]): Map<number, number> {
-  const places = new Map<number, number>();
-  for (const { segments } of lists) {
-    for (const [index, place] of snapshot.places(segments).entries()) places.set(segments[index]!, place);
-  }
-  return places;
-}
-
+/** Reads what a hit shows, for the places of the answer alone. */
 function toHits(snapshot: Snapshot, fused: readonly FusedPlace[]): Hit[] {
   const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
-  const items = new Map<string, Item | undefined>();
+  const items = itemsOf(snapshot, records);
   const hits: Hit[] = [];
   for (const [index, { family, score, confidence, segments }] of fused.entries()) {
     const record = records[index];
-    if (!record) continue;
-    if (!items.has(record.item)) items.set(record.item, snapshot.item(record.item));
-    const item = items.get(record.item);
+    const item = record && items.get(record.item);
     if (item)
       hits.push({ item, confidence, family, locator: record.locator, score, ...snippetOf(record), segments });
   }
   return hits;
+}
+
+function itemsOf(
+  snapshot: Snapshot,
+  records: readonly (SegmentRecord | undefined)[],
+): Map<string, Item | undefined> {
+  const ids = new Set<string>();
+  for (const record of records) if (record) ids.add(record.item);
+  const items = snapshot.items([...ids]);
+  return new Map([...ids].map((id, index) => [id, items[index]]));
 }
 
 function snippetOf({ text }: SegmentRecord): { snippet?: string } {

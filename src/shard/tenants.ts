@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
-import { native } from '../native/index.ts';
+import { awaitCrossing, native } from '../native/index.ts';
 import {
   contentsOf,
   type DisposedContents,
@@ -10,7 +10,7 @@ import {
   NOTHING,
   unlinkTenant,
 } from './disposal.ts';
-import { awaitCrossing, type NativeShard, type Shard, type SpaceSpec, shardOf } from './shard.ts';
+import { type NativeShard, type Shard, type SpaceSpec, shardOf } from './shard.ts';
 
 /** Disposed Tenants that are remembered, so that a late job cannot bring one back. */
 const DISPOSED_MAX = 100_000;

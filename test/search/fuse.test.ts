@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { fuse, type ScoredList } from '../../src/search/fuse.ts';
+import { fuse as fuseLists, type ScoredList } from '../../src/search/fuse.ts';
+import { fusePlainly } from './plain-fusion.ts';
 
 const list = (
   family: ScoredList['family'],
@@ -12,10 +14,20 @@ const list = (
   weight: 0.5,
   segments: Uint32Array.from(ranked, ([segment]) => segment),
   scores: Float32Array.from(ranked, ([, score]) => score),
+  places: Uint32Array.from(ranked, ([segment]) => segment),
   confidence: (score) => Math.min(1, Math.max(0, score)),
   ...rest,
 });
 const itself = (segment: number) => segment;
+const fuse = (
+  lists: readonly ScoredList[],
+  placeOf: (segment: number) => number,
+  limits: { k: number; depth: number },
+) =>
+  fuseLists(
+    lists.map((one) => ({ ...one, places: one.segments.map(placeOf) })),
+    limits,
+  );
 const options = { k: 10, depth: 100 };
 
 t.test('what two lists agree on comes before what one of them likes best', async (t) => {
@@ -121,4 +133,35 @@ t.test('confidence stays within 0..1 and no score is above 1', async (t) => {
   );
   for (const { confidence, score } of fused)
     t.ok(confidence >= 0 && confidence <= 1 && score >= 0 && score <= 1);
+});
+
+t.test('it gives what the plain formula gives, to the last bit, for random lists', async (t) => {
+  let state = 7;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+  const placeOf = (segment: number) => segment - (segment % 3);
+  const randomList = (kind: ScoredList['kind'], nearIdentical: boolean): ScoredList => {
+    const segments = new Set(Array.from({ length: random(60) }, () => random(120)));
+    const scores = [...segments].map(() => random(40) / 40).sort((a, b) => b - a);
+    const from = kind === 'passages' ? 0 : 1_000;
+    const ranked = [...segments].map((segment, index) => [segment + from, scores[index]!] as const);
+    const family = nearIdentical ? 'raw' : kind === 'passages' ? 'text_semantic' : 'visual';
+    return list(family, kind, ranked, { nearIdentical, weight: random(3) / 2 });
+  };
+  let rounds = 0;
+  for (let round = 0; round < 300; round += 1) {
+    const lists = [
+      randomList('passages', false),
+      randomList('passages', false),
+      randomList('pictures', false),
+      ...(random(2) === 0 ? [randomList('pictures', true)] : []),
+    ];
+    const limits = { k: 1 + random(40), depth: 1 + random(50) };
+    const [found, expected] = [fuse(lists, placeOf, limits), fusePlainly(lists, placeOf, limits)];
+    if (!isDeepStrictEqual(found, expected)) t.same(found, expected, `round ${round}`);
+    rounds += 1;
+  }
+  t.equal(rounds, 300);
 });

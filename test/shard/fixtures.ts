@@ -50,6 +50,6 @@ export function passage(
   };
 }
 
-export function open(folder: string, openShardsMax = 16): Tenants {
-  return openTenants({ folder, spaces: SPACES, openShardsMax });
+export function open(folder: string, openShardsMax = 16, spaces = SPACES): Tenants {
+  return openTenants({ folder, spaces, openShardsMax });
 }

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
-import type { Shard, Snapshot } from '../../src/shard/shard.ts';
+import type { Shard } from '../../src/shard/shard.ts';
+import type { RankedList, Snapshot } from '../../src/shard/snapshot.ts';
 import { itemOf, open, passage, sha256, towards } from './fixtures.ts';
+
+const NEVER = new AbortController().signal;
 
 /** Runs against a fresh index of its own. */
 async function withShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
@@ -52,9 +55,17 @@ t.test('an item becomes visible with all its segments, in every family', async (
         { item: 'a', locator: { page: 1 }, place: 7, text: 'Dogs bark' },
         undefined,
       ]);
-      t.same([...snapshot.places(new Uint32Array([0, 1, 2, 3, 99]))], [0, 1, 2, 1, 4294967295]);
+      const folded = snapshot.rank({ words: 'bark howl' }, 5, NEVER) as RankedList;
+      t.same(
+        [[...folded.segments], [...folded.places]],
+        [
+          [1, 3],
+          [1, 1],
+        ],
+      );
       t.same(snapshot.item('a'), itemOf('a', { segments: 3 }));
       t.equal(snapshot.item('b'), undefined);
+      t.same(snapshot.items(['b', 'a']), [undefined, itemOf('a', { segments: 3 })]);
     });
   });
 });

@@ -166,9 +166,19 @@ t.test('vectors of another model are refused, and the words still found', async 
     { name: 'text_semantic', dimensions: 8, modelSha256: 'ff'.repeat(32) },
   ]);
   const snapshot = shard.snapshot();
-  const out = [new Uint32Array(3), new Float32Array(3), new Uint32Array(3)] as const;
-  t.throws(() => snapshot.searchVector('text_semantic', new Float32Array(8), ...out), /shard_model_mismatch/);
-  t.equal(snapshot.searchWords('words', ...out), 1);
+  const answer = (question: InstanceType<typeof native.NativeQuestion>) =>
+    snapshot.answer(
+      question,
+      3,
+      false,
+      new Uint32Array(3),
+      new Float32Array(3),
+      new Uint32Array(3),
+      new Uint32Array(4),
+    );
+  const vector = native.NativeQuestion.vector('text_semantic', new Float32Array(8));
+  t.throws(() => answer(vector), /shard_model_mismatch/);
+  t.equal(answer(native.NativeQuestion.words('words')), 1);
   snapshot.close();
   await shard.close();
 });

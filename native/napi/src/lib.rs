@@ -9,5 +9,6 @@ pub mod pixels;
 pub mod shard;
 pub mod shard_copy;
 pub mod signature;
+pub mod snapshot;
 pub mod tokenize;
 pub mod version;

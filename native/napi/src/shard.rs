@@ -5,18 +5,18 @@ use farthing_core::shard::error::ShardError;
 use farthing_core::shard::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
 use farthing_core::shard::opened::Shard;
 use farthing_core::shard::queue::Write;
-use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::top::Ranking;
-use napi::bindgen_prelude::{AsyncTask, Float32Array, Float32ArraySlice, Object, Uint8Array, Uint32ArraySlice};
+use napi::bindgen_prelude::{AsyncTask, Float32Array, Object, Uint8Array};
 use napi::{Env, Error, JsDeferred, Result, Status, Task};
 use napi_derive::napi;
+
+use crate::snapshot::NativeSnapshot;
 
 pub(crate) fn crossing(error: ShardError) -> Error {
     Error::new(Status::GenericFailure, format!("FARTHING:{}:{}", error.code, error.detail))
 }
 
-fn internal(detail: &str) -> Error {
+pub fn internal(detail: &str) -> Error {
     crossing(ShardError::internal(detail))
 }
 
@@ -88,7 +88,7 @@ pub struct NativeShard {
 impl NativeShard {
     #[napi(catch_unwind)]
     pub fn snapshot(&self) -> Result<NativeSnapshot> {
-        Ok(NativeSnapshot { inner: Some(self.inner.snapshot().map_err(crossing)?) })
+        Ok(NativeSnapshot::new(self.inner.snapshot().map_err(crossing)?))
     }
 
     /// An empty batch for [`Self::append`].
@@ -189,131 +189,4 @@ impl SegmentBatch {
         self.segments.push(segment);
         Ok(())
     }
-}
-
-/// What a reader sees. Close it soon: an open one keeps old pages from being used again.
-#[napi]
-pub struct NativeSnapshot {
-    inner: Option<Snapshot>,
-}
-
-#[napi]
-impl NativeSnapshot {
-    /// Fills the caller's arrays, best first; the number of hits. `facts`: exact (0 or 1), scanned,
-    /// rescored, and the bits of the ceiling as f32.
-    #[napi(catch_unwind)]
-    pub fn search_vector(
-        &self,
-        space: String,
-        query: &[f32],
-        segments: Uint32ArraySlice,
-        scores: Float32ArraySlice,
-        facts: Uint32ArraySlice,
-    ) -> Result<u32> {
-        let k = segments.len().min(scores.len());
-        fill(self.open()?.search_vector(&space, query, k).map_err(crossing)?, segments, scores, facts)
-    }
-
-    /// As `searchVector`, by BM25.
-    #[napi(catch_unwind)]
-    pub fn search_words(
-        &self,
-        query: String,
-        segments: Uint32ArraySlice,
-        scores: Float32ArraySlice,
-        facts: Uint32ArraySlice,
-    ) -> Result<u32> {
-        let k = segments.len().min(scores.len());
-        fill(self.open()?.search_words(&query, k).map_err(crossing)?, segments, scores, facts)
-    }
-
-    /// As `searchVector`: the same file first (score 1), then near copies.
-    #[napi(catch_unwind)]
-    pub fn search_picture(
-        &self,
-        fingerprint: &[u8],
-        digest: &[u8],
-        segments: Uint32ArraySlice,
-        scores: Float32ArraySlice,
-        facts: Uint32ArraySlice,
-    ) -> Result<u32> {
-        let k = segments.len().min(scores.len());
-        let digest = digest.try_into().map_err(|_| internal("A digest has 32 bytes."))?;
-        fill(self.open()?.search_picture(fingerprint, digest, k).map_err(crossing)?, segments, scores, facts)
-    }
-
-    /// Records of some Segments as one JSON array, null for those that are not there.
-    #[napi(catch_unwind)]
-    pub fn records(&self, segments: &[u32]) -> Result<String> {
-        self.open()?.records(segments).map_err(crossing)
-    }
-
-    /// Writes the first Segment in the same place of the same Item for each, 4294967295 for those that are not there.
-    #[napi(catch_unwind)]
-    pub fn places(&self, segments: &[u32], mut places: Uint32ArraySlice) -> Result<()> {
-        // Safety: the caller's array is its own thread's, and nothing else runs there until this returns.
-        let places = unsafe { places.as_mut() };
-        self.open()?.places(segments, places).map_err(crossing)
-    }
-
-    /// An Item's record as JSON.
-    #[napi(catch_unwind)]
-    pub fn item(&self, id: String) -> Result<Option<String>> {
-        self.open()?.item(&id).map_err(crossing)
-    }
-
-    /// Record of the first Item, pending or searchable, whose file has this SHA-256 (hexadecimal).
-    #[napi(catch_unwind)]
-    pub fn item_by_digest(&self, sha256: String) -> Result<Option<String>> {
-        match digest_of_hex(&sha256) {
-            Some(digest) => self.open()?.item_by_digest(&digest).map_err(crossing),
-            None => Ok(None),
-        }
-    }
-
-    /// Records of Items in order of insertion, as one JSON array.
-    #[napi(catch_unwind)]
-    pub fn items(&self, after: Option<String>, limit: u32) -> Result<String> {
-        self.open()?.items(after.as_deref(), limit as usize).map_err(crossing)
-    }
-
-    /// Searchable Items, their Segments, and the bytes of their files.
-    #[napi(catch_unwind)]
-    pub fn counts(&self) -> Result<Vec<f64>> {
-        let totals = self.open()?.totals().map_err(crossing)?;
-        Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
-    }
-
-    #[napi(catch_unwind)]
-    pub fn close(&mut self) {
-        self.inner = None;
-    }
-
-    fn open(&self) -> Result<&Snapshot> {
-        self.inner.as_ref().ok_or_else(|| internal("The snapshot is closed."))
-    }
-}
-
-fn fill(
-    ranking: Ranking,
-    mut segments: Uint32ArraySlice,
-    mut scores: Float32ArraySlice,
-    mut facts: Uint32ArraySlice,
-) -> Result<u32> {
-    // Safety: the caller's arrays are its own thread's, and nothing else runs there until this returns.
-    let (segments, scores, facts) = unsafe { (segments.as_mut(), scores.as_mut(), facts.as_mut()) };
-    for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
-        *segment = hit.segment;
-        *score = hit.score;
-    }
-    let told =
-        [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored), ranking.ceiling.to_bits()];
-    for (fact, value) in facts.iter_mut().zip(told) {
-        *fact = value;
-    }
-    Ok(ranking.hits.len() as u32)
-}
-
-fn saturated(count: u64) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

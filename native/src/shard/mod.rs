@@ -11,8 +11,11 @@ pub mod input;
 pub mod merge;
 pub mod opened;
 pub mod pictures;
+pub mod places;
+pub mod question;
 pub mod queue;
 pub mod scan;
+pub mod scan_threads;
 pub mod snapshot;
 pub mod store;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use heed::RoTxn;
 
 use super::block::u32_at;
 use super::error::{Result, ShardError};
+use super::question::Want;
 use super::store::{BlockKey, Checked, SpaceSpec, Store};
 use super::top::{Ranking, Scored, Top};
 use super::vectors::{CodesView, RowsView, check_finite, quantise};
@@ -42,7 +43,7 @@ pub fn search(
     kernel: &Kernel,
     space: &SpaceSpec,
     query: &[f32],
-    k: usize,
+    want: &Want,
 ) -> Result<Ranking> {
     if query.len() != space.dimensions {
         return Err(ShardError::internal(format!(
@@ -55,7 +56,7 @@ pub fn search(
     check_finite(query)?;
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
     let Some(family) = store.space_family(txn, space)? else { return Ok(ranking) };
-    if k == 0 {
+    if want.k == 0 {
         return Ok(ranking);
     }
     let mut blocks = vec![];
@@ -65,8 +66,8 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    let candidates = scan(store, txn, kernel, &blocks, query, k, &mut ranking)?;
-    rescore(store, txn, kernel, &mut blocks, query, k, candidates, &mut ranking)?;
+    let candidates = scan(store, txn, kernel, &blocks, query, want, &mut ranking)?;
+    rescore(store, txn, kernel, &mut blocks, query, want, candidates, &mut ranking)?;
     Ok(ranking)
 }
 
@@ -101,12 +102,12 @@ fn scan(
     kernel: &Kernel,
     blocks: &[Block<'_>],
     query: &[f32],
-    k: usize,
+    want: &Want,
     ranking: &mut Ranking,
 ) -> Result<Vec<Candidate>> {
     let query = QueryCodes::new(query);
     let dimensions = query.coded.dimensions();
-    let mut lower = Top::new(k);
+    let mut lower = Top::new(want.k);
     let mut candidates = vec![];
     let (mut dots, mut scales, mut residuals) = ([0i32; CHUNK], [0f32; CHUNK], [0f32; CHUNK]);
     let (mut estimates, mut errors) = ([0f32; CHUNK], [0f32; CHUNK]);
@@ -117,6 +118,7 @@ fn scan(
         let rows = view.header.rows as usize;
         ranking.scanned += rows as u64;
         for from in (0..rows).step_by(CHUNK) {
+            want.stop.check()?;
             let count = CHUNK.min(rows - from);
             (kernel.dots_i8)(
                 &query.coded,
@@ -161,17 +163,18 @@ fn rescore<'t>(
     kernel: &Kernel,
     blocks: &mut [Block<'t>],
     query: &[f32],
-    k: usize,
+    want: &Want,
     mut candidates: Vec<Candidate>,
     ranking: &mut Ranking,
 ) -> Result<()> {
     candidates
         .sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
-    let mut top = Top::new(k);
+    let mut top = Top::new(want.k);
     for candidate in candidates {
         if candidate.upper < top.threshold() {
             break;
         }
+        want.stop.check()?;
         let block = &mut blocks[candidate.block as usize];
         let row = candidate.row as usize;
         let rows = match block.rows {

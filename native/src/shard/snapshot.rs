@@ -7,11 +7,14 @@ use heed::{RoTxn, WithoutTls};
 use super::block::Header;
 use super::error::{Result, ShardError};
 use super::pictures::{DIGEST_BYTES, PicturesView};
+use super::places::reach_places;
+use super::question::{Question, Want};
 use super::queue::WriteQueue;
 use super::scan;
 use super::store::{Family, ItemEntry, Totals};
 use super::top::{Ranking, Top};
 use crate::kernels;
+use crate::words::language::Language;
 use crate::words::postings::PostingsView;
 use crate::words::rank::{self, WordsBlock};
 
@@ -30,17 +33,35 @@ impl Snapshot {
         Ok(Self { txn, queue })
     }
 
+    /// The answer to a question: best first, equal scores in order of insertion.
+    pub fn answer(&self, question: &Question, want: &Want) -> Result<Ranking> {
+        let ask = |k| match question {
+            Question::Vector { space, vector } => self.vector_list(space, vector, &Want { k, ..want.clone() }),
+            Question::Words { query, language } => self.words_list(query, *language, &Want { k, ..want.clone() }),
+            Question::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
+        };
+        if want.places { reach_places(want.k, ask, |segment| self.place(segment)) } else { ask(want.k) }
+    }
+
     /// The exact best k rows of a space.
     pub fn search_vector(&self, space: &str, query: &[f32], k: usize) -> Result<Ranking> {
-        let store = self.queue.store();
-        let spec = store.spaces.iter().find(|spec| spec.name == space);
-        let spec = spec.ok_or_else(|| ShardError::internal(format!("{space} is no space of the index.")))?;
-        let kernel = kernels::chosen().map_err(ShardError::internal)?;
-        scan::search(store, &self.txn, kernel, spec, query, k)
+        self.vector_list(space, query, &Want::best(k))
     }
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
+        self.words_list(query, Language::detect(query), &Want::best(k))
+    }
+
+    fn vector_list(&self, space: &str, query: &[f32], want: &Want) -> Result<Ranking> {
+        let store = self.queue.store();
+        let spec = store.spaces.iter().find(|spec| spec.name == space);
+        let spec = spec.ok_or_else(|| ShardError::internal(format!("{space} is no space of the index.")))?;
+        let kernel = kernels::chosen().map_err(ShardError::internal)?;
+        scan::search(store, &self.txn, kernel, spec, query, want)
+    }
+
+    fn words_list(&self, query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {
         let store = self.queue.store();
         let mut blocks = vec![];
         for entry in store.blocks_of(&self.txn, Family::WORDS)? {
@@ -49,7 +70,7 @@ impl Snapshot {
             store.checked(key, &view.header, value)?;
             blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
         }
-        rank::search(&blocks, query, k)
+        rank::search(&blocks, query, language, want)
     }
 
     /// The same file first, then near copies of a picture; nothing else.
@@ -68,28 +89,18 @@ impl Snapshot {
         Ok(ranking)
     }
 
-    /// The records of some Segments as one JSON array; null for those that are not there.
-    pub fn records(&self, segments: &[u32]) -> Result<String> {
-        let mut json = String::from("[");
-        for (at, segment) in segments.iter().enumerate() {
-            if at > 0 {
-                json.push(',');
-            }
-            match self.segment(*segment)? {
-                Some((_, record)) => json.push_str(text(record)?),
-                None => json.push_str("null"),
-            }
-        }
-        json.push(']');
-        Ok(json)
+    /// The record of a Segment, as JSON.
+    pub fn record(&self, segment: u32) -> Result<Option<String>> {
+        self.segment(segment)?.map(|(_, record)| text(record).map(str::to_owned)).transpose()
     }
 
-    /// Writes the first Segment in the same place of the same Item for each Segment; `u32::MAX` for those that are not there.
-    pub fn places(&self, segments: &[u32], places: &mut [u32]) -> Result<()> {
-        for (segment, place) in segments.iter().zip(places) {
-            *place = self.segment(*segment)?.map_or(u32::MAX, |(place, _)| place);
-        }
-        Ok(())
+    /// The first Segment in the same place of the same Item as one that is there.
+    fn place(&self, segment: u32) -> Result<u32> {
+        let missing = || ShardError::corrupt("A segment that is indexed has no record.");
+        self.queue
+            .store()
+            .known_places
+            .of(segment, || self.segment(segment)?.map(|(place, _)| place).ok_or_else(missing))
     }
 
     fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {
@@ -124,6 +135,19 @@ impl Snapshot {
     fn record_of(&self, sequence: u64) -> Result<Option<String>> {
         let record = self.queue.store().databases.items.get(&self.txn, &sequence)?;
         record.map(|record| text(record).map(str::to_owned)).transpose()
+    }
+
+    /// The records of some Items as one JSON array; null for those that are not there.
+    pub fn items_of(&self, ids: &[String]) -> Result<String> {
+        let mut json = String::from("[");
+        for (at, id) in ids.iter().enumerate() {
+            if at > 0 {
+                json.push(',');
+            }
+            json.push_str(self.item(id)?.as_deref().unwrap_or("null"));
+        }
+        json.push(']');
+        Ok(json)
     }
 
     /// Items after the one with this id (from the first when there is none), in order of insertion, as one JSON array.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::{self, Dead, Header, Kind};
 use super::error::{Result, ShardError};
+use super::places::KnownPlaces;
 
 /// Address space of one index: fixed, because growing a map would have to stop its readers. 2,046 of them fit 47 bits.
 const MAP_BYTES: usize = 64 << 30;
@@ -173,6 +174,7 @@ pub struct Store {
     pub env: Env<WithoutTls>,
     pub databases: Databases,
     pub spaces: Vec<SpaceSpec>,
+    pub known_places: KnownPlaces,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
 }
 
@@ -187,7 +189,7 @@ impl Store {
             Some(databases) => databases,
             None => create(&env)?,
         };
-        Ok(Self { env, databases, spaces, checked: RwLock::default() })
+        Ok(Self { env, databases, spaces, known_places: KnownPlaces::default(), checked: RwLock::default() })
     }
 
     pub fn totals(&self, txn: &RoTxn<'_>) -> Result<Totals> {

@@ -67,6 +67,8 @@ impl Top {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
     pub hits: Vec<Scored>,
+    /// The first Segment in the place of each hit, where places were asked for.
+    pub places: Vec<u32>,
     /// True when the hits are proved to be the best k of all rows.
     pub exact: bool,
     /// Rows (or postings) whose code was looked at.

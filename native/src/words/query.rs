@@ -41,8 +41,9 @@ pub struct Query {
 /// Analyses a query in each of the languages. A stop word of the query's own language says nothing in any language: in
 /// the few texts of another one it would be rare, and so weigh most. Stop words are looked up only where the query has
 /// nothing else.
-pub fn parse(text: &str, languages: &[Language]) -> Query {
-    let own = Terms::of(Language::detect(text).unwrap_or(DEFAULT));
+/// `own`: the query's language, where it is certain.
+pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> Query {
+    let own = Terms::of(own.unwrap_or(DEFAULT));
     let analysers: Vec<(Language, Terms)> =
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];

@@ -6,6 +6,7 @@ use super::postings::{PostingsView, TermPostings, positions_of};
 use super::query::{Phrase, Query, QueryWord, Variant, parse};
 use crate::shard::block::Dead;
 use crate::shard::error::Result;
+use crate::shard::question::Want;
 use crate::shard::top::{Ranking, Scored, Top};
 
 const K1: f32 = 1.2;
@@ -24,9 +25,10 @@ struct Collection {
 }
 
 /// The best k segments for a query's words; a segment must hold every quoted phrase, and at least one word.
-pub fn search(blocks: &[WordsBlock<'_>], query: &str, k: usize) -> Result<Ranking> {
+/// `language`: that of the query, where it is certain.
+pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {
     let collection = collection(blocks);
-    let query = parse(query, &collection.languages);
+    let query = parse(query, language, &collection.languages);
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
     if query.words.is_empty() || collection.documents == 0 {
         return Ok(ranking);
@@ -38,9 +40,10 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, k: usize) -> Result<Rankin
         .map(|(found, word)| word.count as f32 * idf(&collection, found.frequency))
         .collect();
     ranking.ceiling = weights.iter().map(|weight| weight * (K1 + 1.0)).sum();
-    let mut top = Top::new(k);
+    let mut top = Top::new(want.k);
     let mut scores: Vec<f32> = vec![];
     for (at, block) in blocks.iter().enumerate() {
+        want.stop.check()?;
         scores.clear();
         scores.resize(block.view.rows() as usize, 0.0);
         for (found, weight) in found.iter().zip(&weights) {

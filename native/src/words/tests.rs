@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::build::{analyse, encode};
-use super::language::DEFAULT;
+use super::language::{DEFAULT, Language};
 use super::postings::{PostingsView, merge};
 use super::rank::{WordsBlock, search};
 use crate::shard::block::Dead;
+use crate::shard::question::Want;
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();
@@ -21,7 +22,12 @@ fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
         .iter()
         .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead })
         .collect();
-    search(&blocks, query, 100).unwrap().hits.iter().map(|hit| (hit.segment, hit.score)).collect()
+    search(&blocks, query, Language::detect(query), &Want::best(100))
+        .unwrap()
+        .hits
+        .iter()
+        .map(|hit| (hit.segment, hit.score))
+        .collect()
 }
 
 fn segments(blocks: &[&[u8]], query: &str) -> Vec<u32> {

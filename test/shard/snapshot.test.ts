@@ -1,0 +1,95 @@
+import { stat } from 'node:fs';
+import t, { type Test } from 'tap';
+import { errorCode } from '../../src/domain/error.ts';
+import type { Shard } from '../../src/shard/shard.ts';
+import type { RankedList } from '../../src/shard/snapshot.ts';
+import { itemOf, open, passage } from './fixtures.ts';
+
+/** So many dimensions that few rows are a long scan. */
+const WIDE = [{ name: 'wide', dimensions: 8192, modelSha256: 'ab'.repeat(32) }];
+const ROWS = 800;
+const NEVER = new AbortController().signal;
+
+function row(seed: number): Float32Array {
+  return Float32Array.from(
+    { length: 8192 },
+    (_, index) => Math.sin(seed * 7919 + index * (1 + (seed % 13))) / 64,
+  );
+}
+
+async function withLargeShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
+  const tenants = open(test.testdir(), 4, WIDE);
+  test.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, async (shard) => {
+    const segments = Array.from({ length: ROWS }, (_, index) =>
+      passage('a', 'word', { place: index >> 1, vectors: { wide: row(index) } }),
+    );
+    await shard.append(itemOf('a', { segments: ROWS }), segments);
+    await run(shard);
+  });
+}
+
+t.test('a long scan leaves the event loop free, and gives what the short way gives', async (t) => {
+  await withLargeShard(t, async (shard) => {
+    const snapshot = shard.snapshot();
+    const order: string[] = [];
+    const question = { space: 'wide', vector: row(3) };
+    // From a callback of the poll phase the immediate comes before anything that another thread sends.
+    const ranking = await new Promise<RankedList>((resolve, reject) => {
+      stat('.', () => {
+        setImmediate(() => order.push('immediate'));
+        Promise.resolve(snapshot.rank(question, 20, NEVER)).then((list) => {
+          order.push('ranking');
+          resolve(list);
+        }, reject);
+      });
+    });
+    t.same(order, ['immediate', 'ranking']);
+    const plain = snapshot.searchVector('wide', row(3), ranking.segments.length);
+    t.same([...ranking.segments], [...plain.segments]);
+    t.same([...ranking.scores], [...plain.scores]);
+    t.ok(new Set(ranking.places).size >= 20, 'as many places as were asked for');
+    t.same(
+      [...ranking.places],
+      [...ranking.segments].map((segment) => segment - (segment % 2)),
+    );
+    t.equal(ranking.exact, true);
+    snapshot.close();
+  });
+});
+
+t.test('a scan that was given up ends, and its snapshot can be closed while it runs', async (t) => {
+  await withLargeShard(t, async (shard) => {
+    const question = { space: 'wide', vector: row(5) };
+    const given = new AbortController();
+    given.abort();
+    const first = shard.snapshot();
+    await t.rejects(Promise.resolve(first.rank(question, 20, given.signal)), { code: 'interrupted' });
+    first.close();
+    // Given up or finished first: either way the promise settles and nothing holds the snapshot.
+    const running = new AbortController();
+    const outcomes = Array.from({ length: 8 }, () => {
+      const snapshot = shard.snapshot();
+      const outcome = Promise.resolve(snapshot.rank(question, 20, running.signal));
+      snapshot.close();
+      return outcome.then(
+        () => 'finished',
+        (error: unknown) => errorCode(error),
+      );
+    });
+    running.abort();
+    for (const outcome of await Promise.all(outcomes))
+      t.ok(['finished', 'interrupted'].includes(outcome ?? ''));
+  });
+});
+
+t.test('after a long scan a snapshot is read as before, until it is closed', async (t) => {
+  await withLargeShard(t, async (shard) => {
+    const snapshot = shard.snapshot();
+    snapshot.counts();
+    await Promise.resolve(snapshot.rank({ space: 'wide', vector: row(1) }, 5, NEVER));
+    t.equal(snapshot.records(new Uint32Array([0])).length, 1, 'afterwards it is read as before');
+    snapshot.close();
+    t.throws(() => snapshot.records(new Uint32Array([0])), { code: 'internal' });
+  });
+});
