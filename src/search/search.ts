@@ -17,9 +17,8 @@ import type { RankedList, Shard, Snapshot } from '../shard/shard.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { countPlaces, type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { planLists } from './plan.ts';
+import { snippetOf } from './snippet.ts';
 
-/** A snippet's length in characters: enough to see why a passage was found. */
-const SNIPPET_LENGTH = 320;
 /** How often a list may be asked again, twice as deep each time, because many of its Segments share a place. */
 const DEEPENINGS_MAX = 4;
 
@@ -127,6 +126,7 @@ export class Search {
     const hits = toHits(
       snapshot,
       fuse(scored, (segment) => places.get(segment)!, { k, depth }),
+      query,
     );
     const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
     return { hits, exact: ranked.every(({ ranking }) => ranking.exact), timing };
@@ -201,7 +201,7 @@ function placesOf(snapshot: Snapshot, lists: readonly ScoredList[]): Map<number,
   return places;
 }
 
-function toHits(snapshot: Snapshot, fused: readonly FusedPlace[]): Hit[] {
+function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string | undefined): Hit[] {
   const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
   const items = new Map<string, Item | undefined>();
   const hits: Hit[] = [];
@@ -211,12 +211,28 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[]): Hit[] {
     if (!items.has(record.item)) items.set(record.item, snapshot.item(record.item));
     const item = items.get(record.item);
     if (item)
-      hits.push({ item, confidence, family, locator: record.locator, score, ...snippetOf(record), segments });
+      hits.push({
+        item,
+        confidence,
+        family,
+        locator: record.locator,
+        score,
+        ...shownText(record, query),
+        segments,
+      });
   }
   return hits;
 }
 
-function snippetOf({ text }: SegmentRecord): { snippet?: string } {
+/** What a hit shows of a passage; nothing of a picture. */
+function shownText(
+  { text, text_source = 'native', ocr_confidence }: SegmentRecord,
+  query: string | undefined,
+): Pick<Hit, 'snippet' | 'highlights' | 'text_source' | 'ocr_confidence'> {
   if (text === undefined) return {};
-  return { snippet: text.length > SNIPPET_LENGTH ? `${text.slice(0, SNIPPET_LENGTH).trimEnd()}…` : text };
+  return {
+    ...snippetOf(text, query),
+    text_source,
+    ...(ocr_confidence !== undefined && { ocr_confidence }),
+  };
 }
