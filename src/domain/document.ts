@@ -1,3 +1,11 @@
+import type { Box, PageKind, TextSource } from './segment.ts';
+
+/** Where a part of a block's text stands on its page: from the UTF-16 unit `at` to the next mark, or the end. */
+export interface Mark {
+  readonly at: number;
+  readonly box: Box;
+}
+
 /** A stretch of a document's text, in reading order: what passages are cut from. */
 export interface Block {
   readonly text: string;
@@ -5,6 +13,15 @@ export interface Block {
   readonly page?: number;
   /** Headings above the text, outermost first, joined by " › ". */
   readonly heading?: string;
+  /** In ascending order; absent where a page has no geometry. */
+  readonly marks?: readonly Mark[];
+  /** Seconds from the start, of media. */
+  readonly time_s?: number;
+  readonly time_end_s?: number;
+  /** Absent: native, written in the file as text. */
+  readonly source?: TextSource;
+  /** How sure a recogniser was of the text, 0..1. */
+  readonly confidence?: number;
 }
 
 /** A decoded picture, ready for a model: `width * height * 3` bytes, sRGB, row by row, in the size of its PictureSpec. */
@@ -23,7 +40,7 @@ export interface PictureSpec {
   readonly resample: 'nearest' | 'linear' | 'cubic' | 'mitchell' | 'lanczos2' | 'lanczos3';
 }
 
-export type DocumentKind = 'text' | 'document' | 'picture';
+export type DocumentKind = 'text' | 'document' | 'picture' | 'video' | 'audio' | 'archive';
 
 /** What is known of a file once its type is recognised and it was opened, before the slow part. */
 export interface Opened {
@@ -31,6 +48,10 @@ export interface Opened {
   /** As recognised from the content, never from the name. */
   readonly mediaType: string;
   readonly pages?: number;
+  /** What its pages are, where they are none of paper. */
+  readonly pageKind?: PageKind;
+  /** Length of media, in seconds. */
+  readonly duration_s?: number;
   /** Pixels, after the turn that EXIF asks for. */
   readonly width?: number;
   readonly height?: number;
@@ -48,6 +69,9 @@ export interface PictureContent {
   readonly width: number;
   readonly height: number;
   readonly page?: number;
+  /** Seconds from the start, of a frame: it stands for all near-equal ones from here to `time_end_s`. */
+  readonly time_s?: number;
+  readonly time_end_s?: number;
 }
 
 /** All that a file gives to the index. */
@@ -74,6 +98,9 @@ export interface ExtractLimits {
   readonly extractSecondsMax: number;
   /** Seconds to decode a query's picture. */
   readonly querySecondsMax: number;
+  /** Pages of one file whose writing is recognised, and seconds for each. */
+  readonly recognisedPagesMax: number;
+  readonly recogniseSecondsMax: number;
   /** Memory of a child process (RLIMIT_DATA). */
   readonly memoryBytesMax: number;
   /** Files that one child process reads before a new one takes its place. */
@@ -92,6 +119,9 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   openSecondsMax: 10,
   extractSecondsMax: 300,
   querySecondsMax: 10,
+  // A dense page takes two to five seconds of one core.
+  recognisedPagesMax: 500,
+  recogniseSecondsMax: 90,
   // PDFium and sharp run in it, a runaway stops; measured with PDFium's WebAssembly.
   memoryBytesMax: 2 ** 30,
   filesPerChild: 200,
@@ -106,5 +136,9 @@ export const READABLE_TYPES = [
   'image/jpeg',
   'image/png',
   'image/webp',
+  'image/gif',
+  'image/tiff',
+  'image/avif',
+  'image/svg+xml',
   'image/bmp',
 ] as const;

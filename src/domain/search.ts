@@ -1,6 +1,6 @@
 import type { Family } from './family.ts';
 import type { Item } from './item.ts';
-import type { Locator } from './segment.ts';
+import type { Locator, TextSource } from './segment.ts';
 
 export const K_MIN = 1;
 export const K_MAX = 1000;
@@ -25,7 +25,12 @@ export interface Hit {
   readonly locator: Locator;
   /** Fused score: higher is better. */
   readonly score: number;
+  /** The part of a passage that holds most of the query's words; absent for pictures, as are the next three. */
   readonly snippet?: string;
+  /** Where words of the query stand in the snippet, in UTF-16 units. */
+  readonly highlights?: readonly (readonly [start: number, end: number])[];
+  readonly text_source?: TextSource;
+  readonly ocr_confidence?: number;
   /** How many Segments of the same page, shot or section were folded into this hit, itself included. */
   readonly segments: number;
 }

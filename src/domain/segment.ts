@@ -1,6 +1,26 @@
+/** A rectangle on a page, from its upper left corner, in shares of the page's width and height (0..1). */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where a text comes from: written in the file, recognised in a picture, or from media. */
+export const TEXT_SOURCES = ['native', 'ocr', 'subtitle', 'speech'] as const;
+export type TextSource = (typeof TEXT_SOURCES)[number];
+
+/** What counts as a page in formats without pages of paper. */
+export const PAGE_KINDS = ['page', 'slide', 'sheet', 'chapter'] as const;
+export type PageKind = (typeof PAGE_KINDS)[number];
+
 /** Where in a file a Segment lies. Pages count from 1; seconds from the start; characters are UTF-16 code units. */
 export interface Locator {
   readonly page?: number;
+  /** Absent: a page. */
+  readonly page_kind?: PageKind;
+  /** On the page: the text's rectangle. */
+  readonly box?: Box;
   readonly time_s?: number;
   readonly time_end_s?: number;
   readonly char_start?: number;
@@ -16,4 +36,8 @@ export interface SegmentRecord {
   readonly place: number;
   /** The passage's own text, without its document's title. Absent for pictures. */
   readonly text?: string;
+  /** Absent: native, where there is a text. */
+  readonly text_source?: TextSource;
+  /** How sure OCR was of the text, 0..1. */
+  readonly ocr_confidence?: number;
 }

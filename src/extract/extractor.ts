@@ -9,10 +9,12 @@ import type {
   PictureContent,
   PictureSpec,
 } from '../domain/document.ts';
-import { errorCode, FarthingError } from '../domain/error.ts';
+import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
-import { Lane, type LaneOptions } from './lane.ts';
-import type { ConfinementReport, Reply } from './messages.ts';
+import { FairLanes } from './fair-lanes.ts';
+import { Lane } from './lane.ts';
+import type { ConfinementReport, Reply, Settings } from './messages.ts';
+import { languagePackage, missingLanguages } from './tesseract.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {
@@ -21,7 +23,7 @@ export interface Extractor {
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
-  open(path: string, hint: { name?: string }): Promise<Opened>;
+  open(path: string, hint: { name?: string; tenant?: string }): Promise<Opened>;
   /** Reads all of an opened file. @throws as open; the signal's reason when it is aborted. */
   extract(
     path: string,
@@ -45,6 +47,8 @@ export interface ExtractorOptions {
   readonly limits: ExtractLimits;
   /** Folder of this Extractor alone, on the file system of the uploads; emptied at start. */
   readonly scratchFolder: string;
+  /** Languages whose writing is recognised in scans (ISO 639-2); empty: none. */
+  readonly languages?: readonly string[];
   /** Files that are read at the same time. */
   readonly extractChildren?: number;
   readonly log: (event: object) => void;
@@ -53,6 +57,8 @@ export interface ExtractorOptions {
 const QUERIES_WAITING_MAX = 64;
 const OPENINGS_WAITING_MAX = 64;
 const PREVIEWS_WAITING_MAX = 64;
+/** Two, of which one Tenant takes one at most: a file made to last holds up its own Tenant alone. */
+const OPENERS = 2;
 const EXTRACTIONS_WAITING_MAX = 1024;
 /** Ingest gives way to queries: as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
@@ -64,37 +70,49 @@ export function openExtractor(options: ExtractorOptions): Extractor {
 class ChildExtractor implements Extractor {
   readonly #limits: ExtractLimits;
   readonly #pictureSpec: PictureSpec | undefined;
+  readonly #log: (event: object) => void;
   readonly #queries: Lane;
-  readonly #openings: Lane;
+  readonly #openings: FairLanes;
   readonly #extractions: readonly Lane[];
   /** Its child starts with the first preview that is asked for. */
   readonly #previews: Lane;
+  /** Started when the first scan comes; undefined without languages. */
+  readonly #recogniser: Lane | undefined;
 
-  constructor({ pictureSpec, limits, scratchFolder, extractChildren = 1, log }: ExtractorOptions) {
+  constructor(options: ExtractorOptions) {
+    const { pictureSpec, limits, scratchFolder, languages = [], extractChildren = 1, log } = options;
+    const missing = missingLanguages(languages);
+    if (missing.length > 0)
+      throw new Error(
+        `install ${missing.map(languagePackage).join(' ')} with npm, or leave the language out`,
+      );
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
+    this.#log = log;
     rmSync(scratchFolder, { recursive: true, force: true });
-    const lane = (name: string, waitingMax: number, niceness: number): Lane => {
+    const lane = (
+      name: string,
+      program: Settings['program'],
+      niceness: number,
+      waitingMax = EXTRACTIONS_WAITING_MAX,
+    ): Lane => {
       const scratch = join(scratchFolder, name);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const laneOptions: LaneOptions = {
-        name,
-        waitingMax,
-        log,
-        settings: { pictureSpec, limits, scratch, niceness },
-      };
-      return new Lane(laneOptions);
+      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
+      return new Lane({ name, waitingMax, log, settings });
     };
-    this.#queries = lane('query', QUERIES_WAITING_MAX, 0);
-    this.#openings = lane('open', OPENINGS_WAITING_MAX, 0);
+    this.#queries = lane('query', 'reader', 0, QUERIES_WAITING_MAX);
+    const openers = Array.from({ length: OPENERS }, (_, index) => lane(`open-${index}`, 'reader', 0));
+    this.#openings = new FairLanes(openers, OPENINGS_WAITING_MAX);
     this.#extractions = Array.from({ length: extractChildren }, (_, index) =>
-      lane(`extract-${index}`, EXTRACTIONS_WAITING_MAX, INGEST_NICENESS),
+      lane(`extract-${index}`, 'reader', INGEST_NICENESS),
     );
-    this.#previews = lane('preview', PREVIEWS_WAITING_MAX, INGEST_NICENESS);
+    this.#previews = lane('preview', 'reader', INGEST_NICENESS, PREVIEWS_WAITING_MAX);
+    if (languages.length > 0) this.#recogniser = lane('recognise', 'recogniser', INGEST_NICENESS);
     void this.#warm();
   }
 
-  async open(path: string, { name }: { name?: string }): Promise<Opened> {
+  async open(path: string, { name, tenant = '' }: { name?: string; tenant?: string }): Promise<Opened> {
     const { size } = await stat(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -102,7 +120,7 @@ class ChildExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const { opened } = await this.#openings.run({
+    const { opened } = await this.#openings.run(tenant, {
       task: { task: 'open', path, ...(name !== undefined && { name }) },
       file: path,
       secondsMax: this.#limits.openSecondsMax,
@@ -119,20 +137,51 @@ class ChildExtractor implements Extractor {
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
     const lane = this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
-    const { title } = await lane.run({
+    const { title, textless = [] } = await lane.run({
       task: { task: 'extract', path, mediaType: opened.mediaType },
       file: path,
       secondsMax: this.#limits.extractSecondsMax,
       signal,
       onReply: (reply) => collector.take(reply),
     });
+    await this.#recognise(path, opened, textless, collector, signal);
     const named = title ?? opened.title;
     return {
       opened,
       ...(named !== undefined && { title: named }),
-      blocks: collector.blocks,
+      blocks: inReadingOrder(collector.blocks),
       pictures: collector.pictures,
     };
+  }
+
+  /** Text of pages that have none, page by page: other files' pages come between. A page that fails stays without text. */
+  async #recognise(
+    path: string,
+    { mediaType }: Opened,
+    pages: readonly number[],
+    collector: Collector,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (!this.#recogniser) return;
+    const taken = pages.slice(0, this.#limits.recognisedPagesMax);
+    if (taken.length < pages.length)
+      this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
+    for (const [index, page] of taken.entries()) {
+      try {
+        await this.#recogniser.run({
+          task: { task: 'recognise', path, mediaType, page },
+          file: path,
+          secondsMax: this.#limits.recogniseSecondsMax,
+          signal,
+          onReply: (reply) => collector.take(reply),
+        });
+      } catch (error) {
+        const code = errorCode(error);
+        if (signal?.aborted || code === undefined || !PAGE_FAULTS.includes(code)) throw error;
+        this.#log({ event: 'page_not_recognised', page, code });
+      }
+      collector.progress((index + 1) / taken.length);
+    }
   }
 
   async decodePicture(bytes: Uint8Array): Promise<PictureContent> {
@@ -150,7 +199,7 @@ class ChildExtractor implements Extractor {
       const { detail, facts } = error as Partial<FarthingError>;
       throw new FarthingError(
         'image_unreadable',
-        detail ?? 'Send a JPEG, PNG, WebP or uncompressed BMP picture.',
+        detail ?? 'Send a picture: JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG or uncompressed BMP.',
         { facts: { ...facts, field: 'image_b64' }, cause: error },
       );
     }
@@ -187,14 +236,24 @@ class ChildExtractor implements Extractor {
 
   /** One after the other: a start is all work, and the server has other things to do at its own start. */
   async #warm(): Promise<void> {
-    for (const lane of [this.#openings, this.#queries, ...this.#extractions]) await lane.warm();
+    const [first, ...others] = this.#openings.lanes;
+    for (const lane of [first!, this.#queries, ...this.#extractions, ...others]) await lane.warm();
   }
 
   async close(): Promise<void> {
+    const lanes = [this.#queries, this.#openings, this.#previews, ...this.#extractions];
     await Promise.all(
-      [this.#queries, this.#openings, this.#previews, ...this.#extractions].map((lane) => lane.close()),
+      [...lanes, ...(this.#recogniser ? [this.#recogniser] : [])].map((lane) => lane.close()),
     );
   }
+}
+
+/** Faults of one page, not of the server. */
+const PAGE_FAULTS: readonly ErrorCode[] = ['extraction_timeout', 'extraction_failed', 'file_corrupt'];
+
+/** Recognised pages come after all others: blocks in the order of their pages again, those without a page first. */
+function inReadingOrder(blocks: readonly Block[]): Block[] {
+  return [...blocks].sort((a, b) => (a.page ?? 0) - (b.page ?? 0));
 }
 
 /** Gathers what a child sends, within the limits: the child keeps them too, unless it was taken over. */
@@ -216,6 +275,10 @@ class Collector {
     this.#onProgress = onProgress;
   }
 
+  progress(fraction: number): void {
+    this.#onProgress?.(fraction);
+  }
+
   take(reply: Reply): void {
     if (reply.reply === 'progress') this.#onProgress?.(reply.fraction);
     else if (reply.reply === 'blocks') this.#takeBlocks(reply.blocks);
@@ -224,7 +287,8 @@ class Collector {
 
   #takeBlocks(blocks: readonly Block[]): void {
     for (const block of blocks) {
-      this.#characters += block.text.length;
+      // A mark takes more room than the characters that it stands for.
+      this.#characters += block.text.length + (block.marks?.length ?? 0);
       this.blocks.push(block);
     }
     if (this.#characters > this.#limits.charactersMax * 2 || this.blocks.length > this.#limits.charactersMax)

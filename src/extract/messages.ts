@@ -1,9 +1,24 @@
-import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import type {
+  Block,
+  DocumentKind,
+  ExtractLimits,
+  Mark,
+  Opened,
+  PictureContent,
+  PictureSpec,
+} from '../domain/document.ts';
 import { ERRORS, type ErrorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
+import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../domain/segment.ts';
 
 /** First message to a child: what it needs to know for all files. */
 export interface Settings {
+  /** What it loads: see program.ts. */
+  readonly program: 'reader' | 'recogniser';
+  /** Languages that a recogniser knows. */
+  readonly languages: readonly string[];
+  /** Where the model that finds speech lies; absent where none is installed. */
+  readonly speechModel?: string;
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;
   /** Folder whose files it may read. */
@@ -17,6 +32,7 @@ export type Task =
   | { readonly task: 'open'; readonly path: string; readonly name?: string }
   | { readonly task: 'extract'; readonly path: string; readonly mediaType: string }
   | { readonly task: 'preview'; readonly path: string; readonly mediaType: string; readonly page: number }
+  | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'picture' };
 
 /** How far a child is confined: `enforced`, `partial: why`, `unavailable: why`. */
@@ -34,16 +50,20 @@ export type Reply =
   | { readonly reply: 'blocks'; readonly blocks: readonly Block[] }
   | { readonly reply: 'picture'; readonly picture: PictureContent }
   | { readonly reply: 'preview'; readonly preview: Preview }
-  | { readonly reply: 'done'; readonly opened?: Opened; readonly title?: string; readonly worn?: boolean }
+  | {
+      readonly reply: 'done';
+      readonly opened?: Opened;
+      readonly title?: string;
+      readonly textless?: readonly number[];
+      readonly worn?: boolean;
+    }
   | { readonly reply: 'refused'; readonly error: FarthingError };
 
 /** Header of a picture's message; its body is pixels, fingerprint and digest, one after the other. */
-export function pictureHeader({ pixels, fingerprint, digest, width, height, page }: PictureContent): object {
+export function pictureHeader({ pixels, fingerprint, digest, ...rest }: PictureContent): object {
   return {
     reply: 'picture',
-    width,
-    height,
-    page,
+    ...rest,
     lengths: [pixels.rgb.length, fingerprint.length, digest.length],
   };
 }
@@ -71,6 +91,7 @@ export function readReply(header: unknown, body: Buffer): Reply {
         reply: 'done',
         opened: message.opened === undefined ? undefined : readOpened(asObject(message.opened)),
         title: asOptionalText(message.title),
+        ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
         worn: message.worn === true,
       };
     case 'refused':
@@ -90,16 +111,39 @@ function readConfinement(value: Record<string, unknown>): ConfinementReport {
 }
 
 function readBlock(value: unknown): Block {
-  const { text, page, heading } = asObject(value);
+  const { text, page, heading, marks, source, confidence, ...times } = asObject(value);
   return {
     text: asText(text),
     ...(page !== undefined && { page: asCount(page) }),
     ...(heading !== undefined && { heading: asText(heading) }),
+    ...(marks !== undefined && { marks: asArray(marks).map(readMark) }),
+    ...readTimes(times),
+    ...(source !== undefined && { source: asOneOf(source, TEXT_SOURCES) }),
+    ...(confidence !== undefined && { confidence: asShare(confidence) }),
+  };
+}
+
+function readMark(value: unknown): Mark {
+  const { at, box } = asObject(value);
+  return { at: asCount(at), box: readBox(asObject(box)) };
+}
+
+function readBox({ x, y, width, height }: Record<string, unknown>): Box {
+  return { x: asShare(x), y: asShare(y), width: asShare(width), height: asShare(height) };
+}
+
+function readTimes({ time_s, time_end_s }: Record<string, unknown>): {
+  time_s?: number;
+  time_end_s?: number;
+} {
+  return {
+    ...(time_s !== undefined && { time_s: asSeconds(time_s) }),
+    ...(time_end_s !== undefined && { time_end_s: asSeconds(time_end_s) }),
   };
 }
 
 function readPicture(
-  { width, height, page, lengths }: Record<string, unknown>,
+  { width, height, page, lengths, ...times }: Record<string, unknown>,
   body: Buffer,
 ): PictureContent {
   const [pixels, fingerprint, digest] = asArray(lengths).map(asCount);
@@ -119,6 +163,7 @@ function readPicture(
     width: asCount(width),
     height: asCount(height),
     ...(page !== undefined && { page: asCount(page) }),
+    ...readTimes(times),
   };
 }
 
@@ -133,16 +178,23 @@ function readPreview({ width, height }: Record<string, unknown>, body: Buffer): 
   if (!isWebp) throw new TypeError('a preview that is no WebP');
   return { bytes: new Uint8Array(body), width: asCount(width), height: asCount(height) };
 }
+const KINDS: readonly DocumentKind[] = ['text', 'document', 'picture', 'video', 'audio', 'archive'];
 
 function readOpened(value: Record<string, unknown>): Opened {
-  const kind = value.kind;
-  if (kind !== 'text' && kind !== 'document' && kind !== 'picture') throw new TypeError('an unknown kind');
+  const kind = asOneOf(value.kind, KINDS);
   const counts: { pages?: number; width?: number; height?: number } = {};
   for (const name of ['pages', 'width', 'height'] as const) {
     if (value[name] !== undefined) counts[name] = asCount(value[name]);
   }
   const title = asOptionalText(value.title);
-  return { kind, mediaType: asText(value.mediaType), ...counts, ...(title !== undefined && { title }) };
+  return {
+    kind,
+    mediaType: asText(value.mediaType),
+    ...counts,
+    ...(value.pageKind !== undefined && { pageKind: asOneOf(value.pageKind, PAGE_KINDS) }),
+    ...(value.duration_s !== undefined && { duration_s: asSeconds(value.duration_s) }),
+    ...(title !== undefined && { title }),
+  };
 }
 
 function readRefusal({ code, detail, facts }: Record<string, unknown>): FarthingError {
@@ -179,4 +231,22 @@ function asCount(value: unknown): number {
   const number = asNumber(value);
   if (!Number.isSafeInteger(number) || number < 0) throw new TypeError('no count');
   return number;
+}
+
+function asSeconds(value: unknown): number {
+  const number = asNumber(value);
+  if (number < 0) throw new TypeError('no time');
+  return number;
+}
+
+function asShare(value: unknown): number {
+  const number = asNumber(value);
+  if (number < 0 || number > 1) throw new TypeError('no share');
+  return number;
+}
+
+function asOneOf<T extends string>(value: unknown, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw new TypeError('an unknown word');
+  return found;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import type { Block, ExtractLimits, Mark, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
-import { withoutControls } from './charset.ts';
 import { shorten } from './outline.ts';
 import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage, type RenderedPage } from './pdfium.ts';
 import { fromRaw } from './picture.ts';
+import { reflow } from './reflow.ts';
 import { corrupt, tooLarge, unknownPage } from './refusal.ts';
 
 const PDF_TYPE = 'application/pdf';
@@ -22,9 +22,6 @@ const RENDER_SIDE_PIXELS = 640;
 /** Pages between two turns of the event loop, so that messages flow. */
 const PAGES_PER_TURN = 8;
 
-/** How PDFium writes a hyphen at the end of a line, and soft hyphens. */
-const HYPHENS = ['\u0002', '\ufffe', '\u00ad'];
-
 /** What a PDF gives while it is read. */
 export interface PdfSink {
   block(block: Block): Promise<void>;
@@ -37,7 +34,7 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
     // Damage that hits the start is found before anybody pays.
-    if (document.page(0, (page) => page.text(limits.charactersMax)) === undefined)
+    if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
       throw corrupt('its first page cannot be read');
     return { kind: 'document', mediaType: PDF_TYPE, pages, title: titleOf(document) };
   });
@@ -45,7 +42,7 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits
 
 /**
  * Text page by page; pages without text, and pages that show pictures, also as pictures (`limits.pagePicturesMax`).
- * @returns the title. @throws as openPdf, and file_corrupt when no page gives anything.
+ * @returns the title, and the pages that show something but have no text. @throws as openPdf, and file_corrupt when no page gives anything.
  */
 export async function extractPdf(
   pdfium: Pdfium,
@@ -53,12 +50,13 @@ export async function extractPdf(
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
   sink: PdfSink,
-): Promise<string | undefined> {
+): Promise<{ title?: string; textless: number[] }> {
   const document = openDocument(pdfium, bytes);
   try {
     const pages = checkPages(document, limits);
     let characters = 0;
     let pictures = 0;
+    const textless: number[] = [];
     for (let index = 0; index < pages; index++) {
       const wantsPicture = pictures < limits.pagePicturesMax;
       const content = document.page(index, (page) =>
@@ -67,21 +65,21 @@ export async function extractPdf(
       if (content?.text) {
         characters += content.text.length;
         if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
-        await sink.block({ text: content.text, page: index + 1 });
+        await sink.block({ text: content.text, page: index + 1, marks: content.marks });
       }
+      if (content?.isBare && content.shows) textless.push(index + 1);
       if (content?.rendered) {
         pictures++;
         const { data, width, height } = content.rendered;
         const digest = createHash('sha256').update(data).digest();
-        await sink.picture(
-          await fromRaw({ data, width, height, channels: 4, digest, page: index + 1 }, spec),
-        );
+        const place = { digest, page: index + 1 };
+        await sink.picture(await fromRaw({ data, width, height, channels: 4 }, spec, place));
       }
       sink.progress((index + 1) / pages);
       if (index % PAGES_PER_TURN === 0) await new Promise(setImmediate);
     }
     if (characters === 0 && pictures === 0) throw corrupt('none of its pages has text or can be shown');
-    return titleOf(document);
+    return { title: titleOf(document), textless };
   } finally {
     document.close();
   }
@@ -110,41 +108,18 @@ export function tooManyCharacters(limits: ExtractLimits): FarthingError {
 }
 
 function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
-  const text = withoutControls(reflow(page.text(charactersMax)));
+  const { text, marks } = page.withText(charactersMax, (raw, boxOf) => {
+    const { text, lines } = reflow(raw);
+    const marks = lines.flatMap(({ at, from, to }): Mark[] => {
+      const box = boxOf(from, to);
+      return box ? [{ at, box }] : [];
+    });
+    return { text, marks };
+  });
   const isBare = (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) < LETTERS_MIN;
-  const shows = wantsPicture && (isBare || page.pictureShare() >= PICTURE_SHARE_MIN);
-  return { text, rendered: shows ? page.render(RENDER_SIDE_PIXELS) : undefined };
-}
-
-/**
- * Lines to paragraphs: a line that runs to the right edge goes on in the next one, a clearly shorter one ends a
- * paragraph. Hyphens that only break a line are taken out.
- */
-export function reflow(text: string): string {
-  const lines = HYPHENS.reduce(
-    (whole, hyphen) => whole.replaceAll(`${hyphen}\r\n`, '').replaceAll(hyphen, ''),
-    text,
-  )
-    .split(/\r?\n/)
-    .map((line) => line.replace(/[ \t]+/g, ' ').trim());
-  const lengths = lines
-    .filter((line) => line.length > 0)
-    .map((line) => line.length)
-    .sort((a, b) => a - b);
-  const usual = lengths[Math.floor(lengths.length * 0.7)] ?? 0;
-  let out = '';
-  for (const [index, line] of lines.entries()) {
-    if (line === '') {
-      if (out !== '' && !out.endsWith('\n\n')) out = `${out.trimEnd()}\n\n`;
-      continue;
-    }
-    out += line;
-    const next = lines[index + 1] ?? '';
-    if (next === '') continue;
-    if (/\p{L}-$/u.test(line) && /^\p{Ll}/u.test(next)) out = out.slice(0, -1);
-    else out += line.length >= usual * 0.75 ? ' ' : '\n';
-  }
-  return out.trim();
+  const shows = page.pictureShare() >= PICTURE_SHARE_MIN;
+  const rendered = wantsPicture && (isBare || shows) ? page.render(RENDER_SIDE_PIXELS) : undefined;
+  return { text, marks, isBare, shows, rendered };
 }
 
 function withDocument<T>(pdfium: Pdfium, bytes: Uint8Array, read: (document: PdfDocument) => T): T {

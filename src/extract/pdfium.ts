@@ -1,4 +1,5 @@
 import { PDFiumModule } from '@hyzyla/pdfium';
+import type { Box } from '../domain/segment.ts';
 
 /** The calls of PDFium (public/fpdfview.h, fpdf_text.h, fpdf_doc.h, fpdf_edit.h) that are used; all handles are integers, 0 is none. */
 interface Calls {
@@ -18,6 +19,27 @@ interface Calls {
   FPDFText_ClosePage(text: number): void;
   FPDFText_CountChars(text: number): number;
   FPDFText_GetText(text: number, start: number, count: number, buffer: number): number;
+  FPDFText_GetCharIndexFromTextIndex(text: number, index: number): number;
+  FPDFText_GetCharBox(
+    text: number,
+    index: number,
+    left: number,
+    right: number,
+    bottom: number,
+    top: number,
+  ): number;
+  FPDF_PageToDevice(
+    page: number,
+    startX: number,
+    startY: number,
+    width: number,
+    height: number,
+    rotate: number,
+    pageX: number,
+    pageY: number,
+    deviceX: number,
+    deviceY: number,
+  ): number;
   FPDFPage_CountObjects(page: number): number;
   FPDFPage_GetObject(page: number, index: number): number;
   FPDFPageObj_GetType(object: number): number;
@@ -57,6 +79,10 @@ const BGRX = 3; // FPDFBitmap_BGRx
 const WHITE = 0xffffffff;
 const RENDER_FLAGS = 0x01 | 0x10 | 0x200; // FPDF_ANNOT | FPDF_REVERSE_BYTE_ORDER | FPDF_RENDER_LIMITEDIMAGECACHE
 const OBJECTS_LOOKED_AT = 2_000;
+/** Boxes have four decimals. */
+const BOX_UNITS = 10_000;
+/** Characters of a line whose boxes are looked at: its ends, and enough between to see how high it is. */
+const CHARACTERS_LOOKED_AT = 12;
 
 /** Why a document could not be opened. */
 export class PdfOpenError extends Error {
@@ -178,21 +204,68 @@ export class PdfPage {
     return { width: calls.FPDF_GetPageWidthF(this.#handle), height: calls.FPDF_GetPageHeightF(this.#handle) };
   }
 
-  /** The page's text, at most `charactersMax` of it, as PDFium orders it: lines end with "\r\n", U+0002 marks a hyphen at a line's end. */
-  text(charactersMax: number): string {
+  /**
+   * Gives `read` the page's text, at most `charactersMax` of it, as PDFium orders it: lines end with "\r\n", U+0002 marks a
+   * hyphen at a line's end. `boxOf` tells where a part of it stands, as long as `read` runs.
+   */
+  withText<T>(
+    charactersMax: number,
+    read: (text: string, boxOf: (from: number, to: number) => Box | undefined) => T,
+  ): T {
     const { wasmExports: calls } = this.#module;
     const text = calls.FPDFText_LoadPage(this.#handle);
-    if (text === 0) return '';
+    if (text === 0) return read('', () => undefined);
     try {
       const count = Math.min(calls.FPDFText_CountChars(text), charactersMax);
-      if (count <= 0) return '';
-      return withMemory(this.#module, (count + 1) * 2, (buffer) => {
+      if (count <= 0) return read('', () => undefined);
+      const whole = withMemory(this.#module, (count + 1) * 2, (buffer) => {
         const units = calls.FPDFText_GetText(text, 0, count, buffer);
         return readUtf16(this.#module, buffer, Math.max(0, units - 1) * 2);
       });
+      return read(whole, (from, to) => this.#boxOf(text, from, to));
     } finally {
       calls.FPDFText_ClosePage(text);
     }
+  }
+
+  #boxOf(text: number, from: number, to: number): Box | undefined {
+    const { wasmExports: calls } = this.#module;
+    const step = Math.max(1, (to - 1 - from) / (CHARACTERS_LOOKED_AT - 1));
+    let [left, top, right, bottom] = [BOX_UNITS, BOX_UNITS, 0, 0];
+    return withMemory(this.#module, 40, (memory) => {
+      for (let at = from; at <= to - 1; at += step) {
+        const index = calls.FPDFText_GetCharIndexFromTextIndex(text, Math.round(at));
+        if (index < 0) continue;
+        if (!calls.FPDFText_GetCharBox(text, index, memory, memory + 8, memory + 16, memory + 24)) continue;
+        const [x0, x1, y0, y1] = this.#doubles(memory) as [number, number, number, number];
+        if (x1 <= x0 || y1 <= y0) continue;
+        for (const [x, y] of [
+          this.#onPage(memory + 32, x0, y0),
+          this.#onPage(memory + 32, x1, y1),
+        ] as const) {
+          left = Math.min(left, x);
+          right = Math.max(right, x);
+          top = Math.min(top, y);
+          bottom = Math.max(bottom, y);
+        }
+      }
+      if (right <= left || bottom <= top) return undefined;
+      const unit = (value: number): number => Math.min(1, Math.max(0, value / BOX_UNITS));
+      return { x: unit(left), y: unit(top), width: unit(right - left), height: unit(bottom - top) };
+    });
+  }
+
+  #doubles(pointer: number): number[] {
+    const view = new DataView(this.#module.HEAPU8.buffer, pointer, 32);
+    return [0, 8, 16, 24].map((offset) => view.getFloat64(offset, true));
+  }
+
+  /** A point of the page in units from its upper left corner, as it is shown: cropped and turned. */
+  #onPage(memory: number, x: number, y: number): [number, number] {
+    const { wasmExports: calls } = this.#module;
+    calls.FPDF_PageToDevice(this.#handle, 0, 0, BOX_UNITS, BOX_UNITS, 0, x, y, memory, memory + 4);
+    const view = new DataView(this.#module.HEAPU8.buffer, memory, 8);
+    return [view.getInt32(0, true), view.getInt32(4, true)];
   }
 
   /** Share of the page's area that pictures cover, about: 0..1. */

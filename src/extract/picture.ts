@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { fileTypeFromBuffer } from 'file-type';
 import sharp, { type Sharp } from 'sharp';
 import type { ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
@@ -7,13 +8,27 @@ import { native } from '../native/index.ts';
 import { type BmpHeader, decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
 import { corrupt, tooLarge } from './refusal.ts';
 
-export type PictureType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/bmp';
-
-const FORMATS: Record<Exclude<PictureType, 'image/bmp'>, string> = {
+/** The pictures that libvips reads, and its names for them. */
+const FORMATS = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',
   'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/tiff': 'tiff',
+  'image/avif': 'heif',
+  'image/svg+xml': 'svg',
+} as const;
+
+export type PictureType = keyof typeof FORMATS | 'image/bmp';
+
+const TYPES: Readonly<Record<string, PictureType>> = {
+  ...Object.fromEntries(Object.keys(FORMATS).map((type) => [type, type as PictureType])),
+  'image/apng': 'image/png',
+  'image/bmp': 'image/bmp',
 };
+
+/** Animations are told from pages by having times. */
+const FRAMES_LOOKED_AT = 200;
 
 /** Grey picture that the fingerprint is made from. */
 const GREY_SIDE_PIXELS = 64;
@@ -23,13 +38,39 @@ const WHITE = '#ffffff';
 /** libwebp's scales: quality as its manual suggests for photographs, little effort because somebody waits. */
 const PREVIEW_QUALITY = 78;
 const PREVIEW_EFFORT = 2;
+/** What the recognition of a type needs to see. */
+const PROBE_BYTES = 256 * 1024;
+const SVG_PROBE_BYTES = 8192;
+const SVG_START =
+  /^\ufeff?(<\?xml[^>]{0,500}\?>|<!--[\s\S]{0,2000}?-->|<!doctype[^>[]{0,500}>|\s)*<svg[\s>]/i;
+
+const TIFF_STARTS = ['II*\0', 'MM\0*'];
+
+function looksLikeSvg(bytes: Uint8Array): boolean {
+  return SVG_START.test(Buffer.from(bytes.subarray(0, SVG_PROBE_BYTES)).toString('utf8'));
+}
 
 /** Only the decoders that are needed; one thread for each process; nothing kept between files. */
 export function prepareSharp(): void {
   sharp.cache(false);
   sharp.concurrency(1);
   sharp.block({ operation: ['VipsForeignLoad'] });
-  sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp'] });
+  sharp.unblock({
+    operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif', 'Svg'].map(
+      (name) => `VipsForeignLoad${name}`,
+    ),
+  });
+}
+
+/** The type of a picture by its content; undefined for what is none that can be read. */
+export async function pictureTypeOf(bytes: Uint8Array): Promise<PictureType | undefined> {
+  if (looksLikeSvg(bytes)) return 'image/svg+xml';
+  const found = await fileTypeFromBuffer(bytes.subarray(0, PROBE_BYTES)).catch(() => undefined);
+  if (found) return TYPES[found.mime];
+  // One that is cut off has lost the directory by which a TIFF is told from raw photographs.
+  return TIFF_STARTS.includes(Buffer.from(bytes.subarray(0, 4)).toString('latin1'))
+    ? 'image/tiff'
+    : undefined;
 }
 
 /** Dimensions, checked before a pixel is decoded; then every pixel is decoded once. @throws file_corrupt, document_too_large. */
@@ -42,10 +83,18 @@ export async function openPicture(
   await decoding(() =>
     source.pipeline().resize(TRIAL_SIDE_PIXELS, TRIAL_SIDE_PIXELS, { fit: 'fill' }).raw().toBuffer(),
   );
-  return { kind: 'picture', mediaType, width: source.width, height: source.height };
+  const { width, height, frames, delays } = source;
+  return {
+    kind: 'picture',
+    mediaType,
+    width,
+    height,
+    ...(delays && { duration_s: seconds(delays) }),
+    ...(!delays && frames > 1 && { pages: frames }),
+  };
 }
 
-/** The picture as models and fingerprints want it. @throws as openPicture. */
+/** The picture, or its first frame or page, as models and fingerprints want it. @throws as openPicture. */
 export async function readPicture(
   bytes: Uint8Array,
   mediaType: PictureType,
@@ -53,20 +102,76 @@ export async function readPicture(
   spec: PictureSpec | undefined,
 ): Promise<PictureContent> {
   const source = await openSource(bytes, mediaType, limits);
+  return finish(source, spec, { digest: createHash('sha256').update(bytes).digest() });
+}
+
+/**
+ * All of a picture: one; each page of a TIFF; the frames of an animation with their times, some of many.
+ * @throws as openPicture.
+ */
+export async function* readPictures(
+  bytes: Uint8Array,
+  mediaType: PictureType,
+  limits: ExtractLimits,
+  spec: PictureSpec | undefined,
+): AsyncGenerator<PictureContent> {
+  const first = await openSource(bytes, mediaType, limits);
   const digest = createHash('sha256').update(bytes).digest();
-  return finish(source, spec, { digest });
+  const { frames, delays } = first;
+  if (frames > limits.pagesMax)
+    throw tooLarge(`Send pictures of at most ${limits.pagesMax} pages.`, {
+      pages: frames,
+      limit_pages: limits.pagesMax,
+    });
+  const step = delays ? Math.ceil(frames / FRAMES_LOOKED_AT) : 1;
+  for (let frame = 0; frame < frames; frame += step) {
+    if (!delays && frame >= limits.pagePicturesMax) return;
+    const source = frame === 0 ? first : await openSource(bytes, mediaType, limits, frame);
+    yield await finish(source, spec, {
+      // The whole file stands for its first picture; the others have no file of their own.
+      digest: frame === 0 ? digest : createHash('sha256').update(digest).update(`${frame}`).digest(),
+      ...(delays && {
+        time_s: seconds(delays.slice(0, frame)),
+        time_end_s: seconds(delays.slice(0, Math.min(frames, frame + step))),
+      }),
+      ...(!delays && frames > 1 && { page: frame + 1 }),
+    });
+  }
+}
+
+function seconds(delays: readonly number[]): number {
+  return delays.reduce((sum, delay) => sum + delay, 0) / 1000;
+}
+
+/** One page or frame (from 1) in grey, for a recogniser: at most `sideMax` pixels a side. @throws as openPicture. */
+export async function greyOfPicture(
+  bytes: Uint8Array,
+  mediaType: PictureType,
+  page: number,
+  sideMax: number,
+  limits: ExtractLimits,
+): Promise<{ grey: Uint8Array; width: number; height: number }> {
+  const source = await openSource(bytes, mediaType, limits, page - 1);
+  const { data, info } = await decoding(() =>
+    source
+      .pipeline()
+      .resize(sideMax, sideMax, { fit: 'inside', withoutEnlargement: true })
+      .greyscale()
+      .toColourspace('b-w')
+      .raw()
+      .toBuffer({ resolveWithObject: true }),
+  );
+  return { grey: data, width: info.width, height: info.height };
 }
 
 /** The same from pixels that another reader has decoded: the fourth channel is ignored. */
 export function fromRaw(
-  picture: RawPicture & { digest: Uint8Array; page: number },
+  picture: RawPicture,
   spec: PictureSpec | undefined,
+  rest: Pick<PictureContent, 'digest' | 'page' | 'time_s' | 'time_end_s'>,
 ): Promise<PictureContent> {
-  const { width, height, digest, page } = picture;
-  return finish({ width, height, pipeline: () => pipelineOfRaw(picture).removeAlpha() }, spec, {
-    digest,
-    page,
-  });
+  const { width, height } = picture;
+  return finish({ width, height, pipeline: () => pipelineOfRaw(picture).removeAlpha() }, spec, rest);
 }
 
 /** The picture in sRGB without transparency, made smaller where its longer side is over `longSide`; as WebP. @throws as openPicture. */
@@ -99,21 +204,33 @@ interface Source {
   readonly height: number;
   /** The picture in sRGB without transparency, before any scaling. */
   readonly pipeline: () => Sharp;
+  /** Pages, or frames of an animation. */
+  readonly frames: number;
+  /** Milliseconds of each frame of an animation. */
+  readonly delays?: readonly number[];
 }
 
-async function openSource(bytes: Uint8Array, mediaType: PictureType, limits: ExtractLimits): Promise<Source> {
+async function openSource(
+  bytes: Uint8Array,
+  mediaType: PictureType,
+  limits: ExtractLimits,
+  page = 0,
+): Promise<Source> {
   if (mediaType === 'image/bmp') return openBmp(bytes, limits);
   const open = () =>
-    sharp(bytes, { failOn: 'error', limitInputPixels: limits.pixelsMax, sequentialRead: true });
+    sharp(bytes, { failOn: 'error', limitInputPixels: limits.pixelsMax, sequentialRead: true, page });
   const metadata = await decoding(() =>
-    sharp(bytes, { failOn: 'error', limitInputPixels: false }).metadata(),
+    sharp(bytes, { failOn: 'error', limitInputPixels: false, page }).metadata(),
   );
   if (metadata.format !== FORMATS[mediaType]) throw corrupt(`it is no ${FORMATS[mediaType]} picture`);
   const { width, height } = metadata.autoOrient;
   checkPixels(width, height, limits);
+  const frames = metadata.pages ?? 1;
   return {
     width,
     height,
+    frames,
+    ...(frames > 1 && metadata.delay?.length === frames && { delays: metadata.delay }),
     pipeline: () => open().autoOrient().flatten({ background: WHITE }).toColourspace('srgb'),
   };
 }
@@ -123,7 +240,7 @@ function openBmp(bytes: Uint8Array, limits: ExtractLimits): Source {
   checkPixels(header.width, header.height, limits);
   const picture = reading(() => decodeBmp(bytes, header as BmpHeader));
   const { width, height } = picture;
-  return { width, height, pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }) };
+  return { width, height, frames: 1, pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }) };
 }
 
 function pipelineOfRaw({ data, width, height, channels }: RawPicture): Sharp {
@@ -131,9 +248,9 @@ function pipelineOfRaw({ data, width, height, channels }: RawPicture): Sharp {
 }
 
 async function finish(
-  { width, height, pipeline }: Source,
+  { width, height, pipeline }: Pick<Source, 'width' | 'height' | 'pipeline'>,
   spec: PictureSpec | undefined,
-  rest: { digest: Uint8Array; page?: number },
+  rest: Pick<PictureContent, 'digest' | 'page' | 'time_s' | 'time_end_s'>,
 ): Promise<PictureContent> {
   const grey = await decoding(() =>
     pipeline()

@@ -5,10 +5,13 @@ import { readHtml } from './html.ts';
 import { readMarkdown } from './markdown.ts';
 import { extractPdf, openPdf, tooManyCharacters } from './pdf.ts';
 import type { Pdfium } from './pdfium.ts';
-import { openPicture, type PictureType, readPicture } from './picture.ts';
+import { greyOfPicture, openPicture, type PictureType, readPictures } from './picture.ts';
 import { readPlain } from './plain.ts';
+import type { Done } from './program.ts';
 import { recognise } from './recognise.ts';
 import { corrupt, unsupported } from './refusal.ts';
+import { ShotMerger } from './shots.ts';
+import { JUDGED_SIDE_PIXELS, looksWritten } from './written.ts';
 
 /** What the readers of all types share, in the child process. */
 export interface Reading {
@@ -48,27 +51,48 @@ export async function openFile(
   return { kind: 'text', mediaType: found.mediaType };
 }
 
-/** Gives all of a file's contents to the sink. @returns its title. @throws as openFile. */
+/** Gives all of a file's contents to the sink. @returns its title, and what has no text. @throws as openFile. */
 export async function extractFile(
   bytes: Uint8Array,
   mediaType: string,
   reading: Reading,
   sink: Sink,
-): Promise<string | undefined> {
+): Promise<Pick<Done, 'title' | 'textless'>> {
   const { pdfium, limits, pictureSpec } = reading;
   if (mediaType === 'application/pdf') return extractPdf(pdfium, bytes, limits, pictureSpec, cutting(sink));
   const readText = TEXT_READERS[mediaType];
   if (!readText) {
     if (!mediaType.startsWith('image/')) throw unsupported(mediaType);
-    await sink.picture(await readPicture(bytes, mediaType as PictureType, limits, pictureSpec));
-    return undefined;
+    return extractPicture(bytes, mediaType as PictureType, reading, sink);
   }
   const text = decodeText(bytes);
   if (text === undefined) throw corrupt('it is no text');
   if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
   const { title, blocks } = readText(text);
   for (const block of blocks) await cutting(sink).block(block);
-  return title;
+  return { title };
+}
+
+async function extractPicture(
+  bytes: Uint8Array,
+  mediaType: PictureType,
+  { limits, pictureSpec }: Reading,
+  sink: Sink,
+): Promise<Pick<Done, 'textless'>> {
+  const shots = new ShotMerger(limits.pagePicturesMax);
+  const textless: number[] = [];
+  for await (const picture of readPictures(bytes, mediaType, limits, pictureSpec)) {
+    if (picture.time_s !== undefined) {
+      shots.push(picture);
+      continue;
+    }
+    await sink.picture(picture);
+    const page = picture.page ?? 1;
+    const { grey, width } = await greyOfPicture(bytes, mediaType, page, JUDGED_SIDE_PIXELS, limits);
+    if (looksWritten(grey, width)) textless.push(page);
+  }
+  for (const shot of shots.finish()) await sink.picture(shot);
+  return { textless };
 }
 
 /** The same sink, for blocks of any length. */
@@ -76,10 +100,15 @@ function cutting(sink: Sink): Sink {
   return {
     ...sink,
     block: async (block) => {
-      for (let rest = block.text; rest !== ''; ) {
+      for (let rest = block.text, from = 0; rest !== ''; ) {
         const end = rest.length <= BLOCK_LENGTH_MAX ? rest.length : cutBefore(rest);
-        await sink.block({ ...block, text: rest.slice(0, end) });
-        rest = rest.slice(end).trimStart();
+        const marks = block.marks
+          ?.filter(({ at }) => at >= from && at < from + end)
+          .map((mark) => ({ ...mark, at: mark.at - from }));
+        await sink.block({ ...block, text: rest.slice(0, end), ...(marks && { marks }) });
+        const left = rest.slice(end).trimStart();
+        from += rest.length - left.length;
+        rest = left;
       }
     },
   };

@@ -2,7 +2,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { decodeText } from './charset.ts';
 import { looksLikeHtml } from './html.ts';
 import { looksLikeMarkdown } from './markdown.ts';
-import type { PictureType } from './picture.ts';
+import { type PictureType, pictureTypeOf } from './picture.ts';
 import { unsupported } from './refusal.ts';
 
 /** A file's type by its content. */
@@ -20,19 +20,10 @@ const PDF_PROBE_BYTES = 1024;
 /** What a recogniser needs to see of a binary file. */
 const BINARY_PROBE_BYTES = 256 * 1024;
 
-const PICTURES: Readonly<Record<string, PictureType>> = {
-  'image/jpeg': 'image/jpeg',
-  'image/png': 'image/png',
-  'image/apng': 'image/png',
-  'image/webp': 'image/webp',
-  'image/bmp': 'image/bmp',
-};
-
 /** Formats that are written in letters and need a reader of their own. */
 const LETTERED: readonly [RegExp, string][] = [
   [/^\{\\rtf/, 'application/rtf'],
   [/^%!PS/, 'application/postscript'],
-  [/^(<\?xml[^>]{0,500}\?>|<!--[\s\S]{0,2000}?-->|<!doctype[^>]{0,500}>|\s)*<svg[\s>]/i, 'image/svg+xml'],
   [/^<\?xml[\s]/, 'application/xml'],
 ];
 
@@ -47,11 +38,12 @@ export async function recognise(bytes: Uint8Array, name: string | undefined): Pr
     return { kind: 'document', mediaType: 'application/pdf' };
   }
   const text = decodeText(bytes);
-  if (text !== undefined) return recogniseText(text, name);
+  const isText = text !== undefined;
+  const picture = await pictureTypeOf(bytes);
+  if (picture && (!isText || picture === 'image/svg+xml')) return { kind: 'picture', mediaType: picture };
+  if (isText) return recogniseText(text, name);
   const found = await fileTypeFromBuffer(bytes.subarray(0, BINARY_PROBE_BYTES)).catch(() => undefined);
-  const picture = found && PICTURES[found.mime];
-  if (!picture) throw unsupported(found?.mime);
-  return { kind: 'picture', mediaType: picture };
+  throw unsupported(found?.mime);
 }
 
 function recogniseText(text: string, name: string | undefined): Recognised {

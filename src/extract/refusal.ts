@@ -2,7 +2,8 @@ import { READABLE_TYPES } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 
 /** What can be read, for people. */
-const READABLE_NAMES = 'plain text, Markdown, HTML, PDF, JPEG, PNG, WebP or uncompressed BMP';
+const READABLE_NAMES =
+  'plain text, Markdown, HTML, PDF, JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG or uncompressed BMP';
 
 export function unsupported(mediaType: string | undefined): FarthingError {
   const what =

@@ -3,6 +3,7 @@ import { FAMILIES } from '../domain/family.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
 import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+import { PAGE_KINDS, TEXT_SOURCES } from '../domain/segment.ts';
 
 /** The same schemas validate requests and describe them in /openapi.json. `null` means absent everywhere. */
 
@@ -84,10 +85,24 @@ export const WorkspaceExtendSchema = Type.Object(
 );
 export type WorkspaceExtend = Static<typeof WorkspaceExtendSchema>;
 
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+
 export const LocatorSchema = Type.Object(
   {
     page: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Page of the file, from 1, for paged documents.' }),
+    ),
+    page_kind: Type.Optional(
+      Type.Union(
+        PAGE_KINDS.map((kind) => Type.Literal(kind)),
+        { description: 'What `page` counts, where it is no page of paper.' },
+      ),
+    ),
+    box: Type.Optional(
+      Type.Object(
+        { x: Share, y: Share, width: Share, height: Share },
+        described('Where the text stands, in shares of the page from its upper left corner.'),
+      ),
     ),
     time_s: Type.Optional(Type.Number({ description: 'Start in seconds, for time-based media.' })),
     time_end_s: Type.Optional(Type.Number({ description: 'End in seconds.' })),
@@ -146,7 +161,25 @@ export const HitSchema = Type.Object(
     family: FamilySchema,
     locator: Type.Ref('Locator'),
     score: Type.Number({ description: 'Fused score; higher is better.' }),
-    snippet: Type.Optional(Type.String({ description: 'Start of the passage, for text.' })),
+    snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
+    highlights: Type.Optional(
+      Type.Array(
+        Type.Tuple([Type.Integer({ minimum: 0 }), Type.Integer({ minimum: 0 })]),
+        described('Where words of the query stand in the snippet: start and end, in UTF-16 code units.'),
+      ),
+    ),
+    text_source: Type.Optional(
+      Type.Union(
+        TEXT_SOURCES.map((source) => Type.Literal(source)),
+        {
+          description:
+            'How the text came to be known: written in the file, recognised (OCR), from subtitles or speech.',
+        },
+      ),
+    ),
+    ocr_confidence: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'How sure OCR was of the text.' }),
+    ),
     segments: Type.Integer({
       minimum: 1,
       description: 'Segments of the same page, shot or section folded into this hit.',

@@ -86,7 +86,7 @@ export class Ingest {
   ): Promise<{ opened: Opened } | { duplicate: IngestAnswer }> {
     const duplicate = await this.#findDuplicate(tenant, upload);
     if (duplicate) return { duplicate };
-    return { opened: await this.#parts.extractor.open(upload.path, { name: upload.name }) };
+    return { opened: await this.#parts.extractor.open(upload.path, { name: upload.name, tenant }) };
   }
 
   /**
@@ -326,7 +326,7 @@ export class Ingest {
 }
 
 function pendingItem(upload: StagedUpload, opened: Opened, now: string, expiresAt: string | null): Item {
-  const { pages, width, height, title } = opened;
+  const { pages, duration_s, width, height, title } = opened;
   return {
     id: newId('item'),
     name: upload.name,
@@ -340,6 +340,7 @@ function pendingItem(upload: StagedUpload, opened: Opened, now: string, expiresA
     expires_at: expiresAt,
     ...(title !== undefined && { title }),
     ...(pages !== undefined && { pages }),
+    ...(duration_s !== undefined && { duration_s }),
     ...(width !== undefined && { width }),
     ...(height !== undefined && { height }),
   };

@@ -28,7 +28,7 @@ export interface IngestTenants<Shard = IngestShard> {
 }
 
 export interface IngestExtractor {
-  open(path: string, hint: { name?: string }): Promise<Opened>;
+  open(path: string, hint: { name?: string; tenant?: string }): Promise<Opened>;
   extract(
     path: string,
     opened: Opened,

@@ -1,28 +1,46 @@
 import type { PictureContent } from '../domain/document.ts';
 import { FAMILIES, type Family } from '../domain/family.ts';
-import type { IngestPassage, IngestSegment, VectorsBySpace } from './parts.ts';
+import type { PageKind } from '../domain/segment.ts';
+import type { LocatedPassage } from './locate.ts';
+import type { IngestSegment, VectorsBySpace } from './parts.ts';
 
 /** Segments of passages, each with its row of every space that the encoder filled. */
 export function passageSegments(
   item: string,
-  passages: readonly IngestPassage[],
+  passages: readonly LocatedPassage[],
   vectors: VectorsBySpace,
 ): IngestSegment[] {
-  return passages.map(({ text, locator, place, words }, index) => ({
-    record: { item, locator, place, text },
+  return passages.map(({ text, locator, place, words, text_source, ocr_confidence }, index) => ({
+    record: {
+      item,
+      locator,
+      place,
+      text,
+      ...(text_source && { text_source }),
+      ...(ocr_confidence !== undefined && { ocr_confidence }),
+    },
     words,
     vectors: rowsAt(vectors, index, passages.length),
   }));
 }
 
-/** Segments of pictures: a page's lies at the page's place, so that it is folded with the page's passages. */
+/** Segments of pictures: a page's lies at the page's place, so that it is folded with the page's passages; a shot has its own. */
 export function pictureSegments(
   item: string,
   pictures: readonly PictureContent[],
   vectors: VectorsBySpace,
+  pageKind?: PageKind,
 ): IngestSegment[] {
-  return pictures.map(({ page, fingerprint, digest }, index) => ({
-    record: { item, locator: page === undefined ? {} : { page }, place: page ?? 0 },
+  return pictures.map(({ page, time_s, time_end_s, fingerprint, digest }, index) => ({
+    record: {
+      item,
+      locator: {
+        ...(page !== undefined && { page, ...(pageKind !== undefined && { page_kind: pageKind }) }),
+        ...(time_s !== undefined && { time_s }),
+        ...(time_end_s !== undefined && { time_end_s }),
+      },
+      place: page ?? (time_s === undefined ? 0 : index + 1),
+    },
     fingerprint,
     digest,
     vectors: rowsAt(vectors, index, pictures.length),

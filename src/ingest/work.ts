@@ -3,6 +3,7 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
 import type { JobTable } from './job-table.ts';
+import { cuttable, locate } from './locate.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
@@ -47,12 +48,15 @@ export async function workOn(
   signal: AbortSignal,
 ): Promise<Finished> {
   await jobs.move(job.id, 'extracting');
-  const opened = known ?? (await extractor.open(path, { name: item.name }));
+  const opened = known ?? (await extractor.open(path, { name: item.name, tenant: job.tenant }));
   signal.throwIfAborted();
   const onProgress = (fraction: number): void => jobs.note(job.id, fraction * EXTRACTED, 0);
-  const { title, blocks, pictures } = await extractor.extract(path, opened, { signal, onProgress });
+  const extracted = await extractor.extract(path, opened, { signal, onProgress });
   signal.throwIfAborted();
-  const passages = await encoder.cutPassages({ title, blocks }, { tenant: job.tenant, signal });
+  const { title, pictures } = extracted;
+  const blocks = cuttable(extracted.blocks);
+  const cut = await encoder.cutPassages({ title, blocks }, { tenant: job.tenant, signal });
+  const passages = locate(cut, blocks, extracted);
   const count = passages.length + pictures.length;
   checkCount(count, limits);
   await jobs.move(job.id, 'encoding', { progress: EXTRACTED, segments: count });
@@ -79,7 +83,7 @@ export async function workOn(
       )
     : {};
   const ofPassages = passageSegments(item.id, passages, texts);
-  const ofPictures = pictureSegments(item.id, pictures, shown);
+  const ofPictures = pictureSegments(item.id, pictures, shown, opened.pageKind);
   return {
     item: {
       ...item,

@@ -130,6 +130,11 @@ export const SETTINGS = {
     'Most entries of the books (about 0.5 kB each); the oldest are dropped first, the totals keep them.',
   ),
   FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
+  OCR_LANGUAGES: setting(
+    list,
+    'eng',
+    'Languages of scans (ISO 639-2, separated by commas), each from an npm package @tesseract.js-data/…; empty: scans are not recognised.',
+  ),
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
   PROVIDER: setting(

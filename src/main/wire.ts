@@ -80,6 +80,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     pictureSpec: encoder.pictureSpec,
     limits,
     scratchFolder: join(data, 'scratch'),
+    languages: settings.OCR_LANGUAGES,
     log: event,
   });
   const time = new RentedTime(store, clock, {

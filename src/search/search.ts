@@ -18,9 +18,8 @@ import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { planLists } from './plan.ts';
+import { snippetOf } from './snippet.ts';
 
-/** A snippet's length in characters: enough to see why a passage was found. */
-const SNIPPET_LENGTH = 320;
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -130,7 +129,7 @@ export class Search {
       exact &&= ranking.exact;
     }
     const scanned = performance.now();
-    const hits = toHits(snapshot, fuse(scored, { k, depth }));
+    const hits = toHits(snapshot, fuse(scored, { k, depth }), query);
     return { hits, exact, timing: { scan_ms: scanned - started, fuse_ms: performance.now() - scanned } };
   }
 }
@@ -199,7 +198,7 @@ function scoredList(
 }
 
 /** Reads what a hit shows, for the places of the answer alone. */
-function toHits(snapshot: Snapshot, fused: readonly FusedPlace[]): Hit[] {
+function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string | undefined): Hit[] {
   const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
   const items = itemsOf(snapshot, records);
   const hits: Hit[] = [];
@@ -207,7 +206,15 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[]): Hit[] {
     const record = records[index];
     const item = record && items.get(record.item);
     if (item)
-      hits.push({ item, confidence, family, locator: record.locator, score, ...snippetOf(record), segments });
+      hits.push({
+        item,
+        confidence,
+        family,
+        locator: record.locator,
+        score,
+        ...shownText(record, query),
+        segments,
+      });
   }
   return hits;
 }
@@ -222,7 +229,15 @@ function itemsOf(
   return new Map([...ids].map((id, index) => [id, items[index]]));
 }
 
-function snippetOf({ text }: SegmentRecord): { snippet?: string } {
+/** What a hit shows of a passage; nothing of a picture. */
+function shownText(
+  { text, text_source = 'native', ocr_confidence }: SegmentRecord,
+  query: string | undefined,
+): Pick<Hit, 'snippet' | 'highlights' | 'text_source' | 'ocr_confidence'> {
   if (text === undefined) return {};
-  return { snippet: text.length > SNIPPET_LENGTH ? `${text.slice(0, SNIPPET_LENGTH).trimEnd()}…` : text };
+  return {
+    ...snippetOf(text, query),
+    text_source,
+    ...(ocr_confidence !== undefined && { ocr_confidence }),
+  };
 }

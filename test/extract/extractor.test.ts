@@ -137,13 +137,7 @@ t.test('what cannot be read is refused with the list of what can', async (t) => 
     'UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAYVBLBQYAAAAAAQABAC8AAAAfAAAAAAA=',
     'base64',
   );
-  for (const content of [
-    zip,
-    '{\\rtf1 text}',
-    '<?xml version="1.0"?><a/>',
-    '<svg xmlns="http://www.w3.org/2000/svg"/>',
-    Buffer.alloc(3000),
-  ]) {
+  for (const content of [zip, '{\\rtf1 text}', '<?xml version="1.0"?><a/>', Buffer.alloc(3000)]) {
     await t.rejects(extractor.open(file(content), {}), {
       code: 'media_type_unsupported',
       facts: { readable: [...READABLE_TYPES] },

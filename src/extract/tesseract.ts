@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+/** The calls of Tesseract (include/tesseract/baseapi.h, as tesseract.js-core binds them) that are used. */
+interface BaseApi {
+  Init(dataPath: null, languages: string, engine: number, config: undefined): number;
+  SetImageFile(exifOrientation: number, angle: number): number;
+  Recognize(monitor: null): number;
+  GetJSONText(page: number): string;
+  Clear(): void;
+}
+
+interface Core {
+  readonly FS: { writeFile(path: string, data: Uint8Array): void };
+  readonly TessBaseAPI: new () => BaseApi;
+}
+
+export interface Corners {
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+}
+
+export interface ReadWord {
+  readonly text: string;
+  /** 0..100. */
+  readonly confidence: number;
+}
+
+export interface ReadLine {
+  readonly bbox: Corners;
+  readonly words: readonly ReadWord[];
+}
+
+export interface ReadParagraph {
+  readonly lines: readonly ReadLine[];
+}
+
+const LSTM_ONLY = 1; // OEM_LSTM_ONLY
+const require = createRequire(import.meta.url);
+
+/** The package that holds a language's data, after its ISO 639-2 code: `eng`, `deu`, `chi_sim`, … */
+export function languagePackage(language: string): string {
+  return `@tesseract.js-data/${language}`;
+}
+
+/** Languages of a list whose data is not installed. */
+export function missingLanguages(languages: readonly string[]): string[] {
+  return languages.filter((language) => {
+    try {
+      dataFile(language);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
+
+function dataFile(language: string): string {
+  if (!/^[a-z]{3}(_[a-z]{1,8})?$/i.test(language)) throw new RangeError(`${language} is no language code`);
+  const folder = join(require.resolve(`${languagePackage(language)}/package.json`), '..');
+  return join(folder, '4.0.0_best_int', `${language}.traineddata.gz`);
+}
+
+/** Tesseract as WebAssembly, on this thread: a process that does nothing else needs no worker beside it. */
+export class Tesseract {
+  readonly #core: Core;
+  readonly #api: BaseApi;
+
+  private constructor(core: Core, api: BaseApi) {
+    this.#core = core;
+    this.#api = api;
+  }
+
+  /** Reads the languages' data from their packages. @throws when one is not installed. */
+  static async load(languages: readonly string[]): Promise<Tesseract> {
+    const create = require('tesseract.js-core/tesseract-core-simd-lstm') as (
+      options: object,
+    ) => Promise<Core>;
+    const core = await create({});
+    for (const language of languages)
+      core.FS.writeFile(`/${language}.traineddata`, gunzipSync(readFileSync(dataFile(language))));
+    const api = new core.TessBaseAPI();
+    if (api.Init(null, languages.join('+'), LSTM_ONLY, undefined) !== 0)
+      throw new Error('Tesseract does not start');
+    return new Tesseract(core, api);
+  }
+
+  /** Recognises the text of a grey picture (one byte a pixel), in reading order. Runs for seconds. */
+  read(grey: Uint8Array, width: number, height: number): ReadParagraph[] {
+    const picture = Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), grey]);
+    this.#core.FS.writeFile('/input', picture);
+    if (this.#api.SetImageFile(1, 0) === 1) throw new RangeError('Tesseract takes no such picture');
+    this.#api.Recognize(null);
+    const { blocks } = JSON.parse(this.#api.GetJSONText(0)) as {
+      blocks: readonly { paragraphs?: readonly ReadParagraph[] }[];
+    };
+    this.#api.Clear();
+    return blocks.flatMap(({ paragraphs }) => paragraphs ?? []);
+  }
+}
