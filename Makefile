@@ -12,13 +12,15 @@ ADDON := src/native/addon/built
 CLIENT := dist/client/index.js
 PEERS := bench/peers/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
+CONSOLE := .build/console/index.html
+CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(ADDON) $(CLIENT) ## Install the packages and build the native part
+setup: $(ADDON) $(CLIENT) $(CONSOLE) ## Install the packages, build the native part, the client and the console
 
 $(MODULES): package.json package-lock.json
 	@scripts/prerequisites.sh
@@ -42,6 +44,13 @@ $(ADDON): $(MODULES) $(NATIVE_SOURCES)
 
 $(CLIENT): $(MODULES) tsconfig.client.json $(wildcard src/client/*.ts src/domain/*.ts)
 	npm run --silent build:client
+	@touch $@
+
+console: $(CONSOLE) ## Build the console
+
+$(CONSOLE): $(MODULES) $(CONSOLE_SOURCES)
+	@echo "── building the console"
+	@npm run --silent build:console >/dev/null
 	@touch $@
 
 run: setup ## Start the server; the first start shows a paid round trip
@@ -79,11 +88,11 @@ crash: setup ## Kill a server under paid traffic and compare the books: KILLS=10
 	@KILLS=$(KILLS) SEED=$(SEED) node test/payment/crash/main.ts
 
 lint: setup ## Checks without tests
-	@node test/all.ts 'format and lint' types 'native format' 'native lint'
+	@node test/all.ts 'format and lint' types 'console types' 'native format' 'native lint'
 
 format: $(MODULES) ## Format all code
 	npx biome check --write .
 	cargo fmt --manifest-path native/Cargo.toml --all
 
 clean: ## Remove what was built (not the data)
-	rm -rf node_modules native/target src/native/addon dist .tap
+	rm -rf node_modules native/target src/native/addon dist .tap .build/console

@@ -54,6 +54,7 @@ const cargo = (...args: string[]) => [
 const STEPS: readonly Step[] = [
   { name: 'format and lint', command: ['npx', 'biome', 'check', '--error-on-warnings', '.'], count: asOne },
   { name: 'types', command: ['npx', 'tsc', '--noEmit'], count: asOne },
+  { name: 'console types', command: ['npx', 'tsc', '--noEmit', '-p', 'src/console'], count: asOne },
   {
     name: 'native format',
     command: ['cargo', 'fmt', '--manifest-path', 'native/Cargo.toml', '--all', '--check'],

@@ -1,3 +1,4 @@
+import { consoleRoutes } from './console.ts';
 import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { ingestRoute, workspaceIngestRoute } from './routes/ingest.ts';
@@ -15,8 +16,15 @@ import {
 } from './routes/workspaces.ts';
 import type { Services } from './services.ts';
 
-/** Every route of the server. `notes` is added to the description: what is not available right now. */
-export function allRoutes(services: Services, notes: () => string): Route[] {
+export interface RouteOptions {
+  /** Added to the description: what is not available right now. */
+  readonly notes: () => string;
+  /** Where the built console lies; undefined: it is turned off. */
+  readonly consoleFolder: string | undefined;
+}
+
+/** Every route of the server. */
+export function allRoutes(services: Services, { notes, consoleFolder }: RouteOptions): Route[] {
   const routes: Route[] = [
     searchRoute(services),
     ingestRoute(services),
@@ -33,6 +41,7 @@ export function allRoutes(services: Services, notes: () => string): Route[] {
     usageRoute(services),
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
+    ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     ...serviceRoutes(services, () => describeApi(routes, services.baseUrl(), notes())),
   ];
   return routes;

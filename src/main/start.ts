@@ -30,6 +30,9 @@ export interface Running {
 /** Expiries are looked at and the clock is kept once a second: expiry is exact to a second. */
 const SWEEP_INTERVAL_MS = 1000;
 
+/** Where `make console` builds the console. */
+const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
+
 /** Sources of time; tests put simulated ones in their place. */
 export type Times = Pick<WireOptions, 'clock' | 'monotonic'>;
 
@@ -79,7 +82,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),
-    routes: allRoutes(parts.services, () => unavailableNotes(encoder)),
+    routes: allRoutes(parts.services, {
+      notes: () => unavailableNotes(encoder),
+      consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
+    }),
     onAnswered: (event) => log.info({ event: 'answered', ...event }),
     onFault: parts.services.onFault,
   });

@@ -271,5 +271,9 @@ function report(
       workspace: formatUsd(settings.WORKSPACE_BASE_USD),
       workspace_minute: formatUsd(settings.WORKSPACE_MINUTE_USD),
     },
+    workspace_minutes: {
+      min: settings.WORKSPACE_TTL_MINUTES_MIN,
+      max: settings.WORKSPACE_TTL_MINUTES_MAX,
+    },
   };
 }

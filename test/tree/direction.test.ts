@@ -22,6 +22,8 @@ const RANKS: Readonly<Record<string, number>> = {
   cli: 4,
   mcp: 3,
   client: 1,
+  // Runs in browsers: shares nothing with the server but words.
+  console: 1,
   domain: 0,
 };
 
@@ -30,13 +32,13 @@ const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly stri
   { pattern: /^uWebSockets\.js$/, owners: ['http'] },
   { pattern: /^(piscina|onnxruntime-node)$/, owners: ['encode'] },
   { pattern: /^lmdb$/, owners: ['state'] },
-  // The demo in main is an agent of its own: it pays like any client.
-  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'main', 'client', 'cli'] },
+  // The demo in main is an agent of its own, as are the console and the client: they pay like any client.
+  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'main', 'client', 'cli', 'console'] },
 ];
 
 const root = resolve(import.meta.dirname, '../../src');
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-  (name) => name.endsWith('.ts') && !name.endsWith('.d.ts'),
+  (name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'),
 );
 
 function importsOf(file: string): string[] {

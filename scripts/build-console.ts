@@ -1,0 +1,61 @@
+/**
+ * Builds the console (src/console) into .build/console: hashed names, and each file precompressed beside it.
+ * `node scripts/build-console.ts`; called by `make console`.
+ */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const root = resolve(import.meta.dirname, '..');
+const source = join(root, 'src/console');
+const target = join(root, '.build/console');
+
+const { outputFiles, metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ['main.tsx', 'theme.ts', 'icon.svg', 'style/main.css'].map((name) =>
+    join('src/console', name),
+  ),
+  outdir: '.build/console/assets',
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  loader: { '.svg': 'copy' },
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  target: ['es2022', 'chrome115', 'firefox115', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  minify: true,
+  legalComments: 'none',
+  metafile: true,
+  write: false,
+  define: { 'process.env.NODE_ENV': '"production"' },
+});
+
+/** Addresses of the entries in the page, by the names of their sources. */
+const addresses = new Map<string, string>();
+for (const [path, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
+  const from = entryPoint ?? Object.keys(inputs)[0];
+  if (from !== undefined) addresses.set(basename(from), `/assets/${basename(path)}`);
+}
+const template = await readFile(join(source, 'index.html'), 'utf8');
+const page = template.replace(/\{\{(.+?)\}\}/g, (_, name: string) => {
+  const address = addresses.get(name);
+  if (address === undefined) throw new Error(`index.html names ${name}, which was not built`);
+  return address;
+});
+
+await rm(target, { recursive: true, force: true });
+await mkdir(join(target, 'assets'), { recursive: true });
+await keep(join(target, 'index.html'), Buffer.from(page));
+for (const { path, contents } of outputFiles) await keep(join(target, 'assets', basename(path)), contents);
+
+async function keep(path: string, bytes: Uint8Array): Promise<void> {
+  const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+  const gz = gzipSync(bytes, { level: 9 });
+  await writeFile(path, bytes);
+  await writeFile(`${path}.br`, br);
+  await writeFile(`${path}.gz`, gz);
+  console.log(`${basename(path)}: ${bytes.length} bytes, ${br.length} as brotli, ${gz.length} as gzip`);
+}

@@ -1,0 +1,108 @@
+import { base, faultOf, refreshUsage } from './actions.ts';
+import type { Family, Hit, SearchAnswer } from './answers.ts';
+import { previewOf, toBase64 } from './pictures.ts';
+import { ask, send } from './server.ts';
+import { type Asked, type QueryPicture, session } from './session.ts';
+
+export interface SearchOptions {
+  /** None: all that apply. */
+  readonly families: readonly Family[];
+  readonly k: number;
+}
+
+let options: SearchOptions = { families: [], k: 30 };
+let running: AbortController | undefined;
+
+export function setOptions(changed: SearchOptions): void {
+  options = changed;
+}
+
+/** Takes a picture to search with, in place of a former one. */
+export function takePicture(blob: Blob, name: string): void {
+  dropPicture();
+  session.set({
+    picture: { blob, name, address: URL.createObjectURL(blob) },
+    said: `Searching with ${name}.`,
+  });
+  void search();
+}
+
+export function dropPicture(): void {
+  session.set({ picture: undefined });
+}
+
+/** Searches by what stands in the field, and with the picture beside it. A search that still runs is given up. */
+export async function search(): Promise<void> {
+  const { query, picture } = session.value;
+  await run({ query: query.trim(), picture });
+}
+
+/** Searches with what a hit shows: its picture, or else its words. */
+export async function moreLike(hit: Hit): Promise<void> {
+  const { opened } = session.value;
+  if (!opened) return;
+  const picture = hit.family === 'visual' || hit.snippet === undefined ? await pictureOf(hit) : undefined;
+  const query = picture ? '' : (hit.snippet ?? '').slice(0, 400);
+  session.set({ query, picture });
+  await run({ query, picture });
+}
+
+async function pictureOf({ item, locator }: Hit): Promise<QueryPicture | undefined> {
+  const { opened } = session.value;
+  if (!opened) return undefined;
+  const picture = await previewOf({
+    workspace: opened.id,
+    token: opened.token,
+    item: item.id,
+    page: locator.page,
+    timeS: locator.time_s,
+  });
+  // An address of its own: the preview's may be freed while this one is still shown.
+  return picture && { blob: picture.blob, name: item.name, address: URL.createObjectURL(picture.blob) };
+}
+
+async function run(asked: Asked): Promise<void> {
+  const { opened } = session.value;
+  if (!opened || (asked.query === '' && !asked.picture)) return;
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  session.set({ searching: true, fault: undefined });
+  try {
+    const json = {
+      ...(asked.query !== '' && { query: asked.query }),
+      ...(asked.picture && { image_b64: await toBase64(asked.picture.blob) }),
+      ...(options.families.length > 0 && { families: options.families }),
+      k: options.k,
+    };
+    const started = performance.now();
+    const answer = await ask<SearchAnswer>({
+      method: 'POST',
+      path: `${base(opened)}/search`,
+      token: opened.token,
+      json,
+      signal: mine.signal,
+      note: asked.query || asked.picture?.name,
+    });
+    if (running !== mine || session.value.opened?.id !== opened.id) return;
+    const found = answer.hits.length === 1 ? 'one hit' : `${answer.hits.length} hits`;
+    session.set({
+      search: { asked, answer, roundTripMs: performance.now() - started },
+      said: `${found} in ${Math.round(answer.latency_ms)} milliseconds.`,
+    });
+    await refreshUsage();
+  } catch (error) {
+    if (!mine.signal.aborted) session.set({ fault: faultOf(error) });
+  } finally {
+    if (running === mine) session.set({ searching: false });
+  }
+}
+
+/** An item's whole file, as a blob that the caller frees. */
+export async function contentOf(item: string): Promise<string> {
+  const { opened } = session.value;
+  if (!opened) throw new Error('No workspace is open.');
+  const response = await send({ path: `${base(opened)}/items/${item}/content`, token: opened.token });
+  if (!response.ok) throw new Error('The file is gone.');
+  return URL.createObjectURL(await response.blob());
+}

@@ -1,0 +1,83 @@
+import type { Disposal, Item, Job, SearchAnswer, ServerFacts, Usage } from './answers.ts';
+import type { ReceiptCheck } from './receipt.ts';
+import { Store } from './store.ts';
+import type { Wallet } from './wallet.ts';
+
+/** The workspace that is open, kept over a reload: it was paid for. */
+export interface Opened {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface FileEntry {
+  readonly key: number;
+  readonly name: string;
+  readonly bytes: number;
+  /** `sending`, a state of its job, `refused` or `duplicate`. */
+  readonly state: string;
+  readonly progress: number;
+  readonly item?: Item;
+  readonly job?: Job;
+  readonly why?: string;
+}
+
+/** A picture that is searched with. */
+export interface QueryPicture {
+  readonly blob: Blob;
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface Asked {
+  readonly query: string;
+  readonly picture?: QueryPicture;
+}
+
+export interface SearchState {
+  readonly asked: Asked;
+  readonly answer: SearchAnswer;
+  /** Milliseconds from sending to the answer read, as the page saw them. */
+  readonly roundTripMs: number;
+}
+
+export interface Session {
+  readonly facts?: ServerFacts;
+  readonly wallet?: Wallet;
+  readonly opened?: Opened;
+  readonly usage?: Usage;
+  /** `performance.now()` at which the rented time is over. */
+  readonly endsAt?: number;
+  readonly files: readonly FileEntry[];
+  readonly query: string;
+  readonly picture?: QueryPicture;
+  readonly searching: boolean;
+  readonly search?: SearchState;
+  readonly disposal?: Disposal;
+  readonly check?: ReceiptCheck;
+  /** What is being done right now and holds the buttons. */
+  readonly busy?: string;
+  readonly fault?: string;
+  /** Said to people who cannot see the change. */
+  readonly said: string;
+}
+
+export const session = new Store<Session>({ files: [], query: '', searching: false, said: '' });
+
+const OPENED = 'farthing.workspace';
+
+/** The workspace of an earlier visit, if there is one. */
+export function recallOpened(): Opened | undefined {
+  try {
+    const kept = JSON.parse(localStorage.getItem(OPENED) ?? 'null') as Partial<Opened> | null;
+    return typeof kept?.id === 'string' && typeof kept.token === 'string'
+      ? { id: kept.id, token: kept.token }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keepOpened(opened: Opened | undefined): void {
+  if (opened) localStorage.setItem(OPENED, JSON.stringify(opened));
+  else localStorage.removeItem(OPENED);
+}

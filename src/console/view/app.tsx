@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks';
+import { dismissFault } from '../model/actions.ts';
+import { session } from '../model/session.ts';
+import { useStore } from '../model/store.ts';
+import { CloseIcon, CoinIcon, ThemeIcon } from './icons.tsx';
+import { Receipt } from './receipt.tsx';
+import { Requests } from './requests.tsx';
+import { Start } from './start.tsx';
+import { WalletChip } from './wallet-chip.tsx';
+import { WorkspaceView } from './workspace.tsx';
+
+/** The whole page: what it shows follows from what there is. */
+export function App() {
+  const { opened, disposal, fault, said, facts } = useStore(session);
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="top">
+        <span class="brand">
+          <CoinIcon />
+          <span>Farthing</span>
+        </span>
+        {facts?.payment.facilitator.kind === 'local' && <span class="play-money">play money</span>}
+        <span class="spring" />
+        <WalletChip />
+        <ThemeButton />
+      </header>
+      <main id="main" tabIndex={-1}>
+        {fault !== undefined && (
+          <div class="fault" role="alert">
+            <p>{fault}</p>
+            <button type="button" class="plain" aria-label="Dismiss" onClick={dismissFault}>
+              <CloseIcon />
+            </button>
+          </div>
+        )}
+        {opened ? <WorkspaceView opened={opened} /> : disposal ? <Receipt disposal={disposal} /> : <Start />}
+      </main>
+      <footer class="bottom">
+        <Requests />
+        <p>
+          <a href="/openapi.json">openapi.json</a> · <a href="/readyz">readyz</a>
+        </p>
+      </footer>
+      <p class="unseen" role="status">
+        {said}
+      </p>
+    </>
+  );
+}
+
+type Theme = 'light' | 'dark';
+
+function ThemeButton() {
+  const root = document.documentElement;
+  const system: Theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  const [theme, setTheme] = useState<Theme>((root.dataset.theme as Theme | undefined) ?? system);
+  const other: Theme = theme === 'dark' ? 'light' : 'dark';
+  const change = () => {
+    root.dataset.theme = other;
+    localStorage.setItem('farthing.theme', other);
+    setTheme(other);
+  };
+  return (
+    <button
+      type="button"
+      class="plain"
+      aria-label={`Use the ${other} theme`}
+      title={`Use the ${other} theme`}
+      onClick={change}
+    >
+      <ThemeIcon />
+    </button>
+  );
+}

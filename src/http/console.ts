@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { FarthingError } from '../domain/error.ts';
+import type { Exchange } from './exchange.ts';
+import type { BytesReply, Route } from './route.ts';
+
+/** One file of the built console, in every encoding that it was built in. */
+interface Asset {
+  readonly type: string;
+  readonly encodings: ReadonlyMap<Encoding, { readonly bytes: Uint8Array; readonly etag: string }>;
+}
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+const SUFFIXES: Readonly<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' };
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Nothing inline, nothing from elsewhere; pictures and videos of the workspace come as blobs of the page's own making. */
+const POLICY = [
+  "default-src 'self'",
+  "img-src 'self' blob:",
+  "media-src 'self' blob:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-cache',
+};
+/** A name holds a digest of its content. */
+const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+/**
+ * The console at `/` and its assets, read once from the folder that `make console` built. An absent folder is no fault of
+ * the start: `/` then says what to do.
+ */
+export function consoleRoutes(folder: string): Route[] {
+  const pages = readAssets(folder);
+  const assets = readAssets(join(folder, 'assets'));
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      handle: (exchange) => {
+        const page = pages.get('index.html');
+        if (!page) throw new FarthingError('not_found', 'The console is not built: `make console` does it.');
+        return give(exchange, page, PAGE_HEADERS);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/assets/{name}',
+      handle: (exchange, { name }) => {
+        const asset = assets.get(name!);
+        if (!asset) throw new FarthingError('not_found', 'The console has no such file.');
+        return give(exchange, asset, ASSET_HEADERS);
+      },
+    },
+  ];
+}
+
+function readAssets(folder: string): Map<string, Asset> {
+  const found = new Map<string, Asset & { encodings: Map<Encoding, { bytes: Uint8Array; etag: string }> }>();
+  for (const entry of entriesOf(folder)) {
+    const encoding = SUFFIXES[extname(entry)] ?? 'identity';
+    const name = encoding === 'identity' ? entry : entry.slice(0, -extname(entry).length);
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const asset = found.get(name) ?? { type, encodings: new Map() };
+    const bytes = readFileSync(join(folder, entry));
+    const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+    asset.encodings.set(encoding, { bytes, etag: `"${digest}"` });
+    found.set(name, asset);
+  }
+  return found;
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function give(exchange: Exchange, asset: Asset, headers: Readonly<Record<string, string>>): BytesReply {
+  const encoding = chooseEncoding(exchange.header('accept-encoding') ?? '', asset);
+  const { bytes, etag } = asset.encodings.get(encoding)!;
+  const shared = { ...headers, ETag: etag, Vary: 'Accept-Encoding', 'X-Content-Type-Options': 'nosniff' };
+  if (isKnown(exchange.header('if-none-match') ?? '', etag)) return { status: 304, headers: shared, raw: '' };
+  const coded: Record<string, string> = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+  return { status: 200, headers: { ...shared, ...coded, 'Content-Type': asset.type }, raw: bytes };
+}
+
+/** The smallest that the client takes (RFC 9110, 12.5.3; a weight of 0 refuses). */
+function chooseEncoding(accepted: string, { encodings }: Asset): Encoding {
+  const named = new Map(
+    accepted.split(',').map((part) => {
+      const [name = '', ...parameters] = part
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/);
+      return [name, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))];
+    }),
+  );
+  const takes = (encoding: Encoding) => encodings.has(encoding) && named.get(encoding) === true;
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
+}
+
+function isKnown(header: string, etag: string): boolean {
+  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,118 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** Where tests leave what they saw, for people. */
+const SHOTS = join(ROOT, '.build/console-screenshots');
+export const BUILT = join(ROOT, '.build/console');
+
+/** For any one thing to happen: a machine may be stalled for long. */
+export const PATIENCE_MS = 180_000;
+
+const PLACES = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+  ['/usr/bin', '/usr/local/bin'].map((folder) => join(folder, name)),
+);
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Why these tests cannot run here; undefined when they can. */
+export function missing(): string | undefined {
+  return chromiumPath() ? notBuilt() : 'no Chromium here (Debian: apt-get install chromium)';
+}
+
+export function notBuilt(): string | undefined {
+  return isThere(join(BUILT, 'index.html')) ? undefined : 'the console is not built (make console)';
+}
+
+function chromiumPath(): string | undefined {
+  return PLACES.find(isThere);
+}
+
+function isThere(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a browser, which is closed when the test ends. */
+export async function openBrowser(t: Pick<Test, 'teardown'>): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: chromiumPath(),
+    headless: true,
+    args: FLAGS,
+    timeout: PATIENCE_MS,
+  });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+export interface Visit {
+  readonly page: Page;
+  /** Every request's address. */
+  readonly requested: readonly string[];
+  /** Uncaught errors, and what the console calls an error. */
+  readonly faults: readonly string[];
+}
+
+/** A fresh visitor on a page that it has not seen before. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const requested: string[] = [];
+  const faults: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    // The browser reports every answer over 399 as an error; a 402 is how paying begins, a 401 may come after the end.
+    if (message.type() === 'error' && !/status of (401|402|415|422)/.test(message.text()))
+      faults.push(message.text());
+  });
+  await page.goto(url);
+  return { page, requested, faults };
+}
+
+/** Waits until an element can be seen; without end in sight the test's own time limit ends it. */
+export async function seen(place: Locator): Promise<void> {
+  await place.first().waitFor({ state: 'visible' });
+}
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  await mkdir(SHOTS, { recursive: true });
+  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+}
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** What axe-core (WCAG 2.2 A and AA, and best practices) has against the page as it is now. */
+export async function violations(page: Page): Promise<string[]> {
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Through the debugger, not as a script element: the page's own policy allows none.
+  await page.evaluate(source);
+  const found = (await page.evaluate('axe.run(document).then((result) => result.violations)')) as Violation[];
+  return found.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join('\n')}`,
+  );
+}

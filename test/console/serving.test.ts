@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import t from 'tap';
+import { get } from '../raw-get.ts';
+import { startTestServer } from '../test-server.ts';
+import { BUILT, notBuilt } from './browser.ts';
+
+/** Compressed, with everything that the page loads before anybody does anything. */
+const FIRST_VIEW_BYTES_MAX = 150_000;
+
+const lacking = notBuilt();
+if (lacking) t.plan(0, lacking);
+const server = await startTestServer(t);
+
+t.test('the page allows nothing inline and nothing from elsewhere', async (t) => {
+  const response = await fetch(server.url);
+  t.equal(response.status, 200);
+  t.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+  t.equal(response.headers.get('cache-control'), 'no-cache');
+  const policy = response.headers.get('content-security-policy')!;
+  t.match(policy, /default-src 'self'/);
+  t.match(policy, /frame-ancestors 'none'/);
+  t.notMatch(policy, /unsafe|\*|https?:/);
+  const page = await response.text();
+  t.notMatch(page, /<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
+  t.notMatch(page, /(src|href)="(?!\/assets\/)/);
+});
+
+t.test('an unchanged page is not sent again', async (t) => {
+  const etag = (await fetch(server.url)).headers.get('etag')!;
+  const again = await fetch(server.url, { headers: { 'If-None-Match': `"other", W/${etag}` } });
+  t.equal(again.status, 304);
+  t.equal(await again.text(), '');
+});
+
+t.test('assets are immutable, and compressed as the client likes', async (t) => {
+  const names = readdirSync(join(BUILT, 'assets')).filter((name) => /\.(js|css|svg)$/.test(name));
+  t.ok(names.length >= 4);
+  for (const name of names) {
+    const path = `/assets/${name}`;
+    const plain = await get(server, path, {});
+    const br = await get(server, path, { 'Accept-Encoding': 'gzip, deflate, br' });
+    const gzip = await get(server, path, { 'Accept-Encoding': 'gzip, br;q=0' });
+    t.match(plain.headers, { 'cache-control': /immutable/, vary: 'Accept-Encoding' }, name);
+    t.notOk(plain.headers['content-encoding']);
+    t.equal(br.headers['content-encoding'], 'br');
+    t.equal(gzip.headers['content-encoding'], 'gzip');
+    t.ok(brotliDecompressSync(br.body).equals(plain.body));
+    t.ok(gunzipSync(gzip.body).equals(plain.body));
+    t.equal(new Set([plain, br, gzip].map(({ headers }) => headers.etag)).size, 3);
+  }
+  t.equal((await fetch(`${server.url}/assets/..%2findex.html`)).status, 404);
+  t.equal((await fetch(`${server.url}/assets/main.js`)).status, 404);
+});
+
+t.test('the first view is small', async (t) => {
+  const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
+  const named = [...page.matchAll(/\/assets\/[\w.-]+/g)].map(([path]) => path);
+  const sizes = ['/index.html', ...named].map((path) => statSync(join(BUILT, `${path}.br`)).size);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  t.comment(`${total} bytes of brotli in ${sizes.length} files`);
+  t.ok(total <= FIRST_VIEW_BYTES_MAX, `${total} bytes`);
+});
+
+t.test('CONSOLE=0 leaves it out', async (t) => {
+  const bare = await startTestServer(t, { CONSOLE: '0' });
+  t.equal((await fetch(bare.url)).status, 404);
+});
