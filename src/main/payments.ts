@@ -3,6 +3,7 @@ import type { Address } from '../domain/payment.ts';
 import { AnswerStore } from '../payment/answers.ts';
 import { BASE_USDC } from '../payment/asset.ts';
 import { Credits } from '../payment/credits.ts';
+import type { PaymentEvent } from '../payment/events.ts';
 import { PaymentGate } from '../payment/gate.ts';
 import { LocalFacilitator } from '../payment/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/remote-facilitator.ts';
@@ -19,6 +20,8 @@ export interface PaymentsOptions {
   readonly tenants: { folder(tenant: string): string };
   /** Budget of a Tenant's kept answers. */
   readonly answerBytesMax: number;
+  /** Hears how each request to a paid route ended. */
+  readonly onEvent?: (event: PaymentEvent) => void;
   readonly log: (event: object) => void;
 }
 
@@ -43,6 +46,7 @@ export function openPayments({
   clock,
   tenants,
   answerBytesMax,
+  onEvent,
   log,
 }: PaymentsOptions): Payments {
   const asset = BASE_USDC;
@@ -92,6 +96,7 @@ export function openPayments({
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
         flightsMax: FLIGHTS_MAX,
+        onEvent,
         log,
       }),
   };

@@ -7,14 +7,15 @@ import type { AnswerStore } from './answers.ts';
 import { type ChallengeSettings, challenge } from './challenge.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
+import type { PaymentEvent } from './events.ts';
 import type { Facilitator, FacilitatorHealth } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
-import { PaymentRefused } from './fault.ts';
-import { Flight, Flights } from './flight.ts';
+import { countedFault, PaymentRefused } from './fault.ts';
+import { Flight, Flights, NO_TIMING } from './flight.ts';
 import type { Journal, JournalLimits } from './journal.ts';
 import type { Payment } from './payment.ts';
 import { parsePaymentHeader } from './payment-header.ts';
-import { clientGone, Purchases, termsOf } from './purchases.ts';
+import { clientGone, Purchases, routeOf, termsOf } from './purchases.ts';
 import { mirroredNetwork, refusalHeaders } from './receipt.ts';
 import { PaymentRecords } from './records.ts';
 import { recoverPayments } from './recovery.ts';
@@ -36,6 +37,8 @@ export interface GateParts {
   readonly journalLimits: JournalLimits;
   /** Paid requests that may run at once; more are refused before any money moves. */
   readonly flightsMax: number;
+  /** Hears how each request ended; must not throw. */
+  readonly onEvent?: (event: PaymentEvent) => void;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -119,6 +122,7 @@ export class PaymentGate {
       return await this.#handle(request, visit);
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error;
+      this.#tell({ kind: 'refused', reason: countedFault(error.fault), route: routeOf(visit.quote) });
       const answer = this.challenge(visit.quote, error.fault);
       if (!error.atSettlement || !visit.payment) return undeliverable(answer);
       const receipt = refusalHeaders(visit.payment.payer, error.fault, this.#networkFor(visit.payment));
@@ -154,8 +158,10 @@ export class PaymentGate {
   async #handle(request: PaidRequest, seen: { quote: Quote; payment?: Payment }): Promise<GateAnswer> {
     const { settings, signatures } = this.#parts;
     const parsed = parsePaymentHeader(request.credentials);
-    if (!parsed)
+    if (!parsed) {
+      this.#tell({ kind: 'quoted', route: routeOf(request.quote) });
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
+    }
     const { payment } = parsed;
     seen.payment = payment;
     const key = this.#records.keyOf(payment);
@@ -216,13 +222,11 @@ export class PaymentGate {
   async #decide(visit: Visit): Promise<GateAnswer> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       if (visit.request.signal.aborted) throw clientGone();
-      const step =
-        this.#byRequestKey(visit) ??
-        this.#byPayment(visit) ??
-        this.#byRequest(visit) ??
-        this.#purchase(visit);
-      const answer = await step;
-      if (answer) return answer;
+      const earlier = this.#byRequestKey(visit) ?? this.#byPayment(visit) ?? this.#byRequest(visit);
+      const answer = await (earlier ?? this.#purchase(visit));
+      if (!answer) continue;
+      if (earlier) this.#tell({ kind: 'repeated', route: routeOf(visit.prepared.quote) });
+      return answer;
     }
     throw tooBusy();
   }
@@ -282,9 +286,7 @@ export class PaymentGate {
   #purchase(visit: Visit): Promise<GateAnswer> {
     const { payment, prepared, request, key, keyHash, verifiedMs } = visit;
     if (this.#flights.size >= this.#parts.flightsMax) {
-      throw new FarthingError('overloaded', 'Too many paid requests are running. Try again in a moment.', {
-        retryAfterS: 1,
-      });
+      throw tooBusy();
     }
     const flight = new Flight({
       payment: key,
@@ -297,13 +299,17 @@ export class PaymentGate {
   }
 
   async #run(flight: Flight, visit: Visit, purchase: Parameters<Purchases['run']>[0]): Promise<GateAnswer> {
+    const { amount } = visit.prepared.quote;
+    const route = routeOf(visit.prepared.quote);
     try {
       const { charged, answer } = await this.#purchases.run(purchase);
       if (!charged) {
+        this.#tell({ kind: 'uncharged', route });
         this.#flights.remove(flight);
         flight.endUncharged(answer);
         return undeliverable(answer);
       }
+      this.#tell({ kind: 'sold', amount, timing: flight.record?.timing ?? NO_TIMING, route });
       const withReceipt = this.#deliveries.withReceipt(answer, flight.record!, visit.payment);
       flight.end(withReceipt);
       return this.#deliveries.ofFlight(flight, withReceipt);
@@ -330,6 +336,10 @@ export class PaymentGate {
       this.#deliveries.report(flight, false);
       throw error;
     }
+  }
+
+  #tell(event: PaymentEvent): void {
+    this.#parts.onEvent?.(event);
   }
 
   #networkFor(payment: Payment): string {

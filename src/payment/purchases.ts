@@ -87,7 +87,7 @@ export class Purchases {
       state: 'reserved',
       payment,
       terms: { amount: quote.amount, resource: quote.resource, description: quote.description },
-      route: `${quote.discovery.method} ${quote.discovery.routeTemplate}`,
+      route: routeOf(quote),
       requestHash: flight.requestHash,
       keyHash: flight.keyHash,
       reservedAt: this.#parts.clock.now(),
@@ -160,4 +160,9 @@ export function termsOf(quote: Quote): Terms {
 
 export function clientGone(): FarthingError {
   return new FarthingError('request_malformed', 'The client closed the connection.');
+}
+
+/** The route with ids left out, as the books and counters name it. */
+export function routeOf({ discovery }: Quote): string {
+  return `${discovery.method} ${discovery.routeTemplate}`;
 }
