@@ -11,7 +11,7 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http bench-pay crash crash-workspaces arm64 lint format clean
+.PHONY: help setup run test quality bench-http bench-pay bench-workspaces crash crash-workspaces arm64 lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,6 +54,9 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
 	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
+
+bench-workspaces: setup ## 10,000 workspaces: memory, start, sweep, noisy neighbours (WORKSPACES=500 for less)
+	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) SECONDS=$(SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
 
 bench-pay: setup ## What a payment adds to a search
 	@node bench/pay.ts

@@ -48,12 +48,14 @@ export interface BenchHit {
 
 /** A rented workspace and its two calls, without a client library between. */
 export class BenchWorkspace {
-  readonly #url: string;
-  readonly #headers: Record<string, string>;
+  readonly url: string;
+  readonly token: string;
+  readonly headers: Record<string, string>;
 
   constructor(url: string, token: string) {
-    this.#url = url;
-    this.#headers = { Authorization: `Bearer ${token}` };
+    this.url = url;
+    this.token = token;
+    this.headers = { Authorization: `Bearer ${token}` };
   }
 
   static async rent(serverUrl: string, minutes: number): Promise<BenchWorkspace> {
@@ -72,9 +74,9 @@ export class BenchWorkspace {
   async ingest(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     for (;;) {
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
-      const response = await fetch(`${this.#url}/ingest`, {
+      const response = await fetch(`${this.url}/ingest`, {
         method: 'POST',
-        headers: { ...this.#headers, Prefer: 'wait=60', 'Content-Disposition': disposition },
+        headers: { ...this.headers, Prefer: 'wait=60', 'Content-Disposition': disposition },
         body: bytes,
       });
       const body = (await response.json()) as { job?: { state: string; error?: object }; detail?: string };
@@ -93,9 +95,9 @@ export class BenchWorkspace {
   async search(
     request: object,
   ): Promise<{ hits: BenchHit[]; latency_ms: number; timing: Record<string, number> }> {
-    const response = await fetch(`${this.#url}/search`, {
+    const response = await fetch(`${this.url}/search`, {
       method: 'POST',
-      headers: this.#headers,
+      headers: this.headers,
       body: JSON.stringify(request),
     });
     if (!response.ok) throw new Error(`a search was answered ${response.status}: ${await response.text()}`);
