@@ -1,6 +1,6 @@
 import type { Opened, PictureContent } from '../domain/document.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
-import type { Item } from '../domain/item.ts';
+import { type Item, movedItem } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
 import type { JobTable } from './job-table.ts';
 import type {
@@ -82,8 +82,7 @@ export async function workOn(
   const ofPictures = pictureSegments(item.id, pictures, shown);
   return {
     item: {
-      ...item,
-      state: 'searchable',
+      ...movedItem(item, 'searchable'),
       families: familiesOf(ofPassages, ofPictures),
       segments: count,
       ...(title !== undefined && { title }),
