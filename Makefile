@@ -15,7 +15,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -80,6 +80,9 @@ crash-workspaces: setup ## Kill the server 200 times while workspaces are paid f
 
 client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts
+
+bench-workspaces: setup ## 10,000 workspaces: memory, start, sweep, noisy neighbours (WORKSPACES=500 for less)
+	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) SECONDS=$(SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
 
 bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express with @x402/express
 	@node bench/pay.ts

@@ -49,10 +49,12 @@ export interface BenchHit {
 /** A rented workspace and its two calls, without a client library between. */
 export class BenchWorkspace {
   readonly url: string;
+  readonly token: string;
   readonly headers: Record<string, string>;
 
   constructor(url: string, token: string) {
     this.url = url;
+    this.token = token;
     this.headers = { Authorization: `Bearer ${token}` };
   }
 

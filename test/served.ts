@@ -7,5 +7,7 @@ process.on('message', (message: { advanceMs: number }) => {
   shift += message.advanceMs;
 });
 process.once('disconnect', () => process.exit(1));
-const { url } = await start(readConfig(process.env), { monotonic: () => performance.now() + shift });
-process.send?.({ url });
+const { url, startMilliseconds } = await start(readConfig(process.env), {
+  monotonic: () => performance.now() + shift,
+});
+process.send?.({ url, startMs: startMilliseconds });

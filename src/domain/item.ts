@@ -3,6 +3,27 @@ import type { Family } from './family.ts';
 export const ITEM_STATES = ['pending', 'searchable', 'failed'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];
 
+const NEXT: Record<ItemState, readonly ItemState[]> = {
+  pending: ['searchable', 'failed'],
+  searchable: [],
+  failed: [],
+};
+
+/**
+ * Whether an Item may pass from one state to another: once it is searchable, or has failed, it stays so until it is
+ * removed, which may happen in any state. Staying as it is is what a step repeated after a crash does.
+ */
+export function itemMayPass(from: ItemState, to: ItemState): boolean {
+  return from === to || NEXT[from].includes(to);
+}
+
+/** The Item in its next state. @throws Error for a step that no Item may take. */
+export function movedItem(item: Item, state: ItemState): Item {
+  if (!itemMayPass(item.state, state))
+    throw new Error(`item ${item.id} may not go from ${item.state} to ${state}`);
+  return { ...item, state };
+}
+
 /** One ingested file, as every answer shows it. Absent fields do not apply to its kind. */
 export interface Item {
   readonly id: string;

@@ -25,6 +25,8 @@ export interface Services {
   readonly credits: Credits;
   readonly payerIndex: PayerIndex;
   readonly tenantLimits: TenantLimits;
+  /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
+  readonly expiry: (tenant: string) => string | null;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => object;

@@ -275,10 +275,8 @@ export class Ingest {
     const item = await this.#itemOf(job);
     if (!item) return this.#erase(job);
     if (job.held) return this.#holds.begin(job, undefined);
-    if (item.state === 'searchable' && job.state === 'committing') {
-      await this.#jobs.move(job.id, 'searchable', { segments: item.segments });
-      return;
-    }
+    // In a restored backup the row may be older than its Item by more than the last step.
+    if (item.state === 'searchable') return this.#jobs.finish(job.id, item.segments);
     const attempts = (job.attempts ?? 0) + 1;
     if (item.state === 'failed' || attempts > this.#parts.limits.attemptsMax) {
       const detail = 'The server stopped while it worked on this file, each time it tried. Send it again.';

@@ -61,6 +61,14 @@ export class JobTable {
     return this.#write({ ...job, ...changes, ...done, state });
   }
 
+  /** Takes a job through all that is left of its way: its Item is searchable already. */
+  async finish(id: string, segments: number): Promise<void> {
+    for (const state of ['extracting', 'encoding', 'committing', 'searchable'] as const) {
+      const job = this.get(id);
+      if (job && mayFollow(job.state, state)) await this.move(id, state, { segments });
+    }
+  }
+
   /** Begins a job anew that an end of the server interrupted. */
   restart(id: string, attempts: number): Promise<Job> {
     return this.change(id, { state: 'accepted', progress: 0, segments: 0, attempts });

@@ -1,5 +1,6 @@
 import type { Opened } from '../domain/document.ts';
 import { errorCode, FarthingError, toFarthingError } from '../domain/error.ts';
+import { movedItem } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import { fileOf, isStorageFull, removeFile } from './files.ts';
@@ -102,7 +103,7 @@ export class JobRunner {
     await ifTenantLives(() =>
       tenants.use(job.tenant, {}, async (shard) => {
         const item = shard.item(job.item);
-        if (item) await shard.putItem({ ...item, state: 'failed' });
+        if (item) await shard.putItem(movedItem(item, 'failed'));
       }),
     );
     await removeFile(fileOf(tenants.folder(job.tenant), job.item));

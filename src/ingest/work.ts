@@ -1,6 +1,6 @@
 import type { Opened, PictureContent } from '../domain/document.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
-import type { Item } from '../domain/item.ts';
+import { type Item, movedItem } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
 import type { JobTable } from './job-table.ts';
 import { cuttable, locate } from './locate.ts';
@@ -86,8 +86,7 @@ export async function workOn(
   const ofPictures = pictureSegments(item.id, pictures, shown, opened.pageKind);
   return {
     item: {
-      ...item,
-      state: 'searchable',
+      ...movedItem(item, 'searchable'),
       families: familiesOf(ofPassages, ofPictures),
       segments: count,
       ...(title !== undefined && { title }),

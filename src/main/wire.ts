@@ -187,6 +187,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     credits: payments.credits,
     items: new TenantItems({ tenants, ingest }),
     previews: new Previews({ tenants, extractor }),
+    expiry: (tenant) => (tenant.startsWith('payer_') ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
     onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
     readiness: () => ({
       ready: !draining,

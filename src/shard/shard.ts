@@ -44,7 +44,7 @@ export interface Shard {
   itemByDigest(sha256Hex: string): Item | undefined;
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
-  /** Writes the index, as one moment has it and without what was removed, into an empty folder. Writers go on meanwhile. */
+  /** Writes the index, as one moment has it and without its free pages, into an empty folder. Writers go on meanwhile. */
   copyTo(folder: string): Promise<void>;
 }
 

@@ -45,6 +45,28 @@ t.test(
   },
 );
 
+t.test('after an extension every item says the new end of its workspace, wherever it is shown', async (t) => {
+  const agent = new TestAgent(server.url);
+  const workspace = await agent.rent();
+  const text = 'The lighthouse keeper counts gulls at dawn.';
+  const { item } = (await workspace.ingest('gulls.txt', text)).body;
+  const extended = await agent.post(`/agent/v1/workspaces/${workspace.id}/extend`, { ttl_minutes: 60 });
+  t.match(extended.body, { ttl_minutes: 60, ttl_minutes_asked: 60 });
+  const minutes = (later: string, earlier: string) =>
+    Math.round((Date.parse(later) - Date.parse(earlier)) / 60_000);
+  const shown = [
+    (await workspace.send('GET', '/items')).body.items[0],
+    (await workspace.send('GET', `/items/${item.id}`)).body,
+    (await workspace.search({ query: 'lighthouse' })).body.hits[0].item,
+    (await workspace.ingest('gulls.txt', text)).body.item,
+  ];
+  for (const { id, expires_at } of shown) {
+    t.equal(id, item.id);
+    t.equal(minutes(expires_at, item.expires_at), 60);
+    t.equal(minutes(expires_at, extended.body.expires_at), 0);
+  }
+});
+
 t.test('a deleted item is gone from every family at once, with its file', async (t) => {
   const workspace = await new TestAgent(server.url).rent();
   const cat = await workspace.ingest('chelsea.png', sample('chelsea.png'));

@@ -30,6 +30,22 @@ t.test('a job takes every lawful step, and no other', async (t) => {
   await t.rejects(jobs.create({ id: 'job_0', tenant: 'payer_a', item: 'item' }), /exists/);
 });
 
+t.test('a job whose item is searchable goes all that is left of its way', async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const jobs = new JobTable(store, { now: () => 0 });
+  for (const state of JOB_STATES) {
+    const job = await jobs.create({ id: `job_${state}`, tenant: 'payer_a', item: 'item' });
+    await store.table<Job>('jobs').put(job.id, { ...job, state });
+    await jobs.finish(job.id, 7);
+    const ended = ['failed', 'cancelled', 'searchable'].includes(state);
+    t.match(
+      jobs.get(job.id),
+      ended ? { state, segments: 0 } : { state: 'searchable', segments: 7, progress: 1 },
+    );
+  }
+});
+
 t.test('old ended jobs are pruned; young, running and owing ones stay', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());

@@ -10,7 +10,7 @@ use super::opened::Shard;
 impl Shard {
     /// Writes the index, as its last commit left it, into a folder that exists and is empty; it can be opened there.
     /// Writers and readers go on meanwhile, but pages that are freed while it lasts are not used again before its end.
-    /// Pages that are free already are left out: what was removed is not in the copy. Not synced.
+    /// Free pages, and what removed Items left in them, are not in the copy. Not synced.
     pub fn copy_to(&self, folder: &Path) -> Result<()> {
         let queue = self.queue()?;
         queue.store().env.copy_to_path(folder.join("data.mdb"), CompactionOption::Enabled)?;

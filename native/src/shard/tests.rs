@@ -270,3 +270,25 @@ fn a_closed_index_refuses_everything_and_can_be_opened_again() {
     assert_eq!(shard.write(Write::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
     assert_eq!(found_by_words(&open(folder.path()), "word"), [0]);
 }
+
+#[test]
+fn a_copy_of_an_index_in_use_is_an_index_of_its_own() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.5; DIMENSIONS], "the keeper counts gulls")]);
+    append(&shard, "b", vec![segment(&[0.1; DIMENSIONS], "the anchor holds")]);
+    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    let reading = shard.snapshot().unwrap();
+    shard.copy_to(copy.path()).unwrap();
+    append(&shard, "c", vec![segment(&[0.2; DIMENSIONS], "written later")]);
+    drop(reading);
+
+    let copied = open(copy.path());
+    assert_eq!(found_by_words(&copied, "gulls"), [0]);
+    assert_eq!(found_by_words(&copied, "anchor later"), [] as [u32; 0]);
+    append(&copied, "d", vec![segment(&[0.3; DIMENSIONS], "a gull alone")]);
+    assert_eq!(found_by_words(&copied, "gulls").len(), 2);
+    assert_eq!(found_by_words(&shard, "gulls"), [0], "the two have nothing in common");
+    shard.close().unwrap();
+    assert!(shard.copy_to(copy.path()).is_err());
+}

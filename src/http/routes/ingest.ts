@@ -11,6 +11,7 @@ import { paid } from '../paid.ts';
 import type { Operation, Route } from '../route.ts';
 import { IngestResponseSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { shownItem } from '../shown-item.ts';
 import { receiveUpload, type StagedUpload } from '../upload.ts';
 import { withWorkspace } from '../workspace-access.ts';
 import { publicJob } from './jobs.ts';
@@ -56,7 +57,10 @@ export function ingestRoute(services: Services): Route {
             run: async () => {
               const inspected = await ingest.inspect(tenant, upload);
               if ('duplicate' in inspected)
-                return { charged: false, answer: ingestAnswer(inspected.duplicate, false) };
+                return {
+                  charged: false,
+                  answer: ingestAnswer(inspected.duplicate, false, services.expiry(tenant)),
+                };
               await payerIndex.ensure(tenant);
               const byCredit = await acceptByCredit(services, payer, () =>
                 ingest.accept(tenant, upload, inspected.opened, { held: false, creditTo: payer }),
@@ -66,7 +70,8 @@ export function ingestRoute(services: Services): Route {
                 held: true,
                 creditTo: payer,
               });
-              if (held.duplicate) return { charged: false, answer: ingestAnswer(held, false) };
+              if (held.duplicate)
+                return { charged: false, answer: ingestAnswer(held, false, services.expiry(tenant)) };
               return { charged: true, effect: { kind: 'ingest', ref: { job: held.job.id } } };
             },
             dispose: () => discard(upload),
@@ -104,7 +109,11 @@ export function workspaceIngestRoute(services: Services): Route {
                 ? inspected.duplicate
                 : await ingest.accept(id, upload, inspected.opened, { held: false });
             if (!accepted.duplicate) services.workspaces.countIngest(id);
-            const answer = await whenDone(services, exchange, ingestAnswer(accepted, false));
+            const answer = await whenDone(
+              services,
+              exchange,
+              ingestAnswer(accepted, false, services.expiry(id)),
+            );
             return { ...answer, body: { ...answer.body, ...named(upload.warnings) } };
           } finally {
             await discard(upload);
@@ -125,13 +134,14 @@ async function acceptByCredit(
   if (!credit) return undefined;
   try {
     const accepted = await accept();
-    const answer = ingestAnswer(accepted, false);
+    const tenant = payerTenantId(payer);
     if (accepted.duplicate) {
       await credits.giveBack(credit);
-      return answer;
+      return ingestAnswer(accepted, false, payerIndex.expiry(tenant));
     }
     await credits.spent(credit);
-    await payerIndex.touch(payerTenantId(payer));
+    await payerIndex.touch(tenant);
+    const answer = ingestAnswer(accepted, false, payerIndex.expiry(tenant));
     return { ...answer, body: { ...answer.body, credit_used: true } };
   } catch (error) {
     await credits.giveBack(credit);
@@ -140,11 +150,14 @@ async function acceptByCredit(
 }
 
 /** A paid ingest's held job: released by the settlement, withdrawn when it fails. */
-export function ingestEffect(ingest: Ingest, payerIndex: Pick<PayerIndex, 'touch'>): EffectHandler {
+export function ingestEffect(
+  ingest: Ingest,
+  payerIndex: Pick<PayerIndex, 'touch' | 'expiry'>,
+): EffectHandler {
   const release = async ({ job }: Effect['ref']) => {
     const released = await ingest.release(job!);
     await payerIndex.touch(released.job.tenant);
-    return ingestAnswer(released, true);
+    return ingestAnswer(released, true, payerIndex.expiry(released.job.tenant));
   };
   return {
     commit: release,
@@ -154,14 +167,19 @@ export function ingestEffect(ingest: Ingest, payerIndex: Pick<PayerIndex, 'touch
   };
 }
 
-function ingestAnswer({ item, job, duplicate }: IngestAnswer, charged: boolean): Answer {
+function ingestAnswer(
+  { item: kept, job, duplicate }: IngestAnswer,
+  charged: boolean,
+  expiresAt: string | null,
+): Answer {
+  const item = shownItem(kept, expiresAt);
   const body = { item, job_id: job.id, job: publicJob(job), ...(duplicate && { duplicate }), charged };
   return { status: 200, headers: {}, body };
 }
 
 /** With `Prefer: wait=N`: the same answer with the job's state when it ended or N seconds are over. */
 async function whenDone(
-  { ingest, items, limits }: Services,
+  { ingest, items, limits, expiry }: Services,
   exchange: Exchange,
   answer: Answer,
 ): Promise<Answer> {
@@ -171,7 +189,8 @@ async function whenDone(
   const seconds = Math.min(Number(asked), limits.waitSecondsMax);
   const job = await ingest.waitFor(jobId, seconds * 1000, exchange.signal);
   if (!job) return answer;
-  const item = await items.item(job.tenant, job.item);
+  const kept = await items.item(job.tenant, job.item);
+  const item = kept && shownItem(kept, expiry(job.tenant));
   const headers = { ...answer.headers, 'Preference-Applied': `wait=${seconds}` };
   return { ...answer, headers, body: { ...answer.body, ...(item && { item }), job: publicJob(job) } };
 }

@@ -6,6 +6,7 @@ import { paid } from '../paid.ts';
 import type { Route } from '../route.ts';
 import { ItemSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { shownItem } from '../shown-item.ts';
 
 const TEMPLATE = '/agent/v1/items/{item_id}';
 
@@ -40,7 +41,14 @@ export function itemRoute(services: Services): Route {
             : undefined;
           if (!item)
             throw new FarthingError('item_not_found', 'No item of yours has this id, or it has expired.');
-          return { charged: true, answer: () => ({ status: 200, headers: {}, body: { ...item } }) };
+          return {
+            charged: true,
+            answer: () => ({
+              status: 200,
+              headers: {},
+              body: { ...shownItem(item, services.expiry(tenant)) },
+            }),
+          };
         },
       }));
     },

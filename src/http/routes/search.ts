@@ -8,14 +8,16 @@ import type { Operation, Route } from '../route.ts';
 import { SearchRequestSchema, SearchResponseSchema } from '../schemas.ts';
 import { readSearch } from '../search-body.ts';
 import type { Services } from '../services.ts';
+import { shownItem } from '../shown-item.ts';
 import { withWorkspace } from '../workspace-access.ts';
 
 const PATH = '/agent/v1/search';
 const ERRORS = [400, 408, 413, 429, 500, 503];
 
 /** The public part of a result. */
-function body(result: SearchResult, charged: boolean): Record<string, unknown> {
-  const { hits, latency_ms, timing, exact } = result;
+function body(result: SearchResult, expiresAt: string | null, charged: boolean): Record<string, unknown> {
+  const { latency_ms, timing, exact } = result;
+  const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
   return { hits, latency_ms, timing, exact, charged };
 }
 
@@ -52,15 +54,19 @@ export function searchRoute(services: Services): Route {
           mode: 'pure',
           run: async () => {
             const result = await services.search.run(tenant, input, exchange.signal);
+            const expiresAt = services.expiry(tenant);
             if (!result.searchable) {
-              return { charged: false, answer: { status: 200, headers: {}, body: body(result, false) } };
+              return {
+                charged: false,
+                answer: { status: 200, headers: {}, body: body(result, expiresAt, false) },
+              };
             }
             return {
               charged: true,
               answer: ({ verify_ms, settle_ms }) => {
                 const total_ms = performance.now() - exchange.startedAt;
                 const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
-                return { status: 200, headers: {}, body: body(timed, true) };
+                return { status: 200, headers: {}, body: body(timed, expiresAt, true) };
               },
             };
           },
@@ -94,6 +100,7 @@ export function workspaceSearchRoute(services: Services): Route {
             services.limits.searchBodyBytesMax,
           );
           const result = await services.search.run(workspace.id, input, exchange.signal);
+          const expiresAt = services.expiry(workspace.id);
           services.workspaces.countSearch(workspace.id, {
             ...identity,
             hits: result.hits.length,
@@ -103,7 +110,7 @@ export function workspaceSearchRoute(services: Services): Route {
           return {
             status: 200,
             headers: {},
-            body: { ...body({ ...result, timing }, false), ...named(warnings) },
+            body: { ...body({ ...result, timing }, expiresAt, false), ...named(warnings) },
           };
         },
         'search',

@@ -7,6 +7,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Operation, Route } from '../route.ts';
 import { HistorySchema, ItemDeletedSchema, ItemListSchema, ItemSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { shownItem } from '../shown-item.ts';
 import { withWorkspace } from '../workspace-access.ts';
 
 const PAGE_MAX = 200;
@@ -64,7 +65,8 @@ function itemsRoute(services: Services): Route {
         const after = new URLSearchParams(exchange.head.query).get('after') ?? undefined;
         const items = await services.items.list(id, { after, limit });
         const next = items.length === limit ? items.at(-1)!.id : null;
-        return { status: 200, headers: {}, body: { items, next } };
+        const shown = items.map((item) => shownItem(item, services.expiry(id)));
+        return { status: 200, headers: {}, body: { items: shown, next } };
       }),
   };
 }
@@ -81,7 +83,7 @@ function itemRoute(services: Services): Route {
           ? await services.items.item(id, params.item_id!)
           : undefined;
         if (!item) throw unknownItem();
-        return { status: 200, headers: {}, body: { ...item } };
+        return { status: 200, headers: {}, body: { ...shownItem(item, services.expiry(id)) } };
       }),
   };
 }
