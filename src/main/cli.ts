@@ -18,6 +18,7 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
 farthing backup DIR                    copies DATA_DIR to a new folder; the server must be stopped
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
+farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, completion
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
 
