@@ -19,6 +19,7 @@ const ALLOWED = [
   'Prefer',
   'Content-Disposition',
   'Access-Control-Expose-Headers',
+  'MCP-Protocol-Version',
   'traceparent',
   'tracestate',
 ].join(', ');

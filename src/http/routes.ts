@@ -4,6 +4,7 @@ import type { Route } from './route.ts';
 import { ingestRoute, workspaceIngestRoute } from './routes/ingest.ts';
 import { itemRoute } from './routes/items.ts';
 import { cancelWorkspaceJobRoute, jobRoute, workspaceJobRoute } from './routes/jobs.ts';
+import { type McpAnswer, mcpRoute } from './routes/mcp.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './routes/previews.ts';
 import { searchRoute, workspaceSearchRoute } from './routes/search.ts';
 import { serviceRoutes } from './routes/service.ts';
@@ -21,10 +22,11 @@ export interface RouteOptions {
   readonly notes: () => string;
   /** Where the built console lies; undefined: it is turned off. */
   readonly consoleFolder: string | undefined;
+  readonly mcp: McpAnswer;
 }
 
 /** Every route of the server. */
-export function allRoutes(services: Services, { notes, consoleFolder }: RouteOptions): Route[] {
+export function allRoutes(services: Services, { notes, consoleFolder, mcp }: RouteOptions): Route[] {
   const routes: Route[] = [
     searchRoute(services),
     ingestRoute(services),
@@ -42,6 +44,7 @@ export function allRoutes(services: Services, { notes, consoleFolder }: RouteOpt
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
+    mcpRoute(mcp, services.limits.searchBodyBytesMax),
     ...serviceRoutes(services, () => describeApi(routes, services.baseUrl(), notes())),
   ];
   return routes;

@@ -19,6 +19,7 @@ farthing keys rotate                   a new key signs receipts from now on; the
 farthing backup DIR                    copies DATA_DIR to a new folder, while the server runs or not
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
+farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, completion
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
 

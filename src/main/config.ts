@@ -8,8 +8,16 @@ const FILE_VARIABLE = 'FARTHING_CONFIG';
 
 /** Environment variables with these beginnings are meant for us: an unknown one is a slip of the pen. */
 const OWN_PREFIXES = ['FARTHING_', 'WORKSPACE_', 'X402_', 'FACILITATOR_', 'LOCAL_', 'PAYER_', 'ANSWER_'];
-/** Names that other parts read: the native kernels. */
-const OTHER_NAMES = new Set([FILE_VARIABLE, 'FARTHING_KERNEL']);
+/** Names that other parts read. */
+const OTHER_NAMES = new Set([
+  FILE_VARIABLE,
+  'FARTHING_KERNEL',
+  // The commands of an agent.
+  'FARTHING_URL',
+  'FARTHING_WALLET',
+  'FARTHING_BUDGET_USD',
+  'FARTHING_MAX_PRICE_USD',
+]);
 
 export class ConfigError extends Error {}
 

@@ -1,13 +1,21 @@
 #!/usr/bin/env node
 // Runs the command under the pinned Node 22, whatever version started this file: it reads TypeScript as it is.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+/** Commands that need a server's address alone; the others are the operator's. */
+const AGENT = ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'completion'];
+
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const { status, error } = spawnSync(
-  at('../../node_modules/.bin/node'),
-  [at('./cli.ts'), ...process.argv.slice(2)],
-  { stdio: 'inherit' },
-);
-if (error) console.error(`Farthing is not set up here (${error.message}): run "make setup" first.`);
-process.exit(status ?? 1);
+const script = AGENT.includes(process.argv[2]) ? './agent.ts' : './cli.ts';
+const child = spawn(at('../../node_modules/.bin/node'), [at(script), ...process.argv.slice(2)], { stdio: 'inherit' });
+// A terminal sends its interrupt to both; what is sent to this process alone is passed on.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => child.kill('SIGTERM'));
+child.on('error', (error) => {
+  console.error(`Farthing is not set up here (${error.message}): run "make setup" first.`);
+  process.exitCode = 1;
+});
+child.on('exit', (status) => {
+  process.exitCode = status ?? 1;
+});

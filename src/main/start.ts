@@ -5,6 +5,7 @@ import { type Encoder, openEncoder } from '../encode/encoder.ts';
 import { Cors } from '../http/cors.ts';
 import { allRoutes } from '../http/routes.ts';
 import { listen } from '../http/server.ts';
+import { mcpEndpoint } from '../mcp/endpoint.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
@@ -78,6 +79,12 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     baseUrl: () => state.baseUrl,
   });
   await parts.recover();
+  const inner = { url: '' };
+  const mcp = mcpEndpoint({
+    innerUrl: () => inner.url,
+    baseUrl: () => state.baseUrl,
+    bodyBytesMax: settings.SEARCH_BODY_BYTES_MAX,
+  });
   const server = await listen({
     host: settings.HOST,
     port: settings.PORT,
@@ -85,12 +92,14 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     routes: allRoutes(parts.services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
+      mcp,
     }),
     onAnswered: (event) => log.info({ event: 'answered', ...event }),
     onFault: parts.services.onFault,
   });
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
+  inner.url = url;
   const operator = await openOperatorSocket(data, {
     workspaces: parts.services.workspaces,
     backup: parts.backup,

@@ -1,0 +1,97 @@
+import type { FarthingError } from '../client/index.ts';
+import { completionCommand } from './completion.ts';
+import { ingestCommand } from './ingest.ts';
+import { EXIT, type Io, UsageError } from './io.ts';
+import { mcpCommand } from './mcp.ts';
+import { searchCommand } from './search.ts';
+import { walletCommand } from './wallet.ts';
+import { workspaceCommand } from './workspace.ts';
+
+export const AGENT_HELP = `farthing search "words" [--image FILE] [--family visual|text_semantic|raw]… [-k N]
+farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   goes on where an interrupted run was
+farthing workspace create [--minutes N] [--spend-limit USD]        rents one and uses it from now on
+farthing workspace use ID [TOKEN] | use none | list | usage [ID] | extend [ID] [--minutes N] | dispose [ID]
+farthing wallet new | show                                         the key is in a file of yours (mode 0600)
+farthing mcp [--budget USD]                                        MCP server on standard input and output
+farthing completion bash | zsh                                     source it: eval "$(farthing completion bash)"
+
+  --server URL        default: FARTHING_URL, or http://127.0.0.1:8402
+  --workspace ID, -w  instead of the current one; --no-workspace: your wallet's own index, paid by the call
+  --budget USD        the most that this command may spend (default 1; FARTHING_BUDGET_USD)
+  --max-price USD     the most that one call may cost (default 1; FARTHING_MAX_PRICE_USD)
+  --ask-above USD     ask before a price above it (default 0.05); --yes, -y: don't ask
+  --json              for pipes: one JSON value a line
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 refused by the server, 4 not paid (budget, price, declined, refused),
+5 server unreachable or answer lost, 6 some files failed, 130 interrupted.
+`;
+
+/** Commands of an agent, by their first word. */
+const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Promise<number> | number>> = {
+  search: searchCommand,
+  ingest: ingestCommand,
+  workspace: workspaceCommand,
+  wallet: (args, io) =>
+    walletCommand(
+      args.filter((word) => word !== '--json'),
+      io,
+      args.includes('--json'),
+    ),
+  completion: completionCommand,
+  mcp: mcpCommand,
+};
+
+/** Runs one command. @returns its exit code; faults are explained, never thrown. */
+export async function runAgentCommand(words: readonly string[], io: Io): Promise<number> {
+  const [name = '', ...args] = words;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command || args.includes('--help') || args.includes('-h')) {
+    io[command ? 'write' : 'explain'](AGENT_HELP);
+    return command ? EXIT.done : EXIT.usage;
+  }
+  try {
+    return await command(args, io);
+  } catch (error) {
+    if (io.signal.aborted) {
+      io.explain('Interrupted.\n');
+      return EXIT.interrupted;
+    }
+    if (isUsage(error)) {
+      io.explain(`${(error as Error).message}\n\n${AGENT_HELP}`);
+      return EXIT.usage;
+    }
+    return explainFailure(error as FarthingError, io, args.includes('--json'));
+  }
+}
+
+function isUsage(error: unknown): boolean {
+  return error instanceof UsageError || /^ERR_PARSE_ARGS/.test(String((error as { code?: unknown }).code));
+}
+
+const PAYMENT = new Set([
+  'price_over_limit',
+  'budget_exceeded',
+  'payment_declined',
+  'payment_unsupported',
+  'payment_refused',
+  'wallet_missing',
+]);
+const UNREACHABLE = new Set(['server_unreachable', 'answer_lost', 'answer_unexpected']);
+
+function explainFailure(
+  { code, detail, message, status, facts, requestId }: FarthingError,
+  io: Io,
+  json: boolean,
+): number {
+  if (json)
+    io.write(
+      `${JSON.stringify({ error: { code, detail: detail ?? message, status, request_id: requestId, ...facts } })}\n`,
+    );
+  else
+    io.explain(
+      `${message}\n${code === 'wallet_missing' ? 'Make a wallet with "farthing wallet new".\n' : ''}`,
+    );
+  if (PAYMENT.has(code)) return EXIT.payment;
+  if (UNREACHABLE.has(code) || (status ?? 0) >= 500) return EXIT.unreachable;
+  return status === undefined ? EXIT.failed : EXIT.refused;
+}

@@ -1,0 +1,30 @@
+/** What a command needs of its process. */
+export interface Io {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Writes to the standard output, as it is. */
+  write(text: string): void;
+  /** Writes to the standard error, as it is. */
+  explain(text: string): void;
+  /** Columns of the terminal that the standard output or error is; undefined when it is none. */
+  readonly outColumns: number | undefined;
+  readonly errColumns: number | undefined;
+  /** Asks the person at the terminal; undefined when nobody is there. */
+  ask(question: string): Promise<boolean> | undefined;
+  /** Aborted when the command is interrupted. */
+  readonly signal: AbortSignal;
+}
+
+/** Exit codes, as documented in the help. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  payment: 4,
+  unreachable: 5,
+  partly: 6,
+  interrupted: 130,
+} as const;
+
+/** A wrong use of a command: shown with its help. */
+export class UsageError extends Error {}

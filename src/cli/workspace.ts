@@ -1,0 +1,130 @@
+import { parseArgs } from 'node:util';
+import type { Access } from './access.ts';
+import {
+  COMMON_OPTIONS,
+  type CommonValues,
+  explainSpending,
+  openAccess,
+  readMemory,
+  serverOf,
+  writeMemory,
+} from './access.ts';
+import { EXIT, type Io, UsageError } from './io.ts';
+
+const OPTIONS = {
+  ...COMMON_OPTIONS,
+  minutes: { type: 'string', short: 'm' },
+  'spend-limit': { type: 'string' },
+} as const;
+
+type Values = CommonValues & { readonly minutes?: string; readonly 'spend-limit'?: string };
+
+/** `workspace create|use|list|usage|extend|dispose`. */
+export async function workspaceCommand(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const [verb = '', ...rest] = positionals;
+  if (verb === 'use') return use(rest, values, io);
+  if (verb === 'list' && rest.length === 0) return list(values, io);
+  const commands: Record<string, (values: Values, io: Io) => Promise<number>> = {
+    create,
+    usage,
+    extend,
+    dispose,
+  };
+  const run = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
+  if (!run || rest.length > 1 || (verb === 'create' && rest.length > 0))
+    throw new UsageError('Use workspace create, use, list, usage, extend or dispose.');
+  return run({ ...values, workspace: rest[0] ?? values.workspace }, io);
+}
+
+async function create(values: Values, io: Io): Promise<number> {
+  const access = await openAccess({ ...values, 'no-workspace': true }, io);
+  const { workspace, record } = await access.client.workspaces.rent({
+    ttlMinutes: minutesOf(values),
+    spendLimitUsd: values['spend-limit'],
+    signal: io.signal,
+  });
+  const memory = await readMemory(io);
+  const entry = { server: access.client.baseUrl, token: workspace.token, expires_at: record.expires_at };
+  await writeMemory(io, { current: workspace.id, known: { ...memory.known, [workspace.id]: entry } });
+  show(values, io, { ...record }, `${record.id}: ${record.ttl_minutes} minutes, until ${record.expires_at}`);
+  explainSpending(access, io);
+  return EXIT.done;
+}
+
+async function use([id, token, ...more]: readonly string[], values: Values, io: Io): Promise<number> {
+  if (id === undefined || more.length > 0)
+    throw new UsageError('Use workspace use ID [TOKEN], or workspace use none.');
+  const { known } = await readMemory(io);
+  if (id === 'none') {
+    await writeMemory(io, { current: null, known });
+    return EXIT.done;
+  }
+  if (token === undefined && !Object.hasOwn(known, id))
+    throw new UsageError(`The workspace ${id} is not remembered here: farthing workspace use ${id} TOKEN`);
+  const entry = token === undefined ? known[id]! : { server: serverOf(values, io), token };
+  await writeMemory(io, { current: id, known: { ...known, [id]: entry } });
+  return EXIT.done;
+}
+
+async function list(values: Values, io: Io): Promise<number> {
+  const { current, known } = await readMemory(io);
+  for (const [id, { server, expires_at }] of Object.entries(known))
+    show(
+      values,
+      io,
+      { id, server, expires_at, current: id === current },
+      `${id === current ? '*' : ' '} ${id}  ${expires_at ?? ''}`,
+    );
+  return EXIT.done;
+}
+
+async function usage(values: Values, io: Io): Promise<number> {
+  const { workspace } = await opened(values, io);
+  const answer = await workspace.usage();
+  const lines = Object.entries(answer).map(([name, value]) => `${name.padEnd(18)} ${shown(value)}`);
+  show(values, io, { ...answer }, lines.join('\n'));
+  return EXIT.done;
+}
+
+async function extend(values: Values, io: Io): Promise<number> {
+  const access = await opened(values, io);
+  const answer = await access.workspace.extend({ ttlMinutes: minutesOf(values), signal: io.signal });
+  show(values, io, { ...answer }, `${answer.ttl_minutes} more minutes, until ${answer.expires_at}`);
+  explainSpending(access, io);
+  return EXIT.done;
+}
+
+/** Prints the receipt, which is verified already. */
+async function dispose(values: Values, io: Io): Promise<number> {
+  const { workspace } = await opened(values, io);
+  const disposal = await workspace.dispose();
+  const { current, known } = await readMemory(io);
+  const { [workspace.id]: _gone, ...left } = known;
+  await writeMemory(io, { current: current === workspace.id ? null : current, known: left });
+  show(values, io, { ...disposal }, disposal.receipt);
+  return EXIT.done;
+}
+
+async function opened(
+  values: Values,
+  io: Io,
+): Promise<Access & { workspace: NonNullable<Access['workspace']> }> {
+  const access = await openAccess(values, io);
+  if (!access.workspace) throw new UsageError('Which workspace? Create one, or name it.');
+  return { ...access, workspace: access.workspace };
+}
+
+function minutesOf({ minutes }: Values): number | undefined {
+  if (minutes !== undefined && !/^\d{1,9}$/.test(minutes))
+    throw new UsageError('--minutes must be a whole number.');
+  return minutes === undefined ? undefined : Number(minutes);
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function show({ json }: Values, io: Io, value: object, text: string): void {
+  io.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+}

@@ -1,0 +1,60 @@
+import type { Family, IngestAnswer, SearchAnswer, UsageAnswer } from '../client/index.ts';
+
+export interface SearchArguments {
+  readonly query?: string;
+  readonly image_b64?: string;
+  readonly image_path?: string;
+  readonly families?: readonly Family[];
+  readonly k?: number;
+}
+
+export interface IngestArguments {
+  readonly path?: string;
+  readonly text?: string;
+  readonly content_b64?: string;
+  readonly name?: string;
+}
+
+export interface CreateArguments {
+  readonly ttl_minutes?: number;
+  readonly spend_limit_usd?: number;
+}
+
+/** Which workspace a call means. */
+export interface Scope {
+  readonly workspace?: string;
+  readonly token?: string;
+}
+
+/** An answer, with the receipt of its payment when it was charged. */
+export interface Answered<T> {
+  readonly body: T;
+  readonly receipt?: Readonly<Record<string, unknown>>;
+}
+
+/** What the tools call: a client with a wallet of its own, or the server that they are mounted on. */
+export interface Backend {
+  /** `local`: paths can be read and tokens are kept here; `remote`: neither. */
+  readonly kind: 'local' | 'remote';
+  search(search: SearchArguments, scope: Scope): Promise<Answered<SearchAnswer>>;
+  ingest(file: IngestArguments, scope: Scope): Promise<Answered<IngestAnswer>>;
+  createWorkspace(asked: CreateArguments): Promise<Answered<Readonly<Record<string, unknown>>>>;
+  usage(scope: Scope): Promise<Answered<UsageAnswer>>;
+  dispose(scope: Scope): Promise<Answered<Readonly<Record<string, unknown>>>>;
+  /** Address of an item, for whoever may read it. */
+  itemAddress(item: string, scope: Scope): string;
+}
+
+/** A call without a payment, or with one that was not taken: the MCP transport of x402 makes a result of it. */
+export class PaymentNeeded extends Error {
+  /** x402 v2 `PaymentRequired`. */
+  readonly required: Readonly<Record<string, unknown>>;
+  /** Of a settlement that failed. */
+  readonly receipt: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(required: Readonly<Record<string, unknown>>, receipt?: Readonly<Record<string, unknown>>) {
+    super(String(required.error ?? 'payment_required'));
+    this.required = required;
+    this.receipt = receipt;
+  }
+}

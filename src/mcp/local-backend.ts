@@ -1,0 +1,82 @@
+import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
+import type { Backend, IngestArguments, Scope } from './backend.ts';
+
+/** Where tokens of workspaces are kept: the model sees their ids alone. */
+export interface WorkspaceKeeper {
+  current(): Promise<string | undefined>;
+  find(id: string): Promise<Workspace | undefined>;
+  add(workspace: Workspace, record: WorkspaceAnswer): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export interface LocalParts {
+  readonly client: Farthing;
+  readonly keeper: WorkspaceKeeper;
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+  readonly signal: AbortSignal;
+}
+
+/** Pays from a wallet of this machine, within the client's budget. */
+export function localBackend({ client, keeper, readFile, signal }: LocalParts): Backend {
+  const chosen = async ({ workspace: id }: Scope): Promise<Workspace | undefined> => {
+    const wanted = id ?? (await keeper.current());
+    if (wanted === undefined) return undefined;
+    const found = await keeper.find(wanted);
+    if (!found && id !== undefined)
+      throw new FarthingError('workspace_unauthorized', `The workspace ${id} is not known here: create one.`);
+    return found;
+  };
+  const needed = async (scope: Scope): Promise<Workspace> => {
+    const workspace = await chosen(scope);
+    if (!workspace)
+      throw new FarthingError('workspace_unauthorized', 'There is no workspace: create one first.');
+    return workspace;
+  };
+  return {
+    kind: 'local',
+    search: async ({ query, image_path, families, k }, scope) => {
+      const image = image_path === undefined ? undefined : await readFile(image_path);
+      const target = (await chosen(scope)) ?? client;
+      return { body: await target.search({ query, image, families, k, signal }) };
+    },
+    ingest: async (file, scope) => {
+      const { source, name } = sourceOf(file);
+      const target = (await chosen(scope)) ?? client;
+      return { body: await target.ingest(source, { name, signal }) };
+    },
+    createWorkspace: async ({ ttl_minutes, spend_limit_usd }) => {
+      const { workspace, record } = await client.workspaces.rent({
+        ttlMinutes: ttl_minutes,
+        spendLimitUsd: spend_limit_usd,
+        signal,
+      });
+      await keeper.add(workspace, record);
+      return { body: { ...record, left_usd: client.spending.leftUsd } };
+    },
+    usage: async (scope) => ({ body: await (await needed(scope)).usage() }),
+    dispose: async (scope) => {
+      const workspace = await needed(scope);
+      const disposal = await workspace.dispose();
+      await keeper.remove(workspace.id);
+      return { body: { ...disposal } };
+    },
+    itemAddress: (item, { workspace }) => itemAddress(client.baseUrl, item, workspace),
+  };
+}
+
+/** @throws field_invalid, unless there is exactly one of the three */
+export function sourceOf({ path, text, content_b64, name }: IngestArguments): {
+  source: string | Blob;
+  name?: string;
+} {
+  const given = [path, text, content_b64].filter((value) => value !== undefined);
+  if (given.length !== 1) throw new FarthingError('field_invalid', 'Give one of path, text and content_b64.');
+  if (path !== undefined) return { source: path, name };
+  if (text !== undefined) return { source: new Blob([text]), name: name ?? 'note.txt' };
+  return { source: new Blob([Buffer.from(content_b64!, 'base64')]), name };
+}
+
+export function itemAddress(baseUrl: string, item: string, workspace: string | undefined): string {
+  const owner = workspace === undefined ? '' : `workspaces/${workspace}/`;
+  return `${baseUrl}/agent/v1/${owner}items/${item}`;
+}

@@ -1,0 +1,85 @@
+import { FarthingError } from '../client/index.ts';
+import { type Answered, type Backend, PaymentNeeded, type Scope } from './backend.ts';
+import { itemAddress, sourceOf } from './local-backend.ts';
+
+export interface RemoteParts {
+  /** Where the interface is reached from here. */
+  readonly innerUrl: string;
+  /** Its public address, for links. */
+  readonly baseUrl: string;
+  /** x402 payment of this call, as its client signed it. */
+  readonly payment: unknown;
+  /** Of the connection, unless a call names others. */
+  readonly scope: Scope;
+  readonly signal: AbortSignal;
+}
+
+const WAIT_SECONDS = 60;
+
+/**
+ * Calls the interface of the server that the tools are mounted on, with the payment or the token that came with the
+ * call: every rule about both is kept in one place. Signs nothing.
+ */
+export function remoteBackend(parts: RemoteParts): Backend {
+  const scopeOf = ({ workspace, token }: Scope): Scope => {
+    const own = workspace === undefined || workspace === parts.scope.workspace;
+    return {
+      workspace: workspace ?? parts.scope.workspace,
+      token: token ?? (own ? parts.scope.token : undefined),
+    };
+  };
+  const needed = (asked: Scope): Scope & { workspace: string } => {
+    const { workspace, token } = scopeOf(asked);
+    if (workspace === undefined)
+      throw new FarthingError('workspace_unauthorized', 'Name the workspace and its token.');
+    return { workspace, token };
+  };
+  const send = async <T>(
+    method: string,
+    scope: Scope,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<Answered<T>> => {
+    const { workspace, token } = scope;
+    const owner = workspace === undefined ? '' : `/workspaces/${encodeURIComponent(workspace)}`;
+    const headers = new Headers(init.headers);
+    if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
+    else if (parts.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(parts.payment));
+    const address = `${parts.innerUrl}/agent/v1${owner}${path}`;
+    return read<T>(await fetch(address, { ...init, method, headers, signal: parts.signal }));
+  };
+  return {
+    kind: 'remote',
+    search: (search, asked) => send('POST', scopeOf(asked), '/search', { body: JSON.stringify(search) }),
+    ingest: async (file, asked) => {
+      const { source, name } = sourceOf(file);
+      const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name ?? 'upload')}`;
+      const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
+      return send('POST', scopeOf(asked), '/ingest', { body: source, headers });
+    },
+    createWorkspace: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
+    usage: async (asked) => send('GET', needed(asked), '/usage'),
+    dispose: async (asked) => send('DELETE', needed(asked), ''),
+    itemAddress: (item, asked) => itemAddress(parts.baseUrl, item, scopeOf(asked).workspace),
+  };
+}
+
+/** @throws PaymentNeeded for a 402, FarthingError for every other refusal */
+async function read<T>(response: Response): Promise<Answered<T>> {
+  const body = (await response.json()) as Record<string, unknown>;
+  const receipt = decode(response.headers.get('PAYMENT-RESPONSE'));
+  if (response.status === 402)
+    throw new PaymentNeeded(decode(response.headers.get('PAYMENT-REQUIRED')) ?? body, receipt);
+  if (response.status < 300) return { body: body as T, receipt };
+  const { code, detail, type: _type, title: _title, ...facts } = body;
+  throw new FarthingError(code as FarthingError['code'], String(detail), { status: response.status, facts });
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64');
+}
+
+function decode(header: string | null): Readonly<Record<string, unknown>> | undefined {
+  if (header === null) return undefined;
+  return JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as Record<string, unknown>;
+}

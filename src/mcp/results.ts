@@ -1,0 +1,99 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
+import { type Answered, type Backend, PaymentNeeded, type Scope } from './backend.ts';
+
+/** Results as text for the model, as data for the program, and with links to the items. */
+
+const RESPONSE_KEY = 'x402/payment-response';
+
+export function searchResult(
+  backend: Backend,
+  scope: Scope,
+  { body, receipt }: Answered<SearchAnswer>,
+): CallToolResult {
+  const lines = body.hits.map(hitLine);
+  const items = new Map(body.hits.map(({ item }) => [item.id, item]));
+  const links = [...items.values()].map(
+    ({ id, name, media_type }): ContentBlock => ({
+      type: 'resource_link',
+      uri: backend.itemAddress(id, scope),
+      name,
+      mimeType: media_type,
+    }),
+  );
+  return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, links);
+}
+
+export function ingestResult(
+  backend: Backend,
+  scope: Scope,
+  { body, receipt }: Answered<IngestAnswer>,
+): CallToolResult {
+  const { id, name, media_type, segments, pages } = body.item;
+  const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
+  const words = body.duplicate ? 'was there already' : `is ${body.job.state}`;
+  const link: ContentBlock = {
+    type: 'resource_link',
+    uri: backend.itemAddress(id, scope),
+    name,
+    mimeType: media_type,
+  };
+  return result(`${name} ${words} (${size}).`, { ...body }, receipt, [link]);
+}
+
+/** Any other answer: its members, one a line. */
+export function recordResult({ body, receipt }: Answered<object>): CallToolResult {
+  const lines = Object.entries(body).map(
+    ([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+  );
+  return result(lines.join('\n'), { ...body }, receipt);
+}
+
+/** A failure that the model may read and act on; a missing payment as x402's MCP transport wants it. */
+export function failureResult(error: unknown): CallToolResult {
+  if (error instanceof PaymentNeeded) return paymentResult(error);
+  const { code, detail, message, status, facts } = error as Error &
+    Record<'code' | 'detail' | 'status' | 'facts', unknown>;
+  const known = typeof code === 'string' && typeof detail === 'string';
+  const text = known ? `${code}: ${detail}` : message;
+  return {
+    isError: true,
+    content: [{ type: 'text', text }],
+    structuredContent: {
+      error: {
+        code: known ? code : 'failed',
+        detail: known ? detail : message,
+        status,
+        ...(facts as object),
+      },
+    },
+  };
+}
+
+function paymentResult({ required, receipt, message }: PaymentNeeded): CallToolResult {
+  const data = { ...required, ...(receipt && { [RESPONSE_KEY]: receipt }) };
+  return {
+    isError: true,
+    structuredContent: data,
+    content: [{ type: 'text', text: JSON.stringify({ 'x402/error': { code: 402, message, data } }) }],
+  };
+}
+
+function result(
+  text: string,
+  structuredContent: Record<string, unknown>,
+  receipt: Readonly<Record<string, unknown>> | undefined,
+  links: readonly ContentBlock[] = [],
+): CallToolResult {
+  const content: ContentBlock[] = [{ type: 'text', text }, ...links];
+  return { content, structuredContent, ...(receipt && { _meta: { [RESPONSE_KEY]: receipt } }) };
+}
+
+function hitLine({ item, locator, confidence, snippet }: Hit, index: number): string {
+  const { page, time_s, heading } = locator;
+  const where = [page && `page ${page}`, time_s !== undefined && `${time_s} s`, heading]
+    .filter(Boolean)
+    .join(', ');
+  const said = snippet ? `: ${snippet.replace(/\s+/g, ' ')}` : '';
+  return `${index + 1}. ${item.name}${where ? ` (${where})` : ''}, confidence ${confidence.toFixed(2)}${said}`;
+}

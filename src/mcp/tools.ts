@@ -1,0 +1,140 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { FAMILIES } from '../domain/family.ts';
+import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+import type { Backend } from './backend.ts';
+
+type Properties = Record<string, object>;
+
+const text = (description: string) => ({ type: 'string', description });
+
+/**
+ * Nothing is required of an output: a call that has to be paid for first is answered with the payment's terms in its
+ * place, and clients check that against the schema, too.
+ */
+function tool(
+  name: string,
+  title: string,
+  description: string,
+  input: { properties: Properties; required?: string[] },
+  output: Properties,
+  annotations: Tool['annotations'],
+): Tool {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { type: 'object', additionalProperties: false, ...input },
+    outputSchema: { type: 'object', properties: output },
+    annotations: { title, openWorldHint: false, ...annotations },
+  };
+}
+
+const money = text('US dollars, as a decimal.');
+
+/** The tools, as they are where they run. */
+export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
+  const local = kind === 'local';
+  const workspace = text(
+    local
+      ? 'Workspace id; default: the one created or used last, otherwise your own index, paid by the call.'
+      : 'Workspace id; default: the one of the connection, otherwise your own index, paid by the call.',
+  );
+  const scope: Properties = local
+    ? { workspace }
+    : {
+        workspace,
+        token: text('Capability token of the workspace; default: the bearer token of the connection.'),
+      };
+  const picture: Properties = local
+    ? { image_path: text('Path of a picture to search with.') }
+    : { image_b64: text('Base64 of a picture to search with.') };
+  const file: Properties = local ? { path: text('Path of the file.') } : {};
+  return [
+    tool(
+      'search',
+      'Search files',
+      'Finds passages, pages and pictures in the files that were ingested: by meaning, by exact words, by a picture, or pictures by describing them. Paid by the call outside a workspace.',
+      {
+        properties: {
+          query: text('What to look for, in words.'),
+          ...picture,
+          families: { type: 'array', items: { enum: FAMILIES }, description: 'Default: all that apply.' },
+          k: {
+            type: 'integer',
+            minimum: K_MIN,
+            maximum: K_MAX,
+            description: `Hits at most; default ${K_DEFAULT}.`,
+          },
+          ...scope,
+        },
+      },
+      {
+        hits: { type: 'array', items: { type: 'object' }, description: 'Best first.' },
+        latency_ms: { type: 'number' },
+        charged: { type: 'boolean' },
+      },
+      { readOnlyHint: true, idempotentHint: true },
+    ),
+    tool(
+      'ingest',
+      'Add a file',
+      `Makes one file searchable (text, Markdown, HTML, PDF, JPEG, PNG, WebP, BMP)${local ? ': a path, or' : ':'} text, or bytes in base64 with a name. Returns when it is searchable. Paid by the call outside a workspace.`,
+      {
+        properties: {
+          ...file,
+          text: text('The file’s text.'),
+          content_b64: text('The file’s bytes, in base64.'),
+          name: text('File name that hits show.'),
+          ...scope,
+        },
+      },
+      {
+        item: { type: 'object' },
+        job_id: { type: 'string' },
+        job: { type: 'object' },
+        duplicate: { type: 'boolean' },
+        charged: { type: 'boolean' },
+      },
+      { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+    ),
+    tool(
+      'workspace_create',
+      'Rent a workspace',
+      'Rents a private workspace for some minutes; searches and files inside are included in its price. Paid.',
+      {
+        properties: {
+          ttl_minutes: { type: 'integer', description: 'Minutes; default 15.' },
+          spend_limit_usd: {
+            type: 'number',
+            minimum: 0,
+            description: 'Cap on its price with all extensions.',
+          },
+        },
+      },
+      {
+        id: { type: 'string' },
+        expires_at: { type: 'string' },
+        ttl_minutes: { type: 'integer' },
+        price_usd: money,
+        ...(!local && { capability_token: text('Shown once: give it to the other tools as `token`.') }),
+      },
+      { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+    ),
+    tool(
+      'workspace_usage',
+      'Usage of a workspace',
+      'Time left, money spent, searches, files and bytes of a workspace. Free.',
+      { properties: scope },
+      { id: { type: 'string' }, ttl_seconds_left: { type: 'integer' }, spend_usd: money },
+      { readOnlyHint: true, idempotentHint: true },
+    ),
+    tool(
+      'workspace_dispose',
+      'Destroy a workspace',
+      'Destroys a workspace and all its files for good, and gives a signed receipt of it. Free.',
+      { properties: scope, ...(local && { required: ['workspace'] }) },
+      { id: { type: 'string' }, receipt: text('Compact JWS.'), claims: { type: 'object' } },
+      { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+    ),
+  ];
+}

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { startTestServer } from '../test-server.ts';
+import { Agent } from './cli-agent.ts';
+
+const samples = resolve(import.meta.dirname, '../../samples');
+const server = await startTestServer(t);
+
+t.test('a wallet is made once, is its owner’s alone, and its key is not shown', async (t) => {
+  const agent = new Agent(t.testdir({}), server.url);
+  t.match(await agent.run(['wallet', 'show']), { code: 1, err: /wallet new/ });
+  t.match(await agent.run(['search', 'gulls', '--no-workspace']), { code: 4, err: /wallet new/ });
+  const made = await agent.json<{ address: string; file: string }>(['wallet', 'new']);
+  t.equal(statSync(made.file).mode & 0o777, 0o600);
+  t.match(await agent.run(['wallet', 'new']), { code: 1, err: /already/ });
+  const shown = await agent.launch(['wallet', 'show']);
+  t.equal(shown.out.trim(), made.address);
+  const { private_key } = JSON.parse(readFileSync(made.file, 'utf8')) as { private_key: string };
+  t.notOk((shown.out + shown.err + JSON.stringify(made)).includes(private_key));
+  chmodSync(made.file, 0o644);
+  t.match(await agent.run(['wallet', 'show']), { code: 1, err: /chmod 600/ });
+});
+
+t.test('files go up, are found with page and snippet, and the workspace ends with its receipt', async (t) => {
+  const agent = new Agent(t.testdir({}), server.url);
+  await agent.run(['wallet', 'new']);
+  t.match(
+    await agent.run(['workspace', 'create', '-m', '120']),
+    { code: 4, err: /0\.07 USD.*--yes/s },
+    'nobody is asked',
+  );
+  const made = await agent.json<{ id: string }>(['workspace', 'create', '-m', '120', '--yes']);
+  t.notMatch(JSON.stringify(made), /fws_/, 'the token is kept, not shown');
+  t.match(await agent.run(['ingest', samples]), { code: 2, err: /--recursive/ });
+  const ingested = await agent.run(['ingest', '-r', samples]);
+  t.match(ingested, { code: 0, err: /9 ingested/ }, ingested.err);
+  const found = await agent.run([
+    'search',
+    'how',
+    'do',
+    'insects',
+    'tell',
+    'each',
+    'other',
+    'where',
+    'food',
+    'is?',
+    '-k',
+    '2',
+    '-f',
+    'text_semantic',
+  ]);
+  t.equal(found.code, 0, found.err);
+  t.match(found.out, /where +family +item +snippet/);
+  t.match(found.out, /p\. \d+ +text_semantic +almanac\.pdf/);
+  const byPicture = await agent.json<{ hits: { item: { name: string } }[] }>([
+    'search',
+    '--image',
+    join(samples, 'chelsea.png'),
+    '--family',
+    'visual',
+  ]);
+  t.equal(byPicture.hits[0]!.item.name, 'chelsea.png');
+  t.match(await agent.run(['search', 'x', '--family', 'taste', '--json']), { code: 3, out: /"code":"f/ });
+  t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /searches +2/ });
+  t.match(await agent.json(['workspace', 'extend', '-m', '10']), { ttl_minutes: 10 });
+  t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`\\* ${made.id}`) });
+  await agent.run(['workspace', 'use', 'none']);
+  t.match(await agent.run(['workspace', 'usage']), { code: 2, err: /Which workspace/ });
+  t.match(await agent.json(['workspace', 'dispose', made.id]), { claims: { workspace: made.id } });
+  t.match(await agent.run(['workspace', 'usage', made.id]), { code: 2, err: /not remembered/ });
+});
+
+t.test('without a workspace each call is paid, within the budget', async (t) => {
+  const home = t.testdir({ 'gull.txt': 'A gull.', 'tern.txt': 'A tern.' });
+  const agent = new Agent(home, server.url);
+  await agent.run(['wallet', 'new']);
+  t.match(
+    await agent.run([
+      'ingest',
+      join(home, 'gull.txt'),
+      join(home, 'tern.txt'),
+      '-c',
+      '1',
+      '--budget',
+      '0.05',
+    ]),
+    {
+      code: 4,
+      err: /budget/,
+    },
+  );
+  t.match(await agent.json(['search', 'gull']), { charged: true, hits: [{ item: { name: 'gull.txt' } }] });
+  t.match(await agent.run(['search', 'gull', '--max-price', '0.001']), {
+    code: 4,
+    err: /Nothing was signed/,
+  });
+});
+
+t.test('an interrupted ingest of a folder goes on where it was', async (t) => {
+  const home = t.testdir({ files: {} });
+  const folder = join(home, 'files');
+  mkdirSync(join(folder, 'deep'));
+  for (let index = 0; index < 40; index++)
+    writeFileSync(join(folder, index % 2 ? 'deep' : '', `note-${index}.txt`), `Note ${index} of the keeper.`);
+  const agent = new Agent(home, server.url);
+  await agent.run(['wallet', 'new']);
+  await agent.run(['workspace', 'create', '--yes']);
+  let seen = 0;
+  const first = await agent.launch(['ingest', '-r', folder, '--json', '-c', '2'], (text, end) => {
+    seen += text.split('\n').length - 1;
+    if (seen >= 5) end();
+  });
+  t.equal(first.code, 130, first.err);
+  const before = first.out.trim().split('\n').length;
+  t.ok(before >= 5 && before < 40, `${before} of 40 before the interruption`);
+  const second = await agent.run(['ingest', '-r', folder, '--json']);
+  t.equal(second.code, 0, second.err);
+  const { summary } = JSON.parse(second.out.trim().split('\n').at(-1)!) as {
+    summary: Record<string, number>;
+  };
+  t.equal(summary.skipped, before, 'what was searchable is not sent again');
+  t.equal(summary.ingested! + summary.duplicates!, 40 - before);
+  t.match(await agent.json(['workspace', 'usage']), { items: 40 });
+  t.match(await agent.run(['ingest', '-r', folder]), { err: /0 ingested, 0 duplicates, 40 skipped/ });
+  writeFileSync(join(folder, 'note-0.txt'), 'Note 0, as it is now.');
+  t.match(await agent.run(['ingest', '-r', folder]), { err: /1 ingested, 0 duplicates, 39 skipped/ });
+  t.equal(readdirSync(join(home, 'state', 'farthing')).length, 1);
+});
+
+t.test('a wrong use is explained, and a server that is not there is told apart', async (t) => {
+  const agent = new Agent(t.testdir({}), 'http://127.0.0.1:1');
+  await agent.run(['wallet', 'new']);
+  t.match(await agent.run(['search']), { code: 2, err: /Give words/ });
+  t.match(await agent.run(['ingest', '--no-such-option', 'x']), { code: 2, err: /Exit codes/ });
+  t.match(await agent.run(['search', '--help']), { code: 0, out: /Exit codes/ });
+  t.match(await agent.run(['ingest', '/no/such/file']), { code: 2, err: /There is no/ });
+});
+
+t.test('the completion is a script that bash takes', async (t) => {
+  const agent = new Agent(t.testdir({}), server.url);
+  const { out } = await agent.run(['completion', 'bash']);
+  const asked = `${out}\nCOMP_WORDS=(farthing wor); COMP_CWORD=1; _farthing; echo "\${COMPREPLY[@]}"`;
+  t.equal(spawnSync('bash', ['-c', asked], { encoding: 'utf8' }).stdout.trim(), 'workspace workspaces');
+  t.match(await agent.run(['completion', 'zsh']), { code: 0, out: /bashcompinit/ });
+});

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { runAgentCommand } from '../../src/cli/command.ts';
+
+const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The commands with a home of the test's own. */
+export class Agent {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string>>;
+
+  constructor(home: string, server: string) {
+    this.home = home;
+    this.environment = {
+      PATH: process.env.PATH!,
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, 'config'),
+      XDG_STATE_HOME: join(home, 'state'),
+      FARTHING_URL: server,
+    };
+  }
+
+  /** In this process: a process for each command would take most of the test's time. */
+  async run(words: readonly string[]): Promise<Outcome> {
+    const said = { out: '', err: '' };
+    const code = await runAgentCommand(words, {
+      environment: this.environment,
+      write: (piece) => {
+        said.out += piece;
+      },
+      explain: (piece) => {
+        said.err += piece;
+      },
+      outColumns: undefined,
+      errColumns: undefined,
+      ask: () => undefined,
+      signal: new AbortController().signal,
+    });
+    return { code, ...said };
+  }
+
+  /** As somebody runs it. @param onOutput sees what the standard output says, and may end the command */
+  async launch(
+    words: readonly string[],
+    onOutput?: (text: string, end: () => void) => void,
+  ): Promise<Outcome> {
+    const child = spawn(process.execPath, [LAUNCHER, ...words], {
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = new Promise<number | null>((done) => child.once('exit', done));
+    if (onOutput) child.stdout.on('data', (piece) => onOutput(String(piece), () => child.kill('SIGTERM')));
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { code: await ended, out, err };
+  }
+
+  async json<T>(words: readonly string[]): Promise<T> {
+    const { code, out, err } = await this.run([...words, '--json']);
+    if (code !== 0) throw new Error(`farthing ${words.join(' ')} ended with ${code}: ${out}${err}`);
+    return JSON.parse(out) as T;
+  }
+}
