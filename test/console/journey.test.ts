@@ -36,13 +36,11 @@ if (lacking) {
         .locator('.file[data-state="searchable"]')
         .nth(files.length - 1)
         .waitFor();
-      await page
-        .getByLabel('Files to add')
-        .setInputFiles({
-          name: 'odd.bin',
-          mimeType: '',
-          buffer: Buffer.from('\x7fELF\x02\x01\x01'.padEnd(200, '\0'), 'latin1'),
-        });
+      await page.getByLabel('Files to add').setInputFiles({
+        name: 'odd.bin',
+        mimeType: '',
+        buffer: Buffer.from('\x7fELF\x02\x01\x01'.padEnd(200, '\0'), 'latin1'),
+      });
       await seen(page.locator('.file[data-bad="true"] .why'));
 
       await page.getByRole('searchbox').fill('waggle dance');

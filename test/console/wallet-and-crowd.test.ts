@@ -1,0 +1,90 @@
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { type Hex, hashTypedData, type TypedDataDefinition } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { startTestServer } from '../test-server.ts';
+import { missing, openBrowser, PATIENCE_MS, seen, visit } from './browser.ts';
+
+const samples = resolve(import.meta.dirname, '../../samples');
+const CROWD = 1000;
+const lacking = missing();
+if (lacking) {
+  t.test('the console in a browser', { skip: lacking }, async () => undefined);
+} else {
+  t.setTimeout(4 * PATIENCE_MS);
+  const server = await startTestServer(t);
+  const browser = await openBrowser(t);
+
+  t.test('a wallet of the browser signs on the right chain; one that refuses pays nothing', async (t) => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const asked: string[] = [];
+    let willing = false;
+    /** Stands for an extension of the browser: the key and the signing are real. */
+    const request = async ({
+      method,
+      params = [],
+    }: {
+      method: string;
+      params?: unknown[];
+    }): Promise<unknown> => {
+      asked.push(method);
+      if (method === 'eth_requestAccounts') return { result: [account.address] };
+      if (method === 'eth_chainId')
+        return { result: asked.includes('wallet_switchEthereumChain') ? '0x2105' : '0x1' };
+      if (method === 'wallet_switchEthereumChain') return { result: null };
+      if (method !== 'eth_signTypedData_v4') throw new Error(`no such method: ${method}`);
+      if (!willing) return { code: 4001 };
+      const typed = JSON.parse(params[1] as string) as TypedDataDefinition;
+      return { result: await account.sign({ hash: hashTypedData(typed) as Hex }) };
+    };
+    const { page, faults } = await visit(browser, server.url);
+    await page.context().exposeFunction('standInWallet', request);
+    await page.context().addInitScript(`
+      const provider = { request: async (call) => {
+        const { code, result } = await window.standInWallet(call);
+        if (code) throw Object.assign(new Error('no'), { code });
+        return result;
+      } };
+      window.addEventListener('eip6963:requestProvider', () => window.dispatchEvent(
+        new CustomEvent('eip6963:announceProvider', { detail: { info: { name: 'Stand-in' }, provider } })));
+    `);
+    await page.reload();
+    await page.getByRole('button', { name: 'Connect Stand-in' }).click();
+    await page.getByRole('button', { name: 'Pay and open' }).click();
+    await seen(page.getByText('The wallet refused to sign. Nothing was paid.'));
+    willing = true;
+    await page.getByRole('button', { name: 'Pay and open' }).click();
+    await seen(page.getByRole('heading', { name: 'Files' }));
+    t.same(asked.filter((method) => method === 'wallet_switchEthereumChain').length, 1);
+
+    await page.reload();
+    await seen(page.getByRole('heading', { name: 'Files' }));
+    t.pass('a reload does not lose what was paid for');
+    t.same(faults, []);
+  });
+
+  t.test(`${CROWD} hits are listed and reached`, async (t) => {
+    const { page, faults } = await visit(browser, server.url);
+    await page.getByRole('button', { name: 'Use a play wallet' }).click();
+    await page.getByRole('button', { name: 'Pay and open' }).click();
+    await page.getByLabel('Files to add').setInputFiles(join(samples, 'almanac.pdf'));
+    await page.locator('.file[data-state="searchable"]').waitFor();
+    // A real answer, with its hits again and again: so many pages would take long to encode.
+    await page.route('**/search', async (route) => {
+      const response = await route.fetch({ timeout: PATIENCE_MS });
+      const answer = (await response.json()) as { hits: object[] };
+      const hits = Array.from({ length: CROWD }, (_, index) => answer.hits[index % answer.hits.length]);
+      await route.fulfill({ response, json: { ...answer, hits } });
+    });
+    await page.getByRole('searchbox').fill('bees and tides');
+    await page.keyboard.press('Enter');
+    await seen(page.getByRole('heading', { name: `${CROWD} hits in` }));
+    t.equal(await page.locator('.hit').count(), CROWD);
+    await page.locator('.hit').last().scrollIntoViewIfNeeded();
+    await page.locator('.hit').last().locator('.thumbnail[data-state="shown"]').waitFor();
+    await page.getByRole('searchbox').fill('something else');
+    t.equal(await page.locator('.hit').count(), CROWD, 'typing leaves them alone');
+    await page.evaluate('scrollTo(0, 0)');
+    t.same(faults, []);
+  });
+}
