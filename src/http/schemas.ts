@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { ERRORS } from '../domain/error.ts';
 import { FAMILIES } from '../domain/family.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
@@ -196,10 +197,12 @@ export const IngestResponseSchema = Type.Object(
   { $id: 'IngestResponse' },
 );
 
+const WorkspaceState = Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state)));
+
 export const WorkspaceSchema = Type.Object(
   {
     id: Type.String(),
-    state: Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state))),
+    state: WorkspaceState,
     created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When its time is over.'),
     ttl_minutes_asked: Type.Union([Type.Integer(), Type.Null()]),
@@ -219,10 +222,13 @@ export const WorkspaceSchema = Type.Object(
   { $id: 'Workspace' },
 );
 
+const Percentile = Type.Union([Type.Number({ minimum: 0 }), Type.Null()]);
+
 export const UsageSchema = Type.Object(
   {
     id: Type.String(),
-    state: Type.String(),
+    state: WorkspaceState,
+    created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When its time is over.'),
     ttl_seconds_left: Type.Integer({ minimum: 0 }),
     spend_usd: Money('Spent so far.'),
@@ -232,8 +238,12 @@ export const UsageSchema = Type.Object(
     items: Count('Items searchable.'),
     segments: Count('Segments searchable.'),
     bytes: Count('Bytes stored.'),
+    latency_ms: Type.Object(
+      { p50: Percentile, p90: Percentile, p99: Percentile, max: Percentile },
+      described('Of its searches, in milliseconds; null before the first.'),
+    ),
   },
-  { $id: 'WorkspaceUsage', additionalProperties: true },
+  { $id: 'WorkspaceUsage' },
 );
 
 const NextPage = Type.Union(
@@ -295,12 +305,18 @@ export const PaymentRequiredSchema = Type.Object(
           payTo: Type.String(),
           maxAmountRequired: Type.String({ description: 'In the smallest unit of the asset.' }),
           resource: Type.String(),
+          description: Type.String(),
+          mimeType: Type.String(),
+          outputSchema: Type.Record(Type.String(), Type.Unknown(), described('Shapes, for catalogues.')),
+          maxTimeoutSeconds: Type.Integer({ description: 'How long a signed payment may wait.' }),
+          asset: Type.String({ description: 'Contract of the asset.' }),
+          extra: Type.Record(Type.String(), Type.Unknown(), described('EIP-712 domain of the asset.')),
         },
-        { additionalProperties: true },
+        described('One way to pay.'),
       ),
     ),
   },
-  { $id: 'PaymentRequired', additionalProperties: true },
+  { $id: 'PaymentRequired' },
 );
 
 export const ProblemSchema = Type.Object(
@@ -308,12 +324,44 @@ export const ProblemSchema = Type.Object(
     type: Type.String(),
     title: Type.String(),
     status: Type.Integer(),
-    code: Type.String({ description: 'Stable; match on this.' }),
+    code: Type.Union(
+      Object.keys(ERRORS).map((code) => Type.Literal(code)),
+      described('Stable; match on this.'),
+    ),
     detail: Type.String({ description: 'What was wrong and what to do.' }),
     request_id: Type.String(),
     charged: Type.Boolean(),
   },
   { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
+);
+
+export const HealthSchema = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' });
+
+const Details = (description: string) => Type.Record(Type.String(), Type.Unknown(), described(description));
+
+export const ReadinessSchema = Type.Object(
+  {
+    ready: Type.Boolean(),
+    families: Type.Array(
+      Type.Object({ family: FamilySchema, available: Type.Boolean() }, { additionalProperties: true }),
+      described('What can be searched, by which models and providers, and why not.'),
+    ),
+    queues: Details('Calls that wait for an encoder.'),
+    payment: Details('The facilitator, and payments that run or wait for their outcome.'),
+    extraction: Type.Union([Type.String(), Details('How the readers of files are confined.')]),
+    prices_usd: Type.Record(Type.String(), Type.String(), described('Prices of the routes.')),
+  },
+  { $id: 'Readiness' },
+);
+
+export const DescriptionSchema = Type.Object(
+  { openapi: Type.String(), info: Details('Title and version.'), paths: Details('The operations.') },
+  { $id: 'Description', additionalProperties: true },
+);
+
+export const JwksSchema = Type.Object(
+  { keys: Type.Array(Details('A public key (RFC 7517).')) },
+  { $id: 'JsonWebKeySet' },
 );
 
 /** Every named schema of the description's `components`. */
@@ -336,6 +384,10 @@ export const COMPONENTS: readonly TObject[] = [
   DisposalSchema,
   PaymentRequiredSchema,
   ProblemSchema,
+  HealthSchema,
+  ReadinessSchema,
+  JwksSchema,
+  DescriptionSchema,
 ];
 
 /** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */

@@ -34,8 +34,13 @@ export function searchRoute(services: Services): Route {
     tag: 'Per request',
     security: 'payment',
     price: { usd: formatUsd(services.prices.search) },
-    requestBody: { schema: SearchRequestSchema, required: true },
-    success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
+    requestBody: { schema: SearchRequestSchema, required: true, example: searchDiscovery.bodyExample },
+    success: {
+      status: 200,
+      description: 'The hits, best first.',
+      schema: SearchResponseSchema,
+      example: searchDiscovery.outputExample,
+    },
     errors: ERRORS,
   };
   return {
@@ -79,7 +84,7 @@ export function workspaceSearchRoute(services: Services): Route {
       summary: 'Search a workspace',
       tag: 'Workspaces',
       security: 'token',
-      requestBody: { schema: SearchRequestSchema, required: true },
+      requestBody: { schema: SearchRequestSchema, required: true, example: searchDiscovery.bodyExample },
       success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
       errors: ERRORS,
     },
