@@ -34,7 +34,7 @@ $(ADDON): $(MODULES) $(NATIVE_SOURCES)
 	@touch $@
 
 run: setup ## Start the server; the first start shows a paid round trip
-	@exec node src/main/main.ts
+	@METRICS_PORT=$${METRICS_PORT:-9402} exec node src/main/main.ts
 
 test: setup ## All checks and tests
 	@node test/all.ts

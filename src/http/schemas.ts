@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { ERRORS } from '../domain/error.ts';
 import { FAMILIES } from '../domain/family.ts';
+import { LISTS } from '../domain/fusion.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
 import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
@@ -46,6 +47,9 @@ export const SearchRequestSchema = Type.Object(
         default: K_DEFAULT,
         description: 'How many hits at most.',
       }),
+    ),
+    explain: Type.Optional(
+      Type.Boolean({ default: false, description: 'Say how the answer and each hit came about.' }),
     ),
   },
   {
@@ -136,6 +140,66 @@ export const JobSchema = Type.Object(
   { $id: 'Job' },
 );
 
+const ListName = Type.Union(LISTS.map((list) => Type.Literal(list)));
+
+const HitExplanationSchema = Type.Object(
+  {
+    lists: Type.Array(
+      Type.Object({
+        list: ListName,
+        family: FamilySchema,
+        rank: Type.Integer({ minimum: 1, description: 'Place in the list.' }),
+        raw_score: Type.Number({
+          description: 'As the list scores: cosine, BM25, or closeness of fingerprints.',
+        }),
+        scaled: Type.Number({
+          description: 'The raw score between the list’s last and first place, 0 to 1.',
+        }),
+        share: Type.Number({ description: 'The list’s share in the score of its kind.' }),
+        confidence: Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Probability that this list alone gives.',
+        }),
+      }),
+    ),
+    kind: Type.Union([Type.Literal('passages'), Type.Literal('pictures')]),
+    kind_confidence: Type.Number({
+      description: 'Confidence of the kind’s best hit: it sets passages and pictures beside each other.',
+    }),
+  },
+  {
+    $id: 'HitExplanation',
+    description:
+      'score = kind_confidence × the sum of scaled × share, unless a near-identical picture decides.',
+  },
+);
+
+const SearchExplanationSchema = Type.Object(
+  {
+    lists: Type.Array(
+      Type.Object({
+        list: ListName,
+        scanned: Count('Rows, or postings, that were looked at.'),
+        rescored: Count('Rows whose exact score was computed.'),
+        exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
+      }),
+    ),
+    segments: Count('Segments of the index.'),
+    depth: Count('Places of each list that were scaled and summed.'),
+    tasks: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        batch: Type.Integer({ minimum: 1, description: 'Queries done together, those of others included.' }),
+        waited_ms: Type.Number({ description: 'The longest that one of them waited for a worker.' }),
+        ran_ms: Type.Number({ minimum: 0 }),
+      }),
+      described('What the encoders did.'),
+    ),
+  },
+  { $id: 'SearchExplanation' },
+);
+
 export const HitSchema = Type.Object(
   {
     item: Type.Ref('Item'),
@@ -152,6 +216,7 @@ export const HitSchema = Type.Object(
       minimum: 1,
       description: 'Segments of the same page, shot or section folded into this hit.',
     }),
+    explanation: Type.Optional(Type.Ref('HitExplanation')),
   },
   { $id: 'SearchHit' },
 );
@@ -179,6 +244,7 @@ export const SearchResponseSchema = Type.Object(
     timing: Type.Ref('Timing'),
     exact: Type.Boolean({ description: 'True when the lists that were fused are proved to be exact.' }),
     charged: Charged,
+    explanation: Type.Optional(Type.Ref('SearchExplanation')),
     warnings: Warnings,
   },
   { $id: 'SearchResponse' },
@@ -372,7 +438,9 @@ export const COMPONENTS: readonly TObject[] = [
   LocatorSchema,
   ItemSchema,
   JobSchema,
+  HitExplanationSchema,
   HitSchema,
+  SearchExplanationSchema,
   TimingSchema,
   SearchResponseSchema,
   IngestResponseSchema,
@@ -399,5 +467,7 @@ function inline(key: string, value: unknown): unknown {
   if (key === '$id') return undefined;
   const reference = (value as { $ref?: unknown } | null)?.$ref;
   const target = COMPONENTS.find(({ $id }) => $id === reference);
-  return reference !== undefined && target ? { ...target } : value;
+  if (reference === undefined || !target) return value;
+  // Catalogues travel in a header: explanations are only named there.
+  return String(reference).endsWith('Explanation') ? { type: 'object' } : { ...target };
 }

@@ -48,6 +48,10 @@ export class JobRunner {
     return this.#entries.size;
   }
 
+  get runningCount(): number {
+    return this.#running;
+  }
+
   has(id: string): boolean {
     return this.#entries.has(id);
   }

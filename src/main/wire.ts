@@ -20,6 +20,7 @@ import { openReceiptSigner } from '../workspace/receipt.ts';
 import { RentedTime } from '../workspace/rented-time.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { openPayments } from './payments.ts';
 import type { Settings } from './settings.ts';
 
@@ -30,6 +31,7 @@ export interface WireOptions {
   readonly stagingFolder: string;
   readonly encoder: Encoder;
   readonly log: Logger;
+  readonly metrics: Metrics;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
   readonly clock?: Clock;
@@ -55,8 +57,21 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 
 export async function wire(options: WireOptions): Promise<Parts> {
-  const { settings, data, stagingFolder, encoder, log, baseUrl, clock = systemClock, monotonic } = options;
-  const event = (entry: object) => log.info(entry);
+  const {
+    settings,
+    data,
+    stagingFolder,
+    encoder,
+    log,
+    metrics,
+    baseUrl,
+    clock = systemClock,
+    monotonic,
+  } = options;
+  const event = (entry: object) => {
+    metrics.logged(entry);
+    log.info(entry);
+  };
   const store = openStore(join(data, 'state'));
   const tenants = openTenants({
     folder: join(data, 'tenants'),
@@ -83,6 +98,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     tenants,
     answerBytesMax: ANSWER_BYTES_PER_TENANT_MAX,
     log: event,
+    observe: metrics.facilitatorCalled,
   });
   const stopTenant = (tenant: string) => ingest.cancelTenant(tenant);
   const workspaces = new Workspaces({
@@ -131,7 +147,10 @@ export async function wire(options: WireOptions): Promise<Parts> {
     expiry: (tenant) =>
       tenant.startsWith('payer_') ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant),
     limits: ingestLimits,
-    newCredit: (payer: Address, job) => payments.credits.newCredit(payer, job),
+    newCredit: async (payer: Address, job) => {
+      await payments.credits.newCredit(payer, job);
+      metrics.credited(Number(formatUsd(settings.INGEST_PRICE_USD)));
+    },
     log: event,
   });
   const gate = payments.gate({
@@ -155,7 +174,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     stagingFolder,
     gate,
-    search: new Search({ tenants, encoder, extractor }),
+    search: new Search({ tenants, encoder, extractor, observe: metrics.searched }),
     ingest,
     workspaces,
     payerIndex,
@@ -167,7 +186,10 @@ export async function wire(options: WireOptions): Promise<Parts> {
     }),
     credits: payments.credits,
     items: new TenantItems({ tenants, ingest }),
-    onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
+    onFault: (error, requestId) => {
+      metrics.logged({ event: 'fault' });
+      log.error({ event: 'fault', request_id: requestId, err: error });
+    },
     readiness: () => ({
       ready: !draining,
       body: report(settings, encoder, extractor.confinement(), gate.health()),

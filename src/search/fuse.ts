@@ -1,7 +1,10 @@
 import type { Family } from '../domain/family.ts';
+import type { ListName } from '../domain/fusion.ts';
+import type { HitExplanation } from '../domain/search.ts';
 
 /** One ranked list of a search: best first. */
 export interface ScoredList {
+  readonly name: ListName;
   readonly family: Family;
   /** Lists about the same kind of Segment are summed; the kinds are then set beside each other by confidence. */
   readonly kind: 'passages' | 'pictures';
@@ -22,6 +25,7 @@ export interface FusedPlace {
   readonly confidence: number;
   /** Segments of the place that any list holds. */
   readonly segments: number;
+  readonly explanation?: HitExplanation;
 }
 
 /** Share of the scale that likeness can reach where near-identical pictures are looked for. */
@@ -39,6 +43,8 @@ interface Candidate {
   best: number;
   segment: number;
   family: Family;
+  /** Only when it is asked for. */
+  readonly said: HitExplanation['lists'][number][];
 }
 
 /**
@@ -51,10 +57,11 @@ interface Candidate {
 export function fuse(
   lists: readonly ScoredList[],
   placeOf: (segment: number) => number,
-  { k, depth }: { readonly k: number; readonly depth: number },
+  { k, depth, explain = false }: { readonly k: number; readonly depth: number; readonly explain?: boolean },
 ): FusedPlace[] {
   const candidates = new Map<number, Candidate>();
-  for (const list of lists) addList(candidates, list, placeOf, depth, weightOf(lists, list.kind));
+  for (const list of lists)
+    addList(candidates, list, placeOf, { depth, explain }, weightOf(lists, list.kind));
   const topConfidence = { passages: 0, pictures: 0 };
   for (const { kind, confidence } of candidates.values())
     topConfidence[kind] = Math.max(topConfidence[kind], confidence);
@@ -66,13 +73,11 @@ export function fuse(
       (candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness),
   }));
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
-  return fused.slice(0, k).map(({ candidate: { segment, family, confidence, members }, score }) => ({
-    segment,
-    family,
-    score,
-    confidence,
-    segments: members.size,
-  }));
+  return fused.slice(0, k).map(({ candidate, score }) => {
+    const { segment, family, confidence, members, kind, said } = candidate;
+    const explanation = { lists: said, kind, kind_confidence: topConfidence[kind] };
+    return { segment, family, score, confidence, segments: members.size, ...(explain && { explanation }) };
+  });
 }
 
 /** Distinct places at the head of a list: how deep it really reaches. */
@@ -92,14 +97,14 @@ function addList(
   candidates: Map<number, Candidate>,
   list: ScoredList,
   placeOf: (segment: number) => number,
-  depth: number,
+  { depth, explain }: { readonly depth: number; readonly explain: boolean },
   weightOfKind: number,
 ): void {
   const heads = foldToPlaces(list, placeOf, depth);
   if (heads.length === 0) return;
   const top = heads[0]!.score;
   const spread = top - heads.at(-1)!.score;
-  for (const { place, segment, score, members } of heads) {
+  for (const [index, { place, segment, score, members }] of heads.entries()) {
     const scaled = list.nearIdentical ? score : spread > 0 ? (score - top + spread) / spread : 1;
     const share = list.nearIdentical ? 1 : weightOfKind > 0 ? list.weight / weightOfKind : 0;
     const candidate = candidates.get(place) ?? newCandidate(list.kind, segment, list.family);
@@ -112,7 +117,20 @@ function addList(
       candidate.segment = segment;
       candidate.family = list.family;
     }
-    candidate.confidence = Math.max(candidate.confidence, list.confidence(score));
+    const confidence = list.confidence(score);
+    candidate.confidence = Math.max(candidate.confidence, confidence);
+    if (explain) {
+      const { name, family } = list;
+      candidate.said.push({
+        list: name,
+        family,
+        rank: index + 1,
+        raw_score: score,
+        scaled,
+        share,
+        confidence,
+      });
+    }
     for (const member of members) {
       candidate.members.add(member);
       candidate.first = Math.min(candidate.first, member);
@@ -131,6 +149,7 @@ function newCandidate(kind: ScoredList['kind'], segment: number, family: Family)
     best: -1,
     segment,
     family,
+    said: [],
   };
 }
 

@@ -8,9 +8,16 @@ import {
   weightOf,
 } from '../domain/fusion.ts';
 import type { Item } from '../domain/item.ts';
-import type { Hit, SearchInput, SearchResult, Timing } from '../domain/search.ts';
+import type {
+  Hit,
+  ListScan,
+  SearchExplanation,
+  SearchInput,
+  SearchResult,
+  Timing,
+} from '../domain/search.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
-import type { Encoder } from '../encode/encoder.ts';
+import type { Encoder, EncoderTask } from '../encode/encoder.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { RankedList, Shard, Snapshot } from '../shard/shard.ts';
@@ -29,16 +36,43 @@ interface QueryVectors {
   readonly pictureSpaces: Readonly<Record<string, Float32Array>>;
 }
 
+/** What one search of an index that was not empty did, for whoever measures. */
+export interface SearchedEvent {
+  readonly lists: readonly ListScan[];
+  /** Segments of the index. */
+  readonly segments: number;
+  readonly exact: boolean;
+  readonly timing: Timing;
+}
+
+export interface SearchParts {
+  readonly tenants: Tenants;
+  readonly encoder: Encoder;
+  readonly extractor: Extractor;
+  readonly observe?: (event: SearchedEvent) => void;
+}
+
+interface Scanned {
+  readonly hits: Hit[];
+  readonly exact: boolean;
+  readonly timing: Timing;
+  readonly scans: readonly ListScan[];
+  readonly segments: number;
+  readonly depth: number;
+}
+
 /** Encode → scan → fuse, in one tenant's index. */
 export class Search {
   readonly #tenants: Tenants;
   readonly #encoder: Encoder;
   readonly #extractor: Extractor;
+  readonly #observe: SearchParts['observe'];
 
-  constructor(parts: { tenants: Tenants; encoder: Encoder; extractor: Extractor }) {
-    this.#tenants = parts.tenants;
-    this.#encoder = parts.encoder;
-    this.#extractor = parts.extractor;
+  constructor({ tenants, encoder, extractor, observe }: SearchParts) {
+    this.#tenants = tenants;
+    this.#encoder = encoder;
+    this.#extractor = extractor;
+    this.#observe = observe;
   }
 
   /**
@@ -60,19 +94,22 @@ export class Search {
         searchable: false,
       };
     }
-    const vectors = await this.#encode(tenant, input, lists, signal);
+    const tasks: EncoderTask[] = [];
+    const vectors = await this.#encode(tenant, input, lists, signal, (task) => tasks.push(task));
     if (signal.aborted) throw new FarthingError('request_malformed', 'The client closed the connection.');
     const encoded = performance.now();
-    const { hits, exact, timing } = await this.#tenants.use(tenant, {}, (shard) =>
+    const { hits, exact, timing, scans, segments, depth } = await this.#tenants.use(tenant, {}, (shard) =>
       withSnapshot(shard, (snapshot) => this.#scanAndFuse(snapshot, input, lists, vectors)),
     );
-    const encode_ms = encoded - started;
+    const stages = { encode_ms: encoded - started, ...timing };
+    this.#observe?.({ lists: scans, segments, exact, timing: stages });
     return {
       hits,
       exact,
       searchable: true,
       latency_ms: performance.now() - started,
-      timing: { encode_ms, ...timing },
+      timing: stages,
+      ...(input.explain && { explanation: { lists: scans, segments, depth, tasks: tasks.map(shownTask) } }),
     };
   }
 
@@ -93,26 +130,27 @@ export class Search {
     input: SearchInput,
     lists: readonly ListName[],
     signal: AbortSignal,
+    onTask: (task: EncoderTask) => void,
   ): Promise<QueryVectors> {
     const needsWords = lists.includes('text_semantic') || lists.includes('visual_words');
     const words =
       input.query !== undefined && needsWords
-        ? this.#encoder.encodeQuery(input.query, { tenant, signal })
+        ? this.#encoder.encodeQuery(input.query, { tenant, signal, onTask })
         : {};
     const picture = input.image && (await this.#extractor.decodePicture(input.image));
     const pictureSpaces =
       picture && lists.includes('visual_picture')
-        ? await this.#encoder.encodeQueryPicture(picture.pixels, { tenant, signal })
+        ? await this.#encoder.encodeQueryPicture(picture.pixels, { tenant, signal, onTask })
         : {};
     return { spaces: await words, picture, pictureSpaces };
   }
 
   #scanAndFuse(
     snapshot: Snapshot,
-    { query, k }: SearchInput,
+    { query, k, explain }: SearchInput,
     lists: readonly ListName[],
     vectors: QueryVectors,
-  ): { hits: Hit[]; exact: boolean; timing: Timing } {
+  ): Scanned {
     const started = performance.now();
     const settings = this.#encoder.fusion;
     const depth = Math.max(k, settings.depth);
@@ -126,10 +164,17 @@ export class Search {
     const places = placesOf(snapshot, scored);
     const hits = toHits(
       snapshot,
-      fuse(scored, (segment) => places.get(segment)!, { k, depth }),
+      fuse(scored, (segment) => places.get(segment)!, { k, depth, explain }),
     );
     const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
-    return { hits, exact: ranked.every(({ ranking }) => ranking.exact), timing };
+    const scans = ranked.map(({ list, ranking: { scanned, rescored, exact } }) => ({
+      list,
+      scanned,
+      rescored,
+      exact,
+    }));
+    const { segments } = snapshot.counts();
+    return { hits, exact: scans.every(({ exact }) => exact), timing, scans, segments, depth };
   }
 }
 
@@ -183,6 +228,7 @@ function scoredList(
 ): ScoredList {
   const of = settings.lists[list]!;
   return {
+    name: list,
     family: of.family,
     kind: list === 'text_semantic' || list === 'raw_words' ? 'passages' : 'pictures',
     nearIdentical: list === 'raw_picture',
@@ -205,15 +251,33 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[]): Hit[] {
   const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
   const items = new Map<string, Item | undefined>();
   const hits: Hit[] = [];
-  for (const [index, { family, score, confidence, segments }] of fused.entries()) {
+  for (const [index, { family, score, confidence, segments, explanation }] of fused.entries()) {
     const record = records[index];
     if (!record) continue;
     if (!items.has(record.item)) items.set(record.item, snapshot.item(record.item));
     const item = items.get(record.item);
     if (item)
-      hits.push({ item, confidence, family, locator: record.locator, score, ...snippetOf(record), segments });
+      hits.push({
+        item,
+        confidence,
+        family,
+        locator: record.locator,
+        score,
+        ...snippetOf(record),
+        segments,
+        ...(explanation && { explanation }),
+      });
   }
   return hits;
+}
+
+function shownTask({
+  kind,
+  entries,
+  waitedMs,
+  milliseconds,
+}: EncoderTask): SearchExplanation['tasks'][number] {
+  return { kind, batch: entries, waited_ms: waitedMs, ran_ms: milliseconds };
 }
 
 function snippetOf({ text }: SegmentRecord): { snippet?: string } {

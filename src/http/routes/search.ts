@@ -15,8 +15,8 @@ const ERRORS = [400, 408, 413, 429, 500, 503];
 
 /** The public part of a result. */
 function body(result: SearchResult, charged: boolean): Record<string, unknown> {
-  const { hits, latency_ms, timing, exact } = result;
-  return { hits, latency_ms, timing, exact, charged };
+  const { hits, latency_ms, timing, exact, explanation } = result;
+  return { hits, latency_ms, timing, exact, charged, ...(explanation && { explanation }) };
 }
 
 /** POST /agent/v1/search: paid by the call, in the payer's own index. */
@@ -99,8 +99,9 @@ export function workspaceSearchRoute(services: Services): Route {
             services.limits.searchBodyBytesMax,
           );
           const result = await services.search.run(workspace.id, input, exchange.signal);
+          const { explain: _, ...asked } = identity;
           services.workspaces.countSearch(workspace.id, {
-            ...identity,
+            ...asked,
             hits: result.hits.length,
             latency_ms: result.latency_ms,
           });
