@@ -54,7 +54,7 @@ $(CONSOLE): $(MODULES) $(CONSOLE_SOURCES)
 	@touch $@
 
 run: setup ## Start the server; the first start shows a paid round trip
-	@exec node src/main/main.ts
+	@METRICS_PORT=$${METRICS_PORT:-9402} exec node src/main/main.ts
 
 test: setup ## All checks and tests
 	@node test/all.ts

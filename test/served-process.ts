@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Test } from 'tap';
+import { watchAnswers } from './described-answers.ts';
 import { CACHE_DIR } from './test-server.ts';
 
 /** A server in a process of its own, which can be killed at any moment and started again over the same folder. */
@@ -43,6 +44,7 @@ export class ServedProcess {
         throw new Error(`the server ended before it was ready; see ${log}`);
       }),
     ]);
+    await watchAnswers(url);
     return new ServedProcess(url, child, ended);
   }
 

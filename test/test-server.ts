@@ -5,6 +5,7 @@ import type { Test } from 'tap';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../src/main/config.ts';
 import { type Running, start, type Times } from '../src/main/start.ts';
+import { type DescribedAnswers, watchAnswers } from './described-answers.ts';
 
 /** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
 export const CACHE_DIR = resolve(import.meta.dirname, '../node_modules/.cache/farthing-test');
@@ -15,6 +16,8 @@ export interface TestServer {
   readonly port: number;
   readonly running: Running;
   readonly dataFolder: string;
+  /** What its /openapi.json allows; `fetch` compares every answer with it by itself. */
+  readonly described: DescribedAnswers;
   /** Stops it before the test ends, to look at what it left. */
   stop(): Promise<void>;
 }
@@ -42,7 +45,8 @@ export async function startTestServer(
     return stopped;
   };
   t.teardown(stop);
-  return { url: running.url, host: settings.HOST, port: running.port, running, dataFolder, stop };
+  const described = await watchAnswers(running.url);
+  return { url: running.url, host: settings.HOST, port: running.port, running, dataFolder, described, stop };
 }
 
 export interface TestAnswer {

@@ -1,4 +1,5 @@
 import type { Family } from './family.ts';
+import type { ListName } from './fusion.ts';
 import type { Item } from './item.ts';
 import type { Locator, TextSource } from './segment.ts';
 
@@ -14,6 +15,8 @@ export interface SearchInput {
   /** Absent: all that apply to what is asked. */
   readonly families?: readonly Family[];
   readonly k: number;
+  /** The answer says how it came about. */
+  readonly explain?: boolean;
 }
 
 export interface Hit {
@@ -33,6 +36,55 @@ export interface Hit {
   readonly ocr_confidence?: number;
   /** How many Segments of the same page, shot or section were folded into this hit, itself included. */
   readonly segments: number;
+  /** What each list said of it; when an explanation was asked for. */
+  readonly explanation?: HitExplanation;
+}
+
+/** How a hit came to its score: `kind_confidence` × the sum of the lists' `scaled` × `share`, unless a near-identical picture decides. */
+export interface HitExplanation {
+  readonly lists: readonly {
+    readonly list: ListName;
+    readonly family: Family;
+    /** Place in the list, from 1. */
+    readonly rank: number;
+    /** As the list scores: cosine, BM25, or closeness of fingerprints. */
+    readonly raw_score: number;
+    /** The raw score between the list's last and first place, 0..1. */
+    readonly scaled: number;
+    /** The list's share in its kind's score. */
+    readonly share: number;
+    /** Calibrated probability of relevance that this list gives. */
+    readonly confidence: number;
+  }[];
+  readonly kind: 'passages' | 'pictures';
+  /** Confidence of the kind's best hit, by which kinds are set beside each other. */
+  readonly kind_confidence: number;
+}
+
+/** How an answer came about. */
+export interface SearchExplanation {
+  readonly lists: readonly ListScan[];
+  /** Segments of the index. */
+  readonly segments: number;
+  /** Entries of each list that were scaled and summed. */
+  readonly depth: number;
+  /** Tasks of the encoders that made the query's vectors; other requests may have shared them. */
+  readonly tasks: readonly {
+    readonly kind: string;
+    readonly batch: number;
+    readonly waited_ms: number;
+    readonly ran_ms: number;
+  }[];
+}
+
+/** What the scan of one list looked at. */
+export interface ListScan {
+  readonly list: ListName;
+  /** Rows, or postings, that were looked at; and rows whose exact score was computed. */
+  readonly scanned: number;
+  readonly rescored: number;
+  /** Whether the list is proved to be the best of all rows. */
+  readonly exact: boolean;
 }
 
 /** Milliseconds of each stage; a stage that did not run is absent. */
@@ -53,4 +105,5 @@ export interface SearchResult {
   readonly exact: boolean;
   /** False when nothing was searchable: such a search costs nothing. */
   readonly searchable: boolean;
+  readonly explanation?: SearchExplanation;
 }

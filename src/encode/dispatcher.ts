@@ -1,5 +1,5 @@
 import { FarthingError, toFarthingError } from '../domain/error.ts';
-import { CutJob, type JobKind, type PictureJob, TextJob } from './job.ts';
+import { CutJob, type EncoderTask, type JobKind, type PictureJob, TextJob } from './job.ts';
 import { type CutPassage, TASK_ROWS_MAX } from './protocol.ts';
 import { FairQueue, type Piece, type PullBounds } from './queue.ts';
 import type { Slot } from './slot.ts';
@@ -15,6 +15,7 @@ export interface DispatcherOptions {
   /** Text towers of each kind of text. */
   readonly towers: Readonly<Record<'query_texts' | 'passage_texts', readonly number[]>>;
   readonly log: (event: object) => void;
+  readonly onTask?: (task: EncoderTask) => void;
 }
 
 /** Counts since the start. */
@@ -156,6 +157,7 @@ export class Dispatcher {
     const started = performance.now();
     try {
       await this.#perform(slot, pieces);
+      this.#tell(pieces, started);
       if (queue === this.#queries) {
         const each = (performance.now() - started) / pieces.length;
         this.#queryMs += (each - this.#queryMs) / 16;
@@ -171,6 +173,19 @@ export class Dispatcher {
       this.#repeat(queue, pieces, error);
       await this.#revive(slot);
     }
+  }
+
+  #tell(pieces: readonly Piece<number>[], started: number): void {
+    const jobs = pieces.map(({ work }) => work as AnyJob);
+    const entries = pieces.reduce((sum, piece) => sum + piece.entries.length, 0);
+    const task = {
+      kind: jobs[0]!.kind,
+      entries,
+      milliseconds: performance.now() - started,
+      waitedMs: started - Math.min(...jobs.map(({ madeAt }) => madeAt)),
+    };
+    this.#options.onTask?.(task);
+    for (const job of jobs) job.onTask?.(task);
   }
 
   /** One entry at a time, so that only what fails by itself fails in the end. */

@@ -6,7 +6,7 @@ import { type FamilyReport, familiesOf, fusionOf, type SpaceSpec, spacesOf } fro
 import type { ProviderChoice } from './device.ts';
 import { Dispatcher, type EncoderCounters, taskBounds } from './dispatcher.ts';
 import { findInstalled } from './installed.ts';
-import { CutJob, PictureJob, type RowPart, TextJob, type Vectors } from './job.ts';
+import { CutJob, type EncoderTask, PictureJob, type RowPart, TextJob, type Vectors } from './job.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type Passage, placePassages, sliceBlocks } from './passage.ts';
 import type { CutPassage, CutSettings } from './protocol.ts';
@@ -19,11 +19,14 @@ import { chooseProviders, pictureBytes, pictureRows, startWorkers, type Workers 
 export type { FamilyReport, SpaceSpec } from './described.ts';
 export type { ProviderChoice } from './device.ts';
 export type { EncoderCounters } from './dispatcher.ts';
+export type { EncoderTask } from './job.ts';
 export type { Passage } from './passage.ts';
 
 export interface EncodeOptions {
   readonly tenant: string;
   readonly signal?: AbortSignal;
+  /** Hears of each task that did some of it. */
+  readonly onTask?: (task: EncoderTask) => void;
 }
 
 export interface IngestOptions extends EncodeOptions {
@@ -76,6 +79,7 @@ export interface EncoderOptions {
   /** Default `auto`; any other that cannot serve stops the start. */
   readonly provider?: ProviderChoice;
   readonly log: (event: object) => void;
+  readonly onTask?: (task: EncoderTask) => void;
 }
 
 /**
@@ -179,13 +183,14 @@ class WorkerEncoder implements Encoder {
     const { slots } = workers;
     const count = (role: 'query' | 'ingest') => slots.filter((slot) => slot.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
-    const { queryQueueMax, ingestQueueMax, log } = options;
+    const { queryQueueMax, ingestQueueMax, log, onTask } = options;
     const towersOf = { query_texts: towers.texts.map(at), passage_texts: passage.map(at) };
     this.#dispatcher = new Dispatcher({
       slots,
       queryQueueMax,
       ingestQueueMax,
       log,
+      onTask,
       bounds: boundsOf(towers),
       towers: towersOf,
     });

@@ -16,6 +16,18 @@ export interface JobOptions {
   readonly tenant: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number) => void;
+  /** Hears of each task that did some of it. */
+  readonly onTask?: (task: EncoderTask) => void;
+}
+
+/** One task of a worker, for whoever measures. */
+export interface EncoderTask {
+  readonly kind: JobKind;
+  /** Texts, pictures or slices done together. */
+  readonly entries: number;
+  readonly milliseconds: number;
+  /** The longest that one of them waited for a worker. */
+  readonly waitedMs: number;
 }
 
 export type Vectors = Record<string, Float32Array[]>;
@@ -26,6 +38,9 @@ abstract class Job<Result> implements Work<number> {
   readonly kind: JobKind;
   readonly entries: readonly number[];
   readonly result: Promise<Result>;
+  /** Milliseconds of `performance.now()`. */
+  readonly madeAt = performance.now();
+  readonly onTask: ((task: EncoderTask) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #onProgress: ((done: number) => void) | undefined;
   #left: number;
@@ -34,13 +49,14 @@ abstract class Job<Result> implements Work<number> {
   #reject!: (error: unknown) => void;
   readonly #onAbort = () => this.fail(this.#signal?.reason);
 
-  constructor(kind: JobKind, entries: readonly number[], { tenant, signal, onProgress }: JobOptions) {
+  constructor(kind: JobKind, entries: readonly number[], { tenant, signal, onProgress, onTask }: JobOptions) {
     this.kind = kind;
     this.tenant = tenant;
     this.entries = entries;
     this.#left = entries.length;
     this.#signal = signal;
     this.#onProgress = onProgress;
+    this.onTask = onTask;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

@@ -74,7 +74,16 @@ export const ingestDiscovery: Discovery = {
   outputSchema: inlineProperties(IngestResponseSchema),
   outputExample: {
     item: { ...item, state: 'pending', families: [], segments: 0 },
-    job_id: 'job_16fd2706a8f84c5b9e1c1b0e4d5f6a7b',
+    job_id: 'job_0f8fad5bd9cb469fa16570867728950e',
+    job: {
+      id: 'job_0f8fad5bd9cb469fa16570867728950e',
+      item: item.id,
+      state: 'accepted',
+      progress: 0,
+      segments: 0,
+      created_at: '2026-11-21T09:00:00.000Z',
+      updated_at: '2026-11-21T09:00:00.000Z',
+    },
     charged: true,
   },
 };

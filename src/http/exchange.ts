@@ -5,9 +5,13 @@ import type { Answer } from '../domain/payment.ts';
 import { RequestBody } from './body.ts';
 import { writePieces } from './pieces.ts';
 import type { ContentReply } from './route.ts';
+import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
+
+/** Nothing that a log or a header could read as more than a name. */
+const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** What is read of a request at once: uWebSockets.js frees it when the handler returns. */
 export interface RequestHead {
@@ -53,7 +57,9 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
 /** One request and its answer. Answered exactly once; a client that went away makes the answer a no-op. */
 export class Exchange {
   readonly head: RequestHead;
+  /** The client's own, if it is one that a log can hold. */
   readonly requestId: string;
+  readonly trace: TraceContext | undefined;
   readonly body: RequestBody;
   readonly startedAt = performance.now();
   readonly #response: HttpResponse;
@@ -67,7 +73,9 @@ export class Exchange {
     this.head = head;
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
-    this.requestId = newId('req');
+    const asked = head.headers.get('x-request-id');
+    this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('req');
+    this.trace = traceOf(head.headers.get('traceparent'));
     this.body = new RequestBody({
       pause: () => this.#open(() => response.pause()),
       resume: () => this.#open(() => response.resume()),
@@ -145,7 +153,8 @@ export class Exchange {
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
-    const all = { 'X-Request-Id': this.requestId, ...this.#fixedHeaders, ...headers };
+    const trace = this.trace && { traceparent: traceparentOf(this.trace) };
+    const all = { 'X-Request-Id': this.requestId, ...trace, ...this.#fixedHeaders, ...headers };
     this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
     for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
   }

@@ -1,4 +1,15 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { ERRORS } from '../domain/error.ts';
+import {
+  FILE,
+  HEADERS,
+  type HeaderName,
+  headersOf,
+  PAYMENT_PARAMETERS,
+  RECEIPT,
+  TIME_LEFT,
+  WAIT_PARAMETER,
+} from './openapi-headers.ts';
 import type { Operation, Route } from './route.ts';
 import { COMPONENTS } from './schemas.ts';
 
@@ -6,6 +17,10 @@ import { COMPONENTS } from './schemas.ts';
 const INTERFACE_VERSION = '1.0.0';
 
 type Json = { readonly [key: string]: unknown };
+
+/** A head that can be read in two ways, and a fault of the server, may meet any route. */
+const ANYWHERE = [400, 500];
+const OF_SECURITY = { payment: [409, 429, 503], token: [401, 429, 503] } as const;
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   400: 'Malformed, or a field with a wrong type or value. Nothing is charged.',
@@ -15,51 +30,11 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   409: 'In conflict with an earlier request.',
   413: 'Over a limit; the limit is named.',
   415: 'A file type that cannot be read; `readable` lists those that can.',
-  422: 'Understood but impossible: `file_empty`, `file_corrupt`, `file_encrypted`, `preview_unavailable`, `spend_limit_exceeded`, `ttl_limit_exceeded`.',
+  422: 'Understood but impossible. Nothing is charged.',
   429: 'Too many requests; `Retry-After` says when to try again.',
   500: 'A fault of the server. Nothing is charged.',
   503: 'Not now; `Retry-After` says when to try again. Nothing is charged.',
   507: 'The disk of the server is full. Nothing was stored or charged.',
-};
-
-const PAYMENT_HEADERS: Json[] = [
-  {
-    name: 'X-PAYMENT',
-    in: 'header',
-    required: false,
-    schema: { type: 'string' },
-    description: 'x402 v1 payment: base64 of JSON. Without a payment the answer is 402.',
-  },
-  {
-    name: 'PAYMENT-SIGNATURE',
-    in: 'header',
-    required: false,
-    schema: { type: 'string' },
-    description: 'x402 v2 payment: base64 of JSON. It wins over X-PAYMENT.',
-  },
-  {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    schema: { type: 'string', minLength: 16, maxLength: 128 },
-    description: 'Your private key of this request: the same key gives the same answer again, uncharged.',
-  },
-];
-
-const RECEIPT_HEADERS: Json = {
-  'X-PAYMENT-RESPONSE': {
-    schema: { type: 'string' },
-    description: 'Base64 settlement receipt; absent when nothing was charged.',
-  },
-  'PAYMENT-RESPONSE': { schema: { type: 'string' }, description: 'The same for v2 clients.' },
-};
-
-const WORKSPACE_HEADERS: Json = {
-  'X-Workspace-TTL-Seconds': { schema: { type: 'string' }, description: 'Seconds of rented time left.' },
-  'X-Workspace-Spend-Remaining-USD': {
-    schema: { type: 'string' },
-    description: 'What the spend limit leaves, where there is one.',
-  },
 };
 
 /** The OpenAPI 3.1.0 description, from the same routes and schemas that serve the requests. */
@@ -79,9 +54,17 @@ export function describeApi(routes: readonly Route[], baseUrl: string, notes: st
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [{ name: 'Per request' }, { name: 'Workspaces' }, { name: 'Service' }],
+    tags: [
+      {
+        name: 'Per request',
+        description: 'Each call is paid by itself, into and from the payer’s own index.',
+      },
+      { name: 'Workspaces', description: 'Rented by the minute; a token opens one of them.' },
+      { name: 'Service', description: 'What the server says about itself; free.' },
+    ],
     paths,
     components: {
+      headers: HEADERS,
       schemas: Object.fromEntries(COMPONENTS.map((schema) => [schema.$id!, plain(schema)])),
       securitySchemes: {
         capabilityToken: { type: 'http', scheme: 'bearer', description: 'The workspace’s capability token.' },
@@ -91,58 +74,79 @@ export function describeApi(routes: readonly Route[], baseUrl: string, notes: st
 }
 
 function describeOperation(path: string, operation: Operation): Json {
-  const { operationId, summary, tag, security, success } = operation;
+  const { operationId, summary, tag, security, price, requestBody } = operation;
   return {
     operationId,
     summary,
     tags: [tag],
     security: security === 'token' ? [{ capabilityToken: [] }] : [],
-    ...(operation.price && { 'x-payment-info': paymentInfo(operation.price) }),
+    ...(price && { 'x-payment-info': paymentInfo(price) }),
     parameters: [
       ...pathParameters(path),
-      ...(security === 'payment' ? PAYMENT_HEADERS : []),
+      ...(security === 'payment' ? PAYMENT_PARAMETERS : []),
       ...extraParameters(operation),
     ],
-    ...(operation.requestBody && { requestBody: requestBody(operation.requestBody) }),
-    responses: {
-      [success.status]: {
-        description: success.description,
-        ...(security && { headers: security === 'payment' ? RECEIPT_HEADERS : WORKSPACE_HEADERS }),
-        ...(success.schema && { content: { 'application/json': { schema: reference(success.schema) } } }),
-        ...(success.file && {
-          content: {
-            [success.file === true ? '*/*' : success.file]: { schema: { type: 'string', format: 'binary' } },
-          },
-        }),
-      },
-      ...errorResponses(operation),
-    },
+    ...(requestBody && { requestBody: requestBodyOf(requestBody) }),
+    responses: { ...successOf(operation), ...otherAnswers(operation), ...errorsOf(operation) },
   };
 }
 
-function errorResponses({ security, errors }: Operation): Json {
-  const statuses = new Set([
-    ...errors,
-    ...(security === 'token' ? [401] : []),
-    ...(security === 'payment' ? [409] : []),
-  ]);
+function successOf({ security, success, requestBody }: Operation): Json {
+  const { status, description, schema, example, file, text } = success;
+  const headers: HeaderName[] = [
+    ...(security === 'payment' ? RECEIPT : []),
+    ...(security !== undefined ? TIME_LEFT : []),
+    ...(requestBody === 'upload' ? (['Preference-Applied'] as const) : []),
+    ...(file ? FILE : []),
+  ];
+  const content = schema
+    ? { 'application/json': { schema: reference(schema), ...(example !== undefined && { example }) } }
+    : file
+      ? { [file === true ? '*/*' : file]: { schema: { type: 'string', format: 'binary' } } }
+      : { [text ?? 'text/plain']: { schema: { type: 'string' } } };
+  return { [status]: { description, headers: headersOf(headers), content } };
+}
+
+function otherAnswers({ also = [] }: Operation): Json {
+  return Object.fromEntries(
+    also.map(({ status, description, schema }) => [
+      status,
+      { description, headers: headersOf([]), content: { 'application/json': { schema: reference(schema) } } },
+    ]),
+  );
+}
+
+function errorsOf({ security, errors }: Operation): Json {
+  const statuses = new Set([...ANYWHERE, ...errors, ...(security ? OF_SECURITY[security] : [])]);
   const responses: Record<string, Json> = {};
   if (security === 'payment') {
     responses[402] = {
       description: 'Payment required: what to pay. Also for a payment that is refused; `error` says why.',
-      headers: {
-        'PAYMENT-REQUIRED': { schema: { type: 'string' }, description: 'The same for v2 clients, base64.' },
-      },
+      headers: headersOf(['PAYMENT-REQUIRED', ...RECEIPT]),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentRequired' } } },
     };
   }
   for (const status of [...statuses].sort()) {
+    const headers: HeaderName[] = [
+      ...(security === 'token' && status !== 401 ? TIME_LEFT : []),
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ];
     responses[status] = {
-      description: STATUS_TEXT[status] ?? 'An error.',
+      description: describeStatus(status),
+      headers: headersOf(headers),
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     };
   }
   return responses;
+}
+
+/** What the status means here, and its codes. */
+function describeStatus(status: number): string {
+  const codes = Object.entries(ERRORS)
+    .filter(([, [of]]) => of === status)
+    .map(([code]) => `\`${code}\``);
+  return `${STATUS_TEXT[status] ?? 'An error.'} Codes: ${codes.join(', ')}.`;
 }
 
 function paymentInfo(price: NonNullable<Operation['price']>): Json {
@@ -169,34 +173,29 @@ function pathParameters(path: string): Json[] {
 }
 
 function extraParameters({ parameters = [], requestBody }: Operation): Json[] {
-  const wait: Json = {
-    name: 'Prefer',
-    in: 'header',
-    required: false,
-    schema: { type: 'string', examples: ['wait=20'] },
-    description: '`wait=SECONDS`: answer when the job has ended, or after so many seconds.',
-  };
   const declared = parameters.map(({ schema, ...rest }) => ({
     ...rest,
     required: false,
     schema: plain(schema),
   }));
-  return requestBody === 'upload' ? [...declared, wait] : declared;
+  return requestBody === 'upload' ? [...declared, WAIT_PARAMETER] : declared;
 }
 
-function requestBody(body: NonNullable<Operation['requestBody']>): Json {
+function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {
   if (body !== 'upload') {
-    return { required: body.required, content: { 'application/json': { schema: reference(body.schema) } } };
+    const { required, schema, example } = body;
+    return { required, content: { 'application/json': { schema: reference(schema), example } } };
   }
   const file = Type.Object({
     file: Type.Unsafe({ type: 'string', contentMediaType: 'application/octet-stream' }),
   });
+  const example = 'The lighthouse keeper counts gulls at dawn.';
   return {
     required: true,
     description: 'Multipart field `file`; a raw body with its Content-Type is accepted too.',
     content: {
-      'multipart/form-data': { schema: plain(file) },
-      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+      'multipart/form-data': { schema: plain(file), example: { file: example } },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example },
     },
   };
 }

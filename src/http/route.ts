@@ -39,16 +39,28 @@ export interface Operation {
   readonly price?:
     | { readonly usd: string }
     | { readonly dynamic: string; readonly minUsd: string; readonly maxUsd: string };
-  readonly requestBody?: { readonly schema: TSchema; readonly required: boolean } | 'upload';
+  readonly requestBody?:
+    | { readonly schema: TSchema; readonly required: boolean; readonly example: unknown }
+    | 'upload';
   readonly parameters?: readonly ParameterDoc[];
   readonly success: {
     readonly status: number;
     readonly description: string;
     readonly schema?: TSchema;
+    /** A whole answer, as it may look. */
+    readonly example?: unknown;
     /** The answer is a file instead of JSON: `true`, or its media type. */
     readonly file?: true | string;
+    /** The answer is text of this media type instead of JSON. */
+    readonly text?: string;
   };
-  /** Statuses beside the success, 402 and 401, which follow from `security`. */
+  /** Answers beside the success that are no problem documents. */
+  readonly also?: readonly {
+    readonly status: number;
+    readonly description: string;
+    readonly schema: TSchema;
+  }[];
+  /** Statuses of problem documents beside those that follow from `security` and those that any route may have. */
   readonly errors: readonly number[];
 }
 

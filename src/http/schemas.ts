@@ -1,5 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { ERRORS } from '../domain/error.ts';
 import { FAMILIES } from '../domain/family.ts';
+import { LISTS } from '../domain/fusion.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
 import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
@@ -46,6 +48,9 @@ export const SearchRequestSchema = Type.Object(
         default: K_DEFAULT,
         description: 'How many hits at most.',
       }),
+    ),
+    explain: Type.Optional(
+      Type.Boolean({ default: false, description: 'Say how the answer and each hit came about.' }),
     ),
   },
   {
@@ -150,6 +155,66 @@ export const JobSchema = Type.Object(
   { $id: 'Job' },
 );
 
+const ListName = Type.Union(LISTS.map((list) => Type.Literal(list)));
+
+const HitExplanationSchema = Type.Object(
+  {
+    lists: Type.Array(
+      Type.Object({
+        list: ListName,
+        family: FamilySchema,
+        rank: Type.Integer({ minimum: 1, description: 'Place in the list.' }),
+        raw_score: Type.Number({
+          description: 'As the list scores: cosine, BM25, or closeness of fingerprints.',
+        }),
+        scaled: Type.Number({
+          description: 'The raw score between the list’s last and first place, 0 to 1.',
+        }),
+        share: Type.Number({ description: 'The list’s share in the score of its kind.' }),
+        confidence: Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Probability that this list alone gives.',
+        }),
+      }),
+    ),
+    kind: Type.Union([Type.Literal('passages'), Type.Literal('pictures')]),
+    kind_confidence: Type.Number({
+      description: 'Confidence of the kind’s best hit: it sets passages and pictures beside each other.',
+    }),
+  },
+  {
+    $id: 'HitExplanation',
+    description:
+      'score = kind_confidence × the sum of scaled × share, unless a near-identical picture decides.',
+  },
+);
+
+const SearchExplanationSchema = Type.Object(
+  {
+    lists: Type.Array(
+      Type.Object({
+        list: ListName,
+        scanned: Count('Rows, or postings, that were looked at.'),
+        rescored: Count('Rows whose exact score was computed.'),
+        exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
+      }),
+    ),
+    segments: Count('Segments of the index.'),
+    depth: Count('Places of each list that were scaled and summed.'),
+    tasks: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        batch: Type.Integer({ minimum: 1, description: 'Queries done together, those of others included.' }),
+        waited_ms: Type.Number({ description: 'The longest that one of them waited for a worker.' }),
+        ran_ms: Type.Number({ minimum: 0 }),
+      }),
+      described('What the encoders did.'),
+    ),
+  },
+  { $id: 'SearchExplanation' },
+);
+
 export const HitSchema = Type.Object(
   {
     item: Type.Ref('Item'),
@@ -184,6 +249,7 @@ export const HitSchema = Type.Object(
       minimum: 1,
       description: 'Segments of the same page, shot or section folded into this hit.',
     }),
+    explanation: Type.Optional(Type.Ref('HitExplanation')),
   },
   { $id: 'SearchHit' },
 );
@@ -211,6 +277,7 @@ export const SearchResponseSchema = Type.Object(
     timing: Type.Ref('Timing'),
     exact: Type.Boolean({ description: 'True when the lists that were fused are proved to be exact.' }),
     charged: Charged,
+    explanation: Type.Optional(Type.Ref('SearchExplanation')),
     warnings: Warnings,
   },
   { $id: 'SearchResponse' },
@@ -229,10 +296,12 @@ export const IngestResponseSchema = Type.Object(
   { $id: 'IngestResponse' },
 );
 
+const WorkspaceState = Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state)));
+
 export const WorkspaceSchema = Type.Object(
   {
     id: Type.String(),
-    state: Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state))),
+    state: WorkspaceState,
     created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When its time is over.'),
     ttl_minutes_asked: Type.Union([Type.Integer(), Type.Null()]),
@@ -252,10 +321,13 @@ export const WorkspaceSchema = Type.Object(
   { $id: 'Workspace' },
 );
 
+const Percentile = Type.Union([Type.Number({ minimum: 0 }), Type.Null()]);
+
 export const UsageSchema = Type.Object(
   {
     id: Type.String(),
-    state: Type.String(),
+    state: WorkspaceState,
+    created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When its time is over.'),
     ttl_seconds_left: Type.Integer({ minimum: 0 }),
     spend_usd: Money('Spent so far.'),
@@ -265,8 +337,12 @@ export const UsageSchema = Type.Object(
     items: Count('Items searchable.'),
     segments: Count('Segments searchable.'),
     bytes: Count('Bytes stored.'),
+    latency_ms: Type.Object(
+      { p50: Percentile, p90: Percentile, p99: Percentile, max: Percentile },
+      described('Of its searches, in milliseconds; null before the first.'),
+    ),
   },
-  { $id: 'WorkspaceUsage', additionalProperties: true },
+  { $id: 'WorkspaceUsage' },
 );
 
 const NextPage = Type.Union(
@@ -328,12 +404,18 @@ export const PaymentRequiredSchema = Type.Object(
           payTo: Type.String(),
           maxAmountRequired: Type.String({ description: 'In the smallest unit of the asset.' }),
           resource: Type.String(),
+          description: Type.String(),
+          mimeType: Type.String(),
+          outputSchema: Type.Record(Type.String(), Type.Unknown(), described('Shapes, for catalogues.')),
+          maxTimeoutSeconds: Type.Integer({ description: 'How long a signed payment may wait.' }),
+          asset: Type.String({ description: 'Contract of the asset.' }),
+          extra: Type.Record(Type.String(), Type.Unknown(), described('EIP-712 domain of the asset.')),
         },
-        { additionalProperties: true },
+        described('One way to pay.'),
       ),
     ),
   },
-  { $id: 'PaymentRequired', additionalProperties: true },
+  { $id: 'PaymentRequired' },
 );
 
 export const ProblemSchema = Type.Object(
@@ -341,12 +423,44 @@ export const ProblemSchema = Type.Object(
     type: Type.String(),
     title: Type.String(),
     status: Type.Integer(),
-    code: Type.String({ description: 'Stable; match on this.' }),
+    code: Type.Union(
+      Object.keys(ERRORS).map((code) => Type.Literal(code)),
+      described('Stable; match on this.'),
+    ),
     detail: Type.String({ description: 'What was wrong and what to do.' }),
     request_id: Type.String(),
     charged: Type.Boolean(),
   },
   { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
+);
+
+export const HealthSchema = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' });
+
+const Details = (description: string) => Type.Record(Type.String(), Type.Unknown(), described(description));
+
+export const ReadinessSchema = Type.Object(
+  {
+    ready: Type.Boolean(),
+    families: Type.Array(
+      Type.Object({ family: FamilySchema, available: Type.Boolean() }, { additionalProperties: true }),
+      described('What can be searched, by which models and providers, and why not.'),
+    ),
+    queues: Details('Calls that wait for an encoder.'),
+    payment: Details('The facilitator, and payments that run or wait for their outcome.'),
+    extraction: Type.Union([Type.String(), Details('How the readers of files are confined.')]),
+    prices_usd: Type.Record(Type.String(), Type.String(), described('Prices of the routes.')),
+  },
+  { $id: 'Readiness' },
+);
+
+export const DescriptionSchema = Type.Object(
+  { openapi: Type.String(), info: Details('Title and version.'), paths: Details('The operations.') },
+  { $id: 'Description', additionalProperties: true },
+);
+
+export const JwksSchema = Type.Object(
+  { keys: Type.Array(Details('A public key (RFC 7517).')) },
+  { $id: 'JsonWebKeySet' },
 );
 
 /** Every named schema of the description's `components`. */
@@ -357,7 +471,9 @@ export const COMPONENTS: readonly TObject[] = [
   LocatorSchema,
   ItemSchema,
   JobSchema,
+  HitExplanationSchema,
   HitSchema,
+  SearchExplanationSchema,
   TimingSchema,
   SearchResponseSchema,
   IngestResponseSchema,
@@ -369,6 +485,10 @@ export const COMPONENTS: readonly TObject[] = [
   DisposalSchema,
   PaymentRequiredSchema,
   ProblemSchema,
+  HealthSchema,
+  ReadinessSchema,
+  JwksSchema,
+  DescriptionSchema,
 ];
 
 /** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */
@@ -380,5 +500,7 @@ function inline(key: string, value: unknown): unknown {
   if (key === '$id') return undefined;
   const reference = (value as { $ref?: unknown } | null)?.$ref;
   const target = COMPONENTS.find(({ $id }) => $id === reference);
-  return reference !== undefined && target ? { ...target } : value;
+  if (reference === undefined || !target) return value;
+  // Catalogues travel in a header: explanations are only named there.
+  return String(reference).endsWith('Explanation') ? { type: 'object' } : { ...target };
 }

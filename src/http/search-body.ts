@@ -21,6 +21,8 @@ export interface ParsedSearch {
     readonly image_sha256?: string;
     readonly families?: readonly Family[];
     readonly k: number;
+    /** Absent when it was not asked for. */
+    readonly explain?: true;
   };
   readonly warnings: readonly string[];
 }
@@ -48,9 +50,10 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const families = canonicalFamilies(value.families);
   const k = value.k ?? K_DEFAULT;
   const imageSha256 = split.imageSha256?.toString('hex');
+  const explain = value.explain === true ? ({ explain: true } as const) : {};
   return {
-    input: { query, image, families, k },
-    identity: { query, image_sha256: imageSha256, families, k },
+    input: { query, image, families, k, ...explain },
+    identity: { query, image_sha256: imageSha256, families, k, ...explain },
     warnings,
   };
 }

@@ -1,10 +1,12 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { toFarthingError } from '../domain/error.ts';
+import type { Timing } from '../domain/search.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
 import { problem } from './problem.ts';
 import type { Reply, Route } from './route.ts';
 import { Router } from './router.ts';
+import type { TraceContext } from './trace.ts';
 
 /** Genuine payments of 12 kB are served; uWebSockets.js reads this once, when it is loaded. */
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -24,6 +26,11 @@ export interface AnsweredEvent {
   readonly method: string;
   readonly route: string;
   readonly status: number;
+  /** Why it was refused: the problem's code, or the first word of a 402's error. */
+  readonly code?: string;
+  /** Milliseconds of the stages that the answer tells. */
+  readonly stages?: Timing;
+  readonly trace?: TraceContext;
   readonly milliseconds: number;
 }
 
@@ -33,6 +40,19 @@ export interface Server {
   running(): number;
   /** Stops listening; resolves when every running request has its answer. */
   close(): Promise<void>;
+}
+
+type Said = Pick<AnsweredEvent, 'code' | 'stages'>;
+
+/** What an answer tells of its refusal and its stages. */
+function saidBy(reply: Reply): Said {
+  if (!('body' in reply)) return {};
+  const { code, error, timing } = reply.body as { code?: unknown; error?: unknown; timing?: Timing };
+  if (reply.status >= 400) {
+    const reason = reply.status === 402 ? error : code;
+    return { code: /^\w{1,64}/.exec(String(reason))?.[0] ?? 'unknown' };
+  }
+  return timing ? { stages: timing } : {};
 }
 
 /** Listens on host and port (0: any free one). Every request gets exactly one answer; a handler's error becomes a problem document. */
@@ -117,20 +137,27 @@ class Connections {
 
   async #answer(exchange: Exchange, fault: Error | undefined): Promise<void> {
     let routePath = 'unmatched';
+    let said: Said = {};
     try {
       if (fault) throw fault;
       const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
       routePath = route.path;
-      await this.#write(exchange, await route.handle(exchange, params));
+      const reply = await route.handle(exchange, params);
+      said = saidBy(reply);
+      await this.#write(exchange, reply);
     } catch (error) {
       if (toFarthingError(error).code === 'internal') this.#options.onFault(error, exchange.requestId);
-      exchange.answer(problem(error, exchange.requestId));
+      const answer = problem(error, exchange.requestId);
+      said = saidBy(answer);
+      exchange.answer(answer);
     }
     this.#options.onAnswered({
       requestId: exchange.requestId,
       method: exchange.head.method,
       route: routePath,
       status: exchange.status,
+      ...said,
+      ...(exchange.trace && { trace: exchange.trace }),
       milliseconds: performance.now() - exchange.startedAt,
     });
   }

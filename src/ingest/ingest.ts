@@ -63,6 +63,12 @@ export class Ingest {
     this.#holds = new Holds();
   }
 
+  /** Jobs that have not ended: those that wait for their turn, those that run, and those that a payment still holds. */
+  depths(): { readonly queued: number; readonly running: number; readonly held: number } {
+    const { size, runningCount } = this.#runner;
+    return { queued: size - runningCount, running: runningCount, held: this.#holds.size };
+  }
+
   /** @throws overloaded when another job could not be queued now: asked before money moves. */
   admit(): void {
     if (this.#closed)

@@ -49,6 +49,10 @@ export class JobRunner {
     return this.#entries.size;
   }
 
+  get runningCount(): number {
+    return this.#running;
+  }
+
   has(id: string): boolean {
     return this.#entries.has(id);
   }

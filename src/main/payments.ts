@@ -11,6 +11,8 @@ import { RpcWitness } from '../payment/rpc-witness.ts';
 import type { EffectHandlers } from '../payment/settlements.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import type { Store } from '../state/store.ts';
+import type { FacilitatorCall } from './metrics/metrics.ts';
+import { observeFacilitator } from './metrics/observed-facilitator.ts';
 import type { Settings } from './settings.ts';
 
 export interface PaymentsOptions {
@@ -23,6 +25,7 @@ export interface PaymentsOptions {
   /** Hears how each request to a paid route ended. */
   readonly onEvent?: (event: PaymentEvent) => void;
   readonly log: (event: object) => void;
+  readonly observe: (call: FacilitatorCall) => void;
 }
 
 export interface Payments {
@@ -48,12 +51,13 @@ export function openPayments({
   answerBytesMax,
   onEvent,
   log,
+  observe,
 }: PaymentsOptions): Payments {
   const asset = BASE_USDC;
   const credits = new Credits({ store, clock });
   const signatures = new SignatureCheck(asset);
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
-  const facilitator =
+  const plainFacilitator =
     settings.FACILITATOR_URL === ''
       ? new LocalFacilitator({ store, clock, asset, signatures, startBalance: settings.LOCAL_BALANCE_USD })
       : new RemoteFacilitator({
@@ -67,6 +71,7 @@ export function openPayments({
           witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL, asset }),
           log,
         });
+  const facilitator = observeFacilitator(plainFacilitator, observe);
   if (settings.FACILITATOR_URL === '') {
     log({
       event: 'local_facilitator',

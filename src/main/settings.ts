@@ -35,6 +35,8 @@ const address: Read<string> = (text) => {
   return text;
 };
 
+const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integer(0, 65535)(text));
+
 const text: Read<string> = (value) => value;
 const list: Read<readonly string[]> = (value) =>
   value
@@ -172,6 +174,17 @@ export const SETTINGS = {
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',
     'Least level that is logged.',
+  ),
+  METRICS_PORT: setting(
+    portOrOff,
+    'off',
+    'Port for Prometheus, on METRICS_HOST: `off`, or 0 for a free one. `make run` takes 9402.',
+  ),
+  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics. Nobody is asked who they are there.'),
+  STOP_SECONDS_MAX: setting(
+    integer(1, 3600),
+    '30',
+    'How long a stop waits for what runs; what is not done by then goes on at the next start.',
   ),
   DEMO: setting(choice('0', '1'), '1', '0 leaves out the paid round trip of the first start.'),
 } as const;

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { type Encoder, openEncoder } from '../encode/encoder.ts';
 import { Cors } from '../http/cors.ts';
 import { allRoutes } from '../http/routes.ts';
@@ -9,6 +9,10 @@ import { mcpEndpoint } from '../mcp/endpoint.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
+import { answeredLine, openLog } from './log.ts';
+import { readGauges } from './metrics/gauges.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { serveMetrics } from './metrics/server.ts';
 import { openOperatorSocket } from './operator-socket.ts';
 import type { Settings } from './settings.ts';
 import { type Parts, type WireOptions, wire } from './wire.ts';
@@ -20,6 +24,8 @@ export interface Running {
   readonly log: Logger;
   /** For benches and the operator: what the encoders did, and with how many workers. */
   readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'families'>;
+  /** Where Prometheus reads, if it is asked for. */
+  readonly metricsUrl: string | undefined;
   /** True when nothing was stored before this start. */
   readonly firstStart: boolean;
   /** Where all content of a Tenant lies. */
@@ -40,7 +46,8 @@ export type Times = Pick<WireOptions, 'clock' | 'monotonic'>;
 /** Starts the whole server. @throws ConfigError when the folder belongs to another process */
 export async function start(settings: Settings, times: Times = {}): Promise<Running> {
   const started = performance.now();
-  const log = pino({ level: settings.LOG_LEVEL });
+  const log = openLog(settings);
+  const metrics = new Metrics();
   const data = resolve(settings.DATA_DIR);
   const firstStart = (await mkdir(data, { recursive: true, mode: 0o700 })) !== undefined;
   const lock = native.lockFolder(data);
@@ -63,7 +70,11 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     provider: settings.PROVIDER,
     queryQueueMax: settings.QUERY_QUEUE_MAX,
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
-    log: (event) => log.info(event),
+    log: (event) => {
+      metrics.logged(event);
+      log.info(event);
+    },
+    onTask: metrics.encoded,
   });
   // Part of every quote and link; with a free port it is known once the server listens.
   const state = {
@@ -76,6 +87,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     stagingFolder,
     encoder,
     log,
+    metrics,
     baseUrl: () => state.baseUrl,
   });
   await parts.recover();
@@ -94,7 +106,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
       mcp,
     }),
-    onAnswered: (event) => log.info({ event: 'answered', ...event }),
+    onAnswered: (event) => {
+      metrics.answered(event);
+      log.info(answeredLine(event));
+    },
     onFault: parts.services.onFault,
   });
   const url = addressOf(settings, server.port);
@@ -108,12 +123,24 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     log.warn({ event: 'operator_socket_unavailable', error: String(error) });
     return undefined;
   });
+  const { gate, ingest, readiness } = parts.services;
+  readGauges(metrics.registry, {
+    data,
+    encoder,
+    tenants: parts.tenants,
+    gate,
+    ingest,
+    ready: () => readiness().ready,
+    running: () => server.running(),
+  });
+  const metricsServer = await openMetrics(metrics, settings, log);
   const sweeper = setInterval(() => void parts.sweep(), SWEEP_INTERVAL_MS);
   const stop = async () => {
     clearInterval(sweeper);
     parts.drain();
     await parts.backup.close();
     await operator?.close();
+    await metricsServer?.close();
     await server.close();
     await parts.close();
     await encoder.close();
@@ -127,12 +154,24 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     log,
     encoder,
     firstStart,
+    metricsUrl: metricsServer?.url,
     tenantFolder: (tenant) => parts.tenants.folder(tenant),
     stop: () => {
       stopped ??= stop();
       return stopped;
     },
   };
+}
+
+/** A taken port costs the metrics, not the service. */
+async function openMetrics(metrics: Metrics, { METRICS_HOST, METRICS_PORT }: Settings, log: Logger) {
+  if (METRICS_PORT === 'off') return undefined;
+  try {
+    return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
+  } catch (error) {
+    log.error({ event: 'metrics_unavailable', error: String(error) });
+    return undefined;
+  }
 }
 
 function addressOf({ HOST }: Settings, port: number): string {

@@ -24,6 +24,7 @@ import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { LiveBackup } from './live-backup.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { openPayments } from './payments.ts';
 import type { Settings } from './settings.ts';
 
@@ -34,6 +35,7 @@ export interface WireOptions {
   readonly stagingFolder: string;
   readonly encoder: Encoder;
   readonly log: Logger;
+  readonly metrics: Metrics;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
   readonly clock?: Clock;
@@ -66,8 +68,21 @@ const JSON_BODY_BYTES_MAX = 64 * 1024;
 const INGEST_JOBS_MAX = 8;
 
 export async function wire(options: WireOptions): Promise<Parts> {
-  const { settings, data, stagingFolder, encoder, log, baseUrl, clock = systemClock, monotonic } = options;
-  const event = (entry: object) => log.info(entry);
+  const {
+    settings,
+    data,
+    stagingFolder,
+    encoder,
+    log,
+    metrics,
+    baseUrl,
+    clock = systemClock,
+    monotonic,
+  } = options;
+  const event = (entry: object) => {
+    metrics.logged(entry);
+    log.info(entry);
+  };
   const store = openStore(join(data, 'state'));
   const backups = new BackupsTaken(store);
   const tenants = openTenants({
@@ -97,6 +112,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     tenants,
     answerBytesMax: ANSWER_BYTES_PER_TENANT_MAX,
     log: event,
+    observe: metrics.facilitatorCalled,
   });
   const stopTenant = (tenant: string) => ingest.cancelTenant(tenant);
   const workspaces = new Workspaces({
@@ -149,7 +165,10 @@ export async function wire(options: WireOptions): Promise<Parts> {
     expiry: (tenant) =>
       tenant.startsWith('payer_') ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant),
     limits: ingestLimits,
-    newCredit: (payer: Address, job) => payments.credits.newCredit(payer, job),
+    newCredit: async (payer: Address, job) => {
+      await payments.credits.newCredit(payer, job);
+      metrics.credited(Number(formatUsd(settings.INGEST_PRICE_USD)));
+    },
     log: event,
   });
   const gate = payments.gate({
@@ -174,7 +193,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     stagingFolder,
     gate,
-    search: new Search({ tenants, encoder, extractor }),
+    search: new Search({ tenants, encoder, extractor, observe: metrics.searched }),
     ingest,
     workspaces,
     payerIndex,
@@ -188,7 +207,10 @@ export async function wire(options: WireOptions): Promise<Parts> {
     items: new TenantItems({ tenants, ingest }),
     previews: new Previews({ tenants, extractor }),
     expiry: (tenant) => (tenant.startsWith('payer_') ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
-    onFault: (error, requestId) => log.error({ event: 'fault', request_id: requestId, err: error }),
+    onFault: (error, requestId) => {
+      metrics.logged({ event: 'fault' });
+      log.error({ event: 'fault', request_id: requestId, err: error });
+    },
     readiness: () => ({
       ready: !draining,
       body: report(settings, encoder, extractor.confinement(), gate.health()),

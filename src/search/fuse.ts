@@ -1,7 +1,10 @@
 import type { Family } from '../domain/family.ts';
+import type { ListName } from '../domain/fusion.ts';
+import type { HitExplanation } from '../domain/search.ts';
 
 /** One ranked list of a search: best first. */
 export interface ScoredList {
+  readonly name: ListName;
   readonly family: Family;
   /** Lists about the same kind of Segment are summed; the kinds are then set beside each other by confidence. */
   readonly kind: 'passages' | 'pictures';
@@ -24,6 +27,7 @@ export interface FusedPlace {
   readonly confidence: number;
   /** Segments of the place that any list holds. */
   readonly segments: number;
+  readonly explanation?: HitExplanation;
 }
 
 /** Share of the scale that likeness can reach where near-identical pictures are looked for. */
@@ -42,6 +46,8 @@ interface Candidate {
   best: number;
   segment: number;
   family: Family;
+  /** Only when it is asked for. */
+  readonly said: HitExplanation['lists'][number][];
 }
 
 /**
@@ -53,11 +59,11 @@ interface Candidate {
  */
 export function fuse(
   lists: readonly ScoredList[],
-  { k, depth }: { readonly k: number; readonly depth: number },
+  { k, depth, explain = false }: { readonly k: number; readonly depth: number; readonly explain?: boolean },
 ): FusedPlace[] {
   const candidates = new Map<number, Candidate>();
   const counted = new Set<number>();
-  for (const list of lists) addList(candidates, counted, list, depth, weightOf(lists, list.kind));
+  for (const list of lists) addList(candidates, counted, list, { depth, explain }, weightOf(lists, list.kind));
   const topConfidence = { passages: 0, pictures: 0 };
   for (const { kind, confidence } of candidates.values())
     topConfidence[kind] = Math.max(topConfidence[kind], confidence);
@@ -69,13 +75,11 @@ export function fuse(
     fused.push({ candidate, score: topConfidence[candidate.kind] * likeness });
   }
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
-  return fused.slice(0, k).map(({ candidate: { segment, family, confidence, members }, score }) => ({
-    segment,
-    family,
-    score,
-    confidence,
-    segments: members,
-  }));
+  return fused.slice(0, k).map(({ candidate, score }) => {
+    const { segment, family, confidence, members, kind, said } = candidate;
+    const explanation = { lists: said, kind, kind_confidence: topConfidence[kind] };
+    return { segment, family, score, confidence, segments: members, ...(explain && { explanation }) };
+  });
 }
 
 function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): number {
@@ -88,7 +92,7 @@ function addList(
   candidates: Map<number, Candidate>,
   counted: Set<number>,
   list: ScoredList,
-  depth: number,
+  { depth, explain }: { readonly depth: number; readonly explain: boolean },
   weightOfKind: number,
 ): void {
   const { segments, scores, places } = list;
@@ -97,6 +101,7 @@ function addList(
   const top = scores[0]!;
   const spread = top - scores[lastOf(heads)]!;
   const share = list.nearIdentical ? 1 : weightOfKind > 0 ? list.weight / weightOfKind : 0;
+  let rank = 0;
   for (const [place, at] of heads) {
     const score = scores[at]!;
     const segment = segments[at]!;
@@ -114,7 +119,13 @@ function addList(
       candidate.segment = segment;
       candidate.family = list.family;
     }
-    candidate.confidence = Math.max(candidate.confidence, list.confidence(score));
+    const confidence = list.confidence(score);
+    candidate.confidence = Math.max(candidate.confidence, confidence);
+    rank += 1;
+    if (explain) {
+      const { name, family } = list;
+      candidate.said.push({ list: name, family, rank, raw_score: score, scaled, share, confidence });
+    }
   }
   countMembers(candidates, counted, segments, places, heads);
 }
@@ -164,6 +175,7 @@ function newCandidate(kind: ScoredList['kind'], segment: number, family: Family)
     best: -1,
     segment,
     family,
+    said: [],
   };
 }
 

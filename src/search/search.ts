@@ -8,9 +8,16 @@ import {
   weightOf,
 } from '../domain/fusion.ts';
 import type { Item } from '../domain/item.ts';
-import type { Hit, SearchInput, SearchResult, Timing } from '../domain/search.ts';
+import type {
+  Hit,
+  ListScan,
+  SearchExplanation,
+  SearchInput,
+  SearchResult,
+  Timing,
+} from '../domain/search.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
-import type { Encoder } from '../encode/encoder.ts';
+import type { Encoder, EncoderTask } from '../encode/encoder.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -27,16 +34,42 @@ interface QueryVectors {
   readonly pictureSpaces: Readonly<Record<string, Float32Array>>;
 }
 
+/** What one search of an index that was not empty did, for whoever measures. */
+export interface SearchedEvent {
+  readonly lists: readonly ListScan[];
+  /** Segments of the index. */
+  readonly segments: number;
+  readonly exact: boolean;
+  readonly timing: Timing;
+}
+
+export interface SearchParts {
+  readonly tenants: Tenants;
+  readonly encoder: Encoder;
+  readonly extractor: Extractor;
+  readonly observe?: (event: SearchedEvent) => void;
+}
+
+interface Scanned {
+  readonly hits: Hit[];
+  readonly timing: Timing;
+  readonly scans: readonly ListScan[];
+  readonly segments: number;
+  readonly depth: number;
+}
+
 /** Encode → scan → fuse, in one tenant's index. */
 export class Search {
   readonly #tenants: Tenants;
   readonly #encoder: Encoder;
   readonly #extractor: Extractor;
+  readonly #observe: SearchParts['observe'];
 
-  constructor(parts: { tenants: Tenants; encoder: Encoder; extractor: Extractor }) {
-    this.#tenants = parts.tenants;
-    this.#encoder = parts.encoder;
-    this.#extractor = parts.extractor;
+  constructor({ tenants, encoder, extractor, observe }: SearchParts) {
+    this.#tenants = tenants;
+    this.#encoder = encoder;
+    this.#extractor = extractor;
+    this.#observe = observe;
   }
 
   /**
@@ -58,19 +91,23 @@ export class Search {
         searchable: false,
       };
     }
-    const vectors = await this.#encode(tenant, input, lists, signal);
+    const tasks: EncoderTask[] = [];
+    const vectors = await this.#encode(tenant, input, lists, signal, (task) => tasks.push(task));
     if (signal.aborted) throw clientLeft();
     const encoded = performance.now();
-    const { hits, exact, timing } = await this.#tenants.use(tenant, {}, (shard) =>
+    const { hits, timing, scans, segments, depth } = await this.#tenants.use(tenant, {}, (shard) =>
       withSnapshot(shard, (snapshot) => this.#scanAndFuse(snapshot, input, lists, vectors, signal)),
     );
-    const encode_ms = encoded - started;
+    const stages = { encode_ms: encoded - started, ...timing };
+    const exact = scans.every((scan) => scan.exact);
+    this.#observe?.({ lists: scans, segments, exact, timing: stages });
     return {
       hits,
       exact,
       searchable: true,
       latency_ms: performance.now() - started,
-      timing: { encode_ms, ...timing },
+      timing: stages,
+      ...(input.explain && { explanation: { lists: scans, segments, depth, tasks: tasks.map(shownTask) } }),
     };
   }
 
@@ -91,46 +128,45 @@ export class Search {
     input: SearchInput,
     lists: readonly ListName[],
     signal: AbortSignal,
+    onTask: (task: EncoderTask) => void,
   ): Promise<QueryVectors> {
     const needsWords = lists.includes('text_semantic') || lists.includes('visual_words');
     const words =
       input.query !== undefined && needsWords
-        ? this.#encoder.encodeQuery(input.query, { tenant, signal })
+        ? this.#encoder.encodeQuery(input.query, { tenant, signal, onTask })
         : {};
     const picture = input.image && (await this.#extractor.decodePicture(input.image));
     const pictureSpaces =
       picture && lists.includes('visual_picture')
-        ? await this.#encoder.encodeQueryPicture(picture.pixels, { tenant, signal })
+        ? await this.#encoder.encodeQueryPicture(picture.pixels, { tenant, signal, onTask })
         : {};
     return { spaces: await words, picture, pictureSpaces };
   }
 
   async #scanAndFuse(
     snapshot: Snapshot,
-    { query, k }: SearchInput,
+    { query, k, explain }: SearchInput,
     lists: readonly ListName[],
     vectors: QueryVectors,
     signal: AbortSignal,
-  ): Promise<{ hits: Hit[]; exact: boolean; timing: Timing }> {
+  ): Promise<Scanned> {
     const started = performance.now();
     const settings = this.#encoder.fusion;
     const depth = Math.max(k, settings.depth);
     const language = query === undefined ? undefined : native.detectLanguage(query);
     const scored: ScoredList[] = [];
-    let exact = true;
+    const scans: ListScan[] = [];
     for (const list of lists) {
-      const ranking = await rank(
-        snapshot,
-        questionOf(list, settings, query, vectors, language),
-        depth,
-        signal,
-      );
+      const question = questionOf(list, settings, query, vectors, language);
+      const ranking = await rank(snapshot, question, depth, signal);
       scored.push(scoredList(list, ranking, settings, language));
-      exact &&= ranking.exact;
+      const { scanned, rescored, exact } = ranking;
+      scans.push({ list, scanned, rescored, exact });
     }
     const scanned = performance.now();
-    const hits = toHits(snapshot, fuse(scored, { k, depth }), query);
-    return { hits, exact, timing: { scan_ms: scanned - started, fuse_ms: performance.now() - scanned } };
+    const hits = toHits(snapshot, fuse(scored, { k, depth, explain }), query);
+    const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
+    return { hits, timing, scans, segments: snapshot.counts().segments, depth };
   }
 }
 
@@ -186,6 +222,7 @@ function scoredList(
 ): ScoredList {
   const of = settings.lists[list]!;
   return {
+    name: list,
     family: of.family,
     kind: list === 'text_semantic' || list === 'raw_words' ? 'passages' : 'pictures',
     nearIdentical: list === 'raw_picture',
@@ -202,7 +239,7 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string 
   const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
   const items = itemsOf(snapshot, records);
   const hits: Hit[] = [];
-  for (const [index, { family, score, confidence, segments }] of fused.entries()) {
+  for (const [index, { family, score, confidence, segments, explanation }] of fused.entries()) {
     const record = records[index];
     const item = record && items.get(record.item);
     if (item)
@@ -214,6 +251,7 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string 
         score,
         ...shownText(record, query),
         segments,
+        ...(explanation && { explanation }),
       });
   }
   return hits;
@@ -227,6 +265,15 @@ function itemsOf(
   for (const record of records) if (record) ids.add(record.item);
   const items = snapshot.items([...ids]);
   return new Map([...ids].map((id, index) => [id, items[index]]));
+}
+
+function shownTask({
+  kind,
+  entries,
+  waitedMs,
+  milliseconds,
+}: EncoderTask): SearchExplanation['tasks'][number] {
+  return { kind, batch: entries, waited_ms: waitedMs, ran_ms: milliseconds };
 }
 
 /** What a hit shows of a passage; nothing of a picture. */

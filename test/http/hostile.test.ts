@@ -314,6 +314,17 @@ t.test(`${cases.length} hostile or wrong requests are refused clearly`, async (t
     const { status, head, body } = await send(raw);
     if (!expect.includes(status))
       t.fail(`${name}: ${status}, expected ${expect.join(' or ')}: ${body.slice(0, 300)}`);
+    if (problem || status === 402) {
+      const [method = '', url = ''] = raw.toString('latin1').split(' ');
+      const headers = new Headers(
+        head
+          .split('\r\n')
+          .slice(1)
+          .map((line): [string, string] => [line.split(': ')[0]!, line.slice(line.indexOf(': ') + 2)]),
+      );
+      const faults = server.described.faults({ method, url, status: Number(status), headers, text: body });
+      if (faults.length > 0) t.fail(`${name}: not as described: ${faults.join('; ')}`);
+    }
     if (!problem) continue;
     const document = JSON.parse(body || '{}') as Record<string, unknown>;
     const clear =

@@ -9,6 +9,7 @@ const list = (
   ranked: readonly (readonly [number, number])[],
   rest: Partial<ScoredList> = {},
 ): ScoredList => ({
+  name: kind === 'pictures' ? 'visual_picture' : 'text_semantic',
   family,
   kind,
   weight: 0.5,

@@ -16,9 +16,9 @@ const ERRORS = [400, 408, 413, 429, 500, 503];
 
 /** The public part of a result. */
 function body(result: SearchResult, expiresAt: string | null, charged: boolean): Record<string, unknown> {
-  const { latency_ms, timing, exact } = result;
+  const { latency_ms, timing, exact, explanation } = result;
   const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
-  return { hits, latency_ms, timing, exact, charged };
+  return { hits, latency_ms, timing, exact, charged, ...(explanation && { explanation }) };
 }
 
 /** POST /agent/v1/search: paid by the call, in the payer's own index. */
@@ -36,8 +36,13 @@ export function searchRoute(services: Services): Route {
     tag: 'Per request',
     security: 'payment',
     price: { usd: formatUsd(services.prices.search) },
-    requestBody: { schema: SearchRequestSchema, required: true },
-    success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
+    requestBody: { schema: SearchRequestSchema, required: true, example: searchDiscovery.bodyExample },
+    success: {
+      status: 200,
+      description: 'The hits, best first.',
+      schema: SearchResponseSchema,
+      example: searchDiscovery.outputExample,
+    },
     errors: ERRORS,
   };
   return {
@@ -85,7 +90,7 @@ export function workspaceSearchRoute(services: Services): Route {
       summary: 'Search a workspace',
       tag: 'Workspaces',
       security: 'token',
-      requestBody: { schema: SearchRequestSchema, required: true },
+      requestBody: { schema: SearchRequestSchema, required: true, example: searchDiscovery.bodyExample },
       success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
       errors: ERRORS,
     },
@@ -101,8 +106,9 @@ export function workspaceSearchRoute(services: Services): Route {
           );
           const result = await services.search.run(workspace.id, input, exchange.signal);
           const expiresAt = services.expiry(workspace.id);
+          const { explain: _, ...asked } = identity;
           services.workspaces.countSearch(workspace.id, {
-            ...identity,
+            ...asked,
             hits: result.hits.length,
             latency_ms: result.latency_ms,
           });

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts';
+import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 /** Routes that describe the server itself. They cost nothing. `description` is asked for at each request. */
@@ -12,6 +13,13 @@ export function serviceRoutes({ readiness, jwks }: Services, description: () => 
     {
       method: 'GET',
       path: '/openapi.json',
+      operation: {
+        operationId: 'description',
+        summary: 'This description',
+        tag: 'Service',
+        success: { status: 200, description: 'OpenAPI 3.1.', schema: DescriptionSchema },
+        errors: [],
+      },
       handle: () => ({
         status: 200,
         headers: { 'Cache-Control': 'public, max-age=60' },
@@ -25,7 +33,7 @@ export function serviceRoutes({ readiness, jwks }: Services, description: () => 
         operationId: 'health',
         summary: 'Whether the process answers',
         tag: 'Service',
-        success: { status: 200, description: 'It does.' },
+        success: { status: 200, description: 'It does.', schema: HealthSchema },
         errors: [],
       },
       handle: () => json(200, { status: 'ok' }),
@@ -37,8 +45,15 @@ export function serviceRoutes({ readiness, jwks }: Services, description: () => 
         operationId: 'ready',
         summary: 'Families, models, providers, facilitator',
         tag: 'Service',
-        success: { status: 200, description: 'Ready to serve.' },
-        errors: [503],
+        success: { status: 200, description: 'Ready to serve.', schema: ReadinessSchema },
+        also: [
+          {
+            status: 503,
+            description: 'Not ready: it starts, stops, or cannot serve.',
+            schema: ReadinessSchema,
+          },
+        ],
+        errors: [],
       },
       handle: () => {
         const { ready, body } = readiness();
@@ -52,7 +67,7 @@ export function serviceRoutes({ readiness, jwks }: Services, description: () => 
         operationId: 'keys',
         summary: 'Public keys of the disposal receipts',
         tag: 'Service',
-        success: { status: 200, description: 'JSON Web Key Set.' },
+        success: { status: 200, description: 'JSON Web Key Set.', schema: JwksSchema },
         errors: [],
       },
       handle: () => ({

@@ -1,0 +1,52 @@
+import t from 'tap';
+import { startTestServer, TestAgent } from '../test-server.ts';
+
+const server = await startTestServer(t);
+const workspace = await new TestAgent(server.url).rent();
+await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
+await workspace.ingest('tides.txt', 'Tides follow the moon.');
+
+t.test('an explained search says how each hit came to its score', async (t) => {
+  const { status, body } = await workspace.search({
+    query: 'who counts gulls in the morning?',
+    explain: true,
+  });
+  t.equal(status, 200);
+  for (const { score, confidence, explanation } of body.hits) {
+    const sum = explanation.lists.reduce(
+      (total: number, { scaled, share }: { scaled: number; share: number }) => total + scaled * share,
+      0,
+    );
+    t.ok(
+      Math.abs(score - explanation.kind_confidence * sum) < 1e-9,
+      'the score is what the description says',
+    );
+    const best = Math.max(...explanation.lists.map((one: { confidence: number }) => one.confidence));
+    t.equal(confidence, best);
+  }
+  t.match(body.hits[0].explanation.lists, [
+    { list: 'text_semantic', family: 'text_semantic', rank: 1, raw_score: Number },
+    { list: 'raw_words', family: 'raw', rank: 1, raw_score: Number },
+  ]);
+});
+
+t.test('and what was scanned, rescored and proved, and which tasks the encoders did', async (t) => {
+  const { body } = await workspace.search({ query: 'who counts gulls in the morning?', explain: true });
+  t.match(body.explanation, { segments: 2, depth: 100 });
+  const vectors = body.explanation.lists.find(({ list }: { list: string }) => list === 'text_semantic');
+  t.match(vectors, { scanned: 2, rescored: Number, exact: true });
+  t.match(body.explanation.tasks, [{ kind: 'query_texts', batch: 1, waited_ms: Number, ran_ms: Number }]);
+});
+
+t.test('nothing is explained that nobody asked to be', async (t) => {
+  for (const request of [
+    { query: 'gulls' },
+    { query: 'gulls', explain: false },
+    { query: 'gulls', explain: null },
+  ]) {
+    const { body } = await workspace.search(request);
+    t.notOk('explanation' in body || 'explanation' in body.hits[0], JSON.stringify(request));
+  }
+  const wrong = await workspace.search({ query: 'gulls', explain: 'yes' });
+  t.match(wrong, { status: 400, body: { code: 'field_invalid', field: 'explain' } });
+});
