@@ -63,7 +63,8 @@ export function fuse(
 ): FusedPlace[] {
   const candidates = new Map<number, Candidate>();
   const counted = new Set<number>();
-  for (const list of lists) addList(candidates, counted, list, { depth, explain }, weightOf(lists, list.kind));
+  for (const list of lists)
+    addList(candidates, counted, list, { depth, explain }, weightOf(lists, list.kind));
   const topConfidence = { passages: 0, pictures: 0 };
   for (const { kind, confidence } of candidates.values())
     topConfidence[kind] = Math.max(topConfidence[kind], confidence);

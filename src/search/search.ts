@@ -27,7 +27,6 @@ import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { planLists } from './plan.ts';
 import { snippetOf } from './snippet.ts';
 
-
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
   readonly picture?: PictureContent;
