@@ -26,6 +26,8 @@ const ALLOWED = [
   'tracestate',
 ].join(', ');
 const PREFLIGHT_AGE_S = '86400';
+/** With a list of origins an answer holds for its own alone, one without permission too. */
+const VARIES = { Vary: 'Origin' };
 
 /** Which origins' scripts may call: `*`, or a list. Nothing here rests on cookies, so `*` gives nothing away. */
 export class Cors {
@@ -38,12 +40,12 @@ export class Cors {
   /** Headers for any answer to a request with this `Origin`. */
   headers(origin: string | undefined): Record<string, string> {
     const allowed = this.#allowed(origin);
-    return allowed === undefined ? {} : { ...allowed, 'Access-Control-Expose-Headers': EXPOSED };
+    return allowed === undefined ? VARIES : { ...allowed, 'Access-Control-Expose-Headers': EXPOSED };
   }
 
   preflight(origin: string | undefined): Record<string, string> {
     const allowed = this.#allowed(origin);
-    if (allowed === undefined) return {};
+    if (allowed === undefined) return VARIES;
     return {
       ...allowed,
       'Access-Control-Allow-Methods': 'GET, HEAD, POST, DELETE, OPTIONS',
@@ -55,7 +57,7 @@ export class Cors {
   #allowed(origin: string | undefined): Record<string, string> | undefined {
     if (this.#origins.has('*')) return { 'Access-Control-Allow-Origin': '*' };
     if (origin !== undefined && this.#origins.has(origin))
-      return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
+      return { 'Access-Control-Allow-Origin': origin, ...VARIES };
     return undefined;
   }
 }

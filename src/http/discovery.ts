@@ -69,7 +69,13 @@ export const ingestDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/ingest',
   bodyType: 'form-data',
-  bodyFields: { file: { type: 'string', format: 'binary', description: 'The file, with its name.' } },
+  bodyFields: {
+    file: {
+      type: 'string',
+      contentMediaType: 'application/octet-stream',
+      description: 'The file, with its name.',
+    },
+  },
   bodyExample: { file: 'handbook.pdf' },
   outputSchema: inlineProperties(IngestResponseSchema),
   outputExample: {

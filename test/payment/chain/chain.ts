@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createTestClient, http, parseAbi, publicActions, walletActions } from 'viem';
+import { concat, createTestClient, http, pad, parseAbi, publicActions, walletActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
@@ -11,14 +11,17 @@ import type { Teardown } from '../fixture.ts';
 
 /** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
 
-const TOKEN = JSON.parse(readFileSync(join(import.meta.dirname, 'UsdCoin.json'), 'utf8')) as {
-  bytecode: `0x${string}`;
-};
+const TOKEN = readContract('UsdCoin');
+const WALLET = readContract('ContractWallet');
 const ABI = parseAbi([
   'function mint(address to, uint256 value)',
   'function balanceOf(address owner) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ]);
+
+function readContract(name: string): { readonly bytecode: `0x${string}` } {
+  return JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
+}
 
 /** Why there is no chain on this machine; undefined when there can be one. */
 export const noChain: string | undefined = anvilPath()
@@ -46,6 +49,8 @@ export interface Chain {
   isUsed(authorizer: string, nonce: string): Promise<boolean>;
   /** The input of a transaction: what everybody can read of a settled payment. */
   inputOf(transaction: string): Promise<`0x${string}`>;
+  /** Deploys a contract wallet (ERC-1271). @returns its address */
+  deployWallet(owner: `0x${string}`): Promise<`0x${string}`>;
   /** Sends the call as a stranger. */
   send(data: `0x${string}`): Promise<`0x${string}`>;
   facilitator(): Promise<ChainFacilitator>;
@@ -99,6 +104,11 @@ export async function startChain(t: Teardown): Promise<Chain> {
       }),
     inputOf: async (transaction) =>
       (await client.getTransaction({ hash: transaction as `0x${string}` })).input,
+    deployWallet: async (owner) => {
+      const data = concat([WALLET.bytecode, pad(owner)]);
+      const hash = await client.sendTransaction({ account: stranger!, data });
+      return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
+    },
     send: (data) => client.sendTransaction({ account: stranger!, to: address, data }),
     facilitator: async () => {
       const key = generatePrivateKey();
