@@ -48,6 +48,8 @@ export async function openFile(
   if (found.kind === 'document') return openPdf(pdfium, bytes, limits);
   if (found.kind === 'office') return openOffice(bytes, found.mediaType);
   if (found.kind === 'picture') return openPicture(bytes, found.mediaType, limits);
+  // Another process opens a recording: this one only tells what it is.
+  if (found.kind !== 'text') return found;
   if (!/\S/.test(found.text))
     throw new FarthingError('file_empty', 'The file holds nothing but white space.');
   if (found.text.length > limits.charactersMax) throw tooManyCharacters(limits);

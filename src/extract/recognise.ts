@@ -3,6 +3,7 @@ import { FarthingError } from '../domain/error.ts';
 import { decodeText } from './charset.ts';
 import { looksLikeHtml } from './html.ts';
 import { looksLikeMarkdown } from './markdown.ts';
+import { mediaFormat } from './media-types.ts';
 import { isEncryptedOffice, officeType } from './office.ts';
 import { type PictureType, pictureTypeOf } from './picture.ts';
 import { unsupported } from './refusal.ts';
@@ -16,6 +17,7 @@ export type Recognised =
     }
   | { readonly kind: 'document'; readonly mediaType: 'application/pdf' }
   | { readonly kind: 'office'; readonly mediaType: string }
+  | { readonly kind: 'video' | 'audio'; readonly mediaType: string }
   | { readonly kind: 'picture'; readonly mediaType: PictureType };
 
 /** A PDF may begin within the first 1,024 bytes (ISO 32000-1, implementation note 13 of Adobe's reader). */
@@ -60,6 +62,8 @@ export async function recognise(bytes: Uint8Array, name: string | undefined): Pr
   if (picture && (!isText || picture === 'image/svg+xml')) return { kind: 'picture', mediaType: picture };
   if (isText) return recogniseText(text, name);
   const found = await fileTypeFromBuffer(bytes.subarray(0, BINARY_PROBE_BYTES)).catch(() => undefined);
+  const media = found && mediaFormat(found.mime);
+  if (media) return { kind: media.kind, mediaType: media.mediaType };
   throw unsupported(found?.mime);
 }
 
