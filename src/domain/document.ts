@@ -52,6 +52,8 @@ export interface Opened {
   readonly pageKind?: PageKind;
   /** Length of media, in seconds. */
   readonly duration_s?: number;
+  /** What is in the file and cannot be found here, as `speech` without a model that writes it down. */
+  readonly notSearchable?: readonly string[];
   /** Pixels, after the turn that EXIF asks for. */
   readonly width?: number;
   readonly height?: number;
@@ -93,6 +95,9 @@ export interface ExtractLimits {
   readonly charactersMax: number;
   /** Pages of a document that become pictures. */
   readonly pagePicturesMax: number;
+  /** Frames of a recording that become pictures, and its seconds. */
+  readonly shotsMax: number;
+  readonly mediaSecondsMax: number;
   /** Seconds to open a file (what a client waits for), and to read all of it. */
   readonly openSecondsMax: number;
   readonly extractSecondsMax: number;
@@ -116,6 +121,8 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   // About 10,000 pages of prose.
   charactersMax: 20_000_000,
   pagePicturesMax: 50,
+  shotsMax: 1_000,
+  mediaSecondsMax: 4 * 3600,
   openSecondsMax: 10,
   extractSecondsMax: 300,
   querySecondsMax: 10,
@@ -133,6 +140,13 @@ export const READABLE_TYPES = [
   'text/markdown',
   'text/html',
   'application/pdf',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.oasis.opendocument.text',
+  'application/vnd.oasis.opendocument.presentation',
+  'application/vnd.oasis.opendocument.spreadsheet',
+  'application/epub+zip',
   'image/jpeg',
   'image/png',
   'image/webp',
@@ -141,4 +155,14 @@ export const READABLE_TYPES = [
   'image/avif',
   'image/svg+xml',
   'image/bmp',
+  'video/mp4',
+  'video/quicktime',
+  'video/webm',
+  'video/matroska',
+  'video/vnd.avi',
+  'audio/wav',
+  'audio/mpeg',
+  'audio/flac',
+  'audio/ogg',
+  'audio/mp4',
 ] as const;

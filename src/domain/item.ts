@@ -39,6 +39,8 @@ export interface Item {
   readonly title?: string;
   readonly pages?: number;
   readonly duration_s?: number;
+  /** What is in the file and cannot be found here. */
+  readonly not_searchable?: readonly string[];
   readonly width?: number;
   readonly height?: number;
 }

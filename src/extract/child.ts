@@ -26,6 +26,7 @@ let program: Program | undefined;
 const PROGRAMS: Readonly<Record<Settings['program'], () => Promise<{ prepare: Prepare }>>> = {
   reader: () => import('./reader.ts'),
   recogniser: () => import('./recogniser.ts'),
+  media: () => import('./media.ts'),
 };
 
 /** Loads all that is loaded lazily otherwise, confines the process, and tries that reading works within. */

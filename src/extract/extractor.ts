@@ -78,6 +78,9 @@ class ChildExtractor implements Extractor {
   readonly #previews: Lane;
   /** Started when the first scan comes; undefined without languages. */
   readonly #recogniser: Lane | undefined;
+  /** Started when the first recording comes. */
+  readonly #mediaOpenings: Lane;
+  readonly #mediaExtractions: Lane;
 
   constructor(options: ExtractorOptions) {
     const { pictureSpec, limits, scratchFolder, languages = [], extractChildren = 1, log } = options;
@@ -108,6 +111,8 @@ class ChildExtractor implements Extractor {
       lane(`extract-${index}`, 'reader', INGEST_NICENESS),
     );
     this.#previews = lane('preview', 'reader', INGEST_NICENESS, PREVIEWS_WAITING_MAX);
+    this.#mediaOpenings = lane('open-media', 'media', 0, OPENINGS_WAITING_MAX);
+    this.#mediaExtractions = lane('extract-media', 'media', INGEST_NICENESS);
     if (languages.length > 0) this.#recogniser = lane('recognise', 'recogniser', INGEST_NICENESS);
     void this.#warm();
   }
@@ -127,6 +132,17 @@ class ChildExtractor implements Extractor {
       onReply: () => undefined,
     });
     if (!opened) throw new FarthingError('extraction_failed', 'The reader gave no answer.');
+    return isRecording(opened) ? this.#openRecording(path, opened.mediaType) : opened;
+  }
+
+  async #openRecording(path: string, mediaType: string): Promise<Opened> {
+    const { opened } = await this.#mediaOpenings.run({
+      task: { task: 'open', path, mediaType },
+      file: path,
+      secondsMax: this.#limits.openSecondsMax,
+      onReply: () => undefined,
+    });
+    if (!opened) throw new FarthingError('extraction_failed', 'The reader gave no answer.');
     return opened;
   }
 
@@ -136,7 +152,9 @@ class ChildExtractor implements Extractor {
     { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
-    const lane = this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
+    const lane = isRecording(opened)
+      ? this.#mediaExtractions
+      : this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
     const { title, textless = [] } = await lane.run({
       task: { task: 'extract', path, mediaType: opened.mediaType },
       file: path,
@@ -230,8 +248,10 @@ class ChildExtractor implements Extractor {
   }
 
   depths(): { queries: number; opening: number; extracting: number } {
-    const extracting = this.#extractions.reduce((sum, lane) => sum + lane.depth, 0);
-    return { queries: this.#queries.depth, opening: this.#openings.depth, extracting };
+    const all = [...this.#extractions, this.#mediaExtractions];
+    const extracting = all.reduce((sum, lane) => sum + lane.depth, 0);
+    const opening = this.#openings.depth + this.#mediaOpenings.depth;
+    return { queries: this.#queries.depth, opening, extracting };
   }
 
   /** One after the other: a start is all work, and the server has other things to do at its own start. */
@@ -241,11 +261,22 @@ class ChildExtractor implements Extractor {
   }
 
   async close(): Promise<void> {
-    const lanes = [this.#queries, this.#openings, this.#previews, ...this.#extractions];
+    const lanes = [
+      this.#queries,
+      this.#openings,
+      this.#previews,
+      ...this.#extractions,
+      this.#mediaOpenings,
+      this.#mediaExtractions,
+    ];
     await Promise.all(
       [...lanes, ...(this.#recogniser ? [this.#recogniser] : [])].map((lane) => lane.close()),
     );
   }
+}
+
+function isRecording({ kind }: Opened): boolean {
+  return kind === 'video' || kind === 'audio';
 }
 
 /** Faults of one page, not of the server. */
@@ -263,6 +294,7 @@ class Collector {
   readonly #limits: ExtractLimits;
   readonly #pixelBytes: number;
   readonly #onProgress: ((fraction: number) => void) | undefined;
+  readonly #picturesMax: number;
   #characters = 0;
 
   constructor(
@@ -271,6 +303,7 @@ class Collector {
     onProgress: ((fraction: number) => void) | undefined,
   ) {
     this.#limits = limits;
+    this.#picturesMax = Math.max(limits.pagePicturesMax, limits.shotsMax);
     this.#pixelBytes = spec ? spec.width * spec.height * 3 : 0;
     this.#onProgress = onProgress;
   }
@@ -296,7 +329,7 @@ class Collector {
   }
 
   #takePicture(picture: PictureContent): void {
-    if (picture.pixels.rgb.length !== this.#pixelBytes || this.pictures.length > this.#limits.pagePicturesMax)
+    if (picture.pixels.rgb.length !== this.#pixelBytes || this.pictures.length > this.#picturesMax)
       throw broken();
     this.pictures.push(picture);
   }

@@ -14,11 +14,9 @@ import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../domain/segment.ts';
 /** First message to a child: what it needs to know for all files. */
 export interface Settings {
   /** What it loads: see program.ts. */
-  readonly program: 'reader' | 'recogniser';
+  readonly program: 'reader' | 'recogniser' | 'media';
   /** Languages that a recogniser knows. */
   readonly languages: readonly string[];
-  /** Where the model that finds speech lies; absent where none is installed. */
-  readonly speechModel?: string;
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;
   /** Folder whose files it may read. */
@@ -29,7 +27,7 @@ export interface Settings {
 
 /** What a child is asked to do. A query's picture comes as the message's body, a file by its path. */
 export type Task =
-  | { readonly task: 'open'; readonly path: string; readonly name?: string }
+  | { readonly task: 'open'; readonly path: string; readonly name?: string; readonly mediaType?: string }
   | { readonly task: 'extract'; readonly path: string; readonly mediaType: string }
   | { readonly task: 'preview'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
@@ -192,6 +190,7 @@ function readOpened(value: Record<string, unknown>): Opened {
     mediaType: asText(value.mediaType),
     ...counts,
     ...(value.pageKind !== undefined && { pageKind: asOneOf(value.pageKind, PAGE_KINDS) }),
+    ...(value.notSearchable !== undefined && { notSearchable: asArray(value.notSearchable).map(asText) }),
     ...(value.duration_s !== undefined && { duration_s: asSeconds(value.duration_s) }),
     ...(title !== undefined && { title }),
   };

@@ -1,8 +1,10 @@
 import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import { decodeText } from './charset.ts';
+import { embeddedPictures } from './embedded.ts';
 import { readHtml } from './html.ts';
 import { readMarkdown } from './markdown.ts';
+import { OFFICE_FORMATS, openOffice, readOffice } from './office.ts';
 import { extractPdf, openPdf, tooManyCharacters } from './pdf.ts';
 import type { Pdfium } from './pdfium.ts';
 import { greyOfPicture, openPicture, type PictureType, readPictures } from './picture.ts';
@@ -44,7 +46,10 @@ export async function openFile(
 ): Promise<Opened> {
   const found = await recognise(bytes, name);
   if (found.kind === 'document') return openPdf(pdfium, bytes, limits);
+  if (found.kind === 'office') return openOffice(bytes, found.mediaType);
   if (found.kind === 'picture') return openPicture(bytes, found.mediaType, limits);
+  // Another process opens a recording: this one only tells what it is.
+  if (found.kind !== 'text') return found;
   if (!/\S/.test(found.text))
     throw new FarthingError('file_empty', 'The file holds nothing but white space.');
   if (found.text.length > limits.charactersMax) throw tooManyCharacters(limits);
@@ -60,6 +65,7 @@ export async function extractFile(
 ): Promise<Pick<Done, 'title' | 'textless'>> {
   const { pdfium, limits, pictureSpec } = reading;
   if (mediaType === 'application/pdf') return extractPdf(pdfium, bytes, limits, pictureSpec, cutting(sink));
+  if (Object.hasOwn(OFFICE_FORMATS, mediaType)) return extractOffice(bytes, mediaType, reading, sink);
   const readText = TEXT_READERS[mediaType];
   if (!readText) {
     if (!mediaType.startsWith('image/')) throw unsupported(mediaType);
@@ -70,6 +76,23 @@ export async function extractFile(
   if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
   const { title, blocks } = readText(text);
   for (const block of blocks) await cutting(sink).block(block);
+  return { title };
+}
+
+async function extractOffice(
+  bytes: Uint8Array,
+  mediaType: string,
+  { limits, pictureSpec }: Reading,
+  sink: Sink,
+): Promise<Pick<Done, 'title'>> {
+  const { blocks, pictures, title } = readOffice(bytes, mediaType);
+  let characters = 0;
+  for (const block of blocks) {
+    characters += block.text.length;
+    if (characters > limits.charactersMax) throw tooManyCharacters(limits);
+    await cutting(sink).block(block);
+  }
+  for (const picture of await embeddedPictures(pictures, limits, pictureSpec)) await sink.picture(picture);
   return { title };
 }
 

@@ -1,7 +1,10 @@
 import { fileTypeFromBuffer } from 'file-type';
+import { FarthingError } from '../domain/error.ts';
 import { decodeText } from './charset.ts';
 import { looksLikeHtml } from './html.ts';
 import { looksLikeMarkdown } from './markdown.ts';
+import { mediaFormat } from './media-types.ts';
+import { isEncryptedOffice, officeType } from './office.ts';
 import { type PictureType, pictureTypeOf } from './picture.ts';
 import { unsupported } from './refusal.ts';
 
@@ -13,12 +16,21 @@ export type Recognised =
       readonly text: string;
     }
   | { readonly kind: 'document'; readonly mediaType: 'application/pdf' }
+  | { readonly kind: 'office'; readonly mediaType: string }
+  | { readonly kind: 'video' | 'audio'; readonly mediaType: string }
   | { readonly kind: 'picture'; readonly mediaType: PictureType };
 
 /** A PDF may begin within the first 1,024 bytes (ISO 32000-1, implementation note 13 of Adobe's reader). */
 const PDF_PROBE_BYTES = 1024;
 /** What a recogniser needs to see of a binary file. */
 const BINARY_PROBE_BYTES = 256 * 1024;
+
+const ZIP_START = [0x50, 0x4b, 0x03, 0x04];
+const COMPOUND_START = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, at) => bytes[at] === byte);
+}
 
 /** Formats that are written in letters and need a reader of their own. */
 const LETTERED: readonly [RegExp, string][] = [
@@ -37,12 +49,21 @@ export async function recognise(bytes: Uint8Array, name: string | undefined): Pr
   ) {
     return { kind: 'document', mediaType: 'application/pdf' };
   }
+  if (startsWith(bytes, ZIP_START)) {
+    const office = officeType(bytes);
+    if (!office) throw unsupported('application/zip');
+    return { kind: 'office', mediaType: office };
+  }
+  if (startsWith(bytes, COMPOUND_START) && isEncryptedOffice(bytes))
+    throw new FarthingError('file_encrypted', 'The document is encrypted. Send it without a password.');
   const text = decodeText(bytes);
   const isText = text !== undefined;
   const picture = await pictureTypeOf(bytes);
   if (picture && (!isText || picture === 'image/svg+xml')) return { kind: 'picture', mediaType: picture };
   if (isText) return recogniseText(text, name);
   const found = await fileTypeFromBuffer(bytes.subarray(0, BINARY_PROBE_BYTES)).catch(() => undefined);
+  const media = found && mediaFormat(found.mime);
+  if (media) return { kind: media.kind, mediaType: media.mediaType };
   throw unsupported(found?.mime);
 }
 

@@ -1,7 +1,10 @@
 import type { PictureContent } from '../domain/document.ts';
 
-/** Bits of 128 by which the fingerprints of near-equal pictures differ at most: as a search by picture counts them. */
-const NEAR_EQUAL_BITS_MAX = 20;
+/** Bits of 128 by which fingerprints differ where nobody sees a difference: such frames are one shot however long. */
+const SAME_BITS_MAX = 2;
+/** Bits by which those of near-equal pictures differ: such frames are one shot for so many seconds, or a hit would say too little. */
+const NEAR_EQUAL_BITS_MAX = 12;
+const NEAR_EQUAL_SECONDS_MAX = 2;
 
 /**
  * Neighbouring frames that look the same become one, which stands for their whole time. When there are more than so many, every
@@ -9,22 +12,26 @@ const NEAR_EQUAL_BITS_MAX = 20;
  */
 export class ShotMerger {
   readonly #most: number;
+  readonly #frameSeconds: number;
   #shots: PictureContent[] = [];
   #last: PictureContent | undefined;
 
-  constructor(most: number) {
+  /** @param frameSeconds how long a frame stands for whose end is not known */
+  constructor(most: number, frameSeconds = 0) {
     this.#most = most;
+    this.#frameSeconds = frameSeconds;
   }
 
   /** Takes the next frame. */
   push(frame: PictureContent): void {
     const last = this.#last;
-    if (last && bitsApart(last.fingerprint, frame.fingerprint) <= NEAR_EQUAL_BITS_MAX) {
-      this.#last = { ...last, time_end_s: frame.time_end_s };
+    const time_end_s = (frame.time_end_s ?? 0) + this.#frameSeconds;
+    if (last && isSameShot(last, frame)) {
+      this.#last = { ...last, time_end_s };
       return;
     }
     if (last) this.#shots.push(last);
-    this.#last = frame;
+    this.#last = { ...frame, time_end_s };
     if (this.#shots.length >= 2 * this.#most) this.#thin();
   }
 
@@ -46,6 +53,12 @@ export class ShotMerger {
         time_end_s: this.#shots[2 * index + 1]?.time_end_s ?? shot.time_end_s,
       }));
   }
+}
+
+function isSameShot(shot: PictureContent, frame: PictureContent): boolean {
+  const bits = bitsApart(shot.fingerprint, frame.fingerprint);
+  const seconds = (frame.time_s ?? 0) - (shot.time_s ?? 0);
+  return bits <= SAME_BITS_MAX || (bits <= NEAR_EQUAL_BITS_MAX && seconds < NEAR_EQUAL_SECONDS_MAX);
 }
 
 function bitsApart(a: Uint8Array, b: Uint8Array): number {

@@ -133,6 +133,9 @@ export const ItemSchema = Type.Object(
     title: Type.Optional(Type.String()),
     pages: Type.Optional(Count('Pages, for paged documents.')),
     duration_s: Type.Optional(Type.Number()),
+    not_searchable: Type.Optional(
+      Type.Array(Type.String(), described('What is in the file and cannot be found here: `speech`.')),
+    ),
     width: Type.Optional(Count('Pixels.')),
     height: Type.Optional(Count('Pixels.')),
   },

@@ -330,7 +330,7 @@ export class Ingest {
 }
 
 function pendingItem(upload: StagedUpload, opened: Opened, now: string, expiresAt: string | null): Item {
-  const { pages, duration_s, width, height, title } = opened;
+  const { pages, duration_s, width, height, title, notSearchable } = opened;
   return {
     id: newId('item'),
     name: upload.name,
@@ -345,6 +345,7 @@ function pendingItem(upload: StagedUpload, opened: Opened, now: string, expiresA
     ...(title !== undefined && { title }),
     ...(pages !== undefined && { pages }),
     ...(duration_s !== undefined && { duration_s }),
+    ...(notSearchable && { not_searchable: notSearchable }),
     ...(width !== undefined && { width }),
     ...(height !== undefined && { height }),
   };

@@ -1,4 +1,4 @@
-import type { Opened, PictureContent } from '../domain/document.ts';
+import type { Block, Extracted, Opened, PictureContent } from '../domain/document.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { type Item, movedItem } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
@@ -54,7 +54,7 @@ export async function workOn(
   const extracted = await extractor.extract(path, opened, { signal, onProgress });
   signal.throwIfAborted();
   const { title, pictures } = extracted;
-  const blocks = cuttable(extracted.blocks);
+  const blocks = cuttable(namedAtLeast(extracted, item));
   const cut = await encoder.cutPassages({ title, blocks }, { tenant: job.tenant, signal });
   const passages = locate(cut, blocks, extracted);
   const count = passages.length + pictures.length;
@@ -93,6 +93,12 @@ export async function workOn(
     },
     segments: [...ofPassages, ...ofPictures],
   };
+}
+
+/** A recording without tags, words and pictures can still be found by its name. */
+function namedAtLeast({ blocks, pictures, opened }: Extracted, { name }: Item): readonly Block[] {
+  if (opened.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
+  return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' ') }];
 }
 
 function wordsOf(passage: IngestPassage): string {

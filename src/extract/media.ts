@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { Block, ExtractLimits, Opened } from '../domain/document.ts';
+import { embeddedPictures } from './embedded.ts';
+import { MediaFile, quietFfmpeg } from './ffmpeg.ts';
+import { mediaFormat } from './media-types.ts';
+import type { Settings } from './messages.ts';
+import { fromRaw, prepareSharp } from './picture.ts';
+import type { Done, Output, Prepare } from './program.ts';
+import { corrupt, tooLarge, unsupported } from './refusal.ts';
+import { ShotMerger } from './shots.ts';
+import { cueText } from './subtitles.ts';
+import { tagBlock, titleTag } from './tags.ts';
+
+/** Frames are looked at so often, and less often in films with more of them than the second figure. */
+const LOOK_EVERY_SECONDS = 0.5;
+const LOOKS_MAX = 4_000;
+/** Work of decoding every frame, in pixels, over which only key frames are decoded: about a minute and a half of one core. */
+const DECODED_PIXELS_MAX = 2e10;
+/** The size of 8K: no film is larger. */
+const FRAME_PIXELS_MAX = 36_000_000;
+const TURN_EVERY_FRAMES = 8;
+
+/** Video and audio, read by FFmpeg. */
+export const prepare: Prepare = async (settings) => {
+  quietFfmpeg();
+  prepareSharp();
+  return {
+    tryOut: async () => undefined,
+    perform: async (task, _body, output) => {
+      if (task.task === 'open')
+        return {
+          opened: withMedia(task.path, task.mediaType, (file, type) => describe(file, type, settings.limits)),
+        };
+      if (task.task !== 'extract') throw new Error(`no media task: ${task.task}`);
+      const file = new MediaFile(task.path, formatOf(task.mediaType).demuxers);
+      try {
+        return await extract(file, settings, output);
+      } finally {
+        file.close();
+      }
+    },
+  };
+};
+
+function formatOf(mediaType: string | undefined) {
+  const format = mediaType === undefined ? undefined : mediaFormat(mediaType);
+  if (!format) throw unsupported(mediaType);
+  return format;
+}
+
+function withMedia<T>(
+  path: string,
+  mediaType: string | undefined,
+  use: (file: MediaFile, mediaType: string) => T,
+): T {
+  const format = formatOf(mediaType);
+  const file = new MediaFile(path, format.demuxers);
+  try {
+    return use(file, format.mediaType);
+  } finally {
+    file.close();
+  }
+}
+
+/** Checks the limits and decodes the first frame. */
+function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Opened {
+  const { video, duration_s } = file;
+  if (!video && !file.hasAudio) throw corrupt('it has neither pictures nor sound');
+  if (duration_s > limits.mediaSecondsMax)
+    throw tooLarge(`Send recordings of at most ${limits.mediaSecondsMax} seconds.`, {
+      duration_s,
+      limit_seconds: limits.mediaSecondsMax,
+    });
+  const title = titleTag(file.tags);
+  const known = {
+    ...(duration_s > 0 && { duration_s: rounded(duration_s) }),
+    ...(title !== undefined && { title }),
+  };
+  const unheard = file.hasAudio ? { notSearchable: ['speech'] as const } : {};
+  if (!video)
+    return { kind: 'audio', mediaType: mediaType.replace(/^video\//, 'audio/'), ...known, ...unheard };
+  const { width, height } = video.codecpar;
+  if (width * height > FRAME_PIXELS_MAX)
+    throw tooLarge(`Send films of at most ${FRAME_PIXELS_MAX} pixels a frame.`, {
+      width,
+      height,
+      limit_pixels: FRAME_PIXELS_MAX,
+    });
+  for (const piece of file.read({ everySeconds: LOOK_EVERY_SECONDS, keyFramesOnly: true })) {
+    if ('width' in piece) return { kind: 'video', mediaType, width, height, ...known, ...unheard };
+  }
+  throw corrupt('none of its pictures can be decoded');
+}
+
+async function extract(file: MediaFile, { limits, pictureSpec }: Settings, output: Output): Promise<Done> {
+  const { tags, duration_s, covers, video } = file;
+  const title = titleTag(tags);
+  const described = tagBlock(tags);
+  if (described) await output.block(described);
+  const pictures = covers.map((bytes) => ({ bytes }));
+  for (const cover of await embeddedPictures(pictures, limits, pictureSpec)) await output.picture(cover);
+  const everySeconds = Math.max(LOOK_EVERY_SECONDS, duration_s / LOOKS_MAX);
+  const shots = new ShotMerger(limits.shotsMax, everySeconds);
+  let looked = 0;
+  for (const piece of file.read({ everySeconds, keyFramesOnly: isLong(video, duration_s) })) {
+    if (!('width' in piece)) {
+      const text = cueText(piece.codec, piece.data);
+      if (text !== '') await output.block(cue(text, piece.time_s, piece.duration_s));
+      continue;
+    }
+    const digest = createHash('sha256').update(piece.data).digest();
+    const times = { time_s: piece.time_s, time_end_s: piece.time_s };
+    shots.push(await fromRaw({ ...piece, channels: 3 }, pictureSpec, { digest, ...times }));
+    if (duration_s > 0) output.progress(Math.min(1, piece.time_s / duration_s));
+    if (++looked % TURN_EVERY_FRAMES === 0) await new Promise(setImmediate);
+  }
+  for (const shot of shots.finish()) await output.picture(shot);
+  return { ...(title !== undefined && { title }) };
+}
+
+function cue(text: string, time_s: number, duration_s: number): Block {
+  return { text, time_s: rounded(time_s), time_end_s: rounded(time_s + duration_s), source: 'subtitle' };
+}
+
+/** Whether decoding every frame would take too long. Encoders put key frames at changes of the scene and every few seconds. */
+function isLong(video: MediaFile['video'], duration_s: number): boolean {
+  if (!video) return false;
+  const { num, den } = video.avgFrameRate;
+  const frames = duration_s * (den > 0 && num > 0 ? num / den : 30);
+  return frames * video.codecpar.width * video.codecpar.height > DECODED_PIXELS_MAX;
+}
+
+function rounded(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

@@ -1,0 +1,69 @@
+import type { Opened } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+import type { PageKind } from '../domain/segment.ts';
+import { readDocx } from './docx.ts';
+import { readEpub } from './epub.ts';
+import { readOdf } from './odf.ts';
+import type { OfficeContent } from './office-content.ts';
+import { readPptx } from './pptx.ts';
+import { unsupported } from './refusal.ts';
+import { readXlsx } from './xlsx.ts';
+import { Zip } from './zip.ts';
+
+interface OfficeFormat {
+  readonly pageKind?: PageKind;
+  readonly read: (zip: Zip) => OfficeContent;
+}
+
+const OOXML = 'application/vnd.openxmlformats-officedocument';
+const ODF = 'application/vnd.oasis.opendocument';
+
+export const OFFICE_FORMATS: Readonly<Record<string, OfficeFormat>> = {
+  [`${OOXML}.wordprocessingml.document`]: { read: readDocx },
+  [`${OOXML}.presentationml.presentation`]: { pageKind: 'slide', read: readPptx },
+  [`${OOXML}.spreadsheetml.sheet`]: { pageKind: 'sheet', read: readXlsx },
+  [`${ODF}.text`]: { read: readOdf },
+  [`${ODF}.presentation`]: { pageKind: 'slide', read: readOdf },
+  [`${ODF}.spreadsheet`]: { pageKind: 'sheet', read: readOdf },
+  'application/epub+zip': { pageKind: 'chapter', read: readEpub },
+};
+
+const MAIN_PARTS: readonly (readonly [part: string, type: string])[] = [
+  ['word/document.xml', `${OOXML}.wordprocessingml.document`],
+  ['ppt/presentation.xml', `${OOXML}.presentationml.presentation`],
+  ['xl/workbook.xml', `${OOXML}.spreadsheetml.sheet`],
+];
+
+/** Which office file an archive is; undefined for any other archive. @throws file_corrupt, file_encrypted, document_too_large. */
+export function officeType(bytes: Uint8Array): string | undefined {
+  const zip = new Zip(bytes);
+  const type = MAIN_PARTS.find(([part]) => zip.names.has(part))?.[1] ?? zip.text('mimetype')?.trim();
+  return type !== undefined && Object.hasOwn(OFFICE_FORMATS, type) ? type : undefined;
+}
+
+/** Whether a compound file (of older office programs) is a newer document that a password encrypts (MS-OFFCRYPTO 1.3.2). */
+export function isEncryptedOffice(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(
+    Buffer.from('EncryptedPackage', 'utf16le'),
+  );
+}
+
+/** Reads all of it: these are small, and damage in any part is found before anybody pays. @throws as officeType. */
+export function openOffice(bytes: Uint8Array, mediaType: string): Opened {
+  const { blocks, title, pages, pictures } = readOffice(bytes, mediaType);
+  if (blocks.length === 0 && pictures.length === 0)
+    throw new FarthingError('file_empty', 'The file holds no text and no pictures.');
+  const { pageKind } = OFFICE_FORMATS[mediaType]!;
+  return {
+    kind: 'document',
+    mediaType,
+    ...(pages !== undefined && pageKind && { pages, pageKind }),
+    ...(title !== undefined && { title }),
+  };
+}
+
+export function readOffice(bytes: Uint8Array, mediaType: string): OfficeContent {
+  const format = OFFICE_FORMATS[mediaType];
+  if (!format) throw unsupported(mediaType);
+  return format.read(new Zip(bytes));
+}

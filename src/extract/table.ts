@@ -1,0 +1,31 @@
+import { shorten } from './outline.ts';
+
+const CELL_LENGTH_MAX = 2_000;
+
+/**
+ * A table as text, a line for each row. A first row of words names the columns: then every other row carries the names, so that a row
+ * that is found by itself says what its values are.
+ */
+export function tableText(rows: readonly (readonly string[])[]): string {
+  const filled = rows
+    .map((row) => row.map((cell) => shorten(cell, CELL_LENGTH_MAX)))
+    .filter((row) => row.some((cell) => cell !== ''));
+  const [first, ...others] = filled;
+  if (!first) return '';
+  const isHeader =
+    others.length > 0 && first.length > 1 && first.every(isName) && new Set(first).size === first.length;
+  if (!isHeader) return filled.map((row) => line(row.filter((cell) => cell !== ''))).join('\n');
+  const named = others.map((row) =>
+    line(row.flatMap((cell, at) => (cell === '' ? [] : [first[at] ? `${first[at]}: ${cell}` : cell]))),
+  );
+  return [line(first), ...named].join('\n');
+}
+
+function isName(cell: string): boolean {
+  return cell.length > 0 && cell.length <= 80 && /\p{L}/u.test(cell);
+}
+
+/** The bar at the start keeps the cutter from joining it to the row before. */
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')}`;
+}

@@ -1,0 +1,111 @@
+import type { Block } from '../domain/document.ts';
+import { withoutControls } from './charset.ts';
+import {
+  type EmbeddedPicture,
+  type OfficeContent,
+  picturesOf,
+  relationships,
+  titleIn,
+} from './office-content.ts';
+import { shorten } from './outline.ts';
+import { corrupt, tooLarge } from './refusal.ts';
+import { tableText } from './table.ts';
+import { walkXml } from './xml.ts';
+import type { Zip } from './zip.ts';
+
+const MAIN = 'xl/workbook.xml';
+const COLUMNS_MAX = 1_000;
+const CELLS_MAX = 2_000_000;
+
+/** SpreadsheetML (ECMA-376 part 1, 18): each sheet as a table, its name as heading. Numbers stand as stored: dates are day counts. */
+export function readXlsx(zip: Zip): OfficeContent {
+  const source = zip.text(MAIN);
+  if (source === undefined) throw corrupt('the list of its sheets is missing');
+  const targets = relationships(zip, MAIN);
+  const sheets: { name: string; part: string }[] = [];
+  walkXml(source, {
+    open: (tag, { name = '', id }) => {
+      const part = tag === 'sheet' && id !== undefined ? targets.get(id) : undefined;
+      if (part) sheets.push({ name: shorten(name, 200), part });
+    },
+  });
+  const shared = sharedStrings(zip.text('xl/sharedStrings.xml'));
+  const blocks: Block[] = [];
+  const pictures: EmbeddedPicture[] = [];
+  let room = CELLS_MAX;
+  for (const [index, { name, part }] of sheets.entries()) {
+    const rows = readSheet(zip.text(part) ?? '', shared, () => room-- > 0);
+    const text = withoutControls(tableText(rows));
+    if (text !== '') blocks.push({ text, page: index + 1, heading: name });
+    const drawings = [...relationships(zip, part).values()].filter((target) =>
+      /drawings\/[^/]+\.xml$/.test(target),
+    );
+    const media = drawings.flatMap((drawing) => [...relationships(zip, drawing).values()]);
+    pictures.push(...picturesOf(zip, media, index + 1));
+  }
+  const title = titleIn(zip.text('docProps/core.xml'));
+  return { blocks, pictures, pages: sheets.length, ...(title !== undefined && { title }) };
+}
+
+function sharedStrings(source: string | undefined): string[] {
+  const strings: string[] = [];
+  let [text, inText] = ['', false];
+  if (source === undefined) return strings;
+  walkXml(source, {
+    open: (name) => {
+      if (name === 'si') text = '';
+      inText = name === 't';
+    },
+    text: (more) => {
+      if (inText) text += more;
+    },
+    close: (name) => {
+      inText = false;
+      if (name === 'si') strings.push(text);
+    },
+  });
+  return strings;
+}
+
+function readSheet(source: string, shared: readonly string[], mayRead: () => boolean): string[][] {
+  const rows: string[][] = [];
+  let [column, type, value, inValue] = [0, '', '', false];
+  if (source === '') return rows;
+  walkXml(source, {
+    open: (name, attributes) => {
+      if (name === 'row') rows.push([]);
+      else if (name === 'c') {
+        if (!mayRead())
+          throw tooLarge(`Send spreadsheets of at most ${CELLS_MAX} cells.`, { limit_cells: CELLS_MAX });
+        column = columnOf(attributes.r) ?? rows.at(-1)?.length ?? 0;
+        [type, value] = [attributes.t ?? '', ''];
+      }
+      inValue = name === 'v' || name === 't';
+    },
+    text: (text) => {
+      if (inValue) value += text;
+    },
+    close: (name) => {
+      inValue = false;
+      const row = rows.at(-1);
+      if (name !== 'c' || !row || column >= COLUMNS_MAX) return;
+      while (row.length < column) row.push('');
+      row[column] =
+        type === 's'
+          ? (shared[Number(value)] ?? '')
+          : type === 'b'
+            ? value === '1'
+              ? 'true'
+              : 'false'
+            : value;
+    },
+  });
+  return rows;
+}
+
+/** Column of a reference like "AB12", from 0. */
+function columnOf(reference: string | undefined): number | undefined {
+  const letters = /^[A-Z]{1,3}/.exec(reference ?? '')?.[0];
+  if (!letters) return undefined;
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
