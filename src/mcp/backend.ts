@@ -30,6 +30,8 @@ export interface Scope {
 export interface Answered<T> {
   readonly body: T;
   readonly receipt?: Readonly<Record<string, unknown>>;
+  /** The workspace that was meant in the end. */
+  readonly workspace?: string;
 }
 
 /** What the tools call: a client with a wallet of its own, or the server that they are mounted on. */
@@ -42,7 +44,7 @@ export interface Backend {
   usage(scope: Scope): Promise<Answered<UsageAnswer>>;
   dispose(scope: Scope): Promise<Answered<Readonly<Record<string, unknown>>>>;
   /** Address of an item, for whoever may read it. */
-  itemAddress(item: string, scope: Scope): string;
+  itemAddress(item: string, workspace: string | undefined): string;
 }
 
 /** A call without a payment, or with one that was not taken: the MCP transport of x402 makes a result of it. */

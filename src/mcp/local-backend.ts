@@ -36,13 +36,14 @@ export function localBackend({ client, keeper, readFile, signal }: LocalParts): 
     kind: 'local',
     search: async ({ query, image_path, families, k }, scope) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
-      const target = (await chosen(scope)) ?? client;
-      return { body: await target.search({ query, image, families, k, signal }) };
+      const workspace = await chosen(scope);
+      const body = await (workspace ?? client).search({ query, image, families, k, signal });
+      return { body, workspace: workspace?.id };
     },
     ingest: async (file, scope) => {
       const { source, name } = sourceOf(file);
-      const target = (await chosen(scope)) ?? client;
-      return { body: await target.ingest(source, { name, signal }) };
+      const workspace = await chosen(scope);
+      return { body: await (workspace ?? client).ingest(source, { name, signal }), workspace: workspace?.id };
     },
     createWorkspace: async ({ ttl_minutes, spend_limit_usd }) => {
       const { workspace, record } = await client.workspaces.rent({
@@ -60,7 +61,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalParts): 
       await keeper.remove(workspace.id);
       return { body: { ...disposal } };
     },
-    itemAddress: (item, { workspace }) => itemAddress(client.baseUrl, item, workspace),
+    itemAddress: (item, workspace) => itemAddress(client.baseUrl, item, workspace),
   };
 }
 

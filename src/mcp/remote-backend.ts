@@ -46,7 +46,8 @@ export function remoteBackend(parts: RemoteParts): Backend {
     if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
     else if (parts.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(parts.payment));
     const address = `${parts.innerUrl}/agent/v1${owner}${path}`;
-    return read<T>(await fetch(address, { ...init, method, headers, signal: parts.signal }));
+    const answered = await read<T>(await fetch(address, { ...init, method, headers, signal: parts.signal }));
+    return { ...answered, workspace };
   };
   return {
     kind: 'remote',
@@ -60,7 +61,7 @@ export function remoteBackend(parts: RemoteParts): Backend {
     createWorkspace: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
     usage: async (asked) => send('GET', needed(asked), '/usage'),
     dispose: async (asked) => send('DELETE', needed(asked), ''),
-    itemAddress: (item, asked) => itemAddress(parts.baseUrl, item, scopeOf(asked).workspace),
+    itemAddress: (item, workspace) => itemAddress(parts.baseUrl, item, workspace),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
-import { type Answered, type Backend, PaymentNeeded, type Scope } from './backend.ts';
+import { type Answered, type Backend, PaymentNeeded } from './backend.ts';
 
 /** Results as text for the model, as data for the program, and with links to the items. */
 
@@ -8,15 +8,14 @@ const RESPONSE_KEY = 'x402/payment-response';
 
 export function searchResult(
   backend: Backend,
-  scope: Scope,
-  { body, receipt }: Answered<SearchAnswer>,
+  { body, receipt, workspace }: Answered<SearchAnswer>,
 ): CallToolResult {
   const lines = body.hits.map(hitLine);
   const items = new Map(body.hits.map(({ item }) => [item.id, item]));
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
       type: 'resource_link',
-      uri: backend.itemAddress(id, scope),
+      uri: backend.itemAddress(id, workspace),
       name,
       mimeType: media_type,
     }),
@@ -26,15 +25,14 @@ export function searchResult(
 
 export function ingestResult(
   backend: Backend,
-  scope: Scope,
-  { body, receipt }: Answered<IngestAnswer>,
+  { body, receipt, workspace }: Answered<IngestAnswer>,
 ): CallToolResult {
   const { id, name, media_type, segments, pages } = body.item;
   const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
   const words = body.duplicate ? 'was there already' : `is ${body.job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
-    uri: backend.itemAddress(id, scope),
+    uri: backend.itemAddress(id, workspace),
     name,
     mimeType: media_type,
   };

@@ -59,9 +59,9 @@ async function call(
   const scope = { workspace, token };
   switch (name) {
     case 'search':
-      return searchResult(backend, scope, await backend.search(rest, scope));
+      return searchResult(backend, await backend.search(rest, scope));
     case 'ingest':
-      return ingestResult(backend, scope, await backend.ingest(rest, scope));
+      return ingestResult(backend, await backend.ingest(rest, scope));
     case 'workspace_create':
       return recordResult(await backend.createWorkspace(rest));
     case 'workspace_usage':

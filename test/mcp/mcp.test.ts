@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { ExactEvmScheme } from '@x402/evm';
+import { type PaymentRequired, x402Client } from '@x402/fetch';
+import t, { type Test } from 'tap';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { Agent } from '../cli/cli-agent.ts';
+import { startTestServer } from '../test-server.ts';
+
+const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
+const almanac = resolve(import.meta.dirname, '../../samples/almanac.pdf');
+const QUESTION = 'how do insects tell each other where food is?';
+const NAMES = ['search', 'ingest', 'workspace_create', 'workspace_usage', 'workspace_dispose'];
+const server = await startTestServer(t);
+
+/** A call may wait for an ingest on a busy machine. */
+const PATIENT = { timeout: 300_000 };
+
+class TestHost {
+  readonly client = new Client({ name: 'test', version: '0' });
+
+  async call(name: string, given: object, meta?: object): Promise<CallToolResult> {
+    const call = { name, arguments: { ...given }, ...(meta && { _meta: { ...meta } }) };
+    return (await this.client.callTool(call, undefined, PATIENT)) as CallToolResult;
+  }
+}
+
+async function overHttp(t: Pick<Test, 'teardown'>, query = '', token?: string): Promise<TestHost> {
+  const host = new TestHost();
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const url = new URL(`${server.url}/mcp${query}`);
+  await host.client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  t.teardown(() => host.client.close());
+  return host;
+}
+
+const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
+
+t.test(
+  'over HTTP the official client lists the tools, is asked for a payment, and pays in _meta',
+  async (t) => {
+    const host = await overHttp(t);
+    const { tools } = await host.client.listTools();
+    t.same(
+      tools.map(({ name }) => name),
+      NAMES,
+    );
+    t.ok(tools.every(({ annotations, outputSchema }) => annotations?.title && outputSchema));
+    t.equal(tools.find(({ name }) => name === 'workspace_dispose')!.annotations!.destructiveHint, true);
+
+    const payer = new x402Client().register(
+      'eip155:*',
+      new ExactEvmScheme(privateKeyToAccount(generatePrivateKey())),
+    );
+    const payFor = async (asked: CallToolResult) => ({
+      'x402/payment': await payer.createPaymentPayload(asked.structuredContent as unknown as PaymentRequired),
+    });
+    const file = { content_b64: readFileSync(almanac, 'base64'), name: 'almanac.pdf' };
+    const unpaid = await host.call('ingest', file);
+    t.match(unpaid, { isError: true, structuredContent: { x402Version: 2, accepts: [{ amount: '30000' }] } });
+    t.match(JSON.parse(textOf(unpaid)), { 'x402/error': { code: 402, data: { x402Version: 2 } } });
+    const payment = await payFor(unpaid);
+    const paid = await host.call('ingest', file, payment);
+    t.match(paid, {
+      structuredContent: { charged: true, item: { name: 'almanac.pdf', state: 'searchable' } },
+      _meta: { 'x402/payment-response': { success: true, transaction: /^0x/ } },
+    });
+    t.notOk(paid.isError);
+    const again = await host.call('search', { query: QUESTION }, payment);
+    t.match(
+      again,
+      { isError: true, structuredContent: { error: 'authorization_already_used' } },
+      'a payment pays once',
+    );
+    const found = await host.call(
+      'search',
+      { query: QUESTION, k: 3 },
+      await payFor(await host.call('search', {})),
+    );
+    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/);
+    t.match(found.content[1], { type: 'resource_link', name: 'almanac.pdf', mimeType: 'application/pdf' });
+    t.match(await host.call('search', { query: QUESTION, k: 'many' }), {
+      isError: true,
+      structuredContent: { error: { code: 'field_invalid' } },
+    });
+
+    const rent = { ttl_minutes: 20 };
+    const rented = await host.call(
+      'workspace_create',
+      rent,
+      await payFor(await host.call('workspace_create', rent)),
+    );
+    const { id, capability_token: token } = rented.structuredContent as {
+      id: string;
+      capability_token: string;
+    };
+    t.match(token, /^fws_/);
+    const inside = await overHttp(t, `?workspace=${id}`, token);
+    t.match(await inside.call('ingest', { text: 'A puffin is no gull.', name: 'puffin.txt' }), {
+      structuredContent: { charged: false, item: { state: 'searchable' } },
+    });
+    const hits = await inside.call('search', { query: 'puffin' });
+    t.match(textOf(hits), /puffin\.txt/);
+    t.match(hits.content[1], { uri: `${server.url}/agent/v1/workspaces/${id}/items/` });
+    const refused = await host.call('workspace_usage', { workspace: id, token: 'fws_wrong' });
+    t.match(refused, {
+      isError: true,
+      structuredContent: { error: { code: 'workspace_unauthorized', status: 401 } },
+    });
+    const leaked = await inside.call('workspace_usage', { workspace: `ws_${'0'.repeat(32)}` });
+    t.match(leaked, { isError: true }, 'the connection’s token goes to its own workspace alone');
+    t.match(await host.call('workspace_usage', { workspace: id, token }), {
+      structuredContent: { items: 1 },
+    });
+    t.match(await inside.call('workspace_dispose', {}), { structuredContent: { claims: { workspace: id } } });
+  },
+);
+
+t.test('what is not MCP is refused in order, and GET has nothing to stream', async (t) => {
+  t.equal((await fetch(`${server.url}/mcp`)).status, 405);
+  const answer = await fetch(`${server.url}/mcp`, {
+    method: 'POST',
+    body: '{"no": "rpc"}',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+  });
+  t.equal(answer.status, 400);
+  t.match(await answer.json(), { jsonrpc: '2.0', error: { code: Number } });
+});
+
+t.test(
+  'over stdio it pays from a local wallet within its budget, and says clearly when that is over',
+  async (t) => {
+    const agent = new Agent(t.testdir({ 'gull.txt': 'A gull.' }), server.url);
+    await agent.run(['wallet', 'new']);
+    const host = new TestHost();
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [LAUNCHER, 'mcp', '--budget', '0.06'],
+      env: { ...agent.environment },
+    });
+    await host.client.connect(transport, PATIENT);
+    t.teardown(() => host.client.close());
+    t.same(
+      (await host.client.listTools()).tools.map(({ name }) => name),
+      NAMES,
+    );
+    t.match(await host.call('ingest', { path: join(agent.home, 'gull.txt') }), {
+      structuredContent: { charged: true },
+    });
+    t.match(await host.call('workspace_usage', {}), {
+      isError: true,
+      content: [{ text: /create one first/ }],
+    });
+    const rented = await host.call('workspace_create', { ttl_minutes: 15 });
+    t.match(rented.structuredContent, { ttl_minutes: 15, left_usd: '0.0125' });
+    t.notMatch(JSON.stringify(rented), /fws_/, 'the model never sees the token');
+    t.match(await host.call('ingest', { path: almanac }), { structuredContent: { charged: false } });
+    const found = await host.call('search', { query: QUESTION, k: 1 });
+    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/);
+    t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
+    const over = await host.call('workspace_create', { ttl_minutes: 60 });
+    t.ok(over.isError);
+    t.match(
+      textOf(over),
+      /budget_exceeded: The price is 0\.04 USD and 0\.0125 of the budget of 0\.06 USD are left/,
+    );
+    t.match(await host.call('ingest', { path: '/no/such/file' }), {
+      isError: true,
+      content: [{ text: /cannot be read/ }],
+    });
+    const { id } = rented.structuredContent as { id: string };
+    t.match(await host.call('workspace_dispose', { workspace: id }), {
+      structuredContent: { claims: { workspace: id } },
+    });
+  },
+);
