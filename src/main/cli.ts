@@ -9,6 +9,7 @@ import { backUp, restore } from './backup.ts';
 import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';
 import { askServer } from './operator-socket.ts';
+import { settingsPage } from './settings-page.ts';
 
 const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
 farthing workspaces show ID            one workspace, as JSON
@@ -17,6 +18,7 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
                                        against KEYS, saved from /.well-known/jwks.json, or the keys in DATA_DIR
 farthing backup DIR                    copies DATA_DIR to a new folder; the server must be stopped
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
+farthing settings                      every setting, its default and what it is for, in Markdown
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
@@ -95,6 +97,10 @@ function ledger(words: readonly string[]): Promise<number> {
 }
 
 async function main(words: readonly string[]): Promise<number> {
+  if (words[0] === 'settings' && words.length === 1) {
+    process.stdout.write(settingsPage());
+    return 0;
+  }
   if (words[0] === 'ledger') return ledger(words.slice(1));
   for (const length of [2, 1]) {
     const command = COMMANDS[words.slice(0, length).join(' ')];

@@ -124,9 +124,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     stop: async () => {
       clearInterval(sweeper);
       parts.drain();
+      await new Promise((resume) => setTimeout(resume, 1000 * settings.STOP_NOTICE_SECONDS));
       await operator?.close();
-      await metricsServer?.close();
       await server.close();
+      await metricsServer?.close();
       await parts.close();
       await encoder.close();
       lock.release();
