@@ -15,7 +15,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -89,6 +89,9 @@ bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express wit
 
 crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7
 	@KILLS=$(KILLS) SEED=$(SEED) node test/payment/crash/main.ts
+
+docs: setup ## Write docs/configuration.md anew from the settings
+	@node src/main/cli.ts settings > docs/configuration.md
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'console types' 'native format' 'native lint'

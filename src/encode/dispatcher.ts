@@ -71,6 +71,11 @@ export class Dispatcher {
     return { queries: this.#queries.depth, ingest: this.#ingest.depth };
   }
 
+  /** False once no worker could be started again. */
+  get serving(): boolean {
+    return this.#slots.size > 0;
+  }
+
   admitQuery(): void {
     this.#refuseWhenClosing();
     this.#queries.admit('searches', Math.max(1, Math.ceil((this.#queries.depth * this.#queryMs) / 1000)));

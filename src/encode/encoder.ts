@@ -60,6 +60,8 @@ export interface Encoder {
   ): Promise<Record<string, Float32Array[]>>;
   queueDepths(): { queries: number; ingest: number };
   counters(): EncoderCounters;
+  /** False once no worker is left that could be given work. */
+  serving(): boolean;
   /** @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now: asked before money moves. */
   admitQuery(): void;
   admitIngest(): void;
@@ -270,6 +272,10 @@ class WorkerEncoder implements Encoder {
 
   counters(): EncoderCounters {
     return this.#dispatcher.counters;
+  }
+
+  serving(): boolean {
+    return this.#dispatcher.serving;
   }
 
   admitQuery(): void {

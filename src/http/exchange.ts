@@ -65,14 +65,22 @@ export class Exchange {
   readonly #response: HttpResponse;
   readonly #left = new AbortController();
   readonly #fixedHeaders: Readonly<Record<string, string>>;
+  readonly #isLast: () => boolean;
   #ended = false;
   #gone = false;
   #status = 0;
 
-  constructor(response: HttpResponse, head: RequestHead, fixedHeaders: Readonly<Record<string, string>>) {
+  /** @param isLast asked at the answer: whether its connection is to end with it */
+  constructor(
+    response: HttpResponse,
+    head: RequestHead,
+    fixedHeaders: Readonly<Record<string, string>>,
+    isLast: () => boolean,
+  ) {
     this.head = head;
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
+    this.#isLast = isLast;
     const asked = head.headers.get('x-request-id');
     this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('req');
     this.trace = traceOf(head.headers.get('traceparent'));
@@ -160,6 +168,7 @@ export class Exchange {
   }
 
   #closesAfterAnswer(): boolean {
+    if (this.#isLast()) return true;
     if (this.body.complete) return false;
     if (this.head.headers.has('transfer-encoding')) return true;
     return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;

@@ -54,6 +54,7 @@ export function describeApi(routes: readonly Route[], baseUrl: string, notes: st
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
+    externalDocs: { url: `${baseUrl}/agents.md`, description: 'A short guide for agents.' },
     tags: [
       {
         name: 'Per request',

@@ -444,6 +444,7 @@ const Details = (description: string) => Type.Record(Type.String(), Type.Unknown
 export const ReadinessSchema = Type.Object(
   {
     ready: Type.Boolean(),
+    reasons: Type.Array(Type.String(), described('Why it is not ready.')),
     families: Type.Array(
       Type.Object({ family: FamilySchema, available: Type.Boolean() }, { additionalProperties: true }),
       described('What can be searched, by which models and providers, and why not.'),

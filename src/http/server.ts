@@ -67,6 +67,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
     port: socket.port,
     running: () => connections.running,
     close: async () => {
+      connections.closing = true;
       uws.us_listen_socket_close(socket.handle);
       await connections.drained();
       app.close();
@@ -105,6 +106,8 @@ function listenOn(
 
 class Connections {
   running = 0;
+  /** From now on a connection ends with its next answer. */
+  closing = false;
   readonly #options: ServerOptions;
   readonly #router: Router<Route>;
   #onDrained: (() => void) | undefined;
@@ -116,7 +119,12 @@ class Connections {
 
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
-    const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')));
+    const exchange = new Exchange(
+      response,
+      head,
+      this.#options.cors.headers(head.headers.get('origin')),
+      () => this.closing,
+    );
     if (head.method === 'OPTIONS') {
       exchange.send(204, this.#options.cors.preflight(head.headers.get('origin')), '');
       return;

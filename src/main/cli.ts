@@ -9,6 +9,7 @@ import { backUpStopped, restore, whileStopped } from './backup.ts';
 import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';
 import { askServer } from './operator-socket.ts';
+import { settingsPage } from './settings-page.ts';
 
 const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
 farthing workspaces show ID            one workspace, as JSON
@@ -18,6 +19,7 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
 farthing keys rotate                   a new key signs receipts from now on; the former ones stay published
 farthing backup DIR                    copies DATA_DIR to a new folder, while the server runs or not
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
+farthing settings                      every setting, its default and what it is for, in Markdown
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, completion
 
@@ -109,6 +111,10 @@ function ledger(words: readonly string[]): Promise<number> {
 }
 
 async function main(words: readonly string[]): Promise<number> {
+  if (words[0] === 'settings' && words.length === 1) {
+    process.stdout.write(settingsPage());
+    return 0;
+  }
   if (words[0] === 'ledger') return ledger(words.slice(1));
   for (const length of [2, 1]) {
     const command = COMMANDS[words.slice(0, length).join(' ')];

@@ -7,16 +7,20 @@ import { type Running, start } from './start.ts';
 
 /** Marks in the data folder that the round trip of the first start was shown. */
 const DEMO_MARK = 'demo-shown';
-/** A second signal, or this many milliseconds, ends a stop that does not come to its end. */
-const STOP_MILLISECONDS_MAX = 30_000;
-
 let stopping = false;
 const settings = readOrExplain();
 const running = await start(settings).catch(explain);
-process.on('SIGTERM', () => void stop(running));
-process.on('SIGINT', () => void stop(running));
+process.on('SIGTERM', () => void stop(running, settings));
+process.on('SIGINT', () => void stop(running, settings));
 // Whatever the log level: who starts the server waits for this line.
-console.log(JSON.stringify({ event: 'ready', url: running.url, start_ms: running.startMilliseconds }));
+console.log(
+  JSON.stringify({
+    event: 'ready',
+    url: running.url,
+    metrics_url: running.metricsUrl,
+    start_ms: running.startMilliseconds,
+  }),
+);
 await showDemoOnce(settings, running);
 
 function readOrExplain(): Settings {
@@ -46,10 +50,18 @@ async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running)
   }
 }
 
-async function stop(server: Running): Promise<void> {
+/** A second signal, or the deadline, ends a stop that does not come to its end: what is left goes on at the next start. */
+async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
   if (stopping) process.exit(1);
   stopping = true;
-  setTimeout(() => process.exit(1), STOP_MILLISECONDS_MAX).unref();
+  server.log.info({ event: 'stopping' });
+  setTimeout(
+    () => {
+      server.log.warn({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX });
+      process.exit(1);
+    },
+    1000 * (STOP_NOTICE_SECONDS + STOP_SECONDS_MAX),
+  ).unref();
   await server.stop();
   process.exit(0);
 }

@@ -181,6 +181,11 @@ export const SETTINGS = {
     'Port for Prometheus, on METRICS_HOST: `off`, or 0 for a free one. `make run` takes 9402.',
   ),
   METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics. Nobody is asked who they are there.'),
+  STOP_NOTICE_SECONDS: setting(
+    integer(0, 600),
+    '0',
+    'How long a stopping server still takes new requests while /readyz says no: for load balancers.',
+  ),
   STOP_SECONDS_MAX: setting(
     integer(1, 3600),
     '30',

@@ -138,10 +138,11 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   const stop = async () => {
     clearInterval(sweeper);
     parts.drain();
+    await new Promise((resume) => setTimeout(resume, 1000 * settings.STOP_NOTICE_SECONDS));
     await parts.backup.close();
     await operator?.close();
-    await metricsServer?.close();
     await server.close();
+    await metricsServer?.close();
     await parts.close();
     await encoder.close();
     lock.release();

@@ -211,10 +211,14 @@ export async function wire(options: WireOptions): Promise<Parts> {
       metrics.logged({ event: 'fault' });
       log.error({ event: 'fault', request_id: requestId, err: error });
     },
-    readiness: () => ({
-      ready: !draining,
-      body: report(settings, encoder, extractor.confinement(), gate.health()),
-    }),
+    readiness: () => {
+      const reasons = [
+        ...(draining ? ['The server is stopping.'] : []),
+        ...(encoder.serving() ? [] : ['No encoder could be started again.']),
+      ];
+      const body = report(settings, encoder, extractor.confinement(), gate.health());
+      return { ready: reasons.length === 0, body: { reasons, ...body } };
+    },
     jwks: () => signer.jwks(),
   };
   return {

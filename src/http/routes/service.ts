@@ -1,9 +1,16 @@
+import { agentGuide, llmsTxt } from '../agent-guide.ts';
 import type { Route } from '../route.ts';
 import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 /** Routes that describe the server itself. They cost nothing. `description` is asked for at each request. */
-export function serviceRoutes({ readiness, jwks }: Services, description: () => object): Route[] {
+export function serviceRoutes(services: Services, description: () => object): Route[] {
+  const { readiness, jwks } = services;
+  const page = (type: string, raw: string) => ({
+    status: 200,
+    headers: { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'public, max-age=60' },
+    raw,
+  });
   const json = (status: number, body: object) => ({
     status,
     headers: { 'Cache-Control': 'no-store' },
@@ -25,6 +32,30 @@ export function serviceRoutes({ readiness, jwks }: Services, description: () => 
         headers: { 'Cache-Control': 'public, max-age=60' },
         body: { ...description() },
       }),
+    },
+    {
+      method: 'GET',
+      path: '/llms.txt',
+      operation: {
+        operationId: 'llmsTxt',
+        summary: 'What this server is, for language models',
+        tag: 'Service',
+        success: { status: 200, description: 'Markdown after llmstxt.org.', text: 'text/plain' },
+        errors: [],
+      },
+      handle: () => page('text/plain', llmsTxt(services)),
+    },
+    {
+      method: 'GET',
+      path: '/agents.md',
+      operation: {
+        operationId: 'agentGuide',
+        summary: 'A short guide for agents',
+        tag: 'Service',
+        success: { status: 200, description: 'Markdown.', text: 'text/markdown' },
+        errors: [],
+      },
+      handle: () => page('text/markdown', agentGuide(services)),
     },
     {
       method: 'GET',

@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import t from 'tap';
+import { ERRORS } from '../../src/domain/error.ts';
+import { SETTINGS } from '../../src/main/settings.ts';
+import { settingsPage } from '../../src/main/settings-page.ts';
+
+/** The pages say what the code says. */
+
+const root = resolve(import.meta.dirname, '../..');
+const page = (path: string) => readFileSync(join(root, path), 'utf8');
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'SECURITY.md',
+  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+];
+
+t.test('docs/configuration.md is what `npx farthing settings` writes (make docs)', async (t) => {
+  t.equal(page('docs/configuration.md'), settingsPage());
+  for (const name of Object.keys(SETTINGS)) t.ok(settingsPage().includes(`\`${name}\``), name);
+});
+
+t.test('docs/troubleshooting.md has each error code once, with its status, and no other', async (t) => {
+  const told = [...page('docs/troubleshooting.md').matchAll(/^### `(\w+)` \((\d+)\)\n(.+)$/gm)].map(
+    ([, code, status]) => `${code} ${status}`,
+  );
+  const codes = Object.entries(ERRORS).map(([code, [status]]) => `${code} ${status}`);
+  t.same(told.toSorted(), codes.toSorted());
+});
+
+t.test('settings that the pages and the units name exist', async (t) => {
+  const known = new Set([...Object.keys(SETTINGS), 'FARTHING_CONFIG', 'FARTHING_KERNEL', 'NODE_ENV']);
+  const unit = page('deploy/systemd/farthing.service')
+    .match(/^Environment=(.*)$/m)![1]!
+    .split(' ');
+  const image = page('deploy/Containerfile')
+    .match(/^ENV (.*)$/m)![1]!
+    .split(' ');
+  for (const pair of [...unit, ...image]) t.ok(known.has(pair.split('=')[0]!), pair);
+  const named = pages
+    .flatMap((path) => page(path).match(/`[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+`/g) ?? [])
+    .map((name) => name.slice(1, -1));
+  const elsewhere = new Set(['RLIMIT_DATA']);
+  t.same(
+    [...new Set(named)].filter((name) => !known.has(name) && !elsewhere.has(name)),
+    [],
+  );
+});
+
+t.test('links between the pages lead somewhere', async (t) => {
+  for (const path of pages) {
+    for (const [, target] of page(path).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g))
+      t.ok(existsSync(join(root, dirname(path), target!)), `${path}: ${target}`);
+  }
+});
