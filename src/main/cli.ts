@@ -8,6 +8,7 @@ import type { WorkspacePage } from '../workspace/workspaces.ts';
 import { backUp, restore } from './backup.ts';
 import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';
+import { MODELS_HELP } from './models-help.ts';
 import { askServer } from './operator-socket.ts';
 
 const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
@@ -18,6 +19,7 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
 farthing backup DIR                    copies DATA_DIR to a new folder; the server must be stopped
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
+${MODELS_HELP}
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
 
@@ -94,8 +96,14 @@ function ledger(words: readonly string[]): Promise<number> {
   });
 }
 
+async function models(words: readonly string[]): Promise<number> {
+  const { modelsCommand, terminalOutput } = await import('./models.ts');
+  return modelsCommand(words, readConfig(process.env), terminalOutput());
+}
+
 async function main(words: readonly string[]): Promise<number> {
   if (words[0] === 'ledger') return ledger(words.slice(1));
+  if (words[0] === 'models') return models(words.slice(1));
   for (const length of [2, 1]) {
     const command = COMMANDS[words.slice(0, length).join(' ')];
     const values = words.slice(length);
