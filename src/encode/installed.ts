@@ -117,7 +117,7 @@ class Search {
       .map((line) => line.trim())
       .filter((line, index) => line !== '' || index < lines.length - 1);
     const { dimensions } = this.texts[text]!.settings;
-    return { labels, labelsSha256: listed.sha256, template, weight, top, output, dimensions, text };
+    return { labels, labelsSha256: listed.sha256!, template, weight, top, output, dimensions, text };
   }
 
   /** The text tower of a bridge, the one of `text_semantic` where it is the same model: then one query vector does for both. */
@@ -144,7 +144,7 @@ class Search {
       for (const provider of variant.providers) {
         const reason = deviceRefusal(provider, this.#choice) ?? (await this.#verification.refusal(file));
         if (reason === undefined)
-          found.push(candidateOf(variant, provider, join(this.#folder, file.path), file.sha256));
+          found.push(candidateOf(variant, provider, join(this.#folder, file.path), file.sha256!));
         else this.passedOver.push({ model: model.name, provider, reason });
         // The processor's reason is the one to show: it is the provider that every machine has.
         if (reason !== undefined && (first === undefined || provider === 'cpu')) first = reason;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { FarthingError } from '../domain/error.ts';
+import { type Lock, readLock } from './lock.ts';
 
 const closed = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
@@ -10,14 +11,18 @@ const closed = <T extends Record<string, TSchema>>(properties: T) =>
 const Name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
 /** A path below the models folder, without a way out of it. */
 const RelativePath = Type.String({ pattern: '^(?!.*(^|/)\\.\\.(/|$))[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$' });
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Three = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 
 const ModelFile = closed({
   path: RelativePath,
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  bytes: Count(2 ** 40),
+  /** Both absent: learned at the first pull, and kept in the lock file from then on. */
+  sha256: Type.Optional(Sha256),
+  bytes: Type.Optional(Count(2 ** 40)),
+  /** Path in the hub's repository; absent: the file cannot be pulled. */
+  remote: Type.Optional(RelativePath),
 });
 
 const Calibration = closed({
@@ -118,6 +123,14 @@ const Model = closed({
   revision: Type.String({ minLength: 1 }),
   licence: Type.String({ minLength: 1 }),
   source: Type.String({ minLength: 1 }),
+  /** What an operator should know before using it. */
+  note: Type.Optional(Type.String({ maxLength: 1_000 })),
+  hub: Type.Optional(
+    closed({
+      repository: Type.String({ pattern: '^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$' }),
+      revision: Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }),
+    }),
+  ),
   files: Type.Record(Name, ModelFile),
   /** A `visual` model with both towers has one space for words and pictures. */
   text: Type.Optional(Text),
@@ -172,7 +185,21 @@ export async function readManifest(folder: string): Promise<Manifest> {
       cause: error,
     });
   }
-  return checkManifest(value, path);
+  return withLock(checkManifest(value, path), await readLock(folder), path);
+}
+
+/** The manifest with what this installation chose and learned. @throws FarthingError for a choice that leads nowhere */
+function withLock(manifest: Manifest, lock: Lock, path: string): Manifest {
+  const models = manifest.models.map((model) => ({
+    ...model,
+    files: Object.fromEntries(
+      Object.entries(model.files).map(([name, file]) => [name, { ...lock.files[file.path], ...file }]),
+    ),
+  }));
+  const locked = { ...manifest, use: { ...manifest.use, ...lock.use }, models };
+  const problem = brokenReference(locked);
+  if (problem) throw new FarthingError('models_invalid', `${path} with its lock file: ${problem}`);
+  return locked;
 }
 
 /** A value as a manifest: its shape, and that every name in it leads somewhere. */
@@ -209,6 +236,9 @@ function brokenModel(model: ManifestModel, names: ReadonlySet<string>): string |
   if (text && picture && text.dimensions !== picture.dimensions)
     return 'both parts of a joint model have the same dimensions';
   if (text && picture?.labels) return 'a joint model needs no labels';
+  for (const { path, sha256, bytes } of Object.values(files))
+    if ((sha256 === undefined) !== (bytes === undefined))
+      return `${path} needs both sha256 and bytes, or none`;
   const named = [
     text?.tokenizer,
     picture?.labels?.file,

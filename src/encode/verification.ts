@@ -34,6 +34,7 @@ export class Verification {
   /** Why a file may not be used; undefined when it is what the manifest says. */
   async refusal(file: ManifestFile): Promise<string | undefined> {
     const path = join(this.#folder, file.path);
+    if (file.sha256 === undefined) return `${file.path} is not installed`;
     const found = await stat(path).catch(() => undefined);
     if (!found?.isFile()) return `${file.path} is not installed`;
     if (found.size !== file.bytes)

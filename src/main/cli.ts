@@ -8,6 +8,7 @@ import type { WorkspacePage } from '../workspace/workspaces.ts';
 import { backUpStopped, restore, whileStopped } from './backup.ts';
 import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';
+import { MODELS_HELP } from './models-help.ts';
 import { askServer } from './operator-socket.ts';
 import { settingsPage } from './settings-page.ts';
 
@@ -22,6 +23,7 @@ farthing restore DIR                   makes DATA_DIR, which must not exist, fro
 farthing settings                      every setting, its default and what it is for, in Markdown
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, completion
+${MODELS_HELP}
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
 
@@ -110,12 +112,18 @@ function ledger(words: readonly string[]): Promise<number> {
   });
 }
 
+async function models(words: readonly string[]): Promise<number> {
+  const { modelsCommand, terminalOutput } = await import('./models.ts');
+  return modelsCommand(words, readConfig(process.env), terminalOutput());
+}
+
 async function main(words: readonly string[]): Promise<number> {
   if (words[0] === 'settings' && words.length === 1) {
     process.stdout.write(settingsPage());
     return 0;
   }
   if (words[0] === 'ledger') return ledger(words.slice(1));
+  if (words[0] === 'models') return models(words.slice(1));
   for (const length of [2, 1]) {
     const command = COMMANDS[words.slice(0, length).join(' ')];
     const values = words.slice(length);

@@ -66,6 +66,11 @@ export const SETTINGS = {
     'Folder of what can be made again: checked checksums, embeddings of labels. Empty: DATA_DIR/cache.',
   ),
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
+  MODEL_HUB_URL: setting(
+    httpUrl,
+    'https://huggingface.co',
+    'Where models are pulled from: a hub, or a mirror with its paths.',
+  ),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
   FACILITATOR_VERIFY_URLS: setting(
     httpUrls,

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+
+/** What a served file does wrong, in the order of its requests; after the last one it behaves. */
+export type Fault =
+  /** Closes the connection after so many bytes; `when`: once that is true, so that the client has had time to keep them. */
+  | { readonly breakAfter: number; readonly when?: () => boolean }
+  | { readonly status: number }
+  /** Says that there are so many bytes more than are sent. */
+  | { readonly overstate: number }
+  /** Sends so many bytes more than the hub says that there are. */
+  | { readonly tooLong: number }
+  | { readonly wrongBytes: true }
+  /** Ignores a range, or sends another one. */
+  | { readonly ranges: 'ignored' | 'shifted' };
+
+export interface HubFile {
+  readonly content: Buffer;
+  /** Large files are redirected, with the hash on the first answer; small ones have git's hash as their tag. */
+  readonly large?: boolean;
+  readonly faults?: Fault[];
+  /** No hash is told at all. */
+  readonly bare?: boolean;
+}
+
+export interface Asked {
+  readonly path: string;
+  readonly range: string | undefined;
+}
+
+/** A model hub on a free port of this machine, with its paths, hashes and redirections, and with faults on demand. */
+export async function startHub(t: Pick<Test, 'teardown'>, files: Record<string, HubFile>) {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://hub');
+    const stored = url.pathname.startsWith('/storage');
+    const path = decodeURIComponent(url.pathname.replace('/storage', ''));
+    const file = files[path];
+    if (!file) return void response.writeHead(404).end();
+    if (file.large && !stored) {
+      const hash = createHash('sha256').update(file.content).digest('hex');
+      const linked = file.bare ? {} : { 'X-Linked-Etag': `"${hash}"`, 'X-Linked-Size': file.content.length };
+      return void response.writeHead(302, { Location: `/storage${path}`, ...linked }).end();
+    }
+    asked.push({ path, range: request.headers.range });
+    answer(request, response, file);
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+function tagOf({ content, large, bare }: HubFile): string {
+  if (large || bare) return `"${createHash('md5').update(content).digest('hex')}-1"`;
+  return `"${createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')}"`;
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, file: HubFile): void {
+  const fault = file.faults?.shift();
+  if (fault && 'status' in fault) return void response.writeHead(fault.status).end();
+  const tag = tagOf(file);
+  const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? '');
+  const ranges = fault && 'ranges' in fault ? fault.ranges : undefined;
+  const honoured = range && request.headers['if-range'] === tag && ranges !== 'ignored';
+  const start = honoured ? Number(range[1]) : 0;
+  if (honoured && start >= file.content.length)
+    return void response
+      .writeHead(416, { 'Content-Range': `bytes */${file.content.length}`, ETag: tag })
+      .end();
+  let body = file.content.subarray(start);
+  if (fault && 'wrongBytes' in fault) body = Buffer.from(body.map((byte) => byte ^ 1));
+  if (fault && 'tooLong' in fault) body = Buffer.concat([body, Buffer.alloc(fault.tooLong)]);
+  const overstated = fault && 'overstate' in fault ? fault.overstate : 0;
+  const told = ranges === 'shifted' ? start + 1 : start;
+  response.writeHead(honoured ? 206 : 200, {
+    ETag: tag,
+    'Content-Length': body.length + overstated,
+    ...(honoured && { 'Content-Range': `bytes ${told}-${file.content.length - 1}/${file.content.length}` }),
+  });
+  if (fault && 'breakAfter' in fault) {
+    const breakOff = () => {
+      if (fault.when && !fault.when() && !response.destroyed) setTimeout(breakOff, 2);
+      else response.destroy();
+    };
+    response.write(body.subarray(0, fault.breakAfter), breakOff);
+    return;
+  }
+  if (overstated > 0) response.write(body, () => setImmediate(() => response.destroy()));
+  else response.end(body);
+}
