@@ -3,19 +3,23 @@ import { join, resolve } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Encoder, openEncoder } from '../encode/encoder.ts';
 import { Cors } from '../http/cors.ts';
+import { operateRoutes } from '../http/operate.ts';
 import { allRoutes } from '../http/routes.ts';
-import { listen } from '../http/server.ts';
+import { listen, type Server } from '../http/server.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
 import { openOperatorSocket } from './operator-socket.ts';
 import type { Settings } from './settings.ts';
+import { Traffic } from './traffic.ts';
 import { type Parts, type WireOptions, wire } from './wire.ts';
 
 export interface Running {
   readonly url: string;
   readonly startMilliseconds: number;
   readonly port: number;
+  /** Of the operator's page, where there is one. */
+  readonly adminPort: number | undefined;
   readonly log: Logger;
   /** True when nothing was stored before this start. */
   readonly firstStart: boolean;
@@ -75,6 +79,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     baseUrl: () => state.baseUrl,
   });
   await parts.recover();
+  const traffic = new Traffic();
   const server = await listen({
     host: settings.HOST,
     port: settings.PORT,
@@ -83,9 +88,13 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
     }),
-    onAnswered: (event) => log.info({ event: 'answered', ...event }),
+    onAnswered: (event) => {
+      traffic.count(event);
+      log.info({ event: 'answered', ...event });
+    },
     onFault: parts.services.onFault,
   });
+  const admin = await openAdmin(settings, parts, traffic, log);
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
   const operator = await openOperatorSocket(data, parts.services.workspaces).catch((error: unknown) => {
@@ -97,6 +106,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     url,
     startMilliseconds: Math.round(performance.now() - started),
     port: server.port,
+    adminPort: admin?.port,
     log,
     firstStart,
     tenantFolder: (tenant) => parts.tenants.folder(tenant),
@@ -104,12 +114,33 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
       clearInterval(sweeper);
       parts.drain();
       await operator?.close();
+      await admin?.close();
       await server.close();
       await parts.close();
       await encoder.close();
       lock.release();
     },
   };
+}
+
+/** The operator's page, where it is wanted: no network leads there. */
+async function openAdmin(
+  settings: Settings,
+  parts: Parts,
+  traffic: Traffic,
+  log: Logger,
+): Promise<Server | undefined> {
+  if (settings.ADMIN_PORT === undefined) return undefined;
+  const admin = await listen({
+    host: '127.0.0.1',
+    port: settings.ADMIN_PORT,
+    cors: new Cors([]),
+    routes: operateRoutes(CONSOLE_FOLDER, () => ({ ...parts.snapshot(), traffic: traffic.report() })),
+    onAnswered: () => undefined,
+    onFault: parts.services.onFault,
+  });
+  log.info({ event: 'operator_page', url: `http://127.0.0.1:${admin.port}` });
+  return admin;
 }
 
 function addressOf({ HOST }: Settings, port: number): string {
