@@ -13,8 +13,8 @@ const target = join(root, '.build/console');
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['main.tsx', 'theme.ts', 'icon.svg', 'style/main.css'].map((name) =>
-    join('src/console', name),
+  entryPoints: ['main.tsx', 'operate.tsx', 'theme.ts', 'icon.svg', 'style/main.css', 'style/operate.css'].map(
+    (name) => join('src/console', name),
   ),
   outdir: '.build/console/assets',
   entryNames: '[name]-[hash]',
@@ -39,16 +39,13 @@ for (const [path, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
   const from = entryPoint ?? Object.keys(inputs)[0];
   if (from !== undefined) addresses.set(basename(from), `/assets/${basename(path)}`);
 }
-const template = await readFile(join(source, 'index.html'), 'utf8');
-const page = template.replace(/\{\{(.+?)\}\}/g, (_, name: string) => {
-  const address = addresses.get(name);
-  if (address === undefined) throw new Error(`index.html names ${name}, which was not built`);
-  return address;
-});
 
 await rm(target, { recursive: true, force: true });
 await mkdir(join(target, 'assets'), { recursive: true });
-await keep(join(target, 'index.html'), Buffer.from(page));
+for (const page of ['index.html', 'operate.html']) {
+  const template = await readFile(join(source, page), 'utf8');
+  await keep(join(target, page), Buffer.from(template.replace(/\{\{(.+?)\}\}/g, addressOf)));
+}
 for (const { path, contents } of outputFiles) await keep(join(target, 'assets', basename(path)), contents);
 
 async function keep(path: string, bytes: Uint8Array): Promise<void> {
@@ -58,4 +55,10 @@ async function keep(path: string, bytes: Uint8Array): Promise<void> {
   await writeFile(`${path}.br`, br);
   await writeFile(`${path}.gz`, gz);
   console.log(`${basename(path)}: ${bytes.length} bytes, ${br.length} as brotli, ${gz.length} as gzip`);
+}
+
+function addressOf(_: string, name: string): string {
+  const address = addresses.get(name);
+  if (address === undefined) throw new Error(`a page names ${name}, which was not built`);
+  return address;
 }

@@ -41,33 +41,36 @@ const PAGE_HEADERS = {
 /** A name holds a digest of its content. */
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
-/**
- * The console at `/` and its assets, read once from the folder that `make console` built. An absent folder is no fault of
- * the start: `/` then says what to do.
- */
+/** The console at `/` and its assets, read once from the folder that `make console` built. */
 export function consoleRoutes(folder: string): Route[] {
-  const pages = readAssets(folder);
+  return [pageRoute(folder, 'index.html'), consoleAssets(folder)];
+}
+
+/** A page of the folder at `/`. Its absence is no fault of the start: the page then says what to do. */
+export function pageRoute(folder: string, name: string): Route {
+  const page = readAssets(folder).get(name);
+  return {
+    method: 'GET',
+    path: '/',
+    handle: (exchange) => {
+      if (!page) throw new FarthingError('not_found', 'The console is not built: `make console` does it.');
+      return give(exchange, page, PAGE_HEADERS);
+    },
+  };
+}
+
+/** What the pages load. */
+export function consoleAssets(folder: string): Route {
   const assets = readAssets(join(folder, 'assets'));
-  return [
-    {
-      method: 'GET',
-      path: '/',
-      handle: (exchange) => {
-        const page = pages.get('index.html');
-        if (!page) throw new FarthingError('not_found', 'The console is not built: `make console` does it.');
-        return give(exchange, page, PAGE_HEADERS);
-      },
+  return {
+    method: 'GET',
+    path: '/assets/{name}',
+    handle: (exchange, { name }) => {
+      const asset = assets.get(name!);
+      if (!asset) throw new FarthingError('not_found', 'The console has no such file.');
+      return give(exchange, asset, ASSET_HEADERS);
     },
-    {
-      method: 'GET',
-      path: '/assets/{name}',
-      handle: (exchange, { name }) => {
-        const asset = assets.get(name!);
-        if (!asset) throw new FarthingError('not_found', 'The console has no such file.');
-        return give(exchange, asset, ASSET_HEADERS);
-      },
-    },
-  ];
+  };
 }
 
 function readAssets(folder: string): Map<string, Asset> {

@@ -7,7 +7,16 @@ const DEFAULT_FILE = './farthing.json';
 const FILE_VARIABLE = 'FARTHING_CONFIG';
 
 /** Environment variables with these beginnings are meant for us: an unknown one is a slip of the pen. */
-const OWN_PREFIXES = ['FARTHING_', 'WORKSPACE_', 'X402_', 'FACILITATOR_', 'LOCAL_', 'PAYER_', 'ANSWER_'];
+const OWN_PREFIXES = [
+  'FARTHING_',
+  'WORKSPACE_',
+  'X402_',
+  'FACILITATOR_',
+  'LOCAL_',
+  'PAYER_',
+  'ANSWER_',
+  'ADMIN_',
+];
 /** Names that other parts read. */
 const OTHER_NAMES = new Set([
   FILE_VARIABLE,

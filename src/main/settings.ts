@@ -174,6 +174,11 @@ export const SETTINGS = {
   TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Uploads of one tenant that may run at once.'),
   OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Indexes kept open; the least recently used is closed.'),
   CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
+  ADMIN_PORT: setting(
+    (text) => (text === 'off' ? undefined : integer(0, 65535)(text)),
+    'off',
+    'Port of the operator’s page, on 127.0.0.1 alone; 0 takes a free one.',
+  ),
   CONSOLE: setting(choice('0', '1'), '1', '0 leaves out the console at `/`.'),
   LOG_LEVEL: setting(
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { type Encoder, openEncoder } from '../encode/encoder.ts';
 import { Cors } from '../http/cors.ts';
+import { operateRoutes } from '../http/operate.ts';
 import { allRoutes } from '../http/routes.ts';
-import { listen } from '../http/server.ts';
+import { listen, type Server } from '../http/server.ts';
 import { mcpEndpoint } from '../mcp/endpoint.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
@@ -15,12 +16,15 @@ import { Metrics } from './metrics/metrics.ts';
 import { serveMetrics } from './metrics/server.ts';
 import { openOperatorSocket } from './operator-socket.ts';
 import type { Settings } from './settings.ts';
+import { Traffic } from './traffic.ts';
 import { type Parts, type WireOptions, wire } from './wire.ts';
 
 export interface Running {
   readonly url: string;
   readonly startMilliseconds: number;
   readonly port: number;
+  /** Of the operator's page, where there is one. */
+  readonly adminPort: number | undefined;
   readonly log: Logger;
   /** For benches and the operator: what the encoders did, and with how many workers. */
   readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'families'>;
@@ -97,6 +101,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     baseUrl: () => state.baseUrl,
     bodyBytesMax: settings.SEARCH_BODY_BYTES_MAX,
   });
+  const traffic = new Traffic();
   const server = await listen({
     host: settings.HOST,
     port: settings.PORT,
@@ -108,10 +113,12 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     }),
     onAnswered: (event) => {
       metrics.answered(event);
+      traffic.count(event);
       log.info(answeredLine(event));
     },
     onFault: parts.services.onFault,
   });
+  const admin = await openAdmin(settings, parts, traffic, log);
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
   inner.url = url;
@@ -141,6 +148,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     await new Promise((resume) => setTimeout(resume, 1000 * settings.STOP_NOTICE_SECONDS));
     await parts.backup.close();
     await operator?.close();
+    await admin?.close();
     await server.close();
     await metricsServer?.close();
     await parts.close();
@@ -152,6 +160,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     url,
     startMilliseconds: Math.round(performance.now() - started),
     port: server.port,
+    adminPort: admin?.port,
     log,
     encoder,
     firstStart,
@@ -173,6 +182,26 @@ async function openMetrics(metrics: Metrics, { METRICS_HOST, METRICS_PORT }: Set
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;
   }
+}
+
+/** The operator's page, where it is wanted: no network leads there. */
+async function openAdmin(
+  settings: Settings,
+  parts: Parts,
+  traffic: Traffic,
+  log: Logger,
+): Promise<Server | undefined> {
+  if (settings.ADMIN_PORT === undefined) return undefined;
+  const admin = await listen({
+    host: '127.0.0.1',
+    port: settings.ADMIN_PORT,
+    cors: new Cors([]),
+    routes: operateRoutes(CONSOLE_FOLDER, () => ({ ...parts.snapshot(), traffic: traffic.report() })),
+    onAnswered: () => undefined,
+    onFault: parts.services.onFault,
+  });
+  log.info({ event: 'operator_page', url: `http://127.0.0.1:${admin.port}` });
+  return admin;
 }
 
 function addressOf({ HOST }: Settings, port: number): string {

@@ -27,6 +27,7 @@ import { LiveBackup } from './live-backup.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openPayments } from './payments.ts';
 import type { Settings } from './settings.ts';
+import { snapshotOf } from './snapshot.ts';
 
 export interface WireOptions {
   readonly settings: Settings;
@@ -54,6 +55,8 @@ export interface Parts {
   recover(): Promise<void>;
   /** What is due: expiries, and the clock's heartbeat. */
   sweep(): Promise<void>;
+  /** What the parts are doing now, for the operator. */
+  snapshot(): Record<string, unknown>;
   /** From now on `/readyz` says no. */
   drain(): void;
   close(): Promise<void>;
@@ -239,6 +242,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await workspaces.sweep().catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
       await payerIndex.sweep();
     },
+    snapshot: () => snapshotOf({ encoder, extractor, gate, tenants, workspaces }),
     drain: () => {
       draining = true;
     },

@@ -60,6 +60,11 @@ export class LatencyHistogram {
   }
 }
 
+/** Upper edge of a bucket, in milliseconds. */
+export function edgeOfBucket(bucket: number): number {
+  return rounded(FIRST_MS * 2 ** (bucket / PER_DOUBLING));
+}
+
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }

@@ -17,8 +17,13 @@ export interface Item {
   readonly height?: number;
 }
 
-/** Left, top, right and bottom as shares of the page's width and height. */
-export type Box = readonly [number, number, number, number];
+/** A part of a page, as shares of its width and height, from its upper left corner. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
 
 export interface Locator {
   readonly page?: number;

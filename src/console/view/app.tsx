@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
 import { dismissFault } from '../model/actions.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
-import { CloseIcon, CoinIcon, ThemeIcon } from './icons.tsx';
+import { CloseIcon, CoinIcon } from './icons.tsx';
 import { Receipt } from './receipt.tsx';
 import { Requests } from './requests.tsx';
 import { Start } from './start.tsx';
+import { ThemeButton } from './theme-button.tsx';
 import { WalletChip } from './wallet-chip.tsx';
 import { WorkspaceView } from './workspace.tsx';
 
@@ -48,30 +48,5 @@ export function App() {
         {said}
       </p>
     </>
-  );
-}
-
-type Theme = 'light' | 'dark';
-
-function ThemeButton() {
-  const root = document.documentElement;
-  const system: Theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
-  const [theme, setTheme] = useState<Theme>((root.dataset.theme as Theme | undefined) ?? system);
-  const other: Theme = theme === 'dark' ? 'light' : 'dark';
-  const change = () => {
-    root.dataset.theme = other;
-    localStorage.setItem('farthing.theme', other);
-    setTheme(other);
-  };
-  return (
-    <button
-      type="button"
-      class="plain"
-      aria-label={`Use the ${other} theme`}
-      title={`Use the ${other} theme`}
-      onClick={change}
-    >
-      <ThemeIcon />
-    </button>
   );
 }

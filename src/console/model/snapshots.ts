@@ -1,0 +1,120 @@
+import { ask } from './server.ts';
+import { Store } from './store.ts';
+
+/** What the operator's port answers, as far as the page draws it. */
+export interface Snapshot {
+  readonly families: readonly {
+    readonly family: string;
+    readonly available: boolean;
+    readonly reason?: string;
+    readonly model?: string;
+    readonly provider?: string;
+    readonly warmup_ms?: number;
+  }[];
+  readonly queues: {
+    readonly encoding: { readonly queries: number; readonly ingest: number };
+    readonly reading: { readonly queries: number; readonly opening: number; readonly extracting: number };
+  };
+  readonly payment: {
+    readonly facilitator: { readonly kind: string };
+    readonly pending: number;
+    readonly running: number;
+  };
+  readonly revenue: Readonly<Record<string, { readonly count: number; readonly usd: string }>>;
+  readonly tenants: {
+    readonly open_indexes: number;
+    readonly active_workspaces: number;
+    readonly counted_all: boolean;
+  };
+  readonly memory_bytes: number;
+  readonly uptime_s: number;
+  readonly traffic: {
+    readonly requests: number;
+    readonly by_status: Readonly<Record<string, number>>;
+    readonly by_route: readonly { readonly route: string; readonly count: number }[];
+    readonly search_latency: readonly (readonly [edgeMs: number, count: number])[];
+  };
+}
+
+/** One point of every curve. Null where nothing happened. */
+export interface Point {
+  /** Seconds since 1970. */
+  readonly at: number;
+  readonly requestsPerSecond: number | null;
+  readonly faultsPerSecond: number | null;
+  readonly p50: number | null;
+  readonly p99: number | null;
+  readonly encoding: number;
+  readonly reading: number;
+  readonly usd: number;
+}
+
+export interface Watch {
+  readonly snapshot?: Snapshot;
+  readonly points: readonly Point[];
+  readonly fault?: string;
+}
+
+const POLL_MS = 2_000;
+/** Ten minutes. */
+const POINTS_MAX = 300;
+
+export const watch = new Store<Watch>({ points: [] });
+
+/** Asks again and again while the page can be seen. */
+export async function keepWatching(): Promise<void> {
+  for (;;) {
+    if (document.visibilityState === 'visible') await look();
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function look(): Promise<void> {
+  try {
+    const snapshot = await ask<Snapshot>({ path: '/snapshot.json', quiet: true });
+    const { snapshot: before, points } = watch.value;
+    const at = Date.now() / 1000;
+    const point = pointOf(at, snapshot, before, at - (points.at(-1)?.at ?? at));
+    watch.set({ snapshot, points: [...points, point].slice(-POINTS_MAX), fault: undefined });
+  } catch (error) {
+    watch.set({ fault: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function pointOf(at: number, now: Snapshot, before: Snapshot | undefined, seconds: number): Point {
+  const { traffic, queues, revenue } = now;
+  // A server that was started again counts from nothing.
+  const then = before && before.traffic.requests <= traffic.requests ? before.traffic : undefined;
+  const faults = (of: Snapshot['traffic']) => of.by_status['5xx'] ?? 0;
+  const rate = (now: number, then: number) => (seconds > 0 ? (now - then) / seconds : null);
+  const latencies = then ? difference(traffic.search_latency, then.search_latency) : [];
+  return {
+    at,
+    requestsPerSecond: then ? rate(traffic.requests, then.requests) : null,
+    faultsPerSecond: then ? rate(faults(traffic), faults(then)) : null,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    encoding: queues.encoding.queries + queues.encoding.ingest,
+    reading: queues.reading.queries + queues.reading.opening + queues.reading.extracting,
+    usd: Number(revenue.settled?.usd ?? 0),
+  };
+}
+
+type Buckets = Snapshot['traffic']['search_latency'];
+
+function difference(now: Buckets, then: Buckets): Buckets {
+  const former = new Map(then);
+  return now
+    .map(([edge, count]) => [edge, count - (former.get(edge) ?? 0)] as const)
+    .filter(([, count]) => count > 0);
+}
+
+function percentile(buckets: Buckets, share: number): number | null {
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+  let left = Math.max(1, Math.ceil(share * total));
+  for (const [edge, count] of buckets) {
+    left -= count;
+    if (left <= 0) return edge;
+  }
+  return null;
+}

@@ -1,0 +1,76 @@
+import t from 'tap';
+import { get } from '../raw-get.ts';
+import { startTestServer, TestAgent } from '../test-server.ts';
+import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
+
+t.setTimeout(4 * PATIENCE_MS);
+const server = await startTestServer(t, { ADMIN_PORT: '0' });
+const host = '127.0.0.1';
+const port = server.running.adminPort!;
+const agent = new TestAgent(server.url);
+const workspace = await agent.rent();
+await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
+await workspace.search({ query: 'gulls' });
+
+t.test('the snapshot tells what the server did and is, and nothing of anybody’s content', async (t) => {
+  const { status, body } = await get({ host, port }, '/snapshot.json', {});
+  t.equal(status, 200);
+  const snapshot = JSON.parse(body.toString('utf8'));
+  t.match(snapshot, {
+    queues: { encoding: { queries: Number, ingest: Number } },
+    revenue: { settled: { count: 1, usd: '0.0175' } },
+    tenants: { active_workspaces: 1, counted_all: true },
+    traffic: { by_status: { '2xx': Number, '4xx': 1 } },
+  });
+  t.equal(
+    snapshot.traffic.search_latency.reduce((sum: number, [, count]: [number, number]) => sum + count, 0),
+    1,
+  );
+  t.notMatch(body.toString('utf8'), /gulls|lighthouse/);
+  t.notMatch(
+    body.toString('utf8'),
+    new RegExp(`${workspace.id}|${workspace.token}|${agent.account.address}`, 'i'),
+  );
+});
+
+t.test('the port answers to local names alone; the public port knows nothing of it', async (t) => {
+  for (const path of ['/', '/snapshot.json'])
+    t.equal((await get({ host, port }, path, { Host: 'evil.example' })).status, 404, path);
+  t.equal((await get({ host, port }, '/snapshot.json', { Host: `localhost:${port}` })).status, 200);
+  t.notOk(
+    (await get({ host, port }, '/snapshot.json', { Origin: 'https://evil.example' })).headers[
+      'access-control-allow-origin'
+    ],
+  );
+  t.equal((await fetch(`${server.url}/snapshot.json`)).status, 404);
+  t.equal((await get({ host, port }, '/agent/v1/search', {})).status, 404);
+});
+
+t.test('without the setting there is no such port', async (t) => {
+  const other = await startTestServer(t);
+  t.equal(other.running.adminPort, undefined);
+});
+
+const lacking = missing();
+t.test('the page draws what happens', { skip: lacking ?? false }, async (t) => {
+  const browser = await openBrowser(t);
+  const url = `http://${host}:${port}`;
+  const { page, faults, requested } = await visit(browser, url);
+  await seen(page.getByRole('heading', { name: 'Models' }));
+  await seen(page.locator('.chart canvas'));
+  // The figure stands for one interval: there are searches in each until it was seen.
+  let drawn = false;
+  const seeing = seen(page.getByText(/p50 \d/)).finally(() => {
+    drawn = true;
+  });
+  seeing.catch(() => undefined);
+  while (!drawn) await workspace.search({ query: 'gulls' });
+  await seeing;
+  t.same(await violations(page), []);
+  await shoot(page, '11-operate');
+  t.same(faults, []);
+  t.same(
+    requested.filter((address) => !address.startsWith(`${url}/`)),
+    [],
+  );
+});
