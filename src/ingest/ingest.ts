@@ -69,14 +69,25 @@ export class Ingest {
     return { queued: size - runningCount, running: runningCount, held: this.#holds.size };
   }
 
-  /** @throws overloaded when another job could not be queued now: asked before money moves. */
-  admit(): void {
+  /**
+   * Asked before money moves.
+   * @throws overloaded when no job could be queued now; rate_limited when the Tenant has enough of them waiting.
+   */
+  admit(tenant: string): void {
     if (this.#closed)
       throw new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: RETRY_AFTER_S });
     if (this.#runner.size + this.#holds.size >= this.#parts.limits.jobsMax) {
       throw new FarthingError('overloaded', 'Too many files wait to be indexed. Try again later.', {
         retryAfterS: RETRY_AFTER_S,
       });
+    }
+    const { jobsPerTenantMax } = this.#parts.limits;
+    if (this.#unfinished(tenant) >= jobsPerTenantMax) {
+      throw new FarthingError(
+        'rate_limited',
+        `${jobsPerTenantMax} of your files wait to be indexed. Wait until some are done. Nothing was charged.`,
+        { retryAfterS: RETRY_AFTER_S },
+      );
     }
     this.#parts.encoder.admitIngest();
   }
@@ -105,7 +116,7 @@ export class Ingest {
     opened: Opened,
     options: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
-    this.admit();
+    this.admit(tenant);
     const key = `${tenant} ${upload.sha256}`;
     const before = this.#accepting.get(key) ?? Promise.resolve();
     const own = before.catch(() => undefined).then(() => this.#acceptAlone(tenant, upload, opened, options));
@@ -212,7 +223,7 @@ export class Ingest {
     const { tenants, clock, expiry } = this.#parts;
     const item = pendingItem(upload, opened, toTimestamp(clock.now()), expiry(tenant));
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
-      this.#checkRoom(shard, upload);
+      this.#checkRoom(tenant, shard, upload);
       // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
       const job = await this.#jobs.create({
         id: jobOf(item.id),
@@ -240,17 +251,32 @@ export class Ingest {
     return answer;
   }
 
-  #checkRoom(shard: IngestShard, upload: StagedUpload): void {
-    const { itemsPerTenantMax, bytesPerTenantMax } = this.#parts.limits;
+  /** Jobs of the Tenant that wait, run, or are being paid for. */
+  #unfinished(tenant: string): number {
+    return this.#runner.sizeOf(tenant) + this.#holds.of(tenant).length;
+  }
+
+  /** What waits has its Segments and bytes still to be counted: at most so many files as a Tenant may have waiting. */
+  #checkRoom(tenant: string, shard: IngestShard, upload: StagedUpload): void {
+    const { itemsPerTenantMax, bytesPerTenantMax, segmentsPerTenantMax } = this.#parts.limits;
     const snapshot = shard.snapshot();
     try {
-      const { items, bytes } = snapshot.counts();
-      if (items < itemsPerTenantMax && bytes + upload.bytes <= bytesPerTenantMax) return;
+      const { segments, bytes, ...counted } = snapshot.counts();
+      const items = counted.items + this.#unfinished(tenant);
+      const room = items < itemsPerTenantMax && segments < segmentsPerTenantMax;
+      if (room && bytes + upload.bytes <= bytesPerTenantMax) return;
       throw new FarthingError(
         'tenant_full',
-        `An index takes at most ${itemsPerTenantMax} items and ${bytesPerTenantMax} bytes.`,
+        `An index takes at most ${itemsPerTenantMax} items, ${segmentsPerTenantMax} segments and ${bytesPerTenantMax} bytes.`,
         {
-          facts: { items, bytes, limit_items: itemsPerTenantMax, limit_bytes: bytesPerTenantMax },
+          facts: {
+            items,
+            segments,
+            bytes,
+            limit_items: itemsPerTenantMax,
+            limit_segments: segmentsPerTenantMax,
+            limit_bytes: bytesPerTenantMax,
+          },
         },
       );
     } finally {

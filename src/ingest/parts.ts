@@ -66,9 +66,13 @@ export interface IngestEncoder {
 export interface IngestLimits {
   /** Jobs that may wait or run. */
   readonly jobsMax: number;
+  /** Jobs of one Tenant that may wait or run: a quarter of all, so that the others find room. */
+  readonly jobsPerTenantMax: number;
   readonly jobsAtOnce: number;
   readonly itemsPerTenantMax: number;
   readonly bytesPerTenantMax: number;
+  /** Reached, no further file is taken; about 2 kB each. */
+  readonly segmentsPerTenantMax: number;
   readonly segmentsPerItemMax: number;
   /** Begun so often without an end (the server stopped each time), a job is given up. */
   readonly attemptsMax: number;
@@ -80,10 +84,12 @@ export interface IngestLimits {
 
 export const INGEST_LIMITS: IngestLimits = {
   jobsMax: 1_000,
+  jobsPerTenantMax: 250,
   // One is read while another is encoded: they use different processes.
   jobsAtOnce: 2,
   itemsPerTenantMax: 100_000,
   bytesPerTenantMax: 10 * 2 ** 30,
+  segmentsPerTenantMax: 1_000_000,
   segmentsPerItemMax: 100_000,
   attemptsMax: 3,
   jobKeepHours: 24,

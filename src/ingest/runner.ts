@@ -53,6 +53,13 @@ export class JobRunner {
     return this.#running;
   }
 
+  /** Those of one Tenant. */
+  sizeOf(tenant: string): number {
+    let own = 0;
+    for (const { job } of this.#entries.values()) if (job.tenant === tenant) own += 1;
+    return own;
+  }
+
   has(id: string): boolean {
     return this.#entries.has(id);
   }

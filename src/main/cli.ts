@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { DisposalAnswer } from '../workspace/disposal.ts';
 import type { PublicWorkspace } from '../workspace/public-record.ts';
 import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../workspace/receipt.ts';
-import type { WorkspacePage } from '../workspace/workspaces.ts';
+import type { WorkspacePage } from '../workspace/views.ts';
 import { backUpStopped, restore, whileStopped } from './backup.ts';
 import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';

@@ -140,8 +140,12 @@ export async function wire(options: WireOptions): Promise<Parts> {
       file_bytes: settings.FILE_BYTES_MAX,
       items: ingestLimits.itemsPerTenantMax,
       bytes: ingestLimits.bytesPerTenantMax,
+      segments: ingestLimits.segmentsPerTenantMax,
       segments_per_item: ingestLimits.segmentsPerItemMax,
+      jobs_waiting: ingestLimits.jobsPerTenantMax,
       requests_per_second: settings.TENANT_REQUESTS_PER_SECOND,
+      searches_at_once: settings.TENANT_SEARCHES_AT_ONCE,
+      ingests_at_once: settings.TENANT_INGESTS_AT_ONCE,
     },
     keptElsewhere: (createdAt, disposedAt) => [
       ...keptByOthers(settings, disposedAt),

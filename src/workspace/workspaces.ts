@@ -12,8 +12,6 @@ import { Activity, type CountedSearch } from './activity.ts';
 import { type DisposalAnswer, Disposals, disposalAnswer } from './disposal.ts';
 import { Extensions, workspaceOf } from './extensions.ts';
 import type { HistoryPage } from './history.ts';
-import { contentsOf } from './inventory.ts';
-import type { LatencyPercentiles } from './latency-histogram.ts';
 import {
   type CreationInput,
   type CreationQuote,
@@ -24,14 +22,7 @@ import {
   quoteOfExtension,
   rangeOf,
 } from './prices.ts';
-import {
-  extendedWorkspace,
-  type PublicWorkspace,
-  publicState,
-  publicWorkspace,
-  secondsLeft,
-  workspaceHeaders,
-} from './public-record.ts';
+import { extendedWorkspace, type PublicWorkspace } from './public-record.ts';
 import type { ReceiptSigner } from './receipt.ts';
 import type { KeptElsewhere } from './receipt-claims.ts';
 import { WorkspaceRecords } from './records.ts';
@@ -43,6 +34,7 @@ import type { TenantFolders } from './tenants.ts';
 import { hashOfToken, newToken, tokenMatches } from './token.ts';
 import { unauthorized } from './unauthorized.ts';
 import { Undecided } from './undecided.ts';
+import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views.ts';
 
 export interface WorkspacesParts {
   readonly store: Store;
@@ -70,29 +62,6 @@ export interface ExtensionInput {
   readonly showFigures?: boolean;
 }
 
-/** `next`: what the following page comes after; null on the last. */
-export interface WorkspacePage {
-  readonly workspaces: readonly PublicWorkspace[];
-  readonly next: string | null;
-}
-
-export interface WorkspaceUsage {
-  readonly id: string;
-  readonly state: PublicWorkspace['state'];
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly ttl_seconds_left: number;
-  readonly spend_usd: string;
-  readonly spend_limit_usd: string | null;
-  readonly searches: number;
-  readonly ingests: number;
-  readonly items: number;
-  readonly segments: number;
-  readonly bytes: number;
-  /** Of this workspace's own searches. */
-  readonly latency_ms: LatencyPercentiles;
-}
-
 /**
  * The rented sandboxes: creation and extension as effects of payments, tokens, clock, budget, usage and end. Everything
  * that was answered is on the disk; a crash at any moment is made good by `resume`.
@@ -107,6 +76,7 @@ export class Workspaces {
   readonly #disposals: Disposals;
   readonly #sweeper: Sweeper;
   readonly #undecided: Undecided;
+  readonly #views: WorkspaceViews;
 
   constructor(parts: WorkspacesParts) {
     const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = parts;
@@ -126,6 +96,7 @@ export class Workspaces {
       log,
     });
     this.#activity = new Activity({ store, clock, folder: (tenant) => tenants.folder(tenant), log });
+    this.#views = new WorkspaceViews({ ...parts, records: this.#records, activity: this.#activity });
     const shared = { records: this.#records, settings, log };
     this.#disposals = new Disposals({
       ...parts,
@@ -195,7 +166,7 @@ export class Workspaces {
   }
 
   #withToken(record: WorkspaceRecord, token: string): { record: PublicWorkspace; token?: string } {
-    const shown = this.#public(record);
+    const shown = this.#views.ofRecord(record);
     return shown.state === 'active' ? { record: shown, token } : { record: shown };
   }
 
@@ -275,29 +246,22 @@ export class Workspaces {
 
   /** The record as shown to its holder; undefined for an unknown id. */
   show(id: string): PublicWorkspace | undefined {
-    const record = this.#shown(id);
-    return record && this.#public(record);
+    return this.#views.show(id);
   }
 
   /** Up to `limit` workspaces as the operator sees them, in the order of their ids. */
   list(options: { after?: string; limit: number }): WorkspacePage {
-    const records = this.#records.list(options);
-    const workspaces = records
-      .filter(({ state }) => state !== 'pending')
-      .map((record) => this.#public(record));
-    return { workspaces, next: records.length === options.limit ? records.at(-1)!.id : null };
+    return this.#views.list(options);
   }
 
   /** Seconds and dollars left, for every answer of a workspace; none for an unknown one. */
   headers(id: string): Record<string, string> {
-    const record = this.#shown(id);
-    return record ? workspaceHeaders(record, this.#time) : {};
+    return this.#views.headers(id);
   }
 
   /** RFC 3339 of the end of the paid time as it looks now; null for an unknown workspace. */
   expiry(id: string): string | null {
-    const record = this.#shown(id);
-    return record ? this.#public(record).expires_at : null;
+    return this.#views.expiry(id);
   }
 
   countSearch(id: string, search: CountedSearch): void {
@@ -309,25 +273,8 @@ export class Workspaces {
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  async usage(id: string): Promise<WorkspaceUsage> {
-    const contents = await contentsOf(this.#parts.tenants, id);
-    const record = this.#shown(id);
-    if (!record) throw unauthorized();
-    const { created_at, expires_at, spend_usd, spend_limit_usd } = this.#public(record);
-    const { latency, searches, ingests } = this.#activity.counters(id);
-    return {
-      id,
-      state: publicState(record, this.#time),
-      created_at,
-      expires_at,
-      ttl_seconds_left: secondsLeft(record, this.#time),
-      spend_usd,
-      spend_limit_usd,
-      searches,
-      ingests,
-      ...contents,
-      latency_ms: latency,
-    };
+  usage(id: string): Promise<WorkspaceUsage> {
+    return this.#views.usage(id);
   }
 
   /** Past searches, newest first; `before` is the former page's `next`. */
@@ -378,17 +325,6 @@ export class Workspaces {
     await this.#disposals.settled();
     await this.#activity.flush();
     await this.#time.beat();
-  }
-
-  #public(record: WorkspaceRecord): PublicWorkspace {
-    const { limits, links } = this.#parts;
-    return publicWorkspace(record, this.#time, { limits, links: links(record.id) });
-  }
-
-  /** A creation that waits for its payment is shown to nobody. */
-  #shown(id: string): WorkspaceRecord | undefined {
-    const record = isId('ws', id) ? this.#records.get(id) : undefined;
-    return record?.state === 'pending' ? undefined : record;
   }
 
   /** What the activity holds in memory was open a moment ago, and it knows itself what it has closed. */

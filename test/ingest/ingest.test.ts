@@ -346,11 +346,21 @@ t.test('too many jobs are refused before anything is kept, and so is a full enco
   b.extractor.hold();
   await b.add('one');
   await b.add('two', { held: true });
-  t.throws(() => b.ingest.admit(), { code: 'overloaded', retryAfterS: 5 });
+  t.throws(() => b.ingest.admit(TENANT), { code: 'overloaded', retryAfterS: 5 });
   await t.rejects(b.add('three'), { code: 'overloaded' });
   const other = bench(t);
   other.encoder.full = true;
-  t.throws(() => other.ingest.admit(), { code: 'overloaded', retryAfterS: 3 });
+  t.throws(() => other.ingest.admit(TENANT), { code: 'overloaded', retryAfterS: 3 });
+});
+
+t.test('a tenant that has enough jobs waiting is refused, and another is not', async (t) => {
+  const b = bench(t, { jobsPerTenantMax: 2 });
+  b.extractor.hold();
+  await b.add('one');
+  await b.add('two', { held: true });
+  t.throws(() => b.ingest.admit(TENANT), { code: 'rate_limited', retryAfterS: 5 });
+  await t.rejects(b.add('three'), { code: 'rate_limited' });
+  t.match(await b.add('of another', { tenant: 'payer_b' }), { state: 'accepted' });
 });
 
 t.test('a full index refuses another file with the figures', async (t) => {
@@ -360,6 +370,8 @@ t.test('a full index refuses another file with the figures', async (t) => {
   const small = bench(t, { bytesPerTenantMax: 5 });
   await t.rejects(small.add('more than five'), { code: 'tenant_full' });
   t.equal(small.tenants.shard(TENANT).stored.size, 0);
+  const wordy = bench(t, { segmentsPerTenantMax: 0 });
+  await t.rejects(wordy.add('a file'), { code: 'tenant_full', facts: { limit_segments: 0 } });
 });
 
 t.test('an encoder that is full for a moment delays a job and does not fail it', async (t) => {
@@ -383,6 +395,6 @@ t.test('waiting ends with the time given, with the signal, and with the server',
   const stopped = b.ingest.waitFor(job.id, A_WHILE_MS);
   await b.ingest.close();
   t.match(await stopped, { state: 'extracting' });
-  t.throws(() => b.ingest.admit(), { code: 'interrupted' });
+  t.throws(() => b.ingest.admit(TENANT), { code: 'interrupted' });
   t.equal(await b.ingest.waitFor('job_unknown', 10), undefined);
 });

@@ -6,8 +6,8 @@ import { digestOfItems } from '../../src/workspace/inventory.ts';
 import { verifyReceipt } from '../../src/workspace/receipt.ts';
 import { MINUTE_MS } from '../../src/workspace/settings.ts';
 import { newToken } from '../../src/workspace/token.ts';
+import { Random } from '../random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
-import { Random } from './random.ts';
 import { Crash, PRICING, World } from './world.ts';
 
 const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? 1000);
@@ -65,7 +65,7 @@ class Driver {
     if (!operation) throw new Error('there is nothing to do');
     await operation();
     this.steps += 1;
-    const looked = this.model.workspaces.filter(() => this.steps % 10 === 0 || this.random.chance(0.1));
+    const looked = this.model.workspaces.filter(() => this.steps % 10 === 0 || this.random.hits(0.1));
     await this.check(looked);
     return operation.toString();
   }
@@ -78,7 +78,7 @@ class Driver {
     const asked = this.random.pick([null, 1, 2, 15, 60, 1440, 5000, 0, -3]) ?? null;
     const minutes = clampMinutes(PRICING, asked);
     const price = creationPrice(PRICING, minutes);
-    const spendLimit = this.random.chance(0.4) ? price - 2000n + BigInt(this.random.below(30_000)) : null;
+    const spendLimit = this.random.hits(0.4) ? price - 2000n + BigInt(this.random.below(30_000)) : null;
     const created = await this.world.workspaces.create({ ttlMinutes: asked, spendLimit }).catch(codeOf);
     if (spendLimit !== null && spendLimit < price) return same(created, 'spend_limit_exceeded', 'creation');
     if (typeof created === 'string') throw new Difference(`creation refused: ${created}`);
@@ -99,13 +99,13 @@ class Driver {
       ingestsKept: 0,
       disposedAt: 0,
     });
-    if (this.random.chance(0.7)) await this.settleCreation();
+    if (this.random.hits(0.7)) await this.settleCreation();
   }
 
   async settleCreation(): Promise<void> {
     const workspace = this.any(({ state }) => state === 'pending');
     if (!workspace) return;
-    if (this.random.chance(0.2)) {
+    if (this.random.hits(0.2)) {
       await this.world.workspaces.undoCreation(workspace.id);
       workspace.state = 'undone';
       return;
@@ -125,7 +125,7 @@ class Driver {
   async reissue(): Promise<void> {
     const workspace = this.any(({ state }) => state === 'active' || state === 'disposed');
     if (!workspace) return;
-    const call = this.random.chance(0.5) ? 'reissue' : 'commitCreation';
+    const call = this.random.hits(0.5) ? 'reissue' : 'commitCreation';
     const { token } = await this.world.workspaces[call](workspace.id);
     same(token !== undefined, this.model.isLive(workspace), 'a token again');
     if (token === undefined) return;
@@ -151,7 +151,7 @@ class Driver {
     const step = workspace && this.random.pick(workspace.steps);
     if (!workspace || !step) return;
     if (step.state === 'undone') return this.world.workspaces.undoExtension(step.id);
-    if (step.state === 'pending' && this.random.chance(0.3)) {
+    if (step.state === 'pending' && this.random.hits(0.3)) {
       await this.world.workspaces.undoExtension(step.id);
       step.state = 'undone';
       return;
@@ -223,7 +223,7 @@ class Driver {
 
   async remove(): Promise<void> {
     const workspace = this.any();
-    const token = workspace && this.random.chance(0.7) ? workspace.token : newToken();
+    const token = workspace && this.random.hits(0.7) ? workspace.token : newToken();
     if (!workspace) return;
     const allowed = token !== undefined && token === workspace.token && this.model.isLive(workspace);
     if (!allowed && workspace.state === 'disposed') return;
@@ -253,7 +253,7 @@ class Driver {
   }
 
   async restart(): Promise<void> {
-    if (this.random.chance(0.5)) {
+    if (this.random.hits(0.5)) {
       await this.world.workspaces.close();
       for (const workspace of this.model.workspaces) {
         workspace.searchesKept = workspace.searches;

@@ -43,7 +43,7 @@ export function ingestRoute(services: Services): Route {
         exchange,
         { quote: quote(), priceFixed: true, kind: 'ingest' },
         async (tenant, payer) => {
-          ingest.admit();
+          ingest.admit(tenant);
           const upload = await receiveUpload(exchange, services.stagingFolder, services.limits);
           return {
             identity: {
@@ -100,7 +100,7 @@ export function workspaceIngestRoute(services: Services): Route {
         exchange,
         params.id!,
         async ({ id }) => {
-          ingest.admit();
+          ingest.admit(id);
           const upload = await receiveUpload(exchange, services.stagingFolder, services.limits);
           try {
             const inspected = await ingest.inspect(id, upload);

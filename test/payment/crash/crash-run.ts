@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
+import { Random } from '../../random.ts';
 import { serveFacilitator } from '../facilitator-server.ts';
 import { PAY_TO } from '../fixture.ts';
 import { CrashClient } from './crash-client.ts';
 import { judge } from './oracle.ts';
 import { OutsideLedger, type Stage } from './outside-ledger.ts';
-import { Random } from './random.ts';
 
 /** When a server is killed: at the n-th time that a stage's boundary is seen from outside, or after a while. */
 type Moment = Stage | 'answered' | 'any' | 'starting';
-const MOMENTS: readonly Moment[] = [
+const MOMENTS: readonly [Moment, ...Moment[]] = [
   'verify_in',
   'verify_out',
   'settle_in',

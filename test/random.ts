@@ -19,8 +19,11 @@ export class Random {
     return Math.floor(this.next() * limit);
   }
 
-  pick<T>(choices: readonly T[]): T {
-    return choices[this.below(choices.length)]!;
+  pick<T>(choices: readonly [T, ...T[]]): T;
+  /** Undefined where there is nothing to choose from. */
+  pick<T>(choices: readonly T[]): T | undefined;
+  pick<T>(choices: readonly T[]): T | undefined {
+    return choices[this.below(choices.length)];
   }
 
   hits(probability: number): boolean {
