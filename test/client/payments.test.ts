@@ -5,7 +5,7 @@ import { Farthing, type FarthingError } from '../../src/client/index.ts';
 import { formatUsd, parseUsd } from '../../src/domain/money.ts';
 import { Journal } from '../../src/payment/journal.ts';
 import { openStore } from '../../src/state/store.ts';
-import { Random } from '../payment/crash/random.ts';
+import { Random } from '../random.ts';
 import { startTestServer, type TestServer } from '../test-server.ts';
 import { FailingProxy } from './failing-proxy.ts';
 
