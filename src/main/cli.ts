@@ -10,6 +10,7 @@ import { readConfig } from './config.ts';
 import { ledgerCommand } from './ledger.ts';
 import { askServer } from './operator-socket.ts';
 import { settingsPage } from './settings-page.ts';
+import { signPayment } from './sign-payment.ts';
 
 const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
 farthing workspaces show ID            one workspace, as JSON
@@ -18,6 +19,7 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
                                        against KEYS, saved from /.well-known/jwks.json, or the keys in DATA_DIR
 farthing backup DIR                    copies DATA_DIR to a new folder; the server must be stopped
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
+farthing sign                          reads a 402 and prints the X-PAYMENT that pays it, with WALLET_KEY: for curl
 farthing settings                      every setting, its default and what it is for, in Markdown
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 
@@ -97,6 +99,10 @@ function ledger(words: readonly string[]): Promise<number> {
 }
 
 async function main(words: readonly string[]): Promise<number> {
+  if (words[0] === 'sign' && words.length === 1) {
+    console.log(await signPayment(process.stdin, process.env.WALLET_KEY));
+    return 0;
+  }
   if (words[0] === 'settings' && words.length === 1) {
     process.stdout.write(settingsPage());
     return 0;
