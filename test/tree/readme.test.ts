@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -17,15 +17,39 @@ t.test('the README’s paid search, copied literally, pays and finds', async (t)
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'paid-search.ts');
   await writeFile(path, snippet.replace('http://127.0.0.1:8402', server.url));
-  const { status, output } = await run(path);
+  const { status, output } = await run(process.execPath, [path]);
   t.equal(status, 0, output);
   t.match(output, /lighthouse keeper/);
   t.match(output, /charged: true/);
 });
 
-function run(path: string): Promise<{ status: number | null; output: string }> {
+t.test(
+  'the README’s paid search with curl, copied literally, pays and finds',
+  { skip: withoutCurl() },
+  async (t) => {
+    const server = await startTestServer(t);
+    const snippet = /## A paid search with curl[\s\S]*?```sh\n([\s\S]*?)```/.exec(
+      readFileSync(join(root, 'README.md'), 'utf8'),
+    )?.[1];
+    if (!snippet) return t.fail('the README has no curl');
+    // Its file is written elsewhere; `npx` finds the command in the tree.
+    const file = join(server.dataFolder, '../log.txt');
+    const script = snippet.replace('http://127.0.0.1:8402', server.url).replaceAll('log.txt', file);
+    const { status, output } = await run('bash', ['-ec', script]);
+    t.equal(status, 0, output);
+    t.match(output, /"charged":true[\s\S]*"charged":true/);
+    t.match(output, /"snippet":"The lighthouse keeper/);
+  },
+);
+
+function withoutCurl(): string | false {
+  const missing = ['curl', 'openssl'].filter((name) => spawnSync(name, ['version']).error);
+  return missing.length > 0 && `${missing.join(' and ')} not installed`;
+}
+
+function run(command: string, parts: readonly string[]): Promise<{ status: number | null; output: string }> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, parts, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const keep = (piece: Buffer) => {
       output += piece.toString('utf8');
