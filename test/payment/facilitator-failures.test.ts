@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { WorkOutcome } from '../../src/domain/payment.ts';
+import type { GateAnswer, WorkOutcome } from '../../src/domain/payment.ts';
 import type { Misbehaviour } from './facilitator-server.ts';
 import { type Asking, buy, codeOf, sign, v2Header, wallet } from './fixture.ts';
-import { openRemoteBench, outsideFacilitator } from './remote-bench.ts';
+import { buyPatiently, openRemoteBench, outsideFacilitator } from './remote-bench.ts';
 
 /** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
 
 const PAYERS = 5;
-/** Only silence is waited out. */
-const deadlineFor = (how: Misbehaviour) => (how === 'silent' ? 100 : 10_000);
+const inFiveMinutes = () => BigInt(Math.floor(Date.now() / 1000) + 280);
 /** After every circuit's longest period. */
 const MENDED_AFTER_MS = 61_000;
 
@@ -48,11 +47,11 @@ function counted(outcomes: readonly string[]): string {
   return [...counts].map(([outcome, count]) => `${count} × \`${outcome}\``).join(', ');
 }
 
-async function outcomeOf(bench: Parameters<typeof buy>[0], asking: Asking): Promise<string> {
-  let answer: Awaited<ReturnType<typeof buy>> | undefined;
+async function outcomeOf(bought: Promise<GateAnswer>): Promise<string> {
+  let answer: GateAnswer | undefined;
   const code = await codeOf(
-    buy(bench, asking).then((bought) => {
-      answer = bought;
+    bought.then((given) => {
+      answer = given;
     }),
   );
   return answer ? String(answer.status) : code;
@@ -62,7 +61,7 @@ for (const { call, failure, line } of rows()) {
   for (const mode of ['pure', 'effect'] as const) {
     t.test(`${call} ${failure}, ${mode} work: charged and served as the table says`, async (t) => {
       const how = FAILURES[failure]!;
-      const bench = await openRemoteBench(t, { deadlineMs: deadlineFor(how) });
+      const bench = await openRemoteBench(t, how === 'silent' ? { silent: call } : {});
       const validBefore = () => BigInt(Math.floor(bench.clock.now() / 1000) + 280);
       const payers = Array.from({ length: PAYERS }, wallet);
       for (const payer of payers) bench.index(payer);
@@ -73,21 +72,25 @@ for (const { call, failure, line } of rows()) {
         });
         return { mode, ...(mode === 'effect' && { run }), hash: String(at).repeat(64) };
       });
-      const all = async () => {
+      const all = async (purchase: typeof buy) => {
         const outcomes: string[] = [];
         for (const [at, payer] of payers.entries()) {
           const paymentSignature = v2Header(await sign(payer, { validBefore: validBefore() }));
-          outcomes.push(await outcomeOf(bench, { ...askings[at], paymentSignature }));
+          outcomes.push(await outcomeOf(purchase(bench, { ...askings[at], paymentSignature })));
         }
         return counted(outcomes.map((outcome) => (outcome === '201' ? '200' : outcome)));
       };
       bench.server.behaviour[call] = how;
-      const while_ = await all();
+      const meanwhile = await all(buy);
       const chargedThen = bench.charges();
       bench.server.behaviour[call] = 'none';
+      bench.patient();
       bench.clock.offsetMs += MENDED_AFTER_MS;
-      const after = await all();
-      t.equal(`| ${call} | ${failure} | ${while_} | ${chargedThen} | ${after} | ${bench.charges()} |`, line);
+      const after = await all(buyPatiently);
+      t.equal(
+        `| ${call} | ${failure} | ${meanwhile} | ${chargedThen} | ${after} | ${bench.charges()} |`,
+        line,
+      );
       await bench.gate.close();
       const { settled, pending } = bench.gate.journal.totals();
       t.same([settled.count, pending.count], [bench.charges(), 0], 'the books agree with the chain');
@@ -104,9 +107,13 @@ t.test('every failure that the table can have is in it', async (t) => {
 });
 
 t.test('a facilitator that fails again and again is not asked for a while, and then once', async (t) => {
-  const bench = await openRemoteBench(t, {});
+  const bench = await openRemoteBench(t);
+  bench.freeze();
   bench.server.behaviour.verify = 'error_500';
-  const pay = async () => codeOf(buy(bench, { paymentSignature: v2Header(await sign(wallet())) }));
+  const pay = async () =>
+    codeOf(
+      buy(bench, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }),
+    );
   for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'facilitator_unavailable');
   const asked = bench.server.seen.verify.length;
   t.ok(asked <= 6, `it was asked ${asked} times for five payments`);
@@ -120,9 +127,13 @@ t.test('a facilitator that fails again and again is not asked for a while, and t
 });
 
 t.test('when settlements fail in a row, no further payment is begun until one comes through', async (t) => {
-  const bench = await openRemoteBench(t, {});
+  const bench = await openRemoteBench(t);
+  bench.freeze();
   bench.server.behaviour.settle = 'drops_after';
-  const pay = async () => codeOf(buy(bench, { paymentSignature: v2Header(await sign(wallet())) }));
+  const pay = async () =>
+    codeOf(
+      buy(bench, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }),
+    );
   for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'settlement_pending');
   const verified = bench.server.seen.verify.length;
   t.equal(await pay(), 'facilitator_unavailable');
@@ -132,7 +143,7 @@ t.test('when settlements fail in a row, no further payment is begun until one co
 });
 
 t.test('one payment that can’t be settled shuts nobody else out', async (t) => {
-  const bench = await openRemoteBench(t, {});
+  const bench = await openRemoteBench(t);
   const account = wallet();
   bench.index(account);
   bench.server.behaviour.settle = 'unexpected_error';

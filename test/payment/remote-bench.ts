@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { GateAnswer } from '../../src/domain/payment.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
 import { LocalFacilitator } from '../../src/payment/local-facilitator.ts';
 import { RemoteFacilitator, type RemoteFacilitatorParts } from '../../src/payment/remote-facilitator.ts';
@@ -6,6 +7,8 @@ import { SignatureCheck } from '../../src/payment/signature.ts';
 import { openStore } from '../../src/state/store.ts';
 import { serveFacilitator } from './facilitator-server.ts';
 import {
+  type Asking,
+  buy,
   MAX_TIMEOUT_SECONDS,
   openBench,
   PAY_TO,
@@ -33,27 +36,61 @@ export async function outsideFacilitator(t: Teardown, clock = new SetClock()) {
 }
 
 export type RemoteBenchOptions = Pick<RemoteFacilitatorParts, 'verifyUrls' | 'bearerToken'> & {
-  readonly deadlineMs?: number;
+  /** The call whose silence is not waited for, until `bench.patient()`. Every other call may take as long as a starved machine needs. */
+  readonly silent?: 'verify' | 'settle';
 };
 
+const IMPATIENT_MS = 100;
+const PATIENT_MS = 300_000;
+/** Retries of a client that is told that the outcome is not known yet. */
+const RETRIES_MAX = 100;
+
 /** A gate whose facilitator is over HTTP, and misbehaves when it is told to. */
-export async function openRemoteBench(
-  t: Teardown,
-  { deadlineMs = 10_000, ...parts }: RemoteBenchOptions = {},
-) {
+export async function openRemoteBench(t: Teardown, { silent, ...parts }: RemoteBenchOptions = {}) {
   const clock = new SetClock();
   const { ledger, server } = await outsideFacilitator(t, clock);
+  const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
+  if (silent) deadlines[silent] = IMPATIENT_MS;
   const facilitator = new RemoteFacilitator({
     url: server.url,
     asset: BASE_USDC,
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock,
-    verifyDeadlineMs: deadlineMs,
-    settleDeadlineMs: deadlineMs,
+    get verifyDeadlineMs() {
+      return deadlines.verify;
+    },
+    get settleDeadlineMs() {
+      return deadlines.settle;
+    },
     log: () => {},
     ...parts,
   });
   const bench = openBench(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
-  return { ...bench, server, facilitator, charges: () => [...ledger.transfers()].length };
+  return {
+    ...bench,
+    server,
+    facilitator,
+    charges: () => [...ledger.transfers()].length,
+    patient: () => {
+      deadlines.verify = PATIENT_MS;
+      deadlines.settle = PATIENT_MS;
+    },
+    /** Time stands still but for `clock.offsetMs`. */
+    freeze: () => {
+      const at = Date.now();
+      clock.now = () => at + clock.offsetMs;
+    },
+  };
+}
+
+/** Buys as a client does that heeds `Retry-After`: again, as long as the outcome is not known. */
+export async function buyPatiently(bench: Parameters<typeof buy>[0], asking: Asking): Promise<GateAnswer> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await buy(bench, asking);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'settlement_pending' || retries === RETRIES_MAX) throw error;
+    }
+  }
 }

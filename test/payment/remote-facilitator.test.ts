@@ -17,7 +17,7 @@ import {
   v2Header,
   wallet,
 } from './fixture.ts';
-import { openRemoteBench } from './remote-bench.ts';
+import { buyPatiently, openRemoteBench } from './remote-bench.ts';
 
 t.test('a payment goes through a facilitator over HTTP, in the version that the client spoke', async (t) => {
   const bench = await openRemoteBench(t);
@@ -43,9 +43,6 @@ t.test('a payment without funds is a 402 with the reason, and nothing of it stay
   t.equal(answer.body.error, 'insufficient_funds');
 });
 
-/** Only silence is waited out. */
-const deadlineFor = (how: Misbehaviour) => (how === 'silent' ? 100 : 5000);
-
 for (const how of [
   'silent',
   'error_500',
@@ -57,7 +54,7 @@ for (const how of [
   'unexpected_error',
 ] as const) {
   t.test(`a facilitator whose verify is "${how}" is a 503 that took no money`, async (t) => {
-    const bench = await openRemoteBench(t, { deadlineMs: deadlineFor(how) });
+    const bench = await openRemoteBench(t, how === 'silent' ? { silent: 'verify' } : {});
     bench.server.behaviour.verify = how;
     const header = v2Header(await sign(wallet()));
     t.equal(await codeOf(buy(bench, { paymentSignature: header })), 'facilitator_unavailable');
@@ -65,6 +62,7 @@ for (const how of [
     t.equal(bench.server.seen.verify.length, 2, 'verifying is tried twice');
     t.ok(bench.gate.health().facilitator.trouble);
     bench.server.behaviour.verify = 'none';
+    bench.patient();
     t.equal((await buy(bench, { paymentSignature: header })).status, 200, 'the same payment works later');
     t.equal(bench.charges(), 1);
   });
@@ -95,7 +93,7 @@ for (const how of [
     t.test(
       `a settle that is "${how}" is pending for ${mode} work until its outcome is known, and charged once`,
       async (t) => {
-        const bench = await openRemoteBench(t, { deadlineMs: deadlineFor(how) });
+        const bench = await openRemoteBench(t, how === 'silent' ? { silent: 'settle' } : {});
         const account = wallet();
         bench.index(account);
         const asking: Asking = { mode };
@@ -121,7 +119,8 @@ for (const how of [
         t.ok(bench.charges() <= 1);
 
         bench.server.behaviour.settle = 'none';
-        const retry = await buy(bench, fresh);
+        bench.patient();
+        const retry = await buyPatiently(bench, fresh);
         t.ok(retry.status < 300);
         t.equal(bench.charges(), 1);
         await bench.gate.close();
@@ -147,7 +146,7 @@ t.test('a settle that certainly was not acted upon is undone, a 503, and free ag
 });
 
 t.test('a crash while a settlement is out is settled at the next start', async (t) => {
-  const bench = await openRemoteBench(t, { deadlineMs: 100 });
+  const bench = await openRemoteBench(t);
   const account = wallet();
   bench.server.behaviour.settle = 'drops_after' satisfies Misbehaviour;
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
@@ -169,7 +168,11 @@ t.test('a crash while a settlement is out is settled at the next start', async (
     'settlement_pending',
   );
   bench.server.behaviour.settle = 'none';
-  const retry = await buy(after, { paymentSignature: v2Header(await sign(account)), mode: 'effect', run });
+  const retry = await buyPatiently(after, {
+    paymentSignature: v2Header(await sign(account)),
+    mode: 'effect',
+    run,
+  });
   t.match(retry, { status: 201, body: { id: 'one' } });
   t.equal(bench.charges(), 1);
 });
@@ -177,7 +180,7 @@ t.test('a crash while a settlement is out is settled at the next start', async (
 t.test(
   'a facilitator that stays silent after the authorization ended: the answer stays deliverable, and the books say so',
   async (t) => {
-    const bench = await openRemoteBench(t, { deadlineMs: 50 });
+    const bench = await openRemoteBench(t);
     const account = wallet();
     bench.index(account);
     bench.server.behaviour.settle = 'error_500';
@@ -187,7 +190,7 @@ t.test(
     );
     bench.clock.offsetMs = 12 * 60_000;
     const fresh = await sign(account, { validBefore: BigInt(Math.floor(bench.clock.now() / 1000) + 60) });
-    const retry = await buy(bench, { paymentSignature: v2Header(fresh) });
+    const retry = await buyPatiently(bench, { paymentSignature: v2Header(fresh) });
     t.equal(retry.status, 200);
     t.match(bench.gate.journal.totals(), { presumed: { count: 1 }, pending: { count: 0 } });
   },

@@ -51,7 +51,7 @@ export interface Chain {
   inputOf(transaction: string): Promise<`0x${string}`>;
   /** Deploys a contract wallet (ERC-1271). @returns its address */
   deployWallet(owner: `0x${string}`): Promise<`0x${string}`>;
-  /** Sends the call as a stranger. */
+  /** Sends the call as a stranger, and waits until it is in a block. */
   send(data: `0x${string}`): Promise<`0x${string}`>;
   facilitator(): Promise<ChainFacilitator>;
 }
@@ -109,7 +109,11 @@ export async function startChain(t: Teardown): Promise<Chain> {
       const hash = await client.sendTransaction({ account: stranger!, data });
       return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
     },
-    send: (data) => client.sendTransaction({ account: stranger!, to: address, data }),
+    send: async (data) => {
+      const hash = await client.sendTransaction({ account: stranger!, to: address, data });
+      await included(hash);
+      return hash;
+    },
     facilitator: async () => {
       const key = generatePrivateKey();
       await client.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 20n });
