@@ -53,10 +53,10 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
 
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
-	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
+	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/killed.test.ts
 
 bench-workspaces: setup ## 10,000 workspaces: memory, start, sweep, noisy neighbours (WORKSPACES=500 for less)
-	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) SECONDS=$(SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
+	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) FLOOD_SECONDS=$(FLOOD_SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
 
 bench-pay: setup ## What a payment adds to a search
 	@node bench/pay.ts
