@@ -76,13 +76,13 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
 
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
-	@CRASH_ROUNDS=200 TAP_TIMEOUT=3600 node test/workspace/killed.test.ts
+	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/killed.test.ts
 
 client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts
 
 bench-workspaces: setup ## 10,000 workspaces: memory, start, sweep, noisy neighbours (WORKSPACES=500 for less)
-	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) SECONDS=$(SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
+	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) FLOOD_SECONDS=$(FLOOD_SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
 
 bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express with @x402/express
 	@node bench/pay.ts

@@ -23,7 +23,7 @@ const ACTIVE_MINUTES = 1440;
 const QUIET = 20;
 /** Requests a second that the flooded server allows one Tenant: the machine can serve them beside the quiet ones. */
 const LIMIT = Number(process.env.LIMIT || 20);
-const SECONDS = Number(process.env.SECONDS || 30);
+const SECONDS = Number(process.env.FLOOD_SECONDS || 30);
 const REFUSALS = Number(process.env.REFUSALS || 3000);
 
 interface Rented {

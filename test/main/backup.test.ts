@@ -99,6 +99,17 @@ t.test(
       query: 'anchor',
     });
     t.equal(paid.status, 200);
+    const { claims } = (await seen(quiet).send('DELETE', '')).body;
+    for (const kept of [/backup/, /its payments/, /its jobs/])
+      t.ok(
+        claims.kept.some(({ what }: { what: string }) => kept.test(what)),
+        `its receipt owns to ${kept}`,
+      );
+    t.notOk(
+      JSON.stringify((await (await new TestAgent(restored.url).rent()).send('DELETE', '')).body).includes(
+        'backup',
+      ),
+    );
     await restored.stop();
 
     const store = openStore(join(again, 'state'));

@@ -122,13 +122,21 @@ function deleteItemRoute(services: Services): Route {
   return {
     method: 'DELETE',
     path: '/agent/v1/workspaces/{id}/items/{item_id}',
-    operation: operation(
-      'deleteWorkspaceItem',
-      'Remove an item: its segments from every family at once, its file, and its running job',
-      ItemDeletedSchema,
-      [],
-      [404],
-    ),
+    operation: {
+      ...operation(
+        'deleteWorkspaceItem',
+        'Remove an item: its segments from every family at once, its file, and its running job',
+        ItemDeletedSchema,
+        [],
+        [404],
+      ),
+      success: {
+        status: 200,
+        description:
+          'It is gone from every answer, and its file is unlinked. Traces may stay in the index’s own file until they are overwritten or the workspace ends; a receipt attests the end of a whole workspace alone.',
+        schema: ItemDeletedSchema,
+      },
+    },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const itemId = params.item_id!;
