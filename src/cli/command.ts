@@ -4,6 +4,7 @@ import { ingestCommand } from './ingest.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
 import { mcpCommand } from './mcp.ts';
 import { searchCommand } from './search.ts';
+import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
 import { workspaceCommand } from './workspace.ts';
 
@@ -13,6 +14,7 @@ farthing workspace create [--minutes N] [--spend-limit USD]        rents one and
 farthing workspace use ID [TOKEN] | use none | list | usage [ID] | extend [ID] [--minutes N] | dispose [ID]
 farthing wallet new | show                                         the key is in a file of yours (mode 0600)
 farthing mcp [--budget USD]                                        MCP server on standard input and output
+farthing sign [--max-price USD]                                    headers of a 402 in, the paying header out (default 0.1)
 farthing completion bash | zsh                                     source it: eval "$(farthing completion bash)"
 
   --server URL        default: FARTHING_URL, or http://127.0.0.1:8402
@@ -39,6 +41,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Pro
     ),
   completion: completionCommand,
   mcp: mcpCommand,
+  sign: signCommand,
 };
 
 /** Runs one command. @returns its exit code; faults are explained, never thrown. */

@@ -13,6 +13,7 @@ export type {
   NamedSource,
 } from './ingest-many.ts';
 export type { SearchOptions, SearchQuery } from './search.ts';
+export { signPayment } from './sign.ts';
 export type { Source } from './source.ts';
 export type { Eip1193Signer, PaymentAccount } from './wallet.ts';
 export {

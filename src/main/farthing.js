@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** Commands that need a server's address alone; the others are the operator's. */
-const AGENT = ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'completion'];
+const AGENT = ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'sign', 'completion'];
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const script = AGENT.includes(process.argv[2]) ? './agent.ts' : './cli.ts';

@@ -1,0 +1,136 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import t, { type Test } from 'tap';
+import { startTestServer, TestAgent } from '../test-server.ts';
+
+/** What stands in the docs, copied literally but for the server's address, does what it says. */
+
+const root = resolve(import.meta.dirname, '../..');
+const server = await startTestServer(t);
+if (!existsSync(join(root, 'dist/client/index.js')))
+  spawnSync('npm', ['run', '--silent', 'build:client'], { cwd: root, stdio: 'inherit' });
+
+/** Code blocks of one language, in order. */
+function blocks(file: string, language: string): string[] {
+  const content = readFileSync(join(root, 'docs', file), 'utf8');
+  const found = [...content.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))];
+  return found.map(([, code]) => code!.replaceAll('http://127.0.0.1:8402', server.url));
+}
+
+/** Inside the tree, so that packages are found; with the samples beside it. */
+async function folderFor(t: Pick<Test, 'teardown'>): Promise<string> {
+  const folder = join(root, '.build', `docs-${process.pid}-${Math.random().toString(36).slice(2)}`);
+  await mkdir(folder, { recursive: true });
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await symlink(join(root, 'samples'), join(folder, 'samples'));
+  return folder;
+}
+
+async function run(command: string, args: readonly string[], cwd: string, home = cwd): Promise<string> {
+  const environment = { PATH: process.env.PATH, HOME: home, NO_COLOR: '1' };
+  const child = spawn(command, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((done) => child.once('exit', done));
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if ((await ended) !== 0) throw new Error(`${command} ended badly: ${out}${err}`);
+  return out;
+}
+
+async function runTypeScript(t: Pick<Test, 'teardown'>, code: string): Promise<string> {
+  const folder = await folderFor(t);
+  const path = join(folder, 'copied.ts');
+  await writeFile(path, code);
+  return run(process.execPath, [path], folder);
+}
+
+t.test('the TypeScript quickstart pays, ingests a PDF and finds its page', async (t) => {
+  const out = await runTypeScript(t, blocks('quickstart-typescript.md', 'ts')[0]!);
+  t.match(out, /almanac\.pdf: \d+ pages, searchable/);
+  t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
+  t.match(out, /spentUsd: '0\.036', heldUsd: '0', leftUsd: '0\.064'/);
+});
+
+/** One with the packages, if there is one: in the tree's own environment, or the system's. */
+function python(): string | undefined {
+  const candidates = [join(root, '.build/python/bin/python3'), 'python3'];
+  return candidates.find((path) => spawnSync(path, ['-c', 'import requests, eth_account']).status === 0);
+}
+
+const pythonPath = python();
+const needsPython = pythonPath
+  ? false
+  : 'no python3 with requests and eth-account: python3 -m venv .build/python && .build/python/bin/pip install requests eth-account';
+const needsCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl';
+
+t.test('the Python quickstart pays, ingests a PDF and finds its page', { skip: needsPython }, async (t) => {
+  const folder = await folderFor(t);
+  const out = await run(pythonPath!, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
+  t.match(out, /almanac\.pdf: \d+ pages, searchable/);
+  t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
+});
+
+t.test('the curl quickstart pays, ingests a PDF and finds its page', { skip: needsCurl }, async (t) => {
+  const home = await folderFor(t);
+  const out = await run('sh', ['-euc', blocks('quickstart-curl.md', 'sh')[0]!], root, home);
+  const [, ingested, found] = out.trim().split('\n');
+  t.match(JSON.parse(ingested!), { charged: true, item: { name: 'almanac.pdf', state: 'searchable' } });
+  t.match(JSON.parse(found!), {
+    charged: true,
+    hits: [{ item: { name: 'almanac.pdf' }, locator: { page: Number } }],
+  });
+});
+
+const recipes = blocks('recipes.md', 'ts');
+
+t.test('the recipe indexes a folder for an hour', async (t) => {
+  t.match(await runTypeScript(t, recipes[0]!), /^[89] searchable, \d failed\ncoffee\.png\n/);
+});
+
+t.test('the recipe stops at its budget', async (t) => {
+  const out = await runTypeScript(t, recipes[1]!);
+  t.match(out, /^0\.03 USD 0x\w+\n(0\.006 USD 0x\w+\n){3}stopped with 0\.002 USD left\n$/);
+});
+
+t.test('the recipe verifies a receipt', async (t) => {
+  t.match(await runTypeScript(t, recipes[2]!), /^1 item destroyed at 20\d\d-/);
+});
+
+interface HostEntry {
+  readonly command: string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+t.test('each MCP configuration starts a server with the five tools', async (t) => {
+  const home = await folderFor(t);
+  await run(process.execPath, [join(root, 'src/main/farthing.js'), 'wallet', 'new'], root, home);
+  const workspace = await new TestAgent(server.url).rent();
+  const configurations = blocks('mcp.md', 'json');
+  t.equal(configurations.length, 3);
+  for (const configuration of configurations) {
+    const copied = configuration
+      .replaceAll('/path/to/farthing', root)
+      .replace('ws_…', workspace.id)
+      .replace('fws_…', workspace.token);
+    const { mcpServers, servers } = JSON.parse(copied) as Record<string, Record<string, HostEntry>>;
+    const { url, command, args, env, headers } = (mcpServers ?? servers)!.farthing!;
+    const client = new Client({ name: 'test', version: '0' });
+    const transport = url
+      ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
+      : new StdioClientTransport({ command, args, env: { PATH: process.env.PATH!, HOME: home, ...env } });
+    await client.connect(transport, { timeout: 300_000 });
+    t.equal((await client.listTools()).tools.length, 5);
+    if (url) {
+      const usage = await client.callTool({ name: 'workspace_usage', arguments: {} });
+      t.match(usage, { structuredContent: { id: workspace.id } });
+    }
+    await client.close();
+  }
+});
