@@ -17,22 +17,28 @@ const HEIGHT = 180;
 export function Chart({ points, curves }: { points: readonly Point[]; curves: readonly Curve[] }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
+  const newest = useRef(points);
+  newest.current = points;
   useEffect(() => {
     const element = place.current;
     if (!element) return;
     const draw = () => {
       plot.current?.destroy();
-      plot.current = new UPlot(optionsOf(element, curves), dataOf(points, curves), element);
+      plot.current = new UPlot(optionsOf(element, curves), dataOf(newest.current, curves), element);
     };
     draw();
     const resize = new ResizeObserver(() =>
       plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
     );
     resize.observe(element);
+    // A canvas doesn't follow the style sheet.
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', draw);
+    const theme = new MutationObserver(draw);
+    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
       scheme.removeEventListener('change', draw);
+      theme.disconnect();
       resize.disconnect();
       plot.current?.destroy();
     };

@@ -26,7 +26,11 @@ export const HitCard = memo(({ hit, words, onOpen }: HitCardProps) => {
         <span class="unseen">
           Open {title}, {placeOf(hit)}
         </span>
-        {hasPicture(hit) ? <Thumbnail hit={hit} /> : <Snippet text={snippet ?? item.name} words={words} />}
+        {hasPicture(hit) ? (
+          <Thumbnail hit={hit} words={words} />
+        ) : (
+          <Snippet text={snippet ?? item.name} words={words} />
+        )}
       </button>
       <div class="under">
         <h3 title={item.name}>{title}</h3>
@@ -68,7 +72,7 @@ export function placeOf({ item, locator, segments }: Hit): string {
 }
 
 /** Loaded when it comes near the screen. */
-function Thumbnail({ hit }: { hit: Hit }) {
+function Thumbnail({ hit, words }: Pick<HitCardProps, 'hit' | 'words'>) {
   const place = useRef<HTMLSpanElement>(null);
   const [address, setAddress] = useState<string | null>();
   const { item, locator } = hit;
@@ -101,6 +105,7 @@ function Thumbnail({ hit }: { hit: Hit }) {
       watch.disconnect();
     };
   }, [item.id, locator]);
+  if (address === null && hit.snippet !== undefined) return <Snippet text={hit.snippet} words={words} />;
   return (
     <span
       class="thumbnail"
