@@ -92,6 +92,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     folder: join(data, 'tenants'),
     spaces: encoder.spaces,
     openShardsMax: settings.OPEN_SHARDS_MAX,
+    log: event,
   });
   const limits = { ...EXTRACT_LIMITS, bytesMax: settings.FILE_BYTES_MAX };
   const extractor = openExtractor({

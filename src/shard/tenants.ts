@@ -22,6 +22,8 @@ export interface TenantsOptions {
   readonly spaces: readonly SpaceSpec[];
   /** Indexes that are open at once; each costs three file descriptors and 64 GiB of address space. */
   readonly openShardsMax: number;
+  /** Hears of what goes on without anybody waiting for it: merges that failed. */
+  readonly log?: (event: object) => void;
 }
 
 /** An index that is open, opening or closing; a Tenant has at most one at a time. */
@@ -47,13 +49,15 @@ export class Tenants {
   readonly #folder: string;
   readonly #spaces: readonly SpaceSpec[];
   readonly #openShardsMax: number;
+  readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
   readonly #disposals = new Map<string, Promise<DisposedContents>>();
   readonly #disposed = new Set<string>();
   #closed = false;
 
-  constructor({ folder, spaces, openShardsMax }: TenantsOptions) {
+  constructor({ folder, spaces, openShardsMax, log = () => {} }: TenantsOptions) {
+    this.#log = log;
     this.#folder = resolve(folder);
     this.#spaces = spaces;
     this.#openShardsMax = openShardsMax;
@@ -84,6 +88,8 @@ export class Tenants {
     try {
       return await work((entry.opened ?? (await entry.opening)).shard);
     } finally {
+      const failure = entry.opened?.native.takeMergeFailure();
+      if (failure) this.#log({ event: 'merge_failed', tenant, failure });
       entry.leases -= 1;
       if (entry.leases === 0) entry.whenFree?.();
     }

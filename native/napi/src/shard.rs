@@ -121,6 +121,12 @@ impl NativeShard {
         self.write(env, Write::RemoveItem { id })
     }
 
+    /// Why small blocks are no longer merged until the index is opened again, told once.
+    #[napi(catch_unwind)]
+    pub fn take_merge_failure(&self) -> Option<String> {
+        self.inner.take_merge_failure().map(|error| error.to_string())
+    }
+
     /// Waits for accepted writes and open snapshots, then closes. Idempotent.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self) -> AsyncTask<CloseTask> {

@@ -49,6 +49,10 @@ impl From<heed::Error> for ShardError {
                 | MdbError::VersionMismatch
                 | MdbError::Incompatible,
             ) => Self::corrupt(format!("The index file is damaged: {error}.")),
+            // LMDB calls a write that a full disk cut short an input/output error.
+            heed::Error::Io(io) if io.raw_os_error() == Some(libc::EIO) => {
+                Self::new("storage_full", "No room is left on the disk of the index, or the disk fails.")
+            }
             heed::Error::Io(io) => Self::from_io(io),
             heed::Error::Decoding(_) => Self::corrupt("A record of the index file cannot be decoded."),
             _ => Self::internal(error.to_string()),

@@ -18,6 +18,7 @@ pub mod scan;
 pub mod scan_threads;
 pub mod snapshot;
 pub mod store;
+pub mod structure;
 #[cfg(test)]
 mod tests;
 pub mod top;

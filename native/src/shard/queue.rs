@@ -46,6 +46,8 @@ struct State {
     closing: bool,
     /// The last merge failed: none is tried again while the index stays open.
     merge_failed: bool,
+    /// Why, until somebody has been told.
+    merge_failure: Option<ShardError>,
 }
 
 /// The writes of one index.
@@ -170,10 +172,17 @@ impl WriteQueue {
             Some(plan) => merge::run(&self.store, &plan).map(|()| true),
             None => Ok(false),
         });
-        outcome.unwrap_or_else(|_| {
-            self.lock().merge_failed = true;
+        outcome.unwrap_or_else(|error| {
+            let mut state = self.lock();
+            state.merge_failed = true;
+            state.merge_failure = Some(error);
             false
         })
+    }
+
+    /// Why merging has stopped, told once.
+    pub fn take_merge_failure(&self) -> Option<ShardError> {
+        self.lock().merge_failure.take()
     }
 }
 

@@ -11,7 +11,7 @@ use super::places::reach_places;
 use super::question::{Question, Want};
 use super::queue::WriteQueue;
 use super::scan;
-use super::store::{Family, ItemEntry, Totals};
+use super::store::{Family, ItemEntry, Totals, unsealed};
 use super::top::{Ranking, Top};
 use crate::kernels;
 use crate::words::language::Language;
@@ -105,6 +105,7 @@ impl Snapshot {
 
     fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {
         let Some(value) = self.queue.store().databases.segments.get(&self.txn, &segment)? else { return Ok(None) };
+        let value = unsealed(&segment.to_be_bytes(), value)?;
         let (place, record) =
             value.split_first_chunk::<4>().ok_or_else(|| ShardError::corrupt("A segment's record is damaged."))?;
         Ok(Some((u32::from_le_bytes(*place), record)))
@@ -116,10 +117,7 @@ impl Snapshot {
         if id.is_empty() || id.len() > 500 {
             return Ok(None);
         }
-        let databases = &self.queue.store().databases;
-        let Some(entry) = databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()? else {
-            return Ok(None);
-        };
+        let Some(entry) = self.entry(id)? else { return Ok(None) };
         self.record_of(entry.sequence)
     }
 
@@ -133,8 +131,13 @@ impl Snapshot {
     }
 
     fn record_of(&self, sequence: u64) -> Result<Option<String>> {
-        let record = self.queue.store().databases.items.get(&self.txn, &sequence)?;
-        record.map(|record| text(record).map(str::to_owned)).transpose()
+        let value = self.queue.store().databases.items.get(&self.txn, &sequence)?;
+        value.map(|value| text(unsealed(&sequence.to_be_bytes(), value)?).map(str::to_owned)).transpose()
+    }
+
+    fn entry(&self, id: &str) -> Result<Option<ItemEntry>> {
+        let value = self.queue.store().databases.entries.get(&self.txn, id)?;
+        value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
     }
 
     /// The records of some Items as one JSON array; null for those that are not there.
@@ -154,10 +157,7 @@ impl Snapshot {
     pub fn items(&self, after: Option<&str>, limit: usize) -> Result<String> {
         let databases = &self.queue.store().databases;
         let from = match after.filter(|id| !id.is_empty() && id.len() <= 500) {
-            Some(id) => match databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()? {
-                Some(entry) => entry.sequence + 1,
-                None => 0,
-            },
+            Some(id) => self.entry(id)?.map_or(0, |entry| entry.sequence + 1),
             None => 0,
         };
         let mut json = String::from("[");
@@ -165,7 +165,8 @@ impl Snapshot {
             if at > 0 {
                 json.push(',');
             }
-            json.push_str(text(entry?.1)?);
+            let (sequence, value) = entry?;
+            json.push_str(text(unsealed(&sequence.to_be_bytes(), value)?)?);
         }
         json.push(']');
         Ok(json)

@@ -1,6 +1,7 @@
 //! The environment and its databases; what stands in them and how it is read.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
@@ -13,14 +14,17 @@ use serde::{Deserialize, Serialize};
 use super::block::{self, Dead, Header, Kind};
 use super::error::{Result, ShardError};
 use super::places::KnownPlaces;
+use super::structure;
 
+/// LMDB's name for its data file.
+const FILE: &str = "data.mdb";
 /// Address space of one index: fixed, because growing a map would have to stop its readers. 2,046 of them fit 47 bits.
 const MAP_BYTES: usize = 64 << 30;
 /// Snapshots of one index that may be open at once.
 const READERS_MAX: u32 = 512;
 const DATABASES_MAX: u32 = 12;
 /// Version of the databases' layout; that of blocks stands in each block.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A vector space: all its vectors were made by one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +127,8 @@ impl ItemEntry {
     }
 }
 
-/// The databases of an index. `meta`: "format", "totals", and "space/NAME" → number of a space.
+/// The databases of an index. Values of `meta` (but "format"), `items`, `entries`, `segments` and `dead` are [`sealed`]; blocks have checksums
+/// of their own. `meta`: "format", "totals", and "space/NAME" → number of a space.
 #[derive(Clone, Copy)]
 pub struct Databases {
     pub meta: Database<Str, Bytes>,
@@ -179,22 +184,23 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the environment of a folder, which must exist; an empty folder becomes an empty index.
+    /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index.
     pub fn open(folder: &Path, spaces: Vec<SpaceSpec>) -> Result<Self> {
-        let mut options = EnvOpenOptions::new().read_txn_without_tls();
-        options.map_size(MAP_BYTES).max_readers(READERS_MAX).max_dbs(DATABASES_MAX);
-        // Safety: the folder belongs to this process alone (its lock is taken at start), on a local file system.
-        let env = unsafe { options.open(folder) }?;
-        let databases = match existing(&env)? {
-            Some(databases) => databases,
-            None => create(&env)?,
-        };
+        let file = folder.join(FILE);
+        if !file.try_exists()? {
+            create_in(folder)?;
+        }
+        structure::check(&file, MAP_BYTES as u64)?;
+        let env = environment(folder)?;
+        let databases = existing(&env)?;
+        check_dead(&env, &databases)?;
         Ok(Self { env, databases, spaces, known_places: KnownPlaces::default(), checked: RwLock::default() })
     }
 
     pub fn totals(&self, txn: &RoTxn<'_>) -> Result<Totals> {
         match self.databases.meta.get(txn, "totals")? {
-            Some(json) => {
+            Some(value) => {
+                let json = unsealed(b"totals", value)?;
                 serde_json::from_slice(json).map_err(|_| ShardError::corrupt("The totals of the index are damaged."))
             }
             None => Ok(Totals::default()),
@@ -202,7 +208,8 @@ impl Store {
     }
 
     pub fn space_family(&self, txn: &RoTxn<'_>, space: &SpaceSpec) -> Result<Option<Family>> {
-        match self.databases.meta.get(txn, &format!("space/{}", space.name))? {
+        let key = format!("space/{}", space.name);
+        match self.databases.meta.get(txn, &key)?.map(|value| unsealed(key.as_bytes(), value)).transpose()? {
             Some([number]) => Ok(Some(Family::of_space(*number))),
             Some(_) => Err(ShardError::corrupt("The number of a space is damaged.")),
             None => Ok(None),
@@ -223,7 +230,9 @@ impl Store {
     }
 
     pub fn dead<'t>(&self, txn: &'t RoTxn<'_>, key: BlockKey) -> Result<Dead<'t>> {
-        Ok(Dead(self.databases.dead.get(txn, &key.bytes())?.unwrap_or_default()))
+        let key = key.bytes();
+        let value = self.databases.dead.get(txn, &key)?;
+        Ok(Dead(value.map(|value| unsealed(&key, value)).transpose()?.unwrap_or_default()))
     }
 
     /// Compares a block's checksum the first time it is read since the environment was opened.
@@ -253,9 +262,65 @@ impl Store {
     }
 }
 
-fn existing(env: &Env<WithoutTls>) -> Result<Option<Databases>> {
+/// A record with the CRC-32C of its key and itself before it, so that neither damage nor another record's place goes unnoticed.
+pub fn sealed(key: &[u8], record: &[u8]) -> Vec<u8> {
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(key), record);
+    let mut value = Vec::with_capacity(4 + record.len());
+    value.extend(checksum.to_le_bytes());
+    value.extend_from_slice(record);
+    value
+}
+
+/// The record of a value that [`sealed`] made.
+pub fn unsealed<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
+    match value.split_first_chunk::<4>() {
+        Some((checksum, record))
+            if u32::from_le_bytes(*checksum) == crc32c::crc32c_append(crc32c::crc32c(key), record) =>
+        {
+            Ok(record)
+        }
+        _ => Err(ShardError::corrupt("A record of the index does not match its checksum.")),
+    }
+}
+
+/// A removal must not be lost with the key of its block.
+fn check_dead(env: &Env<WithoutTls>, databases: &Databases) -> Result<()> {
     let txn = env.read_txn()?;
-    let Some(meta) = env.open_database::<Str, Bytes>(&txn, Some("meta"))? else { return Ok(None) };
+    for entry in databases.dead.iter(&txn)? {
+        if databases.blocks.get(&txn, entry?.0)?.is_none() {
+            return Err(ShardError::corrupt("Removals belong to a block that is not there."));
+        }
+    }
+    Ok(())
+}
+
+fn environment(folder: &Path) -> Result<Env<WithoutTls>> {
+    let mut options = EnvOpenOptions::new().read_txn_without_tls();
+    options.map_size(MAP_BYTES).max_readers(READERS_MAX).max_dbs(DATABASES_MAX);
+    // Safety: the folder belongs to this process alone (its lock is taken at start), on a local file system.
+    Ok(unsafe { options.open(folder) }?)
+}
+
+/// Makes an empty index beside its place and moves it there whole: a file that is there but empty was damaged, not begun.
+fn create_in(folder: &Path) -> Result<()> {
+    let draft = folder.join("draft");
+    if draft.try_exists()? {
+        fs::remove_dir_all(&draft)?;
+    }
+    fs::create_dir(&draft)?;
+    let env = environment(&draft)?;
+    create(&env)?;
+    env.prepare_for_closing().wait();
+    fs::rename(draft.join(FILE), folder.join(FILE))?;
+    fs::File::open(folder)?.sync_all()?;
+    fs::remove_dir_all(&draft)?;
+    Ok(())
+}
+
+fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
+    let txn = env.read_txn()?;
+    let absent = || ShardError::corrupt("A database of the index is missing.");
+    let meta = env.open_database::<Str, Bytes>(&txn, Some("meta"))?.ok_or_else(absent)?;
     match meta.get(&txn, "format")?.map(<[u8; 4]>::try_from) {
         Some(Ok(bytes)) if u32::from_le_bytes(bytes) == FORMAT => {}
         Some(Ok(bytes)) => {
@@ -266,7 +331,6 @@ fn existing(env: &Env<WithoutTls>) -> Result<Option<Databases>> {
         }
         _ => return Err(ShardError::corrupt("The index does not say its format.")),
     }
-    let absent = || ShardError::corrupt("A database of the index is missing.");
     let databases = Databases {
         meta,
         items: env.open_database(&txn, Some("items"))?.ok_or_else(absent)?,
@@ -279,22 +343,16 @@ fn existing(env: &Env<WithoutTls>) -> Result<Option<Databases>> {
     };
     // Handles of databases stay open only when the transaction that opened them is committed.
     txn.commit()?;
-    Ok(Some(databases))
+    Ok(databases)
 }
 
-fn create(env: &Env<WithoutTls>) -> Result<Databases> {
+fn create(env: &Env<WithoutTls>) -> Result<()> {
     let mut txn = env.write_txn()?;
-    let databases = Databases {
-        meta: env.create_database(&mut txn, Some("meta"))?,
-        items: env.create_database(&mut txn, Some("items"))?,
-        entries: env.create_database(&mut txn, Some("entries"))?,
-        digests: env.create_database(&mut txn, Some("digests"))?,
-        segments: env.create_database(&mut txn, Some("segments"))?,
-        blocks: env.create_database(&mut txn, Some("blocks"))?,
-        rows: env.create_database(&mut txn, Some("rows"))?,
-        dead: env.create_database(&mut txn, Some("dead"))?,
-    };
-    databases.meta.put(&mut txn, "format", &FORMAT.to_le_bytes())?;
+    let meta: Database<Str, Bytes> = env.create_database(&mut txn, Some("meta"))?;
+    for name in ["items", "entries", "digests", "segments", "blocks", "rows", "dead"] {
+        env.create_database::<Bytes, Bytes>(&mut txn, Some(name))?;
+    }
+    meta.put(&mut txn, "format", &FORMAT.to_le_bytes())?;
     txn.commit()?;
-    Ok(databases)
+    Ok(())
 }

@@ -7,7 +7,7 @@ use super::block::{Dead, Header, U32Column};
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, ItemState, PreparedSegment};
 use super::pictures::{self, PictureRow, PicturesView};
-use super::store::{BlockKey, Family, ItemEntry, SpaceSpec, Store, Totals};
+use super::store::{BlockKey, Family, ItemEntry, SpaceSpec, Store, Totals, sealed, unsealed};
 use super::vectors::{self, CodesView, VectorRows};
 use crate::words::build::{self, AnalysedText};
 use crate::words::postings::PostingsView;
@@ -77,13 +77,14 @@ impl<'s: 't, 't> Writing<'s, 't> {
     pub fn commit(mut self) -> Result<()> {
         self.flush()?;
         let json = serde_json::to_vec(&self.totals).map_err(|error| ShardError::internal(error.to_string()))?;
-        self.store.databases.meta.put(&mut self.txn, "totals", &json)?;
+        self.store.databases.meta.put(&mut self.txn, "totals", &sealed(b"totals", &json))?;
         self.txn.commit()?;
         Ok(())
     }
 
     fn entry(&self, id: &str) -> Result<Option<ItemEntry>> {
-        self.store.databases.entries.get(&self.txn, id)?.map(ItemEntry::read).transpose()
+        let value = self.store.databases.entries.get(&self.txn, id)?;
+        value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
     }
 
     fn count(&mut self, entry: &ItemEntry) {
@@ -119,8 +120,8 @@ impl<'s: 't, 't> Writing<'s, 't> {
         let (first, count) = segments.or(before.map(|before| (before.first, before.count))).unwrap_or_default();
         let entry =
             ItemEntry { sequence, first, count, bytes: item.bytes, state: item.state as u8, sha256: item.sha256 };
-        databases.items.put(&mut self.txn, &sequence, &item.json)?;
-        databases.entries.put(&mut self.txn, &item.id, &entry.to_bytes())?;
+        databases.items.put(&mut self.txn, &sequence, &sealed(&sequence.to_be_bytes(), &item.json))?;
+        databases.entries.put(&mut self.txn, &item.id, &sealed(item.id.as_bytes(), &entry.to_bytes()))?;
         if item.state != ItemState::Failed {
             databases.digests.put(&mut self.txn, &digest_key(&entry), &[])?;
         }
@@ -132,7 +133,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
         let PreparedSegment { input, words } = segment;
         let mut record = head.to_le_bytes().to_vec();
         record.extend_from_slice(input.record.as_bytes());
-        self.store.databases.segments.put(&mut self.txn, &number, &record)?;
+        self.store.databases.segments.put(&mut self.txn, &number, &sealed(&number.to_be_bytes(), &record))?;
         if let Some(words) = words {
             self.words.push((number, words.clone()));
         }
@@ -213,7 +214,8 @@ impl<'s: 't, 't> Writing<'s, 't> {
         let known = self.store.databases.meta.prefix_iter(&self.txn, "space/")?.count();
         let number = u8::try_from(known).ok().filter(|number| *number < SPACES_MAX);
         let number = number.ok_or_else(|| ShardError::new("tenant_full", "The index has seen too many spaces."))?;
-        self.store.databases.meta.put(&mut self.txn, &format!("space/{}", space.name), &[number])?;
+        let key = format!("space/{}", space.name);
+        self.store.databases.meta.put(&mut self.txn, &key, &sealed(key.as_bytes(), &[number]))?;
         Ok(Family::of_space(number))
     }
 
@@ -227,14 +229,17 @@ impl<'s: 't, 't> Writing<'s, 't> {
         let touched = self.touched(entry.first, last)?;
         for (key, dead) in touched {
             match dead {
-                Some(dead) => self.store.databases.dead.put(&mut self.txn, &key.bytes(), &dead)?,
+                Some(dead) => {
+                    let dead = sealed(&key.bytes(), &dead);
+                    self.store.databases.dead.put(&mut self.txn, &key.bytes(), &dead)?;
+                }
                 None => self.delete_block(key)?,
             }
         }
         let without = ItemEntry { count: 0, ..entry };
         self.uncount(&entry);
         self.count(&without);
-        self.store.databases.entries.put(&mut self.txn, id, &without.to_bytes())?;
+        self.store.databases.entries.put(&mut self.txn, id, &sealed(id.as_bytes(), &without.to_bytes()))?;
         Ok(())
     }
 

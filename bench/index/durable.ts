@@ -1,0 +1,165 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { open as openLmdb } from 'lmdb';
+import type { SegmentInput, Shard } from '../../src/shard/shard.ts';
+import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
+import { Random } from '../../test/random.ts';
+import { quantile } from '../agent.ts';
+import { benchItem } from './engines.ts';
+import { DIMENSIONS } from './vectors.ts';
+
+/** What does not depend on the vectors' meaning is measured with random ones. */
+const SPACES = [{ name: 'text_semantic', dimensions: DIMENSIONS, modelSha256: 'ab'.repeat(32) }];
+const SMALL_ITEMS = 300;
+const ROWS_IN_USE = 10_000;
+const random = new Random(11);
+
+async function withTenants<T>(
+  openShardsMax: number,
+  work: (tenants: Tenants, folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
+  const tenants = openTenants({ folder, spaces: SPACES, openShardsMax });
+  try {
+    return await work(tenants, folder);
+  } finally {
+    await tenants.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function vector(): Float32Array {
+  const numbers = Float32Array.from({ length: DIMENSIONS }, () => random.next() - 0.5);
+  const length = Math.hypot(...numbers);
+  return numbers.map((value) => value / length);
+}
+
+function segmentsOf(item: string, count: number): SegmentInput[] {
+  return Array.from({ length: count }, (_, place) => ({
+    record: { item, locator: {}, place, text: 'some words of a passage' },
+    words: `some words of passage ${place}`,
+    vectors: { text_semantic: vector() },
+  }));
+}
+
+const put = (shard: Shard, id: string, count: number) =>
+  shard.append(benchItem(id, count), segmentsOf(id, count));
+
+/** Rows a second in bulk, one durable small Item after the other, and lmdb's own commit on the same disk. */
+export function appendFigures() {
+  return withTenants(1, async (tenants, folder) => {
+    const bulk = segmentsOf('bulk', 8_192);
+    return tenants.use('ws_a', { create: true }, async (shard) => {
+      const started = performance.now();
+      await shard.append(benchItem('bulk', bulk.length), bulk);
+      const rows_per_second = Math.round(bulk.length / ((performance.now() - started) / 1000));
+      const small: number[] = [];
+      for (let number = 0; number < SMALL_ITEMS; number += 1) {
+        const segments = segmentsOf(`s${number}`, 1);
+        const before = performance.now();
+        await shard.append(benchItem(`s${number}`, 1), segments);
+        small.push(performance.now() - before);
+      }
+      const lmdb = await lmdbCommits(folder);
+      return {
+        rows_per_second,
+        small_item_p50_ms: quantile(small, 0.5),
+        small_item_p99_ms: quantile(small, 0.99),
+        lmdb_commit_p50_ms: quantile(lmdb, 0.5),
+        lmdb_commit_p99_ms: quantile(lmdb, 0.99),
+      };
+    });
+  });
+}
+
+async function lmdbCommits(folder: string): Promise<number[]> {
+  const database = openLmdb({ path: join(folder, 'lmdb'), overlappingSync: false });
+  const milliseconds: number[] = [];
+  for (let number = 0; number < SMALL_ITEMS; number += 1) {
+    const before = performance.now();
+    await database.put(`key${number}`, 'x'.repeat(200));
+    milliseconds.push(performance.now() - before);
+  }
+  await database.close();
+  return milliseconds;
+}
+
+/** Searches of 10,000 rows, idle and while Items are appended to the same index without a pause. */
+export function ingestFigures() {
+  return withTenants(1, (tenants) =>
+    tenants.use('ws_a', { create: true }, async (shard) => {
+      await put(shard, 'base', ROWS_IN_USE);
+      const idle = await searches(shard, 1_000);
+      const prepared = Array.from({ length: 50 }, (_, number) => segmentsOf(`n${number}`, 20));
+      let stop = false;
+      const writer = async (name: string) => {
+        for (let number = 0; !stop; number += 1) {
+          const id = `${name}${number}`;
+          await shard.append(benchItem(id, 20), prepared[number % prepared.length]!);
+        }
+      };
+      const writers = ['x', 'y'].map(writer);
+      const busy = await searches(shard, 1_000);
+      stop = true;
+      await Promise.all(writers);
+      return {
+        idle_p50_ms: quantile(idle, 0.5),
+        idle_p99_ms: quantile(idle, 0.99),
+        ingesting_p50_ms: quantile(busy, 0.5),
+        ingesting_p99_ms: quantile(busy, 0.99),
+      };
+    }),
+  );
+}
+
+async function searches(shard: Shard, count: number): Promise<number[]> {
+  const milliseconds: number[] = [];
+  const query = vector();
+  for (let number = 0; number < count; number += 1) {
+    const before = performance.now();
+    const snapshot = shard.snapshot();
+    snapshot.searchVector('text_semantic', query, 30);
+    snapshot.close();
+    milliseconds.push(performance.now() - before);
+    await new Promise(setImmediate);
+  }
+  return milliseconds;
+}
+
+/** Many Tenants with one Item each: memory, open files, and the first search of one with 10,000 rows that was closed. */
+export function tenantFigures(count: number) {
+  const openShardsMax = 512;
+  return withTenants(openShardsMax, async (tenants) => {
+    const before = residentMiB();
+    await tenants.use('ws_large', { create: true }, (shard) => put(shard, 'base', ROWS_IN_USE));
+    for (let number = 0; number < count; number += 1)
+      await tenants.use(`ws_${number}`, { create: true }, (shard) => put(shard, 'only', 1));
+    const cold: number[] = [];
+    const query = vector();
+    for (let round = 0; round < 5; round += 1) {
+      // As many others as may be open: the large one is closed by then.
+      for (let number = 0; number < Math.min(count, openShardsMax); number += 1)
+        await tenants.use(`ws_${number}`, {}, () => undefined);
+      const started = performance.now();
+      await tenants.use('ws_large', {}, (shard) => {
+        const snapshot = shard.snapshot();
+        snapshot.searchVector('text_semantic', query, 30);
+        snapshot.close();
+      });
+      cold.push(performance.now() - started);
+    }
+    return {
+      tenants: count,
+      open_indexes: tenants.openCount,
+      open_files: readdirSync('/proc/self/fd').length,
+      memory_mib_above_empty: Math.round(residentMiB() - before),
+      cold_first_search_p50_ms: quantile(cold, 0.5),
+      cold_first_search_worst_ms: Math.max(...cold),
+    };
+  });
+}
+
+function residentMiB(): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) / 1024;
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { quantile } from '../agent.ts';
+import { ENGINES } from './engines.ts';
+import { DIMENSIONS, dot, K, readF32, readF64, type VectorFiles } from './vectors.ts';
+
+/** One engine in a process of its own: node measure.ts ENGINE FILES(JSON); prints one line of JSON. */
+const [engine = '', files = '{}'] = process.argv.slice(2);
+const { rows: rowsFile, queries: queriesFile, truth: truthFile } = JSON.parse(files) as VectorFiles;
+/** Each query is asked so often: more where the whole takes less than this many searches. */
+const SEARCHES_MIN = 300;
+/** Scores of two engines differ in their last bits. */
+const TOLERANCE = 1e-5;
+
+const rows = readF32(rowsFile);
+const queries = readF32(queriesFile);
+const truth = readF64(truthFile);
+const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
+try {
+  const count = rows.length / DIMENSIONS;
+  const before = residentBytes();
+  const started = performance.now();
+  const filled = await ENGINES[engine]!.fill(rows, folder);
+  const build_s = (performance.now() - started) / 1000;
+  const { milliseconds, recall } = await searchAll(filled);
+  const resident = residentBytes() - before;
+  const disk = bytesUnder(folder);
+  await filled.close();
+  const figures = {
+    engine,
+    rows: count,
+    p50_ms: quantile(milliseconds, 0.5),
+    p99_ms: quantile(milliseconds, 0.99),
+    [`recall_at_${K}`]: recall,
+    build_s,
+    resident_bytes_per_row: Math.round(resident / count),
+    disk_bytes_per_row: Math.round(disk / count),
+  };
+  console.log(JSON.stringify(figures));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function searchAll(
+  filled: Awaited<ReturnType<(typeof ENGINES)[string]['fill']>>,
+): Promise<{ milliseconds: number[]; recall: number }> {
+  const asked = queries.length / DIMENSIONS;
+  const milliseconds: number[] = [];
+  let good = 0;
+  for (let at = 0; at < asked; at += 1) {
+    const found = await filled.search(queries.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS));
+    for (let hit = 0; hit < Math.min(K, found.length); hit += 1) {
+      const score = dot(rows, Number(found[hit]) * DIMENSIONS, queries, at * DIMENSIONS);
+      if (score >= truth[at]! - TOLERANCE) good += 1;
+    }
+  }
+  for (let search = 0; search < Math.max(asked, SEARCHES_MIN); search += 1) {
+    const from = (search % asked) * DIMENSIONS;
+    const query = queries.subarray(from, from + DIMENSIONS);
+    const before = performance.now();
+    await filled.search(query);
+    milliseconds.push(performance.now() - before);
+  }
+  return { milliseconds, recall: good / (asked * K) };
+}
+
+/** Memory that is this process's own: pages of a mapped file belong to the page cache. */
+function residentBytes(): number {
+  globalThis.gc?.();
+  const status = readFileSync('/proc/self/status', 'utf8');
+  return 1024 * Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+}
+
+function bytesUnder(path: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(path, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).blocks * 512;
+  return bytes;
+}

@@ -1,0 +1,82 @@
+import type { Test } from 'tap';
+import type { Tenants } from '../../../src/shard/tenants.ts';
+
+/** What the writer said of one tenant: each Item's number of Segments, and whether it must, may or must not be there. */
+interface Known {
+  readonly items: Map<string, { segments: number; state: 'there' | 'perhaps' | 'gone' }>;
+  disposal: 'none' | 'begun' | 'done';
+}
+
+/** Keeps what the writer said, and compares a data folder with it. */
+export class Expected {
+  readonly #tenants = new Map<string, Known>();
+  acknowledged = 0;
+
+  /** Reads one line of the writer. */
+  hear(line: string): void {
+    const [sign, verb, tenant = '', id = '', count] = line.split(' ');
+    const known = this.#of(tenant);
+    if (sign === '<') this.acknowledged += 1;
+    if (verb === 'dispose') {
+      if (sign === '>') known.disposal = 'begun';
+      if (sign === '<') known.disposal = 'done';
+      return;
+    }
+    const item = known.items.get(id) ?? { segments: Number(count), state: 'gone' as const };
+    known.items.set(id, item);
+    if (sign === '>') item.state = 'perhaps';
+    if (sign === '<') item.state = verb === 'append' ? 'there' : 'gone';
+  }
+
+  /** Looks into every tenant: whole Items only, all that were acknowledged, none that was removed, no disposed tenant. */
+  async compare(t: Test, tenants: Tenants): Promise<void> {
+    for (const [tenant, known] of this.#tenants) {
+      const exists = tenants.exists(tenant);
+      if (known.disposal === 'done') t.equal(exists, false, `${tenant} stays disposed`);
+      if (exists) await this.#compareTenant(t, tenants, tenant, known);
+      else {
+        const lost = [...known.items].filter(([, { state }]) => state === 'there').map(([id]) => id);
+        if (known.disposal === 'none') t.same(lost, [], `nothing of ${tenant} is lost`);
+        this.#tenants.delete(tenant);
+      }
+    }
+  }
+
+  #of(tenant: string): Known {
+    const known = this.#tenants.get(tenant) ?? { items: new Map(), disposal: 'none' };
+    this.#tenants.set(tenant, known);
+    return known;
+  }
+
+  async #compareTenant(t: Test, tenants: Tenants, tenant: string, known: Known): Promise<void> {
+    const problems: string[] = [];
+    await tenants.use(tenant, { create: true }, (shard) => {
+      const present = new Map(shard.items({ limit: 10_000 }).map((item) => [item.id, item]));
+      const snapshot = shard.snapshot();
+      for (const [id, item] of known.items) {
+        if (item.state === 'there' && !present.has(id)) problems.push(`${id} is lost`);
+        if (item.state === 'gone' && present.has(id)) problems.push(`${id} is back`);
+        if (present.has(id)) item.state = 'there';
+        else known.items.delete(id);
+      }
+      let sum = 0;
+      for (const id of present.keys()) {
+        const { segments = 0 } = known.items.get(id) ?? {};
+        sum += segments;
+        const found = snapshot.searchWords(`w${id}`, 64).segments;
+        const records = snapshot.records(found);
+        if (found.length !== segments || records.some((record) => record?.item !== id))
+          problems.push(`${id} has ${found.length} of ${segments} segments`);
+      }
+      const rows = snapshot.searchVector('text_semantic', new Float32Array(8).fill(0.1), sum + 10).segments
+        .length;
+      const { items, segments } = snapshot.counts();
+      if (rows !== sum || segments !== sum || items !== present.size)
+        problems.push(
+          `${rows} vectors, ${segments} segments and ${items} items counted; ${sum} and ${present.size} are there`,
+        );
+      snapshot.close();
+    });
+    t.same(problems, [], tenant);
+  }
+}

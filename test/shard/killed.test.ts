@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { Random } from '../random.ts';
+import { Expected } from './crash/expected.ts';
+import { itemOf, open, passage } from './fixtures.ts';
+
+/** `make crash-index` kills 200 times. */
+const KILLS = Number(process.env.KILLS ?? 8);
+const SEED = Number(process.env.SEED ?? 1);
+const WRITER = join(import.meta.dirname, 'crash/writer.ts');
+
+/** Runs the writer; kills it once it has been told that so many writes are durable. */
+async function runWriter(expected: Expected, command: readonly string[], killAfter: number): Promise<void> {
+  const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
+  const until = expected.acknowledged + killAfter;
+  // What it had said before it died is still read.
+  for await (const line of createInterface({ input: child.stdout })) {
+    expected.hear(line);
+    if (expected.acknowledged >= until) child.kill('SIGKILL');
+  }
+}
+
+t.test(
+  `killed ${KILLS} times while it appends, merges, removes and disposes, an index keeps whole what it acknowledged`,
+  async (t) => {
+    const folder = t.testdir();
+    const random = new Random(SEED);
+    const expected = new Expected();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const seed = SEED * 10_000 + kill;
+      await runWriter(expected, [process.execPath, WRITER, folder, String(seed)], 5 + random.below(60));
+      const tenants = open(folder);
+      await tenants.resumeDisposals();
+      await expected.compare(t, tenants);
+      await tenants.close();
+    }
+    t.ok(
+      expected.acknowledged >= 5 * KILLS,
+      `${expected.acknowledged} writes were acknowledged, seed ${SEED}`,
+    );
+  },
+);
+
+t.test('when the disk is full, an append says so, and nothing that was acknowledged is lost', async (t) => {
+  const folder = t.testdir();
+  const expected = new Expected();
+  const refused: string[] = [];
+  const hear = expected.hear.bind(expected);
+  expected.hear = (line) => {
+    if (line.startsWith('!')) refused.push(line.split(' ').at(-1)!);
+    hear(line);
+  };
+  // No file of the writer may grow over 3 MiB: for it that is what a full disk is.
+  const limited = [
+    'bash',
+    '-c',
+    'ulimit -f 3072 && exec "$@"',
+    'bash',
+    process.execPath,
+    WRITER,
+    folder,
+    '1',
+    'until-full',
+  ];
+  await runWriter(expected, limited, Number.POSITIVE_INFINITY);
+  t.same(refused, ['storage_full', 'storage_full', 'storage_full']);
+  t.ok(expected.acknowledged > 10);
+  const tenants = open(folder);
+  t.teardown(() => tenants.close());
+  await expected.compare(t, tenants);
+  await tenants.use('ws_full', {}, (shard) =>
+    shard.append(itemOf('later'), [passage('later', 'there is room again')]),
+  );
+});
