@@ -11,7 +11,7 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http bench-pay bench-encode crash crash-workspaces arm64 lint format clean
+.PHONY: help setup run test quality bench-http bench-pay bench-encode gpu gpu-check crash crash-workspaces arm64 lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,12 @@ bench-http: setup ## Latency of a search over HTTP
 
 bench-encode: setup ## What stands around the model's forward pass: SECONDS=10 DOCUMENTS=400
 	@node bench/encode.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
+
+gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
+	@scripts/gpu.sh
+
+gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
+	@node bench/gpu-check.ts
 
 arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu)
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }

@@ -60,6 +60,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     queryQueueMax: settings.QUERY_QUEUE_MAX,
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
     log: (event) => log.info(event),
+    alarm: (event) => log.error(event),
   });
   // Part of every quote and link; with a free port it is known once the server listens.
   const state = {
