@@ -15,7 +15,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,12 @@ bench-http: setup ## Latency of a search over HTTP
 
 bench-encode: setup ## What stands around the model's forward pass: SECONDS=10 DOCUMENTS=400
 	@node bench/encode.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
+
+gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
+	@scripts/gpu.sh
+
+gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
+	@node bench/gpu-check.ts
 
 arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu)
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }

@@ -1,3 +1,4 @@
+import type { LastingSession } from './lasting-session.ts';
 import { openPicture, openText, probePicture, probeText } from './opened.ts';
 import type { TowerChoice } from './protocol.ts';
 import type { Candidate, PictureTower, TextTower } from './tower.ts';
@@ -44,9 +45,9 @@ export async function chooseCandidate(
 }
 
 export async function tryText(tower: TextTower, candidate: Candidate): Promise<Trial> {
-  const { runner, report } = await openText(tower, candidate);
+  const { runner, session, report } = await openText(tower, candidate);
   try {
-    return { warmupMs: report.warmupMs, vector: await probeText(runner) };
+    return { warmupMs: report.warmupMs, vector: still(session, await probeText(runner)) };
   } finally {
     await runner.session.close();
   }
@@ -54,12 +55,18 @@ export async function tryText(tower: TextTower, candidate: Candidate): Promise<T
 
 export async function tryPicture(tower: PictureTower, candidate: Candidate): Promise<Trial> {
   const { bridge: _, ...alone } = tower;
-  const { runner, report } = await openPicture(alone, candidate, new Float32Array(0));
+  const { runner, session, report } = await openPicture(alone, candidate, new Float32Array(0));
   try {
-    return { warmupMs: report.warmupMs, vector: await probePicture(runner, alone) };
+    return { warmupMs: report.warmupMs, vector: still(session, await probePicture(runner, alone)) };
   } finally {
     await runner.session.close();
   }
+}
+
+/** The vector, if the provider that was tried made it. @throws its failure otherwise */
+function still({ loss }: LastingSession, vector: Float32Array): Float32Array {
+  if (loss !== undefined) throw new Error(loss);
+  return vector;
 }
 
 /** Cosine of two vectors of unit length. */

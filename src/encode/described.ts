@@ -130,3 +130,16 @@ export function fusionOf(manifest: Manifest, towers: Towers): FusionSettings {
   }
   return { depth, unknownLanguageShare: unknown_language_share, lists };
 }
+
+/** The reports after a provider was lost at run time; the same array when that is known already. */
+export function withLoss(
+  families: readonly FamilyReport[],
+  { model, provider, reason }: { readonly model: string; readonly provider: string; readonly reason: string },
+): readonly FamilyReport[] {
+  if (!families.some((one) => one.model === model && one.provider === provider)) return families;
+  return families.map((one) => {
+    if (one.model !== model || one.provider !== provider) return one;
+    const lost = `${provider} was lost at run time, the processor serves: ${reason}`;
+    return { ...one, provider: 'cpu', reason: one.reason ? `${one.reason}; ${lost}` : lost };
+  });
+}

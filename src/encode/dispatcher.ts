@@ -1,6 +1,6 @@
 import { FarthingError, toFarthingError } from '../domain/error.ts';
 import { CutJob, type EncoderTask, type JobKind, type PictureJob, TextJob } from './job.ts';
-import { type CutPassage, TASK_ROWS_MAX } from './protocol.ts';
+import { type CutPassage, type ProviderLoss, TASK_ROWS_MAX } from './protocol.ts';
 import { FairQueue, type Piece, type PullBounds } from './queue.ts';
 import type { Slot } from './slot.ts';
 
@@ -16,6 +16,8 @@ export interface DispatcherOptions {
   readonly towers: Readonly<Record<'query_texts' | 'passage_texts', readonly number[]>>;
   readonly log: (event: object) => void;
   readonly onTask?: (task: EncoderTask) => void;
+  /** A worker's answer tells that its provider is lost: with each answer from then on. */
+  readonly onLoss?: (loss: ProviderLoss) => void;
 }
 
 /** Counts since the start. */
@@ -229,6 +231,7 @@ export class Dispatcher {
     this.#counters.runs += totals.runs;
     this.#counters.tokens += totals.tokens;
     this.#counters.padding += totals.padding;
+    for (const loss of totals.losses ?? []) this.#options.onLoss?.(loss);
     const stride = first.stride;
     let row = 0;
     for (const { work, entries } of pieces) {

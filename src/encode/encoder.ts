@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Block, PictureSpec, Pixels } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { FusionSettings } from '../domain/fusion.ts';
-import { type FamilyReport, familiesOf, fusionOf, type SpaceSpec, spacesOf } from './described.ts';
+import { type FamilyReport, familiesOf, fusionOf, type SpaceSpec, spacesOf, withLoss } from './described.ts';
 import type { ProviderChoice } from './device.ts';
 import { Dispatcher, type EncoderCounters, taskBounds } from './dispatcher.ts';
 import { findInstalled } from './installed.ts';
@@ -82,6 +82,8 @@ export interface EncoderOptions {
   readonly provider?: ProviderChoice;
   readonly log: (event: object) => void;
   readonly onTask?: (task: EncoderTask) => void;
+  /** What an operator must see; absent: logged like the rest. */
+  readonly alarm?: (event: object) => void;
 }
 
 /**
@@ -140,9 +142,9 @@ function cuttingOf(manifest: Manifest, { texts }: Towers): CutSettings {
 class WorkerEncoder implements Encoder {
   readonly spaces: readonly SpaceSpec[];
   readonly pictureSpec: PictureSpec | undefined;
-  readonly families: readonly FamilyReport[];
   readonly fusion: FusionSettings;
   readonly workers: WorkerCounts;
+  #families: readonly FamilyReport[];
   readonly #dispatcher: Dispatcher;
   readonly #queryParts: readonly RowPart[];
   readonly #passageParts: readonly RowPart[];
@@ -161,7 +163,7 @@ class WorkerEncoder implements Encoder {
     const { towers } = settled;
     const { picture } = towers;
     this.spaces = spacesOf(towers);
-    this.families = familiesOf(
+    this.#families = familiesOf(
       towers,
       settled.missing,
       new Map(workers.reports.map((report) => [report.model, report])),
@@ -195,7 +197,17 @@ class WorkerEncoder implements Encoder {
       onTask,
       bounds: boundsOf(towers),
       towers: towersOf,
+      onLoss: (loss) => {
+        const families = withLoss(this.#families, loss);
+        if (families === this.#families) return;
+        this.#families = families;
+        (options.alarm ?? log)({ event: 'provider_lost', ...loss, serving: 'cpu' });
+      },
     });
+  }
+
+  get families(): readonly FamilyReport[] {
+    return this.#families;
   }
 
   async cutPassages(

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
+import { type LastingSession, openLasting } from './lasting-session.ts';
 import { PictureRunner } from './picture-runner.ts';
 import type { TowerReport } from './protocol.ts';
-import { openSession } from './session.ts';
 import { TextRunner } from './text-runner.ts';
 import type { Candidate, PictureTower, TextTower } from './tower.ts';
 
@@ -11,15 +11,17 @@ const WARMUP_RUNS = 3;
 
 export interface OpenedText {
   readonly runner: TextRunner;
+  readonly session: LastingSession;
   readonly report: TowerReport;
 }
 
 export async function openText(tower: TextTower, candidate: Candidate): Promise<OpenedText> {
-  const runner = new TextRunner(tower, candidate, await openSession(candidate));
+  const session = await openLasting(candidate);
+  const runner = new TextRunner(tower, candidate, session);
   const warmupMs = await median(async () => {
     await probeText(runner);
   });
-  return { runner, report: { model: tower.model, provider: candidate.provider, warmupMs } };
+  return { runner, session, report: { model: tower.model, provider: candidate.provider, warmupMs } };
 }
 
 /** The vector that a text model gives for the probe. */
@@ -31,6 +33,7 @@ export async function probeText(runner: TextRunner): Promise<Float32Array> {
 
 export interface OpenedPicture {
   readonly runner: PictureRunner;
+  readonly session: LastingSession;
   readonly report: TowerReport;
 }
 
@@ -39,13 +42,14 @@ export async function openPicture(
   candidate: Candidate,
   labels: Float32Array,
 ): Promise<OpenedPicture> {
-  const runner = new PictureRunner(withoutBridge(tower), candidate, await openSession(candidate), labels);
+  const session = await openLasting(candidate);
+  const runner = new PictureRunner(withoutBridge(tower), candidate, session, labels);
   const warmupMs = await median(async () => {
     await probePicture(runner, tower);
   });
   // The bridge comes in only now: its labels are embedded after the text model is warm.
   const whole = tower.bridge ? new PictureRunner(tower, candidate, runner.session, labels) : runner;
-  return { runner: whole, report: { model: tower.model, provider: candidate.provider, warmupMs } };
+  return { runner: whole, session, report: { model: tower.model, provider: candidate.provider, warmupMs } };
 }
 
 function withoutBridge({ bridge: _, ...tower }: PictureTower): PictureTower {

@@ -70,10 +70,19 @@ export interface TowerChoice {
   readonly rejected: readonly { readonly provider: string; readonly reason: string }[];
 }
 
+/** A provider that failed at run time; the processor serves in its place. */
+export interface ProviderLoss {
+  readonly model: string;
+  readonly provider: string;
+  readonly reason: string;
+}
+
 export interface WorkTotals {
   readonly runs: number;
   readonly tokens: number;
   readonly padding: number;
+  /** Present once a provider of this worker is lost. */
+  readonly losses?: readonly ProviderLoss[];
 }
 
 /** Most rows of one task: the size of the shared memory. */

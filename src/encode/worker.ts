@@ -60,12 +60,21 @@ class Worker {
       case 'choose':
         return this.#choose();
       case 'texts':
-        return this.#encodeTexts(task);
+        return this.#withLosses(await this.#encodeTexts(task));
       case 'pictures':
-        return this.#encodePictures(task);
+        return this.#withLosses(await this.#encodePictures(task));
       case 'cut':
         return this.#cut(task);
     }
+  }
+
+  #withLosses(totals: WorkTotals): WorkTotals {
+    const losses = [...this.#texts, this.#picture].flatMap((opened) =>
+      opened?.session.loss === undefined
+        ? []
+        : [{ model: opened.report.model, provider: opened.report.provider, reason: opened.session.loss }],
+    );
+    return losses.length > 0 ? { ...totals, losses } : totals;
   }
 
   async #choose(): Promise<TowerChoice[]> {

@@ -78,6 +78,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
       metrics.logged(event);
       log.info(event);
     },
+    alarm: (event) => {
+      metrics.logged(event);
+      log.error(event);
+    },
     onTask: metrics.encoded,
   });
   // Part of every quote and link; with a free port it is known once the server listens.
