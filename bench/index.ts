@@ -20,6 +20,8 @@ const [TENANTS = 0] = numbers(process.env.TENANTS, '10000');
 const [QUERIES = 0] = numbers(process.env.QUERIES, '100');
 /** Above it a graph takes more than minutes to build. */
 const [GRAPH_ROWS_MAX = 0] = numbers(process.env.GRAPH_ROWS_MAX, '100000');
+/** Fewer are encoded sooner; the rest are perturbed copies then. */
+const [SENTENCES = 0] = numbers(process.env.SENTENCES, '1000000');
 const CACHE = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-bench-index'));
 const MEASURE = join(import.meta.dirname, 'index/measure.ts');
 const run = promisify(execFile);
@@ -34,7 +36,10 @@ const engines: object[] = [];
 for (const rows of ROWS) {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   try {
-    const files = await writeVectors(folder, CACHE, rows, QUERIES);
+    const files = await writeVectors(folder, CACHE, rows, {
+      queriesMax: QUERIES,
+      sentencesMax: SENTENCES,
+    });
     console.log(
       `\n${rows} rows of 384 dimensions: ${files.real} sentences, ${rows - files.real} perturbed copies; k 30, one client`,
     );

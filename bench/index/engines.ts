@@ -100,7 +100,8 @@ interface Usearch {
 async function fillUsearchExact(rows: Float32Array): Promise<Filled> {
   const { exactSearch, MetricKind } = peers('usearch') as Usearch;
   return {
-    search: (query) => exactSearch(rows, query, DIMENSIONS, K, MetricKind.IP, 1).keys,
+    // A copy: it reads from the start of a view's buffer.
+    search: (query) => exactSearch(rows, query.slice(), DIMENSIONS, K, MetricKind.IP, 1).keys,
     close: () => {},
   };
 }

@@ -21,9 +21,9 @@ export const hasSciFact = (): boolean => existsSync(SCIFACT);
 
 /**
  * Sentences of SciFact's abstracts and its 300 claims, encoded by the installed text model. The first call encodes, which
- * takes minutes; the vectors are kept in `cacheFolder` under the model's SHA-256.
+ * takes minutes unless `sentencesMax` says less; the vectors are kept in `cacheFolder` under the model's SHA-256.
  */
-export async function sentenceVectors(cacheFolder: string): Promise<BenchVectors> {
+export async function sentenceVectors(cacheFolder: string, sentencesMax: number): Promise<BenchVectors> {
   const encoder = await openEncoder({
     modelsFolder: join(ROOT, 'models'),
     cacheFolder,
@@ -53,13 +53,11 @@ export async function sentenceVectors(cacheFolder: string): Promise<BenchVectors
       await writeFile(path, new Uint8Array(vectors.buffer));
       return vectors;
     };
+    const sentences = abstracts.flatMap(({ text }) => sentencesOf(text)).slice(0, sentencesMax);
     const claimTexts = claims.map(({ text }) => text);
     return {
       dimensions: space.dimensions,
-      rows: await encode(
-        'sentences',
-        abstracts.flatMap(({ text }) => sentencesOf(text)),
-      ),
+      rows: await encode(`sentences-${sentences.length}`, sentences),
       queries: await encode('claims', claimTexts),
     };
   } finally {

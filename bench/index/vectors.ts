@@ -22,9 +22,9 @@ export async function writeVectors(
   folder: string,
   cache: string,
   count: number,
-  queriesMax: number,
+  { queriesMax, sentencesMax }: { readonly queriesMax: number; readonly sentencesMax: number },
 ): Promise<VectorFiles> {
-  const { rows: sentences, queries } = await sentenceVectors(cache);
+  const { rows: sentences, queries } = await sentenceVectors(cache, sentencesMax);
   const available = sentences.length / DIMENSIONS;
   const rows = new Float32Array(count * DIMENSIONS);
   rows.set(sentences.subarray(0, Math.min(count, available) * DIMENSIONS));
