@@ -29,16 +29,23 @@ const LIKENESS_SHARE = 0.9;
 /** Share by which likeness orders near-identical pictures among themselves. */
 const LIKENESS_TIEBREAK = 0.01;
 
-interface Candidate {
-  readonly kind: ScoredList['kind'];
-  readonly members: Set<number>;
-  first: number;
+type Kind = ScoredList['kind'];
+
+/** What the lists of one kind say about a place. */
+interface Side {
   likeness: number;
   identity: number;
   confidence: number;
   best: number;
   segment: number;
   family: Family;
+}
+
+interface Candidate {
+  readonly members: Set<number>;
+  first: number;
+  /** A page may be found by its text and by its look: the better of both counts, never their sum. */
+  readonly sides: Partial<Record<Kind, Side>>;
 }
 
 /**
@@ -56,24 +63,31 @@ export function fuse(
   const candidates = new Map<number, Candidate>();
   for (const list of lists) addList(candidates, list, placeOf, depth, weightOf(lists, list.kind));
   const topConfidence = { passages: 0, pictures: 0 };
-  for (const { kind, confidence } of candidates.values())
-    topConfidence[kind] = Math.max(topConfidence[kind], confidence);
+  for (const { sides } of candidates.values()) {
+    for (const kind of KINDS)
+      topConfidence[kind] = Math.max(topConfidence[kind], sides[kind]?.confidence ?? 0);
+  }
   const identical = lists.some((list) => list.nearIdentical);
-  const fused = [...candidates.values()].map((candidate) => ({
-    candidate,
-    score:
-      topConfidence[candidate.kind] *
-      (candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness),
-  }));
+  const fused = [...candidates.values()].map((candidate) => {
+    const scored = KINDS.flatMap((kind) => {
+      const side = candidate.sides[kind];
+      if (!side) return [];
+      const likeness = kind === 'pictures' && identical ? pictureScore(side) : side.likeness;
+      return [{ side, score: topConfidence[kind] * likeness }];
+    });
+    return { candidate, ...scored.reduce((best, other) => (other.score > best.score ? other : best)) };
+  });
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
-  return fused.slice(0, k).map(({ candidate: { segment, family, confidence, members }, score }) => ({
-    segment,
-    family,
+  return fused.slice(0, k).map(({ candidate, side, score }) => ({
+    segment: side.segment,
+    family: side.family,
     score,
-    confidence,
-    segments: members.size,
+    confidence: side.confidence,
+    segments: candidate.members.size,
   }));
 }
+
+const KINDS: readonly Kind[] = ['passages', 'pictures'];
 
 /** Distinct places at the head of a list: how deep it really reaches. */
 export function countPlaces(segments: Uint32Array, placeOf: (segment: number) => number): number {
@@ -102,17 +116,19 @@ function addList(
   for (const { place, segment, score, members } of heads) {
     const scaled = list.nearIdentical ? score : spread > 0 ? (score - top + spread) / spread : 1;
     const share = list.nearIdentical ? 1 : weightOfKind > 0 ? list.weight / weightOfKind : 0;
-    const candidate = candidates.get(place) ?? newCandidate(list.kind, segment, list.family);
+    const candidate = candidates.get(place) ?? { members: new Set(), first: segment, sides: {} };
     candidates.set(place, candidate);
-    if (list.nearIdentical) candidate.identity = scaled;
-    else candidate.likeness += share * scaled;
+    const side = candidate.sides[list.kind] ?? newSide(segment, list.family);
+    candidate.sides[list.kind] = side;
+    if (list.nearIdentical) side.identity = scaled;
+    else side.likeness += share * scaled;
     // The same picture says more than any likeness.
-    if (list.nearIdentical || share * scaled > candidate.best) {
-      candidate.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
-      candidate.segment = segment;
-      candidate.family = list.family;
+    if (list.nearIdentical || share * scaled > side.best) {
+      side.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
+      side.segment = segment;
+      side.family = list.family;
     }
-    candidate.confidence = Math.max(candidate.confidence, list.confidence(score));
+    side.confidence = Math.max(side.confidence, list.confidence(score));
     for (const member of members) {
       candidate.members.add(member);
       candidate.first = Math.min(candidate.first, member);
@@ -120,21 +136,11 @@ function addList(
   }
 }
 
-function newCandidate(kind: ScoredList['kind'], segment: number, family: Family): Candidate {
-  return {
-    kind,
-    members: new Set(),
-    first: segment,
-    likeness: 0,
-    identity: 0,
-    confidence: 0,
-    best: -1,
-    segment,
-    family,
-  };
+function newSide(segment: number, family: Family): Side {
+  return { likeness: 0, identity: 0, confidence: 0, best: -1, segment, family };
 }
 
-function pictureScore({ likeness, identity }: Candidate): number {
+function pictureScore({ likeness, identity }: Side): number {
   if (identity === 0) return LIKENESS_SHARE * likeness;
   const rest = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
   return LIKENESS_SHARE + rest * identity + LIKENESS_TIEBREAK * likeness;
