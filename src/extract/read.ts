@@ -2,17 +2,15 @@ import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '
 import { FarthingError } from '../domain/error.ts';
 import { decodeText } from './charset.ts';
 import { embeddedPictures } from './embedded.ts';
-import { readHtml } from './html.ts';
-import { readMarkdown } from './markdown.ts';
 import { OFFICE_FORMATS, openOffice, readOffice } from './office.ts';
 import { extractPdf, openPdf, tooManyCharacters } from './pdf.ts';
 import type { Pdfium } from './pdfium.ts';
 import { greyOfPicture, openPicture, type PictureType, readPictures } from './picture.ts';
-import { readPlain } from './plain.ts';
 import type { Done } from './program.ts';
 import { recognise } from './recognise.ts';
 import { corrupt, unsupported } from './refusal.ts';
 import { ShotMerger } from './shots.ts';
+import { type ReadText, TEXT_READERS } from './text-readers.ts';
 import { JUDGED_SIDE_PIXELS, looksWritten } from './written.ts';
 
 /** What the readers of all types share, in the child process. */
@@ -31,12 +29,6 @@ export interface Sink {
 
 /** A block longer than this is cut, so that no message is over its limit. */
 export const BLOCK_LENGTH_MAX = 64 * 1024;
-
-const TEXT_READERS: Readonly<Record<string, (text: string) => { title?: string; blocks: Block[] }>> = {
-  'text/plain': readPlain,
-  'text/markdown': readMarkdown,
-  'text/html': readHtml,
-};
 
 /** Recognises a file and opens it. @throws media_type_unsupported, file_empty, file_corrupt, file_encrypted, document_too_large. */
 export async function openFile(
@@ -66,7 +58,9 @@ export async function extractFile(
   const { pdfium, limits, pictureSpec } = reading;
   if (mediaType === 'application/pdf') return extractPdf(pdfium, bytes, limits, pictureSpec, cutting(sink));
   if (Object.hasOwn(OFFICE_FORMATS, mediaType)) return extractOffice(bytes, mediaType, reading, sink);
-  const readText = TEXT_READERS[mediaType];
+  const readText: ReadText | undefined = Object.hasOwn(TEXT_READERS, mediaType)
+    ? TEXT_READERS[mediaType as keyof typeof TEXT_READERS]
+    : undefined;
   if (!readText) {
     if (!mediaType.startsWith('image/')) throw unsupported(mediaType);
     return extractPicture(bytes, mediaType as PictureType, reading, sink);

@@ -1,18 +1,22 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { FarthingError } from '../domain/error.ts';
 import { decodeText } from './charset.ts';
+import { csvSeparator } from './csv.ts';
 import { looksLikeHtml } from './html.ts';
 import { looksLikeMarkdown } from './markdown.ts';
 import { mediaFormat } from './media-types.ts';
 import { isEncryptedOffice, officeType } from './office.ts';
 import { type PictureType, pictureTypeOf } from './picture.ts';
 import { unsupported } from './refusal.ts';
+import type { TEXT_READERS } from './text-readers.ts';
+
+type TextType = keyof typeof TEXT_READERS;
 
 /** A file's type by its content. */
 export type Recognised =
   | {
       readonly kind: 'text';
-      readonly mediaType: 'text/plain' | 'text/markdown' | 'text/html';
+      readonly mediaType: TextType;
       readonly text: string;
     }
   | { readonly kind: 'document'; readonly mediaType: 'application/pdf' }
@@ -33,11 +37,7 @@ function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
 }
 
 /** Formats that are written in letters and need a reader of their own. */
-const LETTERED: readonly [RegExp, string][] = [
-  [/^\{\\rtf/, 'application/rtf'],
-  [/^%!PS/, 'application/postscript'],
-  [/^<\?xml[\s]/, 'application/xml'],
-];
+const LETTERED: readonly [RegExp, string][] = [[/^%!PS/, 'application/postscript']];
 
 /**
  * What the bytes are. The name is only asked whether text is meant as Markdown.
@@ -75,5 +75,12 @@ function recogniseText(text: string, name: string | undefined): Recognised {
   if (looksLikeHtml(start)) return { kind: 'text', mediaType: 'text/html', text };
   const lettered = LETTERED.find(([pattern]) => pattern.test(start));
   if (lettered) throw unsupported(lettered[1]);
-  return { kind: 'text', mediaType: looksLikeMarkdown(text, name) ? 'text/markdown' : 'text/plain', text };
+  return { kind: 'text', mediaType: textType(start, text, name), text };
+}
+
+function textType(start: string, text: string, name: string | undefined): TextType {
+  if (/^\{\\rtf/.test(start)) return 'application/rtf';
+  if (/^<\?xml\s/.test(start)) return 'application/xml';
+  if (csvSeparator(start) !== undefined) return 'text/csv';
+  return looksLikeMarkdown(text, name) ? 'text/markdown' : 'text/plain';
 }

@@ -3,7 +3,7 @@ import { FarthingError } from '../domain/error.ts';
 
 /** What can be read, for people. */
 const READABLE_NAMES =
-  'plain text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB, JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG, uncompressed BMP, MP4, MOV, WebM, MKV, AVI, WAV, MP3, FLAC, OGG, Opus or M4A';
+  'plain text, Markdown, HTML, CSV, XML, RTF, PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB, JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG, uncompressed BMP, MP4, MOV, WebM, MKV, AVI, WAV, MP3, FLAC, OGG, Opus or M4A';
 
 export function unsupported(mediaType: string | undefined): FarthingError {
   const what =

@@ -35,17 +35,25 @@ const LIKENESS_SHARE = 0.9;
 /** Share by which likeness orders near-identical pictures among themselves. */
 const LIKENESS_TIEBREAK = 0.01;
 
-interface Candidate {
-  readonly kind: ScoredList['kind'];
-  /** Segments of the place that any list holds; the earliest of them. */
-  members: number;
-  first: number;
+type Kind = ScoredList['kind'];
+const KINDS: readonly Kind[] = ['passages', 'pictures'];
+
+/** What the lists of one kind say about a place. */
+interface Side {
   likeness: number;
   identity: number;
   confidence: number;
   best: number;
   segment: number;
   family: Family;
+}
+
+interface Candidate {
+  /** Segments of the place that any list holds; the earliest of them. */
+  members: number;
+  first: number;
+  /** A page may be found by its text and by its look: the better of both counts, never their sum. */
+  readonly sides: Partial<Record<Kind, Side>>;
   /** Only when it is asked for. */
   readonly said: HitExplanation['lists'][number][];
 }
@@ -66,21 +74,36 @@ export function fuse(
   for (const list of lists)
     addList(candidates, counted, list, { depth, explain }, weightOf(lists, list.kind));
   const topConfidence = { passages: 0, pictures: 0 };
-  for (const { kind, confidence } of candidates.values())
-    topConfidence[kind] = Math.max(topConfidence[kind], confidence);
-  const identical = lists.some((list) => list.nearIdentical);
-  const fused: { candidate: Candidate; score: number }[] = [];
-  for (const candidate of candidates.values()) {
-    const likeness =
-      candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness;
-    fused.push({ candidate, score: topConfidence[candidate.kind] * likeness });
+  for (const { sides } of candidates.values()) {
+    for (const kind of KINDS)
+      topConfidence[kind] = Math.max(topConfidence[kind], sides[kind]?.confidence ?? 0);
   }
+  const identical = lists.some((list) => list.nearIdentical);
+  const fused: { candidate: Candidate; kind: Kind; score: number }[] = [];
+  for (const candidate of candidates.values())
+    fused.push({ candidate, ...betterSide(candidate, topConfidence, identical) });
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
-  return fused.slice(0, k).map(({ candidate, score }) => {
-    const { segment, family, confidence, members, kind, said } = candidate;
+  return fused.slice(0, k).map(({ candidate: { sides, members, said }, kind, score }) => {
+    const { segment, family, confidence } = sides[kind]!;
     const explanation = { lists: said, kind, kind_confidence: topConfidence[kind] };
     return { segment, family, score, confidence, segments: members, ...(explain && { explanation }) };
   });
+}
+
+function betterSide(
+  { sides }: Candidate,
+  topConfidence: Readonly<Record<Kind, number>>,
+  identical: boolean,
+): { kind: Kind; score: number } {
+  let better: { kind: Kind; score: number } | undefined;
+  for (const kind of KINDS) {
+    const side = sides[kind];
+    if (!side) continue;
+    const likeness = kind === 'pictures' && identical ? pictureScore(side) : side.likeness;
+    const score = topConfidence[kind] * likeness;
+    if (!better || score > better.score) better = { kind, score };
+  }
+  return better!;
 }
 
 function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): number {
@@ -108,20 +131,22 @@ function addList(
     const segment = segments[at]!;
     let candidate = candidates.get(place);
     if (!candidate) {
-      candidate = newCandidate(list.kind, segment, list.family);
+      candidate = { members: 0, first: segment, sides: {}, said: [] };
       candidates.set(place, candidate);
     }
+    candidate.sides[list.kind] ??= newSide(segment, list.family);
+    const side = candidate.sides[list.kind]!;
     const scaled = list.nearIdentical ? score : spread > 0 ? (score - top + spread) / spread : 1;
-    if (list.nearIdentical) candidate.identity = scaled;
-    else candidate.likeness += share * scaled;
+    if (list.nearIdentical) side.identity = scaled;
+    else side.likeness += share * scaled;
     // The same picture says more than any likeness.
-    if (list.nearIdentical || share * scaled > candidate.best) {
-      candidate.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
-      candidate.segment = segment;
-      candidate.family = list.family;
+    if (list.nearIdentical || share * scaled > side.best) {
+      side.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
+      side.segment = segment;
+      side.family = list.family;
     }
     const confidence = list.confidence(score);
-    candidate.confidence = Math.max(candidate.confidence, confidence);
+    side.confidence = Math.max(side.confidence, confidence);
     rank += 1;
     if (explain) {
       const { name, family } = list;
@@ -165,22 +190,11 @@ function countMembers(
   }
 }
 
-function newCandidate(kind: ScoredList['kind'], segment: number, family: Family): Candidate {
-  return {
-    kind,
-    members: 0,
-    first: segment,
-    likeness: 0,
-    identity: 0,
-    confidence: 0,
-    best: -1,
-    segment,
-    family,
-    said: [],
-  };
+function newSide(segment: number, family: Family): Side {
+  return { likeness: 0, identity: 0, confidence: 0, best: -1, segment, family };
 }
 
-function pictureScore({ likeness, identity }: Candidate): number {
+function pictureScore({ likeness, identity }: Side): number {
   if (identity === 0) return LIKENESS_SHARE * likeness;
   const rest = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
   return LIKENESS_SHARE + rest * identity + LIKENESS_TIEBREAK * likeness;

@@ -166,3 +166,17 @@ t.test('it gives what the plain formula gives, to the last bit, for random lists
   }
   t.equal(rounds, 300);
 });
+
+t.test('a page found by its text is not outranked by one whose look is added to a worse text', async (t) => {
+  const meaning = list('text_semantic', 'passages', [
+    [1, 0.9],
+    [2, 0.6],
+    [3, 0.3],
+  ]);
+  const looks = list('visual', 'pictures', [
+    [12, 0.5],
+    [13, 0.1],
+  ]);
+  const [first] = fuse([meaning, looks], (segment) => segment % 10, options);
+  t.match(first, { segment: 1, family: 'text_semantic' });
+});
