@@ -129,6 +129,10 @@ t.test('what is not MCP is refused in order, and GET has nothing to stream', asy
   });
   t.equal(answer.status, 400);
   t.match(await answer.json(), { jsonrpc: '2.0', error: { code: Number } });
+  const batch = await fetch(`${server.url}/mcp`, { method: 'POST', body: ' [{"jsonrpc": "2.0"}]' });
+  t.match(await batch.json(), { code: 'request_malformed', status: 400 });
+  const large = await fetch(`${server.url}/mcp`, { method: 'POST', body: 'x'.repeat(17 * 2 ** 20) });
+  t.equal(large.status, 413);
 });
 
 t.test(

@@ -1,31 +1,54 @@
+import { FarthingError } from '../../domain/error.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Route } from '../route.ts';
 
 /** Answers one MCP request in the words of the web platform. */
 export type McpAnswer = (request: Request, left: AbortSignal) => Promise<Response>;
 
+/** Calls that may run at once; a paid ingest may wait for its job for a minute. */
+const CALLS_MAX = 256;
+/** Of all bodies together: nobody has paid for anything when they are read. */
+const BYTES_MAX = 256 * 2 ** 20;
+const ARRAY = 0x5b;
+/** They belong to the connection; the body is whole by now. */
+const HOP_BY_HOP = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
+
 /** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
 export function mcpRoute(answer: McpAnswer, bodyBytesMax: number): Route {
+  const running = { calls: 0, bytes: 0 };
   return {
     method: 'POST',
     path: '/mcp',
     handle: async (exchange) => {
-      const { path, query, headers } = exchange.head;
-      const body = await exchange.body.whole(bodyBytesMax);
-      const request = new Request(`http://mcp${path}${query === '' ? '' : `?${query}`}`, {
-        method: 'POST',
-        headers: [...headers].filter(([name]) => !HOP_BY_HOP.has(name)),
-        body: new Uint8Array(body),
-      });
-      const response = await answer(request, exchange.signal);
-      const type = response.headers.get('content-type');
-      return {
-        status: response.status,
-        headers: { 'Cache-Control': 'no-store', ...(type && { 'Content-Type': type }) },
-        raw: new Uint8Array(await response.arrayBuffer()),
-      };
+      const bytes = Math.min(Number(exchange.header('content-length') ?? bodyBytesMax), bodyBytesMax);
+      if (running.calls >= CALLS_MAX || running.bytes + bytes > BYTES_MAX)
+        throw new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+      running.calls += 1;
+      running.bytes += bytes;
+      try {
+        const response = await answer(await readRequest(exchange, bodyBytesMax), exchange.signal);
+        const type = response.headers.get('content-type');
+        return {
+          status: response.status,
+          headers: { 'Cache-Control': 'no-store', ...(type && { 'Content-Type': type }) },
+          raw: new Uint8Array(await response.arrayBuffer()),
+        };
+      } finally {
+        running.calls -= 1;
+        running.bytes -= bytes;
+      }
     },
   };
 }
 
-/** They belong to the connection; the body is whole by now. */
-const HOP_BY_HOP = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
+async function readRequest({ head, body }: Exchange, bodyBytesMax: number): Promise<Request> {
+  const bytes = await body.whole(bodyBytesMax);
+  // Each message of a batch would be a request of its own: one could be hundreds.
+  if (bytes.find((byte) => byte > 0x20) === ARRAY)
+    throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
+  return new Request(`http://mcp${head.path}${head.query === '' ? '' : `?${head.query}`}`, {
+    method: 'POST',
+    headers: [...head.headers].filter(([name]) => !HOP_BY_HOP.has(name)),
+    body: new Uint8Array(bytes),
+  });
+}
