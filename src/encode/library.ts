@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
@@ -67,7 +68,8 @@ export class Library {
       );
       models.push({ name, family, licence, revision, ...(note && { note }), used, installed, files });
     }
-    await verification.save();
+    // A folder that the server has not made yet is left to it: it tells a first start by that.
+    if (existsSync(this.#cacheFolder)) await verification.save();
     return models;
   }
 

@@ -26,6 +26,7 @@ farthing settings                      every setting, its default and what it is
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
 farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, completion
 ${MODELS_HELP}
+farthing doctor [--json]               looks at the host, the models and the settings; exit code 1 when there is a problem
 
 Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
 
@@ -114,6 +115,12 @@ function ledger(words: readonly string[]): Promise<number> {
   });
 }
 
+async function doctor(words: readonly string[]): Promise<number> {
+  const { doctorCommand } = await import('./doctor.ts');
+  const kernel = process.env.FARTHING_KERNEL;
+  return doctorCommand(words, readConfig(process.env), kernel, (line) => console.log(line));
+}
+
 async function models(words: readonly string[]): Promise<number> {
   const { modelsCommand, terminalOutput } = await import('./models.ts');
   return modelsCommand(words, readConfig(process.env), terminalOutput());
@@ -130,6 +137,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
   if (words[0] === 'ledger') return ledger(words.slice(1));
   if (words[0] === 'models') return models(words.slice(1));
+  if (words[0] === 'doctor') return doctor(words.slice(1));
   for (const length of [2, 1]) {
     const command = COMMANDS[words.slice(0, length).join(' ')];
     const values = words.slice(length);
