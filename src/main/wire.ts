@@ -62,6 +62,8 @@ export interface Parts {
   close(): Promise<void>;
 }
 
+/** An index that nobody asked for ten minutes is closed; opening it again takes some milliseconds. */
+const SHARD_IDLE_MS = 600_000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 const DAY_MS = 86_400_000;
 /** Small JSON bodies: a workspace's creation or extension. */
@@ -246,6 +248,9 @@ export async function wire(options: WireOptions): Promise<Parts> {
     sweep: async () => {
       await workspaces.sweep().catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
       await payerIndex.sweep();
+      await tenants
+        .closeIdle(SHARD_IDLE_MS)
+        .catch((error: unknown) => log.error({ event: 'close_failed', err: error }));
     },
     snapshot: () => snapshotOf({ encoder, extractor, gate, tenants, workspaces }),
     drain: () => {

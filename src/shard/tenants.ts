@@ -31,6 +31,8 @@ interface Entry {
   readonly opening: Promise<{ native: NativeShard; shard: Shard }>;
   opened?: { native: NativeShard; shard: Shard };
   leases: number;
+  /** Of the monotonic clock, when it was last given back. */
+  usedAt: number;
   /** Set once it is to close; whoever needs the Tenant again waits for it. */
   closing?: Promise<void>;
   whenFree?: () => void;
@@ -91,6 +93,7 @@ export class Tenants {
       const failure = entry.opened?.native.takeMergeFailure();
       if (failure) this.#log({ event: 'merge_failed', tenant, failure });
       entry.leases -= 1;
+      entry.usedAt = performance.now();
       if (entry.leases === 0) entry.whenFree?.();
     }
   }
@@ -124,6 +127,15 @@ export class Tenants {
         await this.#closeEntry(tenant, entry);
       }),
     );
+  }
+
+  /** Closes every index that nobody has used for so long: its memory and its files are given back. */
+  async closeIdle(idleMs: number): Promise<void> {
+    const before = performance.now() - idleMs;
+    const idle = [...this.#entries].filter(
+      ([, { leases, usedAt, opened }]) => opened !== undefined && leases === 0 && usedAt <= before,
+    );
+    await Promise.all(idle.map(([tenant, entry]) => this.#closeEntry(tenant, entry)));
   }
 
   /** Tenants whose index is open. */
@@ -171,7 +183,7 @@ export class Tenants {
     const folder = join(this.folder(tenant), 'shard');
     if (!create && !existsSync(join(folder, 'data.mdb'))) throw this.#notFound();
     const opening = this.#openNative(folder);
-    const entry: Entry = { opening, leases: 0 };
+    const entry: Entry = { opening, leases: 0, usedAt: performance.now() };
     // Whoever asked gets the error; the next one tries again.
     opening.catch(() => {
       if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
@@ -224,7 +236,7 @@ export class Tenants {
   async #lastContents(tenant: string): Promise<DisposedContents> {
     const folder = join(this.folder(tenant), 'shard');
     if (!existsSync(join(folder, 'data.mdb'))) return NOTHING;
-    const entry = this.#entries.get(tenant) ?? { opening: this.#openNative(folder), leases: 0 };
+    const entry = this.#entries.get(tenant) ?? { opening: this.#openNative(folder), leases: 0, usedAt: 0 };
     try {
       const { shard } = await entry.opening;
       return await contentsOf(shard);

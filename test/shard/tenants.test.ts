@@ -195,3 +195,18 @@ t.test('a disposed tenant stays gone, unless it may return', async (t) => {
   );
   t.equal(await tenants.use('payer_b', { create: true }, () => 2), 2);
 });
+
+t.test('indexes that nobody uses are closed, those in use are not, and all are opened again', async (t) => {
+  const tenants = open(t.testdir());
+  t.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, fill);
+  await tenants.use('ws_b', { create: true }, async (shard) => {
+    await fill(shard);
+    await tenants.closeIdle(3_600_000);
+    t.equal(tenants.openCount, 2, 'an hour has not passed');
+    await tenants.closeIdle(0);
+    t.equal(tenants.openCount, 1);
+    t.equal(shard.item('a')?.id, 'a');
+  });
+  t.equal(await tenants.use('ws_a', {}, (shard) => shard.item('a')?.id), 'a');
+});
