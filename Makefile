@@ -11,7 +11,7 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 
-.PHONY: help setup run test quality bench-http bench-pay crash crash-workspaces arm64 lint format clean
+.PHONY: help setup run test quality bench-http bench-pay crash crash-workspaces fuzz arm64 lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,9 @@ bench-pay: setup ## What a payment adds to a search
 
 crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7
 	@KILLS=$(KILLS) SEED=$(SEED) node test/payment/crash/main.ts
+
+fuzz: setup ## Read changed files of every kind: FUZZ_SECONDS=3600 FUZZ_SEED=7
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'native format' 'native lint'
