@@ -15,7 +15,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -98,6 +98,7 @@ crash: setup ## Kill a server under paid traffic and compare the books: KILLS=10
 
 docs: setup ## Write docs/configuration.md anew from the settings
 	@node src/main/cli.ts settings > docs/configuration.md
+
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
 	@node bench/search.ts $(ABSTRACTS)
 
@@ -114,6 +115,9 @@ crash-index: setup ## Kill the writer of an index 200 times: KILLS=1000 SEED=7
 
 damage-index: setup ## Damage an index file in 1,000 ways: CASES=5000 SEED=7
 	@CASES=$(or $(CASES),1000) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/damaged.test.ts
+
+fuzz: setup ## Read changed files of every kind: FUZZ_SECONDS=3600 FUZZ_SEED=7
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'console types' 'native format' 'native lint'

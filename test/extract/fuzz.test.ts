@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
+import { ERRORS } from '../../src/domain/error.ts';
+import { openExtractor } from '../../src/extract/extractor.ts';
+
+/** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 15);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
+const FOLDERS = [
+  'samples',
+  ...['pdf', 'office', 'image', 'audio', 'video'].map((kind) => `../shared/data/samples/${kind}`),
+];
+
+t.test(
+  `every changed file is read or refused by code, and the readers go on (FUZZ_SEED=${SEED})`,
+  async (t) => {
+    const extractor = openExtractor({
+      pictureSpec: undefined,
+      limits: { ...EXTRACT_LIMITS, extractSecondsMax: 60 },
+      scratchFolder: join(t.testdir(), 'scratch'),
+      log: () => undefined,
+    });
+    t.teardown(() => extractor.close());
+    const seeds = FOLDERS.filter(existsSync).flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => /\.\w{3,4}$/.test(name))
+        .map((name) => join(folder, name)),
+    );
+    const random = randomNumbers(SEED);
+    const path = join(t.testdirName, 'changed');
+    const outcomes = new Map<string, number>();
+    const end = performance.now() + SECONDS * 1000;
+    for (let count = 0; count === 0 || performance.now() < end; count++) {
+      const seed = seeds[Math.floor(random() * seeds.length)]!;
+      writeFileSync(path, changed(readFileSync(seed), random));
+      const outcome = await extractor.open(path, {}).then(
+        (opened) =>
+          extractor.extract(path, opened).then(
+            () => 'read',
+            (error: { code?: string }) => error.code ?? 'none',
+          ),
+        (error: { code?: string }) => error.code ?? 'none',
+      );
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (outcome !== 'read' && (!Object.hasOwn(ERRORS, outcome) || outcome === 'internal'))
+        t.fail(`change ${count} of ${seed} ended as ${outcome}`);
+    }
+    t.comment(JSON.stringify(Object.fromEntries(outcomes)));
+    t.match(await extractor.open('samples/tea.txt', {}), { mediaType: 'text/plain' });
+  },
+);
+
+/** A few bytes overwritten, a stretch repeated, removed or cut off. */
+function changed(bytes: Buffer, random: () => number): Buffer {
+  const at = Math.floor(random() * bytes.length);
+  const length = Math.floor(random() * Math.min(4096, bytes.length - at));
+  const way = random();
+  if (way < 0.15) return bytes.subarray(0, at);
+  if (way < 0.3) return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]);
+  if (way < 0.4) return Buffer.concat([bytes.subarray(0, at + length), bytes.subarray(at)]);
+  const copy = Buffer.from(bytes);
+  for (let count = 1 + Math.floor(random() * 16); count > 0; count--) {
+    // The first bytes hold most of the structure.
+    const where = random() < 0.5 ? random() * Math.min(1024, copy.length) : random() * copy.length;
+    copy[Math.floor(where)] = Math.floor(random() * 256);
+  }
+  return copy;
+}
+
+/** Mulberry32: small, and the same on every machine. */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
