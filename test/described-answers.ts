@@ -5,6 +5,9 @@ import ajvFormats from 'ajv-formats';
 const UNDESCRIBED_HEADERS =
   /^(content-type|content-length|date|connection|keep-alive|transfer-encoding|cache-control|vary|uwebsockets|access-control-.*)$/;
 
+/** What speaks a protocol of its own: the console's pages and their parts, and MCP. */
+const OTHER_PROTOCOLS = /^(\/(assets\/.*|mcp)?)?$/;
+
 type Described = Readonly<{
   headers?: Record<string, unknown>;
   content?: Record<string, unknown>;
@@ -44,6 +47,7 @@ export class DescribedAnswers {
   faults({ method, url, status, headers, text }: SeenAnswer): string[] {
     // As it was sent: a URL object resolves `..`.
     const pathname = url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*$/, '');
+    if (OTHER_PROTOCOLS.test(pathname)) return [];
     if (method === 'OPTIONS') return status === 204 && text === '' ? [] : [`OPTIONS was answered ${status}`];
     const path = this.#pathOf(pathname);
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
@@ -61,7 +65,7 @@ export class DescribedAnswers {
     if (method === 'HEAD') return faults;
     const type = (headers.get('content-type') ?? '').split(';')[0]!.trim();
     const content = described.content ?? {};
-    if (content['*/*']) return faults;
+    if (content['*/*'] || (content[type] && text === undefined)) return faults;
     if (!content[type]) return [...faults, `the media type ${type} is not described`];
     const pointer = ['paths', path, verb, 'responses', String(status), 'content', type, 'schema'];
     return [...faults, ...this.#bodyFaults(pointer, type, text)];
@@ -147,9 +151,12 @@ const watchedFetch: typeof fetch = async (input, init) => {
     return response;
   }
   // Read once and given on as a copy: the two ends of a clone can wait for each other.
-  const text = await response.text();
+  const bytes = await response.arrayBuffer();
+  const isText = !(headers.get('content-type') ?? '').startsWith('image/');
+  const text = isText ? new TextDecoder().decode(bytes) : undefined;
   explain(described.faults({ method, url, status, headers, text }));
-  const copy = new Response(text === '' ? null : text, { status, statusText: response.statusText, headers });
+  const body = bytes.byteLength === 0 ? null : bytes;
+  const copy = new Response(body, { status, statusText: response.statusText, headers });
   Object.defineProperty(copy, 'url', { value: response.url });
   return copy;
 

@@ -232,7 +232,7 @@ export const HitSchema = Type.Object(
     snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
     highlights: Type.Optional(
       Type.Array(
-        Type.Tuple([Type.Integer({ minimum: 0 }), Type.Integer({ minimum: 0 })]),
+        Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
         described('Where words of the query stand in the snippet: start and end, in UTF-16 code units.'),
       ),
     ),
@@ -453,6 +453,10 @@ export const ReadinessSchema = Type.Object(
     payment: Details('The facilitator, and payments that run or wait for their outcome.'),
     extraction: Type.Union([Type.String(), Details('How the readers of files are confined.')]),
     prices_usd: Type.Record(Type.String(), Type.String(), described('Prices of the routes.')),
+    workspace_minutes: Type.Object(
+      { min: Type.Integer(), max: Type.Integer() },
+      described('What `ttl_minutes` is clamped to.'),
+    ),
   },
   { $id: 'Readiness' },
 );

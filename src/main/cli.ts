@@ -11,7 +11,6 @@ import { ledgerCommand } from './ledger.ts';
 import { MODELS_HELP } from './models-help.ts';
 import { askServer } from './operator-socket.ts';
 import { settingsPage } from './settings-page.ts';
-import { signPayment } from './sign-payment.ts';
 
 const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
 farthing workspaces show ID            one workspace, as JSON
@@ -21,10 +20,9 @@ farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of 
 farthing keys rotate                   a new key signs receipts from now on; the former ones stay published
 farthing backup DIR                    copies DATA_DIR to a new folder, while the server runs or not
 farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
-farthing sign                          reads a 402 and prints the X-PAYMENT that pays it, with WALLET_KEY: for curl
 farthing settings                      every setting, its default and what it is for, in Markdown
 farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
-farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, completion
+farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, sign, completion
 ${MODELS_HELP}
 farthing doctor [--json]               looks at the host, the models and the settings; exit code 1 when there is a problem
 
@@ -127,10 +125,6 @@ async function models(words: readonly string[]): Promise<number> {
 }
 
 async function main(words: readonly string[]): Promise<number> {
-  if (words[0] === 'sign' && words.length === 1) {
-    console.log(await signPayment(process.stdin, process.env.WALLET_KEY));
-    return 0;
-  }
   if (words[0] === 'settings' && words.length === 1) {
     process.stdout.write(settingsPage());
     return 0;

@@ -185,7 +185,6 @@ for (const [name, body, headers, statuses] of uploads)
 
 // ── paths and methods
 for (const path of [
-  '/',
   '/agent',
   '/agent/v1',
   '/agent/v1/',
