@@ -32,8 +32,8 @@ export interface Extractor {
   ): Promise<Extracted>;
   /** A query's picture. Its child process never reads anything else. @throws image_unreadable, overloaded. */
   decodePicture(bytes: Uint8Array): Promise<PictureContent>;
-  /** A small picture of an opened file, or of one of its pages (from 1). @throws preview_unavailable, field_invalid, and as open. */
-  preview(path: string, of: { mediaType: string; page: number }): Promise<Preview>;
+  /** A small picture of an opened file, of one of its pages (from 1), or of a moment of it. @throws preview_unavailable, field_invalid, and as open. */
+  preview(path: string, of: { mediaType: string; page: number; timeS?: number }): Promise<Preview>;
   /** How the child processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
@@ -229,9 +229,10 @@ class ChildExtractor implements Extractor {
     return picture;
   }
 
-  async preview(path: string, of: { mediaType: string; page: number }): Promise<Preview> {
+  async preview(path: string, of: { mediaType: string; page: number; timeS?: number }): Promise<Preview> {
     let preview: Preview | undefined;
-    await this.#previews.run({
+    const lane = of.mediaType.startsWith('video/') ? this.#mediaOpenings : this.#previews;
+    await lane.run({
       task: { task: 'preview', path, ...of },
       file: path,
       secondsMax: this.#limits.openSecondsMax,

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Block, ExtractLimits, Opened } from '../domain/document.ts';
+import type { Preview } from '../domain/preview.ts';
 import { embeddedPictures } from './embedded.ts';
-import { MediaFile, quietFfmpeg } from './ffmpeg.ts';
+import { MediaFile, quietFfmpeg, type RgbFrame } from './ffmpeg.ts';
 import { mediaFormat } from './media-types.ts';
 import type { Settings } from './messages.ts';
-import { fromRaw, prepareSharp } from './picture.ts';
+import { fromRaw, prepareSharp, shrinkRaw } from './picture.ts';
+import { PICTURE_SIDE_PIXELS } from './preview.ts';
 import type { Done, Output, Prepare } from './program.ts';
 import { corrupt, tooLarge, unsupported } from './refusal.ts';
 import { ShotMerger } from './shots.ts';
@@ -31,10 +33,12 @@ export const prepare: Prepare = async (settings) => {
         return {
           opened: withMedia(task.path, task.mediaType, (file, type) => describe(file, type, settings.limits)),
         };
-      if (task.task !== 'extract') throw new Error(`no media task: ${task.task}`);
+      if (task.task !== 'extract' && task.task !== 'preview') throw new Error(`no media task: ${task.task}`);
       const file = new MediaFile(task.path, formatOf(task.mediaType).demuxers);
       try {
-        return await extract(file, settings, output);
+        if (task.task === 'extract') return await extract(file, settings, output);
+        await output.preview(await preview(file, task.timeS));
+        return {};
       } finally {
         file.close();
       }
@@ -116,6 +120,19 @@ async function extract(file: MediaFile, { limits, pictureSpec }: Settings, outpu
   }
   for (const shot of shots.finish()) await output.picture(shot);
   return { ...(title !== undefined && { title }) };
+}
+
+/** The frame shown at a second of a film, or the last one that can be decoded before it. */
+async function preview(file: MediaFile, timeS = 0): Promise<Preview> {
+  let shown: RgbFrame | undefined;
+  const keyFramesOnly = isLong(file.video, timeS);
+  for (const piece of file.read({ everySeconds: LOOK_EVERY_SECONDS, keyFramesOnly })) {
+    if (!('width' in piece)) continue;
+    if (shown && piece.time_s > timeS) break;
+    shown = piece;
+  }
+  if (!shown) throw corrupt('none of its pictures can be decoded');
+  return shrinkRaw({ ...shown, channels: 3 }, PICTURE_SIDE_PIXELS);
 }
 
 function cue(text: string, time_s: number, duration_s: number): Block {

@@ -29,7 +29,13 @@ export interface Settings {
 export type Task =
   | { readonly task: 'open'; readonly path: string; readonly name?: string; readonly mediaType?: string }
   | { readonly task: 'extract'; readonly path: string; readonly mediaType: string }
-  | { readonly task: 'preview'; readonly path: string; readonly mediaType: string; readonly page: number }
+  | {
+      readonly task: 'preview';
+      readonly path: string;
+      readonly mediaType: string;
+      readonly page: number;
+      readonly timeS?: number;
+    }
   | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'picture' };
 

@@ -174,15 +174,30 @@ export function fromRaw(
   return finish({ width, height, pipeline: () => pipelineOfRaw(picture).removeAlpha() }, spec, rest);
 }
 
-/** The picture in sRGB without transparency, made smaller where its longer side is over `longSide`; as WebP. @throws as openPicture. */
+/**
+ * A page (from 1) of the picture, or the frame of a moment, in sRGB without transparency, made smaller where its longer
+ * side is over `longSide`; as WebP. @throws as openPicture.
+ */
 export async function shrinkPicture(
   bytes: Uint8Array,
   mediaType: PictureType,
   limits: ExtractLimits,
-  longSide: number,
+  { page, timeS = 0, longSide }: { page: number; timeS?: number; longSide: number },
 ): Promise<Preview> {
-  const source = await openSource(bytes, mediaType, limits);
+  const first = await openSource(bytes, mediaType, limits);
+  const frame = first.delays ? frameAt(first.delays, timeS) : page - 1;
+  const source = frame === 0 ? first : await openSource(bytes, mediaType, limits, frame);
   return decoding(() => toWebp(source.pipeline(), longSide));
+}
+
+/** Which frame is shown at this second; the last one after the end. */
+function frameAt(delays: readonly number[], timeS: number): number {
+  let end = 0;
+  const found = delays.findIndex((delay) => {
+    end += delay;
+    return end > timeS * 1000;
+  });
+  return found < 0 ? delays.length - 1 : found;
 }
 
 /** The same from pixels that another reader has decoded. */

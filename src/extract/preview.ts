@@ -5,14 +5,14 @@ import { type PictureType, shrinkPicture, shrinkRaw } from './picture.ts';
 import type { Reading } from './read.ts';
 
 /** Longer side of a picture's preview, in pixels: a card on a screen of double density. */
-const PICTURE_SIDE_PIXELS = 720;
+export const PICTURE_SIDE_PIXELS = 720;
 /** Longer side of a page's: its text can be read. */
 const PAGE_SIDE_PIXELS = 1200;
 
 /** A small picture of a file or of one of its pages, in the child process. @throws preview_unavailable, field_invalid for an unknown page, and as openFile. */
 export async function renderPreview(
   bytes: Uint8Array,
-  { mediaType, page }: { mediaType: string; page: number },
+  { mediaType, page, timeS }: { mediaType: string; page: number; timeS?: number },
   { pdfium, limits }: Reading,
 ): Promise<Preview> {
   if (mediaType === 'application/pdf') {
@@ -20,6 +20,10 @@ export async function renderPreview(
     return shrinkRaw({ ...rendered, channels: 4 }, PAGE_SIDE_PIXELS);
   }
   if (mediaType.startsWith('image/'))
-    return shrinkPicture(bytes, mediaType as PictureType, limits, PICTURE_SIDE_PIXELS);
+    return shrinkPicture(bytes, mediaType as PictureType, limits, {
+      page,
+      timeS,
+      longSide: PICTURE_SIDE_PIXELS,
+    });
   throw new FarthingError('preview_unavailable', `There is no picture of a file of type ${mediaType}.`);
 }

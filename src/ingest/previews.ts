@@ -9,13 +9,18 @@ import type { IngestShard, IngestTenants } from './parts.ts';
 export interface PreviewParts {
   readonly tenants: IngestTenants<Pick<IngestShard, 'item'>>;
   readonly extractor: {
-    preview(path: string, of: { mediaType: string; page: number }): Promise<Pick<Preview, 'bytes'>>;
+    preview(
+      path: string,
+      of: { mediaType: string; page: number; timeS?: number },
+    ): Promise<Pick<Preview, 'bytes'>>;
   };
 }
 
 const FOLDER = 'previews';
 /** Files of a Tenant's cache; about 50 kB each. The oldest goes first. */
 const KEPT_MAX = 512;
+/** Moments within it share a preview. */
+const MOMENT_SECONDS = 0.25;
 
 /**
  * Small pictures of Items: made when asked for, kept in the Tenant's folder, so gone with it, and removed with their
@@ -30,17 +35,19 @@ export class Previews {
   }
 
   /**
-   * A WebP of the Item or of one of its pages; undefined when the Tenant has no such Item, or its file is gone.
+   * A WebP of the Item, of one of its pages, or of a moment of a film or animation; undefined when the Tenant has no such Item, or its file is gone.
    * @throws field_invalid for a page that it doesn't have, preview_unavailable for what can't be shown, overloaded
    */
   async of(tenant: string, id: string, { page = 1, timeS }: PreviewOf): Promise<Uint8Array | undefined> {
     const item = await this.#item(tenant, id);
     if (!item) return undefined;
     check(item, page, timeS);
-    const path = join(this.#parts.tenants.folder(tenant), FOLDER, `${id}.${page}.webp`);
+    const moment = timeS === undefined ? undefined : Math.floor(timeS / MOMENT_SECONDS) * MOMENT_SECONDS;
+    const name = moment === undefined ? `${id}.${page}` : `${id}.t${moment}`;
+    const path = join(this.#parts.tenants.folder(tenant), FOLDER, `${name}.webp`);
     const kept = await readIfThere(path);
     if (kept) return kept;
-    const running = this.#running.get(path) ?? this.#make(tenant, item, page, path);
+    const running = this.#running.get(path) ?? this.#make(tenant, item, { page, timeS: moment }, path);
     this.#running.set(path, running);
     try {
       return await running;
@@ -52,10 +59,15 @@ export class Previews {
     }
   }
 
-  async #make(tenant: string, item: Item, page: number, path: string): Promise<Uint8Array> {
+  async #make(
+    tenant: string,
+    item: Item,
+    of: { page: number; timeS?: number },
+    path: string,
+  ): Promise<Uint8Array> {
     const file = fileOf(this.#parts.tenants.folder(tenant), item.id);
     await stat(file);
-    const { bytes } = await this.#parts.extractor.preview(file, { mediaType: item.media_type, page });
+    const { bytes } = await this.#parts.extractor.preview(file, { mediaType: item.media_type, ...of });
     await this.#keep(tenant, item.id, path, bytes);
     return bytes;
   }
@@ -101,7 +113,7 @@ export async function removePreviews(tenantFolder: string, id: string): Promise<
 function check({ media_type, pages = 1 }: Item, page: number, timeS: number | undefined): void {
   if (media_type.startsWith('text/'))
     throw new FarthingError('preview_unavailable', `A file of type ${media_type} has no picture.`);
-  if (timeS !== undefined)
+  if (timeS !== undefined && !/^video\/|^image\/gif$/.test(media_type))
     throw new FarthingError(
       'preview_unavailable',
       `A file of type ${media_type} has no moments: leave time_s out.`,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
@@ -99,4 +99,41 @@ t.test('the description names both', async (t) => {
     '/agent/v1/workspaces/{id}/items/{item_id}/preview',
   ])
     t.ok('image/webp' in paths[path]!.get.responses[200]!.content, path);
+});
+
+t.test('a moment of an animation is shown', async (t) => {
+  const workspace = await agent.rent();
+  const frames = ['#ff0000', '#0000ff'].map((background) => ({
+    create: { width: 64, height: 64, channels: 3 as const, background },
+  }));
+  const raw = await Promise.all(frames.map((frame) => sharp(frame).raw().toBuffer()));
+  const gif = await sharp(Buffer.concat(raw), {
+    raw: { width: 64, height: 128, channels: 3, pageHeight: 64 },
+  })
+    .gif({ delay: [1000, 1000] })
+    .toBuffer();
+  const { item } = (await workspace.ingest('two.gif', new Uint8Array(gif))).body;
+  const at = async (second: number) => {
+    const url = `${server.url}/agent/v1/workspaces/${workspace.id}/items/${item.id}/preview?time_s=${second}`;
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${workspace.token}` } });
+    const { dominant } = await sharp(Buffer.from(await response.arrayBuffer())).stats();
+    return dominant.r > dominant.b ? 'red' : 'blue';
+  };
+  t.same([await at(0.2), await at(1.5), await at(99)], ['red', 'blue', 'blue']);
+});
+
+const film = resolve(import.meta.dirname, '../../../shared/data/samples/video/bottle-detection.mp4');
+const needsShared = existsSync(film) ? false : 'the shared sample files are not here';
+t.test('moments of a film are shown, and differ', { skip: needsShared }, async (t) => {
+  const workspace = await agent.rent();
+  const { item } = (await workspace.ingest('film.mp4', new Uint8Array(readFileSync(film)))).body;
+  const at = async (second: number) => {
+    const url = `${server.url}/agent/v1/workspaces/${workspace.id}/items/${item.id}/preview?time_s=${second}`;
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${workspace.token}` } });
+    t.equal(response.status, 200);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const [start, later] = [await at(0), await at(12)];
+  t.match(await sharp(later).metadata(), { format: 'webp' });
+  t.notOk(start.equals(later));
 });
