@@ -3,8 +3,11 @@
  *
  *   node bench/calibrate.ts [--data ../shared/data] [--cache /tmp/farthing-calibration]
  *
- * Text: SciFact, the hundred best abstracts of each claim; fitted on every second claim, judged on the others. Pictures:
- * captioned photographs, and changed copies of them; likewise. The first run encodes the abstracts, which takes minutes.
+ * A confidence compares passages with pictures, so both are fitted to the same circumstances: indexes of ten Segments to
+ * all of the set, the ten best of each query, and every query once where its answer is in the index and once where it is
+ * not. Text: claims and abstracts of SciFact. Pictures: captioned photographs and changed copies of them; claims, which no
+ * photograph answers, count as queries in words as well. Fitted on every second query, judged on the others; the manifest
+ * gets the fit on all. The first run encodes the abstracts, which takes minutes.
  */
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,11 +22,18 @@ const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { data: { type: 'string' }, cache: { type: 'string' } } });
 const data = resolve(values.data ?? join(root, '../shared/data'));
 const cacheFolder = resolve(values.cache ?? join(tmpdir(), 'farthing-calibration'));
-const DEPTH = 100;
+/** Hits of a search that somebody looks at. */
+const DEPTH = 10;
+/** Abstracts of the smaller indexes. */
+const SIZES = [10, 100, 1000];
+/** One in so many claims is asked for among the photographs: about as many as have a caption. */
+const CLAIMS_STEP = 9;
 const tenant = 'calibration';
 
-/** One query's results, best first. */
+/** One search's results, best first. */
 type Results = readonly Judged[];
+/** All searches of one query; the first is over the whole set, with its answer in it. */
+type Searches = readonly Results[];
 
 const encoder = await openEncoder({
   modelsFolder: join(root, 'models'),
@@ -44,30 +54,30 @@ try {
 }
 
 /** Fits on all for the manifest, and on one half to judge on the other. */
-function judge(list: string, results: readonly Results[], of: Calibration['of']): void {
-  const halves = [0, 1].map((half) => results.filter((_, index) => index % 2 === half));
-  const half = fitLogistic(halves[0]!.flat(), of);
-  const top = halves[1]!.flatMap((one) => one.slice(0, 10));
+function judge(list: string, queries: readonly Searches[], of: Calibration['of']): void {
+  const halves = [0, 1].map((half) => queries.filter((_, index) => index % 2 === half).flat(2));
+  const half = fitLogistic(halves[0]!, of);
+  const whole = queries.map(([first]) => first!);
   const found = (k: number) =>
-    results.filter((one) => one.slice(0, k).some(({ relevant }) => relevant)).length / results.length;
+    whole.filter((one) => one.slice(0, k).some(({ relevant }) => relevant)).length / whole.length;
+  const { ece, bins } = reliabilityOf(halves[1]!, half);
   const report = {
     list,
-    calibration: fitLogistic(results.flat(), of),
-    queries: results.length,
+    calibration: fitLogistic(queries.flat(2), of),
+    queries: queries.length,
     success_at_1: Number(found(1).toFixed(3)),
     success_at_5: Number(found(5).toFixed(3)),
-    ece_all: reliabilityOf(halves[1]!.flat(), half).ece,
-    ece_top_10: reliabilityOf(top, half).ece,
-    curve_top_10: reliabilityOf(top, half).bins,
+    ece,
+    curve: bins,
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);
 }
 
-async function textResults(encoder: Encoder): Promise<Results[]> {
+async function textResults(encoder: Encoder): Promise<Searches[]> {
   const corpus = await readSciFact(join(data, 'text/scifact'));
   const { owners, dimensions, vectors } = await encodePassages(encoder, corpus, cacheFolder);
-  const results: Results[] = [];
-  for (const claim of corpus.claims) {
+  const queries: Searches[] = [];
+  for (const [number, claim] of corpus.claims.entries()) {
     const { text_semantic: query } = await encoder.encodeQuery(claim.text, { tenant });
     const best = new Float32Array(corpus.abstracts.length).fill(-1);
     owners.forEach((owner, row) => {
@@ -76,12 +86,27 @@ async function textResults(encoder: Encoder): Promise<Results[]> {
         dot(query!, vectors.subarray(row * dimensions, (row + 1) * dimensions)),
       );
     });
-    results.push(ranked(best, (index) => claim.relevant.has(corpus.abstracts[index]!.id)));
+    const isAnswer = (index: number) => claim.relevant.has(corpus.abstracts[index]!.id);
+    const others = [...best.keys()].filter((index) => !isAnswer(index));
+    const answers = [...best.keys()].filter(isAnswer);
+    const indexes = [others, ...SIZES.map((size) => spread(others, size, number))];
+    queries.push(
+      indexes.flatMap((index) => [
+        ranked(best, [...answers, ...index], isAnswer),
+        ranked(best, index, isAnswer),
+      ]),
+    );
   }
-  return results;
+  return queries;
 }
 
-async function pictureResults(encoder: Encoder): Promise<{ words: Results[]; pictures: Results[] }> {
+/** `size` of the numbers, evenly spread, others for each query. */
+function spread(numbers: readonly number[], size: number, query: number): number[] {
+  const step = numbers.length / size;
+  return Array.from({ length: size }, (_, at) => numbers[Math.floor((at + (query % 7) / 7) * step)]!);
+}
+
+async function pictureResults(encoder: Encoder): Promise<{ words: Searches[]; pictures: Searches[] }> {
   const spec = encoder.pictureSpec;
   if (!spec) throw new Error('there is no picture model to calibrate');
   const photographs = await readPhotographs(join(data, 'photos'));
@@ -89,37 +114,42 @@ async function pictureResults(encoder: Encoder): Promise<{ words: Results[]; pic
   const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodePictures(pixels, {
     tenant,
   });
-  const words: Results[] = [];
+  const all = [...photographs.keys()];
+  /** With the picture that is meant, and without it. */
+  const withAndWithout = (scores: Float32Array, meant: number): Searches => {
+    const isMeant = (index: number) => index === meant;
+    const others = all.filter((index) => !isMeant(index));
+    return [ranked(scores, all, isMeant), ranked(scores, others, isMeant)];
+  };
+  const against = (query: Float32Array, rows: readonly Float32Array[]) =>
+    Float32Array.from(rows, (row) => dot(query, row));
+  const words: Searches[] = [];
   for (const [index, { caption }] of photographs.entries()) {
     if (caption === undefined) continue;
     const { visual_words: query } = await encoder.encodeQuery(caption, { tenant });
-    words.push(
-      ranked(
-        Float32Array.from(placed, (row) => dot(query!, row)),
-        (other) => other === index,
-      ),
-    );
+    words.push(withAndWithout(against(query!, placed), index));
   }
-  const pictures: Results[] = [];
+  const { claims } = await readSciFact(join(data, 'text/scifact'));
+  for (const [number, { text }] of claims.entries()) {
+    if (number % CLAIMS_STEP !== 0) continue;
+    const { visual_words: query } = await encoder.encodeQuery(text, { tenant });
+    words.push([ranked(against(query!, placed), all, () => false)]);
+  }
+  const pictures: Searches[] = [];
   for (const change of Object.keys(CHANGES)) {
     for (const [index, photograph] of photographs.entries()) {
       const { visual_picture: query } = await encoder.encodeQueryPicture(
         await pixelsOf(photograph, spec, change),
         { tenant },
       );
-      pictures.push(
-        ranked(
-          Float32Array.from(stored, (row) => dot(query!, row)),
-          (other) => other === index,
-        ),
-      );
+      pictures.push(withAndWithout(against(query!, stored), index));
     }
   }
   return { words, pictures };
 }
 
-function ranked(scores: Float32Array, relevant: (index: number) => boolean): Judged[] {
-  const order = [...scores.keys()].sort((a, b) => scores[b]! - scores[a]! || a - b).slice(0, DEPTH);
+function ranked(scores: Float32Array, of: readonly number[], relevant: (index: number) => boolean): Judged[] {
+  const order = [...of].sort((a, b) => scores[b]! - scores[a]! || a - b).slice(0, DEPTH);
   return order.map((index) => ({ score: scores[index]!, relevant: relevant(index) }));
 }
 
