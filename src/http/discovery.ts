@@ -1,14 +1,9 @@
 import type { Discovery } from '../domain/payment.ts';
-import {
-  IngestResponseSchema,
-  ItemSchema,
-  inlineProperties,
-  SearchRequestSchema,
-  SearchResponseSchema,
-  WorkspaceCreateSchema,
-  WorkspaceExtendSchema,
-  WorkspaceSchema,
-} from './schemas.ts';
+import { inlineProperties } from './schemas/components.ts';
+import { IngestResponseSchema, ItemSchema } from './schemas/items.ts';
+import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './schemas/requests.ts';
+import { SearchResponseSchema } from './schemas/search.ts';
+import { WorkspaceSchema } from './schemas/workspaces.ts';
 
 /** What public catalogues learn of the paid routes: shapes and an example of each. */
 

@@ -11,7 +11,7 @@ import {
   WAIT_PARAMETER,
 } from './openapi-headers.ts';
 import type { Operation, Route } from './route.ts';
-import { COMPONENTS } from './schemas.ts';
+import { COMPONENTS } from './schemas/components.ts';
 
 /** Version of the published interface, as the contract says. */
 const INTERFACE_VERSION = '1.0.0';

@@ -4,7 +4,7 @@ import { K_DEFAULT, type SearchInput } from '../domain/search.ts';
 import { native } from '../native/index.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJsonObject, Validator } from './json.ts';
-import { SearchRequestSchema } from './schemas.ts';
+import { SearchRequestSchema } from './schemas/requests.ts';
 
 /** Above this size a body is parsed and its picture decoded off the event loop (8 MB of base64 take 9 + 6 ms). */
 const OFF_THREAD_BYTES = 16 * 1024;

@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange.ts';
 import { named } from '../json.ts';
 import { paid } from '../paid.ts';
 import type { Operation, Route } from '../route.ts';
-import { IngestResponseSchema } from '../schemas.ts';
+import { IngestResponseSchema } from '../schemas/items.ts';
 import type { Services } from '../services.ts';
 import { shownItem } from '../shown-item.ts';
 import { receiveUpload, type StagedUpload } from '../upload.ts';

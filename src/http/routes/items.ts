@@ -4,7 +4,7 @@ import { formatUsd } from '../../domain/money.ts';
 import { itemDiscovery } from '../discovery.ts';
 import { paid } from '../paid.ts';
 import type { Route } from '../route.ts';
-import { ItemSchema } from '../schemas.ts';
+import { ItemSchema } from '../schemas/items.ts';
 import type { Services } from '../services.ts';
 import { shownItem } from '../shown-item.ts';
 

@@ -2,7 +2,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Route } from '../route.ts';
-import { JobSchema } from '../schemas.ts';
+import { JobSchema } from '../schemas/items.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
 

@@ -6,14 +6,8 @@ import type { Exchange } from '../exchange.ts';
 import { parseJsonObject, Validator } from '../json.ts';
 import { isUnpaid, paid } from '../paid.ts';
 import type { Route } from '../route.ts';
-import {
-  DisposalSchema,
-  UsageSchema,
-  type WorkspaceCreate,
-  WorkspaceCreateSchema,
-  WorkspaceExtendSchema,
-  WorkspaceSchema,
-} from '../schemas.ts';
+import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../schemas/requests.ts';
+import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../schemas/workspaces.ts';
 import type { Services } from '../services.ts';
 import { bearerToken, withWorkspace } from '../workspace-access.ts';
 

@@ -1,0 +1,62 @@
+import type { TObject } from '@sinclair/typebox';
+import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, JobSchema } from './items.ts';
+import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
+import {
+  HitExplanationSchema,
+  HitSchema,
+  LocatorSchema,
+  SearchExplanationSchema,
+  SearchResponseSchema,
+  TimingSchema,
+} from './search.ts';
+import {
+  DescriptionSchema,
+  HealthSchema,
+  JwksSchema,
+  PaymentRequiredSchema,
+  ProblemSchema,
+  ReadinessSchema,
+} from './service.ts';
+import { DisposalSchema, HistorySchema, UsageSchema, WorkspaceSchema } from './workspaces.ts';
+
+/** Every named schema of the description's `components`. */
+export const COMPONENTS: readonly TObject[] = [
+  SearchRequestSchema,
+  WorkspaceCreateSchema,
+  WorkspaceExtendSchema,
+  LocatorSchema,
+  ItemSchema,
+  JobSchema,
+  HitExplanationSchema,
+  HitSchema,
+  SearchExplanationSchema,
+  TimingSchema,
+  SearchResponseSchema,
+  IngestResponseSchema,
+  WorkspaceSchema,
+  UsageSchema,
+  ItemListSchema,
+  ItemDeletedSchema,
+  HistorySchema,
+  DisposalSchema,
+  PaymentRequiredSchema,
+  ProblemSchema,
+  HealthSchema,
+  ReadinessSchema,
+  JwksSchema,
+  DescriptionSchema,
+];
+
+/** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */
+export function inlineProperties(schema: TObject): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema.properties, inline)) as Record<string, unknown>;
+}
+
+function inline(key: string, value: unknown): unknown {
+  if (key === '$id') return undefined;
+  const reference = (value as { $ref?: unknown } | null)?.$ref;
+  const target = COMPONENTS.find(({ $id }) => $id === reference);
+  if (reference === undefined || !target) return value;
+  // Catalogues travel in a header: explanations are only named there.
+  return String(reference).endsWith('Explanation') ? { type: 'object' } : { ...target };
+}

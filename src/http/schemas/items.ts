@@ -1,0 +1,72 @@
+import { Type } from '@sinclair/typebox';
+import { ITEM_STATES } from '../../domain/item.ts';
+import { JOB_STATES } from '../../domain/job.ts';
+import { Charged, Count, described, FamilySchema, Timestamp, Warnings } from './parts.ts';
+
+export const ItemSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String({ description: 'File name as sent.' }),
+    media_type: Type.String({ description: 'As recognised from the content.' }),
+    bytes: Count('Size of the file.'),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    state: Type.Union(ITEM_STATES.map((state) => Type.Literal(state))),
+    families: Type.Array(FamilySchema),
+    segments: Count('Searchable pieces.'),
+    created_at: Timestamp('When it was accepted.'),
+    expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
+    title: Type.Optional(Type.String()),
+    pages: Type.Optional(Count('Pages, for paged documents.')),
+    duration_s: Type.Optional(Type.Number()),
+    not_searchable: Type.Optional(
+      Type.Array(Type.String(), described('What is in the file and cannot be found here: `speech`.')),
+    ),
+    width: Type.Optional(Count('Pixels.')),
+    height: Type.Optional(Count('Pixels.')),
+  },
+  { $id: 'Item' },
+);
+
+export const JobSchema = Type.Object(
+  {
+    id: Type.String(),
+    item: Type.String({ description: 'Id of the item.' }),
+    state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    segments: Count('Segments made so far.'),
+    created_at: Timestamp('When it was accepted.'),
+    updated_at: Timestamp('When it last changed.'),
+    error: Type.Optional(
+      Type.Object({ code: Type.String(), detail: Type.String() }, described('Why it failed.')),
+    ),
+  },
+  { $id: 'Job' },
+);
+
+export const IngestResponseSchema = Type.Object(
+  {
+    item: Type.Ref('Item'),
+    job_id: Type.String(),
+    job: Type.Ref('Job'),
+    duplicate: Type.Optional(Type.Boolean({ description: 'The same bytes were already there.' })),
+    credit_used: Type.Optional(Type.Boolean({ description: 'Paid for by an earlier ingest that failed.' })),
+    charged: Charged,
+    warnings: Warnings,
+  },
+  { $id: 'IngestResponse' },
+);
+
+export const NextPage = Type.Union(
+  [Type.String(), Type.Null()],
+  described('Cursor of the next page; null on the last.'),
+);
+
+export const ItemListSchema = Type.Object(
+  { items: Type.Array(Type.Ref('Item')), next: NextPage },
+  { $id: 'ItemList' },
+);
+
+export const ItemDeletedSchema = Type.Object(
+  { id: Type.String(), state: Type.Literal('deleted') },
+  { $id: 'ItemDeleted' },
+);
