@@ -134,10 +134,11 @@ t.test('the type comes from the content, whatever the name says', async (t) => {
 
 t.test('what cannot be read is refused with the list of what can', async (t) => {
   const zip = Buffer.from(
-    'UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAYVBLBQYAAAAAAQABAC8AAAAfAAAAAAA=',
+    'UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAYVBLAQIUAxQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAACAAQAAAABhUEsFBgAAAAABAAEALwAAAB8AAAAAAA==',
     'base64',
   );
-  for (const content of [zip, '{\\rtf1 text}', '<?xml version="1.0"?><a/>', Buffer.alloc(3000)]) {
+  const program = Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01'), Buffer.alloc(3000, 1)]);
+  for (const content of [zip, program, Buffer.alloc(3000)]) {
     await t.rejects(extractor.open(file(content), {}), {
       code: 'media_type_unsupported',
       facts: { readable: [...READABLE_TYPES] },

@@ -66,7 +66,7 @@ function visible({ status, headers, body }: TestAnswer): object {
 }
 
 const bearer = ({ token }: TestWorkspace) => `Bearer ${token}`;
-const changed = (text: string) => `${text.slice(0, -2)}${text.endsWith('0') ? '1' : '0'}${text.at(-1)}`;
+const changed = (text: string) => `${text.slice(0, -2)}${text.at(-2) === '0' ? '1' : '0'}${text.at(-1)}`;
 const unknownId = `ws_${'0123456789abcdef'.repeat(2)}`;
 
 const refused: readonly [caller: string, id: string, authorization: string | undefined][] = [
