@@ -101,8 +101,9 @@ export const previewDiscovery: Discovery = {
   method: 'GET',
   routeTemplate: '/agent/v1/items/:item_id/preview',
   pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
-  outputSchema: { type: 'string', contentMediaType: 'image/webp' },
-  outputExample: 'the bytes of a WebP picture',
+  // Catalogues know objects alone: `body` is the whole of the answer.
+  outputSchema: { body: { type: 'string', contentMediaType: 'image/webp' } },
+  outputExample: { body: 'the bytes of a WebP picture' },
 };
 
 export const workspaceCreateDiscovery: Discovery = {

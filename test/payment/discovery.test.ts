@@ -22,6 +22,7 @@ const PAID = [
   ['POST', '/agent/v1/search', '/agent/v1/search', '0.006'],
   ['POST', '/agent/v1/ingest', '/agent/v1/ingest', '0.03'],
   ['GET', `/agent/v1/items/item_${ID}`, '/agent/v1/items/:item_id', '0.002'],
+  ['GET', `/agent/v1/items/item_${ID}/preview`, '/agent/v1/items/:item_id/preview', '0.002'],
   ['POST', '/agent/v1/workspaces', '/agent/v1/workspaces', undefined],
   ['POST', `/agent/v1/workspaces/ws_${ID}/extend`, '/agent/v1/workspaces/:id/extend', undefined],
 ] as const;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
@@ -11,15 +12,22 @@ const KILLS = Number(process.env.KILLS ?? 8);
 const SEED = Number(process.env.SEED ?? 1);
 const WRITER = join(import.meta.dirname, 'crash/writer.ts');
 
-/** Runs the writer; kills it once it has been told that so many writes are durable. */
-async function runWriter(expected: Expected, command: readonly string[], killAfter: number): Promise<void> {
+/** Runs the writer; kills it once it has been told that so many writes are durable. Resolves with how it ended. */
+async function runWriter(
+  expected: Expected,
+  command: readonly string[],
+  killAfter: number,
+): Promise<number | NodeJS.Signals | null> {
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const until = expected.acknowledged + killAfter;
   // What it had said before it died is still read.
   for await (const line of createInterface({ input: child.stdout })) {
     expected.hear(line);
     if (expected.acknowledged >= until) child.kill('SIGKILL');
   }
+  const [status, signal] = await ended;
+  return signal ?? status;
 }
 
 t.test(
@@ -64,7 +72,7 @@ t.test('when the disk is full, an append says so, and nothing that was acknowled
     '1',
     'until-full',
   ];
-  await runWriter(expected, limited, Number.POSITIVE_INFINITY);
+  t.equal(await runWriter(expected, limited, Number.POSITIVE_INFINITY), 0, 'the writer goes on to its end');
   t.same(refused, ['storage_full', 'storage_full', 'storage_full']);
   t.ok(expected.acknowledged > 10);
   const tenants = open(folder);
