@@ -18,7 +18,9 @@ async function runWriter(
   command: readonly string[],
   killAfter: number,
 ): Promise<number | NodeJS.Signals | null> {
-  const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Without what the test runner loads into processes: it ends them at SIGXFSZ, which Node ignores.
+  const env = { PATH: process.env.PATH };
+  const child = spawn(command[0]!, command.slice(1), { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const until = expected.acknowledged + killAfter;
   // What it had said before it died is still read.
