@@ -6,6 +6,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { readConfig } from '../src/main/config.ts';
 import { type Running, start, type Times } from '../src/main/start.ts';
 import { type DescribedAnswers, watchAnswers } from './described-answers.ts';
+import './teardown-order.ts';
 
 /** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
 export const CACHE_DIR = resolve(import.meta.dirname, '../node_modules/.cache/farthing-test');

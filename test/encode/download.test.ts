@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { download, type Wanted } from '../../src/encode/download.ts';
 import { type HubFile, startHub } from './hub.ts';
+import '../teardown-order.ts';
 
 const content = randomBytes(300_000);
 const sha256 = createHash('sha256').update(content).digest('hex');

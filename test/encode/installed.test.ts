@@ -4,6 +4,7 @@ import t from 'tap';
 import { openEncoder } from '../../src/encode/encoder.ts';
 import type { Manifest } from '../../src/encode/manifest.ts';
 import { MODELS } from './embedded.ts';
+import '../teardown-order.ts';
 
 const MINILM = 'all-MiniLM-L6-v2/model_int8.onnx';
 const MOBILENET = 'mobilenet-v2/model.onnx';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { checkManifest, type Manifest, readManifest } from '../../src/encode/manifest.ts';
 import { MODELS } from './embedded.ts';
+import '../teardown-order.ts';
 
 const embedded = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
 

@@ -8,6 +8,7 @@ import { native } from '../../src/native/index.ts';
 import { clipTokenizer } from './clip-tokenizer.ts';
 import { CACHE, cosine, MODELS, openEmbedded, SHARED } from './embedded.ts';
 import { pictureModel, textModel } from './onnx-file.ts';
+import '../teardown-order.ts';
 
 const shared = join(SHARED, 'models');
 const skip = existsSync(shared) ? false : `${shared} is not here`;

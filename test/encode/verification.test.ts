@@ -3,6 +3,7 @@ import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { Verification } from '../../src/encode/verification.ts';
+import '../teardown-order.ts';
 
 const file = { path: 'weights.onnx', bytes: 7, sha256: createHash('sha256').update('weights').digest('hex') };
 

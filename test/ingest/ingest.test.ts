@@ -10,6 +10,7 @@ import { Ingest } from '../../src/ingest/ingest.ts';
 import { INGEST_LIMITS, type IngestLimits, type StagedUpload } from '../../src/ingest/parts.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
 import { FakeEncoder, FakeExtractor, FakeTenants } from './stand-ins.ts';
+import '../teardown-order.ts';
 
 const TENANT = 'payer_a';
 const PAYER: Address = `0x${'a'.repeat(40)}`;

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig } from '../../src/main/config.ts';
+import '../teardown-order.ts';
 
 const fault = (environment: Record<string, string>): string => {
   try {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../src/main/config.ts';
 import { doctorCommand, type Finding } from '../../src/main/doctor.ts';
 import { MODELS } from '../encode/embedded.ts';
+import '../teardown-order.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.

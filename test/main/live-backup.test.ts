@@ -12,6 +12,7 @@ import { RentedTime } from '../../src/workspace/rented-time.ts';
 import { Workspaces } from '../../src/workspace/workspaces.ts';
 import { itemOf, open, passage, SPACES } from '../shard/fixtures.ts';
 import { PRICING } from '../workspace/world.ts';
+import '../teardown-order.ts';
 
 const DAY_MS = 86_400_000;
 

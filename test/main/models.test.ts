@@ -6,6 +6,7 @@ import { checkManifest, type Manifest, readManifest } from '../../src/encode/man
 import { bar, modelsCommand } from '../../src/main/models.ts';
 import { MODELS } from '../encode/embedded.ts';
 import { startHub } from '../encode/hub.ts';
+import '../teardown-order.ts';
 
 const weights = randomBytes(100_000);
 const tokenizer = Buffer.from('{"tokenizer": true}');

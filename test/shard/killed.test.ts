@@ -6,6 +6,7 @@ import t from 'tap';
 import { Random } from '../random.ts';
 import { Expected } from './crash/expected.ts';
 import { itemOf, open, passage } from './fixtures.ts';
+import '../teardown-order.ts';
 
 /** `make crash-index` kills 200 times. */
 const KILLS = Number(process.env.KILLS ?? 8);

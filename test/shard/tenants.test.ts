@@ -4,6 +4,7 @@ import t from 'tap';
 import { native } from '../../src/native/index.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { itemOf, open, passage, sha256 } from './fixtures.ts';
+import '../teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
 

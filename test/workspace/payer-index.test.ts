@@ -5,6 +5,7 @@ import { PayerIndex } from '../../src/workspace/payer-index.ts';
 import { RentedTime } from '../../src/workspace/rented-time.ts';
 import { FakeTenants } from './fake-tenants.ts';
 import { SimulatedClock } from './simulated-clock.ts';
+import '../teardown-order.ts';
 
 const PAYER = 'payer_0x00000000000000000000000000000000000000aa';
 const HOUR = 3_600_000;

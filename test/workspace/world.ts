@@ -7,6 +7,7 @@ import { MINUTE_MS, type WorkspaceSettings } from '../../src/workspace/settings.
 import { Workspaces } from '../../src/workspace/workspaces.ts';
 import { FakeTenants } from './fake-tenants.ts';
 import { SimulatedClock } from './simulated-clock.ts';
+import '../teardown-order.ts';
 
 export const PRICING: WorkspacePricing = {
   base: 10_000n,
