@@ -1,4 +1,3 @@
-import { ask } from './server.ts';
 import { Store } from './store.ts';
 
 /** What the operator's port answers, as far as the page draws it. */
@@ -71,7 +70,9 @@ export async function keepWatching(): Promise<void> {
 
 async function look(): Promise<void> {
   try {
-    const snapshot = await ask<Snapshot>({ path: '/snapshot.json', quiet: true });
+    const response = await fetch('/snapshot.json', { cache: 'no-store', credentials: 'omit' });
+    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+    const snapshot = (await response.json()) as Snapshot;
     const { snapshot: before, points } = watch.value;
     const at = Date.now() / 1000;
     const point = pointOf(at, snapshot, before, at - (points.at(-1)?.at ?? at));
