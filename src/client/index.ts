@@ -12,7 +12,7 @@ export type {
   IngestSummary,
   NamedSource,
 } from './ingest-many.ts';
-export type { PreviewOptions, PreviewPart } from './preview.ts';
+export { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
 export { verifyReceipt } from './receipt.ts';
 export type { SearchOptions, SearchQuery } from './search.ts';
 export { signPayment } from './sign.ts';

@@ -128,7 +128,10 @@ t.test(
 /** An origin of its own, with the bundle and the file. */
 async function servePage(t: Pick<Test, 'teardown'>, script: Uint8Array): Promise<string> {
   const files: Record<string, [string, Uint8Array | string]> = {
-    '/': ['text/html', '<!doctype html><script type="module" src="/page.js"></script>'],
+    '/': [
+      'text/html',
+      '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>',
+    ],
     '/page.js': ['text/javascript', script],
     '/almanac.pdf': ['application/pdf', readFileSync(almanac)],
   };

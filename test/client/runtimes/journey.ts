@@ -43,7 +43,9 @@ export async function journey(
   const inside = await workspace.search({ query: 'puffin', families: ['raw'] });
   const overBudget = await codeOf(farthing.workspaces.create({ ttlMinutes: 600 }));
   const { claims, receipt } = await workspace.dispose();
-  const keys = await (await fetch(`${baseUrl}/.well-known/jwks.json`)).json();
+  const keys = (await (await fetch(`${baseUrl}/.well-known/jwks.json`)).json()) as Parameters<
+    typeof verifyReceipt
+  >[1];
   const [head, , signature] = receipt.split('.');
   return {
     searchedEmpty: { hits: empty.hits.length, charged: empty.charged },
