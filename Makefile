@@ -15,7 +15,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz
+.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,20 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
 	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/killed.test.ts
+
+RUNTIMES := bench/peers/runtimes/node_modules/.package-lock.json
+$(RUNTIMES): bench/peers/runtimes/package.json
+	cd bench/peers/runtimes && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+runtimes: setup $(RUNTIMES) ## The client in Node, Deno, Bun and Chromium; `make test` does the same where they are
+	@TAP_TIMEOUT=900 node test/client/runtimes.test.ts
+
+bench-folder: setup ## `farthing ingest` of a folder beside the bare uploads, interrupted and killed: FILES=500
+	@node bench/folder.ts $(or $(FILES),500)
+
+bench-console: setup ## The console's first view and its frames over a thousand hits, in Chromium
+	@node bench/console.ts
 
 client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts

@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { type Encoder, openEncoder } from '../encode/encoder.ts';
 import { Cors } from '../http/cors.ts';
-import { operateRoutes } from '../http/operate.ts';
 import { allRoutes } from '../http/routes.ts';
-import { listen, type Server } from '../http/server.ts';
+import { listen } from '../http/server.ts';
 import { mcpEndpoint } from '../mcp/endpoint.ts';
 import { native } from '../native/index.ts';
+import { openAdmin } from './admin.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
 import { answeredLine, openLog } from './log.ts';
@@ -122,7 +122,14 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     },
     onFault: parts.services.onFault,
   });
-  const admin = await openAdmin(settings, parts, traffic, log);
+  const admin = await openAdmin({
+    settings,
+    parts,
+    traffic,
+    registry: metrics.registry,
+    consoleFolder: CONSOLE_FOLDER,
+    log,
+  });
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
   inner.url = url;
@@ -186,26 +193,6 @@ async function openMetrics(metrics: Metrics, { METRICS_HOST, METRICS_PORT }: Set
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;
   }
-}
-
-/** The operator's page, where it is wanted: no network leads there. */
-async function openAdmin(
-  settings: Settings,
-  parts: Parts,
-  traffic: Traffic,
-  log: Logger,
-): Promise<Server | undefined> {
-  if (settings.ADMIN_PORT === undefined) return undefined;
-  const admin = await listen({
-    host: '127.0.0.1',
-    port: settings.ADMIN_PORT,
-    cors: new Cors([]),
-    routes: operateRoutes(CONSOLE_FOLDER, () => ({ ...parts.snapshot(), traffic: traffic.report() })),
-    onAnswered: () => undefined,
-    onFault: parts.services.onFault,
-  });
-  log.info({ event: 'operator_page', url: `http://127.0.0.1:${admin.port}` });
-  return admin;
 }
 
 function addressOf({ HOST }: Settings, port: number): string {
