@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../src/payment/asset.ts';
 import { parsePaymentHeader } from '../src/payment/payment-header.ts';
 import { SignatureCheck } from '../src/payment/signature.ts';
-import { type BenchServer, BenchWorkspace, quantile, startServer } from './agent.ts';
+import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } from './agent.ts';
 import { startAgreeingFacilitator } from './pay/agreeing-facilitator.ts';
 import { BenchCommits } from './pay/commits.ts';
 import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from './pay/payer.ts';
@@ -131,7 +129,7 @@ async function signaturePart(): Promise<void> {
 async function remotePart(commits: BenchCommits): Promise<void> {
   const facilitator = await startAgreeingFacilitator();
   const server = await startServer({ FACILITATOR_URL: facilitator.url, PAY_TO });
-  let peer: Peer | undefined;
+  let peer: BenchServer | undefined;
   try {
     const { free, searchFree, searchPaid } = await openSearches(server);
     peer = PEER_INSTALLED ? await startPeer(facilitator.url, free) : undefined;
@@ -196,34 +194,14 @@ function report(figures: Figures, stages: Figures): void {
   difference('the payment adds', p50(figures.peerPaid) - p50(figures.peerFree));
 }
 
-interface Peer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-async function startPeer(facilitatorUrl: string, search: { url: string; token: string }): Promise<Peer> {
-  const child: ChildProcess = spawn(process.execPath, [PEER], {
-    env: {
-      PATH: process.env.PATH,
-      FACILITATOR_URL: facilitatorUrl,
-      SEARCH_URL: search.url,
-      SEARCH_TOKEN: search.token,
-      PAY_TO,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
+/** Its handler hands the search on to Farthing's own free one. */
+function startPeer(facilitatorUrl: string, search: { url: string; token: string }): Promise<BenchServer> {
+  return startScript(PEER, {
+    FACILITATOR_URL: facilitatorUrl,
+    SEARCH_URL: search.url,
+    SEARCH_TOKEN: search.token,
+    PAY_TO,
   });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`Express ended with ${code} before it was ready`)));
-    createInterface(child.stdout!).on('line', (text) => {
-      if (text.includes('"event":"ready"')) resolve((JSON.parse(text) as { url: string }).url);
-    });
-  });
-  const stop = async () => {
-    const ended = new Promise((done) => child.once('exit', done));
-    child.kill('SIGTERM');
-    await ended;
-  };
-  return { url, stop };
 }
 
 const load = () => loadavg()[0]!.toFixed(1);
