@@ -24,7 +24,7 @@ export async function startServer(environment: Record<string, string> = {}): Pro
 export async function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   const child = spawn(process.execPath, ['--no-warnings', script], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, ...environment },
+    env: { PATH: process.env.PATH, DATA_DIR: folder, ...cacheOfCaller(), ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const url = await new Promise<string>((resolveUrl, reject) => {
@@ -41,6 +41,12 @@ export async function startScript(script: string, environment: Record<string, st
     rmSync(folder, { recursive: true, force: true });
   };
   return { url, pid: child.pid!, stop };
+}
+
+/** What depends on the models alone takes seconds to make. */
+function cacheOfCaller(): Record<string, string> {
+  const { CACHE_DIR } = process.env;
+  return CACHE_DIR === undefined ? {} : { CACHE_DIR };
 }
 
 export interface BenchHit {

@@ -32,6 +32,7 @@ try {
     console.log(`\n${scenario.title}`);
     for (const one of await measurement.scenario(scenario)) {
       measured.push(one);
+      refuseFailures(one);
       tell(one);
     }
     if (scenario.what === 'ingest') quality = await judgeAll();
@@ -79,6 +80,14 @@ async function judge(contender: Contender, { queries, judgements }: BeirSet): Pr
     gains.push(ndcg(ranked, judgements.get(id)!));
   }
   return { who: contender.who, ndcg_at_10: Number(mean(gains).toFixed(4)), queries: gains.length };
+}
+
+/** Only an overload may be refused: anything else is a fault of the bench, and its figures would be of errors. */
+function refuseFailures({ scenario, who, runs }: Measured): void {
+  for (const { statuses } of runs) {
+    const odd = Object.keys(statuses).filter((status) => !['200', '503'].includes(status));
+    if (odd.length > 0) throw new Error(`${scenario}, ${who}: answers were ${JSON.stringify(statuses)}`);
+  }
 }
 
 function tell({ who, runs }: Measured): void {

@@ -46,7 +46,7 @@ class Driver {
     if (!payer) return;
     const wallet = new BenchPayer(privateKeyToAccount(payer.privateKey));
     const wanted = Math.ceil(once ? Math.min(count, requests.length) : count);
-    while (this.#payments.length < wanted) this.#payments.push(await wallet.headers(payer));
+    while (this.#payments.length < wanted) this.#payments.push(await wallet.headers(payer.offer));
   }
 
   async #send(seconds: number): Promise<{ seconds: number; sent: Sent[] }> {

@@ -1,3 +1,4 @@
+import type { Offer } from '../pay/payer.ts';
 import type { Loop } from './loops.ts';
 
 export interface LoadRequest {
@@ -14,11 +15,7 @@ export interface Order {
   readonly requests: readonly LoadRequest[];
   readonly once?: boolean;
   /** Each request pays with an authorization of its own, signed before the clock starts. */
-  readonly payer?: {
-    readonly privateKey: `0x${string}`;
-    readonly payTo: `0x${string}`;
-    readonly amount: string;
-  };
+  readonly payer?: { readonly privateKey: `0x${string}`; readonly offer: Offer };
   readonly loop: Loop;
   readonly warmUpSeconds: number;
   readonly seconds: number;

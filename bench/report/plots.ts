@@ -1,5 +1,6 @@
 import { SHARES } from '../load/drive.ts';
 import { type Measured, median } from '../measure.ts';
+import type { Reliable } from '../quality/reliability.ts';
 import type { Chart, Series } from './chart.ts';
 
 /** The figures of a report, each from what a record holds; those whose data is absent are left out. */
@@ -18,15 +19,7 @@ export interface IndexRecord {
 }
 
 export interface QualityRecord {
-  readonly reliability?: readonly {
-    readonly list: string;
-    readonly ece: number;
-    readonly bins: readonly {
-      readonly confidence: number;
-      readonly relevant: number;
-      readonly pairs: number;
-    }[];
-  }[];
+  readonly reliability?: readonly Reliable[];
 }
 
 export interface SoakRecord {
@@ -128,30 +121,30 @@ export function recallChart({ engines = [] }: IndexRecord): Chart[] {
   }));
 }
 
-export function reliabilityChart({ reliability = [] }: QualityRecord): Chart[] {
-  if (reliability.length === 0) return [];
+/** One figure for each set: its families, and the line on which a true confidence lies. */
+export function reliabilityCharts({ reliability = [] }: QualityRecord): Chart[] {
   const diagonal: Series = {
-    name: 'as it says',
+    name: 'a true confidence',
     dashed: true,
     points: [
       [0, 0],
       [1, 1],
     ],
   };
-  return [
-    {
-      title: 'Reliability: confidence against share of relevant hits',
-      x: { label: 'confidence', from: 0, to: 1 },
-      y: { label: 'share that is relevant', from: 0, to: 1 },
-      series: [
-        ...reliability.map(({ list, ece, bins }) => ({
+  return [...new Set(reliability.map(({ set }) => set))].map((set) => ({
+    title: `Reliability: ${set}`,
+    x: { label: 'confidence', from: 0, to: 1 },
+    y: { label: 'share of hits that are relevant', from: 0, to: 1 },
+    series: [
+      ...reliability
+        .filter((one) => one.set === set)
+        .map(({ list, ece, bins }) => ({
           name: `${list} (ECE ${ece.toFixed(3)})`,
           points: bins.map(({ confidence, relevant }): [number, number] => [confidence, relevant]),
         })),
-        diagonal,
-      ],
-    },
-  ];
+      diagonal,
+    ],
+  }));
 }
 
 export function soakCharts({ samples = [] }: SoakRecord): Chart[] {

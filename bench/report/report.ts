@@ -9,7 +9,7 @@ import {
   latencyCharts,
   type QualityRecord,
   recallChart,
-  reliabilityChart,
+  reliabilityCharts,
   type SoakRecord,
   soakCharts,
   throughputChart,
@@ -41,13 +41,15 @@ export async function writeReport(path: string): Promise<string> {
     const latest = names.sort().at(-1);
     return latest ? read(join(folder, latest)) : {};
   };
-  const [index, quality, soak] = [await beside('index'), await beside('quality'), await beside('soak')];
+  const [index, soak] = [await beside('index'), await beside('soak')];
+  const [quality, calibration] = [await beside('quality'), await beside('calibration')];
+  const ofAll = { reliability: [...(calibration.reliability ?? []), ...(quality.reliability ?? [])] };
   const charts: readonly (readonly [name: string, charts: readonly Chart[]])[] = [
     ['latency', latencyCharts(main)],
     ['throughput', throughputChart(main)],
     ['interference', interferenceChart(main)],
     ['recall', recallChart(index)],
-    ['reliability', reliabilityChart(quality)],
+    ['reliability', reliabilityCharts(ofAll)],
     ['soak', soakCharts(soak)],
   ];
   await mkdir(join(folder, 'plots'), { recursive: true });
