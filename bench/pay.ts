@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../src/payment/asset.ts';
@@ -9,6 +8,7 @@ import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } 
 import { startAgreeingFacilitator } from './pay/agreeing-facilitator.ts';
 import { BenchCommits } from './pay/commits.ts';
 import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from './pay/payer.ts';
+import { machine, writeRecord } from './record.ts';
 
 /**
  * What a payment adds to a search: `make bench-pay`, `ROUNDS=300`. One client, one request at a time; payments are signed before the
@@ -26,12 +26,31 @@ const PEER_INSTALLED = existsSync(join(import.meta.dirname, 'peers/node_modules/
 
 type Figures = Record<string, number[]>;
 
-const line = (name: string, values: readonly number[] = []) =>
+/** What is told becomes the record: figures by the part of the bench and their names. */
+const told: Record<string, Record<string, { readonly p50: number; readonly p95?: number }>> = {};
+let part = '';
+
+function beginPart(title: string): void {
+  part = title;
+  told[part] = {};
+  console.log(`${title}:`);
+}
+
+function line(name: string, values: readonly number[] = []): void {
+  const figure = { p50: quantile(values, 0.5), p95: quantile(values, 0.95) };
+  told[part]![name.trim()] = figure;
   console.log(
-    `  ${name.padEnd(58)} p50 ${quantile(values, 0.5).toFixed(2).padStart(7)}   p95 ${quantile(values, 0.95).toFixed(2).padStart(7)} ms`,
+    `  ${name.padEnd(58)} p50 ${figure.p50.toFixed(2).padStart(7)}   p95 ${figure.p95.toFixed(2).padStart(7)} ms`,
   );
-const difference = (name: string, ms: number) =>
+}
+
+function difference(name: string, ms: number): void {
+  // Within a part one follows another server's figures: each has its own.
+  const owner = told[part]![name] ? `${name} (Express)` : name;
+  told[part]![owner] = { p50: ms };
   console.log(`  ${`→ ${name}`.padEnd(58)} p50 ${ms.toFixed(2).padStart(7)} ms`);
+}
+
 const p50 = (values: readonly number[] = []) => quantile(values, 0.5);
 const query = (round: number) => JSON.stringify({ query: `who counts birds in the morning, ${round}?` });
 
@@ -77,7 +96,7 @@ async function localPart(commits: BenchCommits): Promise<void> {
   const server = await startServer();
   try {
     const { searchFree, searchPaid } = await openSearches(server);
-    console.log('With the local facilitator, in the server itself:');
+    beginPart('With the local facilitator, in the server itself');
     const figures = await inTurn(ROUNDS, {
       free: async (round) => (await searchFree(round)).ms,
       paid: async (round) => (await searchPaid(round)).ms,
@@ -120,7 +139,7 @@ async function signaturePart(): Promise<void> {
     });
     viems.push(performance.now() - before);
   }
-  console.log('EIP-712 hash, recovery and comparison of one payment:');
+  beginPart('EIP-712 hash, recovery and comparison of one payment');
   line('natively', ours);
   line('viem (recoverTypedDataAddress)', viems);
 }
@@ -140,7 +159,7 @@ async function remotePart(commits: BenchCommits): Promise<void> {
       [SLOW_VERIFY_MS, SLOW_ROUNDS],
     ] as const) {
       facilitator.verifyMs = verifyMs;
-      console.log(`With a facilitator over HTTP that takes ${verifyMs} ms to verify:`);
+      beginPart(`With a facilitator over HTTP that takes ${verifyMs} ms to verify`);
       const stages: Figures = { verify: [], settle: [], work: [], over: [] };
       const figures = await inTurn(rounds, {
         free: async (round) => (await searchFree(round)).ms,
@@ -204,8 +223,8 @@ function startPeer(facilitatorUrl: string, search: { url: string; token: string 
   });
 }
 
-const load = () => loadavg()[0]!.toFixed(1);
-console.log(`${cpus()[0]!.model}, ${cpus().length} cores, Node ${process.version}, load ${load()}`);
+const of = machine();
+console.log(`${of.processor}, ${of.cores} cores, Node ${of.node}, load ${of.load_before.join(' ')}`);
 const commits = new BenchCommits();
 try {
   await localPart(commits);
@@ -214,4 +233,4 @@ try {
 } finally {
   await commits.close();
 }
-console.log(`load at the end ${load()}`);
+console.log(`record: ${writeRecord('pay', { rounds: ROUNDS, milliseconds: told }, of)}`);

@@ -73,6 +73,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     ...(settings.INGEST_WORKERS > 0 && { ingestWorkers: settings.INGEST_WORKERS }),
     provider: settings.PROVIDER,
     queryQueueMax: settings.QUERY_QUEUE_MAX,
+    ...(settings.QUERY_WAIT_MS_MAX > 0 && { queryWaitMsMax: settings.QUERY_WAIT_MS_MAX }),
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
     log: (event) => {
       metrics.logged(event);
