@@ -95,14 +95,14 @@ function scenarios(of: {
 export const FULL: Plan = {
   name: 'bench',
   documents: 1200,
-  besides: 600,
-  scenarios: scenarios({ seconds: 6, warmUpSeconds: 1, runs: 3, clients: [1, 2, 4, 8, 16, 32] }),
+  besides: 240,
+  scenarios: scenarios({ seconds: 5, warmUpSeconds: 1, runs: 3, clients: [1, 2, 4, 8, 16, 32] }),
 };
 
 /** `make bench-quick`: under three minutes. */
 export const QUICK: Plan = {
   name: 'bench-quick',
-  documents: 300,
-  besides: 120,
+  documents: 150,
+  besides: 60,
   scenarios: scenarios({ seconds: 2, warmUpSeconds: 0.5, runs: 2, clients: [1, 8] }),
 };

@@ -27,14 +27,14 @@ class Driver {
 
   async run(): Promise<Driven> {
     const { loop, warmUpSeconds, seconds } = this.#order;
-    const expected = 'perSecond' in loop ? loop.perSecond * MARGIN : WARM_UP_RATE;
-    let rate = expected;
+    // An open loop's payments can be counted beforehand; a closed one's are as many as the warm-up foretells.
+    let rate = 'perSecond' in loop ? loop.perSecond : WARM_UP_RATE;
     if (warmUpSeconds > 0) {
-      await this.#sign(expected * warmUpSeconds);
+      await this.#sign(rate * warmUpSeconds + 1);
       const warm = await this.#send(warmUpSeconds);
-      rate = Math.max(1, warm.sent.length / warm.seconds) * MARGIN;
+      if (!('perSecond' in loop)) rate = Math.max(1, warm.sent.length / warm.seconds) * MARGIN;
     }
-    await this.#sign('perSecond' in loop ? expected * seconds : rate * seconds);
+    await this.#sign(rate * seconds + 1);
     process.send!({ event: 'measuring' } satisfies DriverMessage);
     const measured = await this.#send(seconds);
     this.#connections.close();
