@@ -36,7 +36,7 @@ const STYLE =
 export async function writeReport(path: string): Promise<string> {
   const folder = dirname(path);
   const main = await read(path);
-  const beside = async (prefix: string) => {
+  const beside = async (prefix: string): Promise<AnyRecord> => {
     const names = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.json'));
     const latest = names.sort().at(-1);
     return latest ? read(join(folder, latest)) : {};

@@ -12,6 +12,7 @@ import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
 import { answeredLine, openLog } from './log.ts';
 import { readGauges } from './metrics/gauges.ts';
+import { readGpuGauges } from './metrics/gpu.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { serveMetrics } from './metrics/server.ts';
 import { openOperatorSocket } from './operator-socket.ts';
@@ -182,6 +183,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
 async function openMetrics(metrics: Metrics, { METRICS_HOST, METRICS_PORT }: Settings, log: Logger) {
   if (METRICS_PORT === 'off') return undefined;
   try {
+    await readGpuGauges(metrics.registry);
     return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
