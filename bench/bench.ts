@@ -1,5 +1,6 @@
 import { type BeirSet, isBeirSet, readBeirSet, SCIFACT } from './beir.ts';
-import { type Contender, hasAssembled, startContest, type Who } from './contenders.ts';
+import { claimsOf, type JudgedServer, shownClaim } from './claims.ts';
+import { type Contender, hasAssembled, startContest } from './contenders.ts';
 import { type Measured, Measurement, median } from './measure.ts';
 import { machine, writeRecord } from './record.ts';
 import { writeReport } from './report/report.ts';
@@ -43,13 +44,13 @@ try {
 const seconds = Math.round((performance.now() - started) / 1000);
 const { name, documents } = plan;
 const time = new Date().toISOString().slice(11, 19).replaceAll(':', '');
-const facts = { plan: { name, documents, set: set.name, seconds }, scenarios: measured, quality };
+const claims = claimsOf(measured, quality);
+console.log(`\n${claims.map(shownClaim).join('\n')}`);
+const facts = { plan: { name, documents, set: set.name, seconds }, claims, scenarios: measured, quality };
 const path = writeRecord(`${name}-${time}`, facts, of);
 console.log(`\n${seconds} s; record: ${path}\nreport: ${await writeReport(path)}`);
 
-interface Quality {
-  readonly who: Who;
-  readonly ndcg_at_10: number;
+interface Quality extends JudgedServer {
   readonly queries: number;
 }
 

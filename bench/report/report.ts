@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Claim } from '../claims.ts';
 import type { machine } from '../record.ts';
 import { type Chart, chartSvg } from './chart.ts';
 import {
@@ -14,7 +15,7 @@ import {
   soakCharts,
   throughputChart,
 } from './plots.ts';
-import { scenarioTable, table } from './tables.ts';
+import { claimTable, scenarioTable, table } from './tables.ts';
 
 /** One page that opens from the disk, of a record and what else was recorded on that machine that day; its plots lie beside it as SVG. */
 
@@ -25,6 +26,7 @@ type AnyRecord = BenchRecord &
     readonly machine?: Partial<ReturnType<typeof machine>>;
     readonly quality?: readonly Readonly<Record<string, unknown>>[];
     readonly plan?: object;
+    readonly claims?: readonly Claim[];
   };
 
 const STYLE =
@@ -91,6 +93,7 @@ function pageOf(path: string, record: AnyRecord, svgs: readonly string[]): strin
     `<style>${STYLE}</style><h1>Farthing: measured</h1>`,
     '<p>Medians over the runs, and in brackets the least and the greatest. Times of open loops count from the moment a request was meant to be sent.</p>',
     described,
+    claimTable(record.claims ?? []),
     scenarioTable(record.scenarios ?? []),
     quality.length > 0 ? table(['server', 'nDCG@10', 'queries'], quality) : '',
     ...svgs,

@@ -1,3 +1,4 @@
+import type { Claim } from '../claims.ts';
 import type { Run } from '../load/drive.ts';
 import { type Measured, median } from '../measure.ts';
 
@@ -43,4 +44,15 @@ export function scenarioTable(scenarios: readonly Measured[]): string {
       spread(runs, ({ anonymous_mib }) => anonymous_mib),
     ]),
   );
+}
+
+export function claimTable(claims: readonly Claim[]): string {
+  if (claims.length === 0) return '';
+  const rows = claims.map(({ claim, goal, figure, holds }) => [
+    claim,
+    String(goal),
+    figure === null ? 'not measured' : figure.toFixed(2),
+    holds === null ? '–' : holds ? 'holds' : 'falls short',
+  ]);
+  return table(['aim', 'goal', 'figure', ''], rows);
 }
