@@ -16,7 +16,8 @@ import type { Calibration } from '../src/domain/fusion.ts';
 import { type Encoder, openEncoder } from '../src/encode/encoder.ts';
 import { fitLogistic, type Judged, reliabilityOf } from './calibration/logistic.ts';
 import { CHANGES, pixelsOf, readPhotographs } from './calibration/photographs.ts';
-import { encodePassages, readSciFact } from './calibration/scifact.ts';
+import { encodePassages, readSciFact, type SciFact } from './calibration/scifact.ts';
+import { wordResults } from './calibration/words.ts';
 import type { Reliable } from './quality/reliability.ts';
 import { machine, writeRecord } from './record.ts';
 
@@ -48,7 +49,13 @@ const encoder = await openEncoder({
 });
 const before = machine();
 try {
-  const text = judge('text_semantic', await textResults(encoder), 'score');
+  const corpus = await readSciFact(join(data, 'text/scifact'));
+  const text = judge('text_semantic', await textResults(encoder, corpus), 'score');
+  const raw = judge(
+    'raw_words',
+    await wordResults(encoder, corpus, [corpus.abstracts.length, ...SIZES], DEPTH),
+    'share',
+  );
   const { words, pictures } = await pictureResults(encoder);
   const reliability = [
     text,
@@ -81,8 +88,7 @@ function judge(list: string, queries: readonly Searches[], of: Calibration['of']
   return { set: 'queries that it was not fitted on', list, ece, bins };
 }
 
-async function textResults(encoder: Encoder): Promise<Searches[]> {
-  const corpus = await readSciFact(join(data, 'text/scifact'));
+async function textResults(encoder: Encoder, corpus: SciFact): Promise<Searches[]> {
   const { owners, dimensions, vectors } = await encodePassages(encoder, corpus, cacheFolder);
   const queries: Searches[] = [];
   for (const [number, claim] of corpus.claims.entries()) {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { claimsOf } from '../../bench/claims.ts';
 import { compareRecords } from '../../bench/compare/regression.ts';
 import { latencyOf } from '../../bench/load/drive.ts';
 import { writeReport } from '../../bench/report/report.ts';
@@ -58,6 +59,53 @@ t.test('the rate of an open loop is no figure, and other machines are told apart
     compareRecords(open, { ...open, machine: { processor: 'another', cores: 2 } }).machinesDiffer,
     true,
   );
+});
+
+t.test('a run judges the aims by its own figures, and says what it did not measure', async (t) => {
+  const of = (scenario: string, who: 'farthing' | 'assembled', perSecond: number, ms: number) => ({
+    scenario,
+    title: scenario,
+    who,
+    loop: { clients: 1 },
+    runs: [
+      {
+        ...run(perSecond, ms),
+        refused: 0,
+        refused_ms: null,
+        statuses: {},
+        sent_late_p99_ms: 0,
+        cpu_cores: 1,
+        resident_mib: 1,
+        open_files: 1,
+        load: [],
+      },
+    ],
+  });
+  const scenarios = [
+    of('search-1', 'farthing', 100, 10),
+    of('search-1', 'assembled', 25, 40),
+    of('search-16', 'farthing', 200, 80),
+    of('search-16', 'assembled', 50, 320),
+    of('overload', 'farthing', 200, 400),
+  ];
+  const judged = [
+    { who: 'farthing', ndcg_at_10: 0.73 } as const,
+    { who: 'assembled', ndcg_at_10: 0.72 } as const,
+  ];
+  const figures = Object.fromEntries(
+    claimsOf(scenarios, judged).map(({ claim, figure, holds }) => [
+      claim.split(/[:,]/)[0],
+      { figure, holds },
+    ]),
+  );
+  t.match(figures, {
+    'paid searches a second': { figure: 4, holds: false },
+    'nDCG@10': { figure: 0.01, holds: true },
+    'p99 of what is accepted at three times the capacity': { figure: 5, holds: false },
+    'uploads a second': { figure: null, holds: null },
+  });
+  const [fast] = claimsOf(scenarios, judged);
+  t.match(fast, { figure: 4, holds: true });
 });
 
 t.test('memory that settles is flat, memory that climbs is not', async (t) => {
