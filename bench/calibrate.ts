@@ -59,6 +59,7 @@ try {
   const { words, pictures } = await pictureResults(encoder);
   const reliability = [
     text,
+    raw,
     judge('visual_words', words, 'score'),
     judge('visual_picture', pictures, 'score'),
   ];
