@@ -17,7 +17,7 @@ function pageOf(bytes: Buffer, random: Random): number {
 function futureBlock(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
   const blocks: number[] = [];
   for (let at = bytes.indexOf('FTHB'); at !== -1; at = bytes.indexOf('FTHB', at + 4)) blocks.push(at);
-  bytes.writeUInt16LE(2 + random.below(60_000), random.pick(blocks)! + 4);
+  bytes.writeUInt16LE(100 + random.below(60_000), random.pick(blocks)! + 4);
   return bytes;
 }
 
