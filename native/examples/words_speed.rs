@@ -1,6 +1,6 @@
 //! Search by words over the sentences of a corpus, recombined, in memory and on one thread; processor time, so that other work
-//! on the machine counts little: `cargo run --release -p farthing-core --example words_speed -- FOLDER ROWS K`
-//! (corpus.jsonl and queries.jsonl of SciFact).
+//! on the machine counts little: `cargo run --release -p farthing-core --example words_speed -- FOLDER ROWS K CACHE`
+//! (corpus.jsonl and queries.jsonl of SciFact; the blocks are kept in the folder CACHE, since they take long to make).
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -33,30 +33,40 @@ fn texts(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     lines.lines().map(text).collect()
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let [_, folder, rows, k] = &arguments[..] else { return Err("FOLDER ROWS K".into()) };
-    let (folder, rows, k): (&Path, usize, usize) = (folder.as_ref(), rows.parse()?, k.parse()?);
-    let corpus = texts(&folder.join("corpus.jsonl"))?;
+/// Blocks of passages, each of sentences picked at random.
+fn recombined(corpus: &[String], rows: usize) -> Vec<Vec<u8>> {
     let sentences: Vec<&str> = corpus.iter().flat_map(|text| text.split(". ")).collect();
-    let queries = texts(&folder.join("queries.jsonl"))?;
     let mut state = 1u64;
     let mut random = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
     let mut terms_of = HashMap::new();
-    let mut blocks = vec![];
-    for first in (0..rows).step_by(BLOCK_ROWS) {
-        let last = rows.min(first + BLOCK_ROWS);
-        let analysed: Vec<_> = (first..last)
+    let mut block = |first: usize| {
+        let analysed: Vec<_> = (first..rows.min(first + BLOCK_ROWS))
             .map(|row| {
                 let text: Vec<&str> = (0..SENTENCES).map(|_| sentences[random() % sentences.len()]).collect();
                 (row as u32, analyse(&text.join(". "), DEFAULT, &mut terms_of))
             })
             .collect();
-        blocks.push(encode(&analysed));
+        encode(&analysed)
+    };
+    (0..rows).step_by(BLOCK_ROWS).map(&mut block).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, folder, rows, k, cache] = &arguments[..] else { return Err("FOLDER ROWS K CACHE".into()) };
+    let (folder, rows, k): (&Path, usize, usize) = (folder.as_ref(), rows.parse()?, k.parse()?);
+    let kept = |at: usize| Path::new(cache).join(format!("{rows}-{at}.words"));
+    if !kept(0).exists() {
+        std::fs::create_dir_all(cache)?;
+        for (at, block) in recombined(&texts(&folder.join("corpus.jsonl"))?, rows).iter().enumerate() {
+            std::fs::write(kept(at), block)?;
+        }
     }
+    let blocks = (0..rows.div_ceil(BLOCK_ROWS)).map(|at| std::fs::read(kept(at))).collect::<Result<Vec<_>, _>>()?;
+    let queries = texts(&folder.join("queries.jsonl"))?;
     let views: Vec<WordsBlock<'_>> = blocks
         .iter()
         .map(|value| Ok(WordsBlock { view: PostingsView::read(value)?, dead: Dead::default() }))

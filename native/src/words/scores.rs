@@ -175,14 +175,16 @@ fn rests(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> 
 /// The same for each window of documents.
 fn window_bounds(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> Vec<Vec<f32>> {
     let count = windows(block.view.rows() as usize);
-    let mut bounds = vec![vec![0.0; count]; lists.len() + 1];
-    for at in (0..lists.len()).rev() {
-        for window in 0..count {
-            let most = lists[at].postings.most_in(window);
-            let added = bound(&lists[at], most, block.view.shortest.get(window), formula);
-            bounds[at][window] = bounds[at + 1][window] + added;
-        }
+    let mut bounds = vec![vec![0.0; count]];
+    for list in lists.iter().rev() {
+        let after = &bounds[bounds.len() - 1];
+        let of_window = |(window, after): (usize, &f32)| {
+            after + bound(list, list.postings.most_in(window), block.view.shortest.get(window), formula)
+        };
+        let with_list = after.iter().enumerate().map(of_window).collect();
+        bounds.push(with_list);
     }
+    bounds.reverse();
     bounds
 }
 
