@@ -225,8 +225,12 @@ fn whole_items_and_nothing_disposed_are_seen_while_all_goes_on_at_once() {
     for slot in &slots {
         let (generation, shard) = slot.get();
         check(&shard.snapshot().unwrap(), generation);
-        // Enough small blocks for a merge, whatever was disposed of last.
-        for serial in 0..20 {
+        // Until there was a merge, whatever was disposed of last: after so many commits the next one waits for it.
+        for serial in 0..2_000 {
+            let blocks = shard.snapshot().unwrap().blocks().unwrap();
+            if blocks.iter().any(|(_, rows)| *rows > SEGMENTS_MAX as u32) {
+                break;
+            }
             shard.write(append_of(generation, 1_000_000 + serial, 1)).unwrap();
         }
         shard.close().unwrap();

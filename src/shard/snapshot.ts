@@ -52,6 +52,8 @@ export interface Snapshot {
   item(id: string): Item | undefined;
   items(ids: readonly string[]): (Item | undefined)[];
   counts(): ShardCounts;
+  /** Rows of each block, of all families: what merges have made of the index. */
+  blocks(): number[];
   close(): void;
   [Symbol.dispose](): void;
 }
@@ -105,6 +107,7 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
         (item) => item ?? undefined,
       ),
     counts: known,
+    blocks: () => crossing(() => snapshot.blocks()),
     close,
     [Symbol.dispose]: close,
   };

@@ -21,6 +21,14 @@ function futureBlock(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBu
   return bytes;
 }
 
+/** Sets the version of the whole index, wherever a page has it: the record's key with its four bytes behind it. */
+function futureFormat(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
+  const version = 100 + random.below(60_000);
+  for (let at = bytes.indexOf('format'); at !== -1; at = bytes.indexOf('format', at + 1))
+    bytes.writeUInt32LE(version, at + 'format'.length);
+  return bytes;
+}
+
 export const DAMAGES: Readonly<Record<string, Damage>> = {
   'one bit': (bytes, random) => {
     flipAt(bytes, random.below(bytes.length), random);
@@ -55,5 +63,6 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     for (const page of [0, PAGE]) bytes.writeUInt32LE(2 + random.below(100), page + 20);
     return bytes;
   },
+  'a future version of the index': futureFormat,
   'a future version of a block': futureBlock,
 };
