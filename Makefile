@@ -15,7 +15,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench-words sanitize neon
+.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench-words bench-durable sanitize neon
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -125,6 +125,9 @@ bench-search: setup ## What scan and fusion cost, without the model and HTTP: AB
 
 bench-words: setup ## Search by words alone: ROWS=100000,1000000 (a million take some minutes to fill)
 	@ROWS=$(ROWS) node bench/words.ts
+
+bench-durable: setup ## Durable appends beside lmdb's own commits, and many tenants: TENANTS=10000 (some minutes)
+	@TENANTS=$(TENANTS) node bench/durable.ts
 
 PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
 $(PEERS_INDEX): bench/peers/index/package.json

@@ -57,7 +57,7 @@ pub fn encode(texts: &[(u32, AnalysedText)]) -> Vec<u8> {
         by_term.extend(text.terms.iter().map(|(term, positions)| (term.as_str(), row as u32, positions.as_slice())));
     }
     by_term.sort_unstable_by_key(|posting| (posting.0, posting.1));
-    let mut writer = TermWriter::new(texts.len());
+    let mut writer = TermWriter::new(texts.iter().map(|(_, text)| text.language).collect());
     let mut encoded = vec![];
     let mut spans: Vec<(u32, u32, std::ops::Range<usize>)> = vec![];
     for group in by_term.chunk_by(|left, right| left.0 == right.0) {

@@ -1,10 +1,14 @@
 //! The postings of one term in one block: which documents have it, and how often.
 //!
+//! First how many of the documents are in each language but the block's first one (a varint for the number of such languages,
+//! then a byte and a varint for each), so that a word's frequency in some languages is known without reading the list.
+//!
 //! Sparse: LEB128 varints (gap, count)…, a gap counting from the document before, from 0 for the first. Dense, where at
 //! least every eighth document has the term and so a bit costs no more than a gap: one bit for each document, the largest
 //! count of each [`WINDOW`] of documents, then the counts, a byte each. A dense list tells of any document without reading
 //! those before it, which is what a pruned search asks of a frequent term.
 
+use super::language::Language;
 use crate::shard::error::{Result, ShardError};
 
 /// Documents that share one upper bound.
@@ -23,8 +27,14 @@ fn is_dense(rows: usize, frequency: u32, most: u32) -> bool {
     rows >= WINDOW && DENSE_SHARE * u64::from(frequency) >= rows as u64 && most < COUNT_MAX
 }
 
-/// Writes a list of (document, count) in ascending order of documents. `most`: the largest of the counts.
-pub fn encode(rows: usize, postings: &[(u32, u32)], most: u32, out: &mut Vec<u8>) {
+/// Writes a list of (document, count) in ascending order of documents. `most`: the largest of the counts. `others`: documents
+/// in each language but the block's first.
+pub fn encode(rows: usize, postings: &[(u32, u32)], most: u32, others: &[(Language, u32)], out: &mut Vec<u8>) {
+    push_varint(out, others.len() as u32);
+    for (language, documents) in others {
+        out.push(language.0);
+        push_varint(out, *documents);
+    }
     if !is_dense(rows, postings.len() as u32, most) {
         let mut previous = 0;
         for (document, count) in postings {
@@ -97,12 +107,15 @@ pub struct TermPostings<'a> {
     pub frequency: u32,
     rows: u32,
     most: u8,
+    /// How many documents are in each language but the block's first.
+    others: &'a [u8],
     list: List<'a>,
     positions: &'a [u8],
 }
 
 impl<'a> TermPostings<'a> {
-    pub fn read(rows: u32, frequency: u32, most: u8, postings: &'a [u8], positions: &'a [u8]) -> Result<Self> {
+    pub fn read(rows: u32, frequency: u32, most: u8, bytes: &'a [u8], positions: &'a [u8]) -> Result<Self> {
+        let (others, postings) = split_languages(bytes).ok_or_else(damaged)?;
         let list = if is_dense(rows as usize, frequency, u32::from(most)) {
             let cut = |bytes: &'a [u8], at: usize| bytes.split_at_checked(at).ok_or_else(damaged);
             let (bits, rest) = cut(postings, bitmap_bytes(rows as usize))?;
@@ -114,7 +127,24 @@ impl<'a> TermPostings<'a> {
         } else {
             List::Sparse(postings)
         };
-        Ok(Self { frequency, rows, most, list, positions })
+        Ok(Self { frequency, rows, most, others, list, positions })
+    }
+
+    /// Documents in some languages. `first`: the block's first language.
+    pub fn frequency_in(&self, languages: u64, first: Language) -> u32 {
+        let (mut inside, mut all) = (0u32, 0u32);
+        let mut left = self.others;
+        while let Some((language, rest)) = left.split_first() {
+            let mut numbers = Varints(rest);
+            let documents = numbers.next_number().unwrap_or(0);
+            left = numbers.0;
+            all = all.saturating_add(documents);
+            if Language(*language).bit() & languages != 0 {
+                inside = inside.saturating_add(documents);
+            }
+        }
+        let of_first = self.frequency.saturating_sub(all);
+        inside.saturating_add(if first.bit() & languages != 0 { of_first } else { 0 })
     }
 
     /// A count that none in the block exceeds; `None` where there is no such bound.
@@ -178,16 +208,23 @@ impl<'a> TermPostings<'a> {
         mut visit: impl FnMut(usize, u32),
     ) -> Result<()> {
         match self.list {
-            List::Sparse(_) => {
-                let mut at = 0;
-                self.for_each(|document, count| {
-                    while at < len && document_of(at) < document {
-                        at += 1;
+            List::Sparse(postings) => {
+                let mut numbers = Varints(postings);
+                let (mut document, mut at) = (0u32, 0);
+                for _ in 0..self.frequency {
+                    if at == len {
+                        break;
                     }
-                    if at < len && document_of(at) == document {
-                        visit(at, count);
-                    }
-                })
+                    document = self.next_of(&mut numbers, document, &mut |document, count| {
+                        while at < len && document_of(at) < document {
+                            at += 1;
+                        }
+                        if at < len && document_of(at) == document {
+                            visit(at, count);
+                        }
+                    })?;
+                }
+                Ok(())
             }
             List::Dense { bits, counts, .. } => {
                 let (mut passed, mut before) = (0usize, 0usize);
@@ -225,6 +262,19 @@ impl<'a> TermPostings<'a> {
         })?;
         whole
     }
+}
+
+/// The counts of the languages, and what follows them.
+fn split_languages(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut numbers = Varints(bytes);
+    let count = numbers.next_number()?;
+    let from = bytes.len() - numbers.0.len();
+    for _ in 0..count {
+        numbers.0 = numbers.0.get(1..)?;
+        numbers.next_number()?;
+    }
+    let end = bytes.len() - numbers.0.len();
+    Some((&bytes[from..end], &bytes[end..]))
 }
 
 fn bound(most: u8) -> Option<u32> {
@@ -282,8 +332,11 @@ mod tests {
             let rows = document as usize + 1 + room % 300;
             let most = postings.iter().map(|posting| posting.1).max().unwrap().min(COUNT_MAX);
             let mut bytes = vec![];
-            encode(rows, &postings, most, &mut bytes);
+            let others = [(Language(3), 1), (Language(9), 300)];
+            encode(rows, &postings, most, &others, &mut bytes);
             let list = TermPostings::read(rows as u32, postings.len() as u32, most as u8, &bytes, &[]).unwrap();
+            prop_assert_eq!(list.frequency_in(Language(9).bit(), Language(0)), 300);
+            prop_assert_eq!(list.frequency_in(Language(0).bit(), Language(0)), (postings.len() as u32).saturating_sub(301));
             let mut read = vec![];
             list.for_each(|document, count| read.push((document, count))).unwrap();
             prop_assert_eq!(&read, &postings);
@@ -303,6 +356,7 @@ mod tests {
         ) {
             for rows in [3, 300, 1_000] {
                 if let Ok(list) = TermPostings::read(rows, frequency, most, &bytes, &bytes) {
+                    let _ = list.frequency_in(u64::MAX, Language(0));
                     let _ = list.for_each_with_positions(|document, _, _| assert!(document < rows));
                     let _ = list.for_each_of(rows as usize, |at| at as u32, |_, _| {});
                 }

@@ -148,7 +148,8 @@ pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
         }
     }
     terms.sort_unstable();
-    let mut writer = TermWriter::new(living.len());
+    let documents: Vec<Document> = living.iter().map(|(_, source, row)| views[*source].document(*row)).collect();
+    let mut writer = TermWriter::new(documents.iter().map(|document| document.language).collect());
     let mut postings: Vec<(u32, u32, &[u8])> = vec![];
     for group in terms.chunk_by(|left, right| left.0 == right.0) {
         postings.clear();
@@ -164,6 +165,5 @@ pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
         postings.sort_unstable_by_key(|posting| posting.0);
         writer.term(group[0].0, &postings);
     }
-    let documents: Vec<Document> = living.iter().map(|(_, source, row)| views[*source].document(*row)).collect();
     Ok(Some(writer.seal(&documents)))
 }

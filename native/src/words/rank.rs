@@ -1,7 +1,7 @@
 //! BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"), k1 1.2 and b .75, over all blocks at once:
 //! frequencies and lengths are those of the living segments, exactly.
 
-use super::language::Language;
+use super::language::{DEFAULT, Language};
 use super::lists::TermPostings;
 use super::phrases::holders;
 use super::postings::PostingsView;
@@ -143,19 +143,15 @@ pub fn lookup<'a>(block: &WordsBlock<'a>, variant: &Variant) -> Result<Option<Te
     block.view.lookup(variant.term.as_bytes())
 }
 
+/// Living segments that have the word in one of the languages.
 fn living(block: &WordsBlock<'_>, postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
-    if block.view.header.languages & !languages == 0 {
-        let dead: Vec<u32> = block.dead.rows().take_while(|row| *row < block.view.rows()).collect();
-        let mut gone = 0;
-        if !dead.is_empty() {
-            postings.for_each_of(dead.len(), |at| dead[at], |_, _| gone += 1)?;
-        }
-        return Ok(u64::from(postings.frequency).saturating_sub(gone));
+    let view = &block.view;
+    let first = Language::of_bits(view.header.languages).next().unwrap_or(DEFAULT);
+    let dead: Vec<u32> = block.dead.rows().take_while(|row| *row < view.rows()).collect();
+    let mut gone = 0;
+    if !dead.is_empty() {
+        let counts = |at: usize| view.language(dead[at]).bit() & languages != 0;
+        postings.for_each_of(dead.len(), |at| dead[at], |at, _| gone += u64::from(counts(at)))?;
     }
-    let mut count = 0;
-    postings.for_each(|document, _| {
-        let alive = !block.dead.has(document as usize);
-        count += u64::from(alive && block.view.language(document).bit() & languages != 0);
-    })?;
-    Ok(count)
+    Ok(u64::from(postings.frequency_in(languages, first)).saturating_sub(gone))
 }

@@ -1,5 +1,6 @@
 //! Writes a block of postings, term by term.
 
+use super::language::Language;
 use super::lists::{self, COUNT_MAX, WINDOW};
 use super::postings::Document;
 use crate::shard::block::{HEADER_BYTES, Header, Kind, push_u32s};
@@ -7,7 +8,10 @@ use crate::shard::block::{HEADER_BYTES, Header, Kind, push_u32s};
 /// Writes the terms of a block in ascending order.
 #[derive(Default)]
 pub struct TermWriter {
-    rows: usize,
+    /// Of each document.
+    languages: Vec<Language>,
+    /// The first of them; `None` where all are in one.
+    first: Option<Language>,
     terms: Vec<u8>,
     term_ends: Vec<u32>,
     postings: Vec<u8>,
@@ -20,9 +24,10 @@ pub struct TermWriter {
 }
 
 impl TermWriter {
-    /// For a block of `rows` documents.
-    pub fn new(rows: usize) -> Self {
-        Self { rows, ..Self::default() }
+    /// For a block of documents in these languages.
+    pub fn new(languages: Vec<Language>) -> Self {
+        let first = languages.iter().min().copied().filter(|first| languages.iter().any(|other| other != first));
+        Self { languages, first, ..Self::default() }
     }
 
     /// Adds a term with its postings in ascending order of documents: (document, count, encoded positions).
@@ -33,7 +38,8 @@ impl TermWriter {
         self.list.clear();
         self.list.extend(postings.iter().map(|(document, count, _)| (*document, *count)));
         let most = self.list.iter().map(|posting| posting.1).fold(0, u32::max).min(COUNT_MAX);
-        lists::encode(self.rows, &self.list, most, &mut self.postings);
+        let others = self.others();
+        lists::encode(self.languages.len(), &self.list, most, &others, &mut self.postings);
         postings.iter().for_each(|(_, _, positions)| self.positions.extend_from_slice(positions));
         self.terms.extend_from_slice(term);
         self.term_ends.push(self.terms.len() as u32);
@@ -41,6 +47,22 @@ impl TermWriter {
         self.position_ends.push(self.positions.len() as u32);
         self.frequencies.push(postings.len() as u32);
         self.most.push(most as u8);
+    }
+
+    /// How many documents of the list are in each language but the first.
+    fn others(&self) -> Vec<(Language, u32)> {
+        let mut others: Vec<(Language, u32)> = vec![];
+        let Some(first) = self.first else { return others };
+        for language in self.list.iter().map(|posting| self.languages[posting.0 as usize]) {
+            if language == first {
+                continue;
+            }
+            match others.iter_mut().find(|other| other.0 == language) {
+                Some(other) => other.1 += 1,
+                None => others.push((language, 1)),
+            }
+        }
+        others
     }
 
     /// The finished block of these documents, as many as were announced.
