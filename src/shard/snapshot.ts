@@ -59,6 +59,8 @@ export interface Snapshot {
   hits(segments: Uint32Array, query?: string): ShownHits;
   item(id: string): Item | undefined;
   counts(): ShardCounts;
+  /** Rows of each block, of all families: what merges have made of the index. */
+  blocks(): number[];
   close(): void;
   [Symbol.dispose](): void;
 }
@@ -107,6 +109,7 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
     hits: (segments, query) => crossing(() => JSON.parse(snapshot.hits(segments, query)) as ShownHits),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
     counts: known,
+    blocks: () => crossing(() => snapshot.blocks()),
     close,
     [Symbol.dispose]: close,
   };

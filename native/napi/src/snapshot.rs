@@ -212,6 +212,12 @@ impl NativeSnapshot {
         Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
     }
 
+    /// Rows of each block, of all families: what merges have made of the index.
+    #[napi(catch_unwind)]
+    pub fn blocks(&self) -> Result<Vec<u32>> {
+        self.read(|snapshot| Ok(snapshot.blocks()?.into_iter().map(|(_, rows)| rows).collect()))
+    }
+
     /// Waits for nothing: a search on another thread keeps what it needs until it ends.
     #[napi(catch_unwind)]
     pub fn close(&self) {

@@ -25,3 +25,4 @@ mod tests;
 pub mod top;
 pub mod vectors;
 pub mod write;
+pub mod write_threads;
