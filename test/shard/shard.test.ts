@@ -56,7 +56,7 @@ t.test('an item becomes visible with all its segments, in every family', async (
         { item: 'a', locator: { page: 1 }, place: 7, text: 'Dogs bark' },
         undefined,
       ]);
-      const folded = snapshot.rank({ words: 'bark howl' }, 5, NEVER) as RankedList;
+      const folded = snapshot.rank({ words: 'bark howl' }, { depth: 5 }, NEVER) as RankedList;
       t.same(
         [[...folded.segments], [...folded.places]],
         [

@@ -2,6 +2,7 @@ import type { TObject } from '@sinclair/typebox';
 import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, JobSchema } from './items.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
 import {
+  BoundSchema,
   HitExplanationSchema,
   HitSchema,
   LocatorSchema,
@@ -29,6 +30,7 @@ export const COMPONENTS: readonly TObject[] = [
   JobSchema,
   HitExplanationSchema,
   HitSchema,
+  BoundSchema,
   SearchExplanationSchema,
   TimingSchema,
   SearchResponseSchema,
