@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { authorizationTypes } from '@x402/evm';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../src/payment/asset.ts';
 import { parsePaymentHeader } from '../src/payment/payment-header.ts';
@@ -10,7 +11,7 @@ import { SignatureCheck } from '../src/payment/signature.ts';
 import { type BenchServer, BenchWorkspace, quantile, startServer } from './agent.ts';
 import { startAgreeingFacilitator } from './pay/agreeing-facilitator.ts';
 import { BenchCommits } from './pay/commits.ts';
-import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from './pay/payer.ts';
+import { BenchPayer, DOMAIN, post } from './pay/payer.ts';
 
 /**
  * What a payment adds to a search: `make bench-pay`, `ROUNDS=300`. One client, one request at a time; payments are signed before the
@@ -62,16 +63,16 @@ async function openSearches({ url }: BenchServer) {
   const { workspace, token } = await BenchWorkspace.rentWithToken(url, 60);
   await workspace.ingest('log.txt', new TextEncoder().encode(TEXT));
   const payer = new BenchPayer();
-  const ingest = await payer.headers(await BenchPayer.offer(`${url}/agent/v1/ingest`));
+  const ingest = await payer.headers(await BenchPayer.quote(`${url}/agent/v1/ingest`));
   await post(`${url}/agent/v1/ingest`, TEXT, { ...ingest, Prefer: 'wait=60' });
-  const offer = await BenchPayer.offer(`${url}/agent/v1/search`);
+  const quote = await BenchPayer.quote(`${url}/agent/v1/search`);
   const free = { url: `${workspace.url}/search`, token };
   return {
     free,
     searchFree: (round: number) => post(free.url, query(round), { Authorization: `Bearer ${token}` }),
     /** Signs, and only then starts the clock. */
     searchPaid: async (round: number) =>
-      post(`${url}/agent/v1/search`, query(round), await payer.headers(offer)),
+      post(`${url}/agent/v1/search`, query(round), await payer.headers(quote)),
   };
 }
 
@@ -103,7 +104,7 @@ async function signaturePart(): Promise<void> {
   const check = new SignatureCheck(BASE_USDC);
   const [ours, viems]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    const { message, signature } = await payer.sign({ payTo: PAY_TO, amount: '6000' });
+    const { message, signature } = await payer.sign(PAY_TO, 6000n);
     const authorization = Object.fromEntries(
       Object.entries(message).map(([name, value]) => [name, String(value)]),
     );
@@ -115,7 +116,7 @@ async function signaturePart(): Promise<void> {
     before = performance.now();
     await recoverTypedDataAddress({
       domain: DOMAIN,
-      types: TRANSFER_TYPES,
+      types: authorizationTypes,
       primaryType: 'TransferWithAuthorization',
       message,
       signature,
@@ -136,7 +137,7 @@ async function remotePart(commits: BenchCommits): Promise<void> {
     const { free, searchFree, searchPaid } = await openSearches(server);
     peer = PEER_INSTALLED ? await startPeer(facilitator.url, free) : undefined;
     const peerPayer = new BenchPayer();
-    const peerOffer = peer && (await BenchPayer.offer(`${peer.url}/paid`));
+    const peerQuote = peer && (await BenchPayer.quote(`${peer.url}/paid`));
     for (const [verifyMs, rounds] of [
       [0, ROUNDS],
       [SLOW_VERIFY_MS, SLOW_ROUNDS],
@@ -155,7 +156,7 @@ async function remotePart(commits: BenchCommits): Promise<void> {
         ...(peer && {
           peerFree: async (round: number) => (await post(`${peer!.url}/free`, query(round), {})).ms,
           peerPaid: async (round: number) =>
-            (await post(`${peer!.url}/paid`, query(round), await peerPayer.headers(peerOffer!))).ms,
+            (await post(`${peer!.url}/paid`, query(round), await peerPayer.headers(peerQuote!))).ms,
         }),
       });
       report(figures, stages);
