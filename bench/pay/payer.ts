@@ -1,10 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { authorizationTypes } from '@x402/evm';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { type Hex, signPayment } from '../../src/client/index.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
 
 /** A wallet whose payments are signed before the clock starts. */
+
+export const TRANSFER_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
 
 export const DOMAIN = {
   name: BASE_USDC.name,
@@ -12,6 +21,12 @@ export const DOMAIN = {
   chainId: BASE_USDC.chainId,
   verifyingContract: BASE_USDC.address,
 };
+
+/** One way to pay, as the v2 header of a 402 offers it. */
+export interface Offer {
+  readonly amount: string;
+  readonly payTo: `0x${string}`;
+}
 
 export interface Timed {
   readonly ms: number;
@@ -23,10 +38,15 @@ export interface Timed {
 const ANSWER_DEADLINE_MS = 60_000;
 
 export class BenchPayer {
-  readonly account: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+  readonly account: PrivateKeyAccount;
 
-  /** What the server asks for this request: the header of its 402. */
-  static async quote(url: string): Promise<string> {
+  /** @param account a throwaway wallet when none is given */
+  constructor(account = privateKeyToAccount(generatePrivateKey())) {
+    this.account = account;
+  }
+
+  /** What the server asks for this request. */
+  static async offer(url: string): Promise<Offer> {
     const response = await fetch(url, {
       method: 'POST',
       body: '{"query":"x"}',
@@ -36,40 +56,40 @@ export class BenchPayer {
     const header = response.headers.get('PAYMENT-REQUIRED');
     if (response.status !== 402 || header === null)
       throw new Error(`${url} was answered ${response.status} without a payment`);
-    return header;
+    return (JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: Offer[] }).accepts[0]!;
   }
 
-  /** The headers of a fresh v2 payment. */
-  headers(quote: string): Promise<Readonly<Record<string, string>>> {
-    return signPayment(quote, { account: this.account, maxPriceUsd: 1 });
-  }
-
-  /** An authorization and its signature by themselves. */
-  async sign(payTo: Hex, amount: bigint) {
+  async sign({ payTo, amount }: Offer) {
     const message = {
       from: this.account.address,
       to: payTo,
-      value: amount,
+      value: BigInt(amount),
       validAfter: 0n,
       validBefore: BigInt(Math.floor(Date.now() / 1000) + 290),
       nonce: `0x${randomBytes(32).toString('hex')}`,
     } as const;
     const signature = await this.account.signTypedData({
       domain: DOMAIN,
-      types: authorizationTypes,
+      types: TRANSFER_TYPES,
       primaryType: 'TransferWithAuthorization',
       message,
     });
     return { message, signature };
   }
+
+  /** The headers of a fresh v2 payment. */
+  async headers(offer: Offer): Promise<Record<string, string>> {
+    const { message, signature } = await this.sign(offer);
+    const authorization = Object.fromEntries(
+      Object.entries(message).map(([name, value]) => [name, String(value)]),
+    );
+    const payment = { x402Version: 2, accepted: offer, payload: { signature, authorization } };
+    return { 'PAYMENT-SIGNATURE': Buffer.from(JSON.stringify(payment)).toString('base64') };
+  }
 }
 
 /** One POST and the milliseconds until its answer was read. @throws when it is refused, or takes longer than a minute. */
-export async function post(
-  url: string,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<Timed> {
+export async function post(url: string, body: string, headers: Record<string, string>): Promise<Timed> {
   const before = performance.now();
   const response = await fetch(url, {
     method: 'POST',

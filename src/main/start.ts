@@ -12,6 +12,7 @@ import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
 import { answeredLine, openLog } from './log.ts';
 import { readGauges } from './metrics/gauges.ts';
+import { readGpuGauges } from './metrics/gpu.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { serveMetrics } from './metrics/server.ts';
 import { openOperatorSocket } from './operator-socket.ts';
@@ -73,6 +74,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     ...(settings.INGEST_WORKERS > 0 && { ingestWorkers: settings.INGEST_WORKERS }),
     provider: settings.PROVIDER,
     queryQueueMax: settings.QUERY_QUEUE_MAX,
+    ...(settings.QUERY_WAIT_MS_MAX > 0 && { queryWaitMsMax: settings.QUERY_WAIT_MS_MAX }),
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
     log: (event) => {
       metrics.logged(event);
@@ -188,6 +190,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
 async function openMetrics(metrics: Metrics, { METRICS_HOST, METRICS_PORT }: Settings, log: Logger) {
   if (METRICS_PORT === 'off') return undefined;
   try {
+    await readGpuGauges(metrics.registry);
     return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });

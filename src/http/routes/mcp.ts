@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Operation, Route } from '../route.ts';
+import { McpAnswerSchema, McpRequestSchema } from '../schemas/mcp.ts';
 
 /** Answers one MCP request in the words of the web platform. */
 export type McpAnswer = (request: Request, left: AbortSignal) => Promise<Response>;
@@ -11,47 +12,44 @@ const CALLS_MAX = 256;
 /** Of all bodies together: nobody has paid for anything when they are read. */
 const BYTES_MAX = 256 * 2 ** 20;
 const ARRAY = 0x5b;
-const ACCEPTED = 'application/json, text/event-stream';
 /** They belong to the connection; the body is whole by now. */
 const HOP_BY_HOP = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
 
-/** JSON-RPC 2.0, as far as every message has it; the protocol says the rest. */
-const Message = Type.Object(
-  {
-    jsonrpc: Type.Literal('2.0'),
-    id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
-    method: Type.Optional(Type.String()),
-    params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    error: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { additionalProperties: false },
-);
+/** What the transport understands: a client that takes anything takes both. */
+const ACCEPT = 'application/json, text/event-stream';
 
 const OPERATION: Operation = {
   operationId: 'mcp',
   summary:
-    'The tools as a Model Context Protocol server (streamable HTTP, no sessions). A call is paid as x402’s MCP transport says, in `_meta["x402/payment"]`, or free with a workspace’s token (`/mcp?workspace=ID`)',
+    'The tools over MCP (streamable HTTP, answered in JSON); each is paid for as the request that it stands for',
   tag: 'Service',
   parameters: [
     {
       name: 'workspace',
       in: 'query',
-      description: 'Workspace that calls mean unless they name another; its token is the bearer token.',
+      description: 'Id of the workspace that the tools work in; its token comes as the bearer token.',
       schema: Type.String(),
     },
   ],
   requestBody: {
-    schema: Message,
+    schema: McpRequestSchema,
     required: true,
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   },
-  success: {
-    status: 200,
-    description: 'The answer to a request. A notification is answered 202, without a body.',
-    schema: Message,
-  },
-  errors: [413, 503],
+  success: { status: 200, description: 'The answer to the message.', schema: McpAnswerSchema },
+  also: [
+    { status: 202, description: 'A notification was taken.' },
+    ...[
+      [400, 'A message that cannot be understood.'],
+      [406, 'The client takes neither of the media types.'],
+      [415, 'The message is not JSON.'],
+    ].map(([status, description]) => ({
+      status: Number(status),
+      description: String(description),
+      schema: McpAnswerSchema,
+    })),
+  ],
+  errors: [408, 413, 503],
 };
 
 /** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
@@ -90,7 +88,7 @@ async function readRequest({ head, body }: Exchange, bodyBytesMax: number): Prom
     throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
   const headers = new Headers([...head.headers].filter(([name]) => !HOP_BY_HOP.has(name)));
   // Every answer is JSON: who takes that need not name the stream that there never is.
-  if (/\*\/\*|application\/json|^$/.test(headers.get('accept') ?? '')) headers.set('accept', ACCEPTED);
+  if (/\*\/\*|application\/json|^$/.test(headers.get('accept') ?? '')) headers.set('accept', ACCEPT);
   return new Request(`http://mcp${head.path}${head.query === '' ? '' : `?${head.query}`}`, {
     method: 'POST',
     headers,
