@@ -155,16 +155,12 @@ docs: setup ## Write docs/configuration.md anew from the settings
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
 	@node bench/search.ts $(ABSTRACTS)
 
-<<<<<<< HEAD
-=======
 bench-words: setup ## Search by words alone: ROWS=100000,1000000 (a million take some minutes to fill)
 	@ROWS=$(ROWS) node bench/words.ts
 
 bench-durable: setup ## Durable appends beside lmdb's own commits, and many tenants: TENANTS=10000 (some minutes)
 	@TENANTS=$(TENANTS) node bench/durable.ts
 
-PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
->>>>>>> i4b
 $(PEERS_INDEX): bench/peers/index/package.json
 	cd bench/peers/index && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@

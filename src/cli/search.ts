@@ -12,10 +12,11 @@ const OPTIONS = {
   image: { type: 'string', short: 'i' },
   family: { type: 'string', short: 'f', multiple: true },
   k: { type: 'string', short: 'k' },
+  exact: { type: 'boolean' },
   pictures: { type: 'string', default: 'auto' },
 } as const;
 
-/** `search "words" [--image FILE] [--family …] [-k N] [--pictures …]`. */
+/** `search "words" [--image FILE] [--family …] [-k N] [--exact] [--pictures …]`. */
 export async function searchCommand(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   const query = positionals.join(' ') || undefined;
@@ -26,7 +27,14 @@ export async function searchCommand(args: readonly string[], io: Io): Promise<nu
   const pictures = pictureModeOf(values.pictures);
   const access = await openAccess(values, io);
   const image = values.image === undefined ? undefined : await readFile(values.image);
-  const search = { query, image, families: values.family as Family[] | undefined, k, signal: io.signal };
+  const search = {
+    query,
+    image,
+    families: values.family as Family[] | undefined,
+    k,
+    exact: values.exact,
+    signal: io.signal,
+  };
   const answer = await (access.workspace ?? access.client).search(search);
   if (values.json) io.write(`${JSON.stringify(answer)}\n`);
   else if (answer.hits.length === 0) io.explain('Nothing was found.\n');

@@ -1,11 +1,11 @@
 import type { Family } from '../domain/family.ts';
 import type { Item } from '../domain/item.ts';
 import type { JobState } from '../domain/job.ts';
-import type { Hit, Timing } from '../domain/search.ts';
+import type { Bound, Hit, Timing } from '../domain/search.ts';
 
 export type { Family } from '../domain/family.ts';
 export type { Item } from '../domain/item.ts';
-export type { Hit, Timing } from '../domain/search.ts';
+export type { Bound, Hit, Timing } from '../domain/search.ts';
 export type { Box, Locator } from '../domain/segment.ts';
 
 /** Answers as the server gives them; `/openapi.json` describes every field. */
@@ -14,7 +14,9 @@ export interface SearchAnswer {
   readonly hits: readonly Hit[];
   readonly latency_ms: number;
   readonly timing: Timing;
+  /** True when every list is proved to be the best of all; `bounds` says it for each family. */
   readonly exact: boolean;
+  readonly bounds?: Readonly<Partial<Record<Family, Bound>>>;
   readonly charged: boolean;
   readonly warnings?: readonly string[];
 }

@@ -63,7 +63,8 @@ and answers with a signed receipt.
 \`\`\`
 
 Each hit has its \`item\`, a \`locator\` (page, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1 that can be compared across
-families. Low confidence everywhere means that the answer is probably not in your files.
+families. \`exact: true\` in an answer is a proof that no better hit exists; \`bounds\` says it for each
+family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof. Low confidence everywhere means that the answer is probably not in your files.
 
 ## As tools
 

@@ -5,6 +5,7 @@ export interface SearchArguments {
   readonly image_b64?: string;
   readonly image_path?: string;
   readonly families?: readonly Family[];
+  readonly exact?: boolean;
   readonly k?: number;
 }
 

@@ -34,10 +34,10 @@ export function localBackend({ client, keeper, readFile, signal }: LocalParts): 
   };
   return {
     kind: 'local',
-    search: async ({ query, image_path, families, k }, scope) => {
+    search: async ({ query, image_path, families, k, exact }, scope) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const body = await (workspace ?? client).search({ query, image, families, k, signal });
+      const body = await (workspace ?? client).search({ query, image, families, k, exact, signal });
       return { body, workspace: workspace?.id };
     },
     ingest: async (file, scope) => {

@@ -75,12 +75,15 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
             description:
               'Of how many hits pictures are shown, too (in a workspace); default 0: they are linked.',
           },
+          exact: { type: 'boolean', description: 'Prove that no better hit exists, in large indexes too.' },
           ...scope,
         },
       },
       {
         hits: { type: 'array', items: { type: 'object' }, description: 'Best first.' },
         latency_ms: { type: 'number' },
+        exact: { type: 'boolean', description: 'Proved to be the best there are.' },
+        bounds: { type: 'object', description: 'The same for each family.' },
         charged: { type: 'boolean' },
       },
       { readOnlyHint: true, idempotentHint: true },

@@ -1,5 +1,6 @@
 import type { PictureContent } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import type { Family } from '../domain/family.ts';
 import {
   confidenceOf,
   type FusionSettings,
@@ -7,13 +8,15 @@ import {
   type QueryLanguage,
   weightOf,
 } from '../domain/fusion.ts';
-import type {
-  Hit,
-  ListScan,
-  SearchExplanation,
-  SearchInput,
-  SearchResult,
-  Timing,
+import {
+  type Bound,
+  type Hit,
+  type ListScan,
+  RECALL_HELD,
+  type SearchExplanation,
+  type SearchInput,
+  type SearchResult,
+  type Timing,
 } from '../domain/search.ts';
 import type { ShownSegment } from '../domain/segment.ts';
 import type { Encoder, EncoderTask } from '../encode/encoder.ts';
@@ -23,7 +26,7 @@ import type { Shard } from '../shard/shard.ts';
 import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
-import { planLists } from './plan.ts';
+import { LIST_TRAITS, planLists } from './plan.ts';
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -85,6 +88,7 @@ export class Search {
         latency_ms: performance.now() - started,
         timing: {},
         exact: true,
+        bounds: {},
         searchable: false,
       };
     }
@@ -101,6 +105,7 @@ export class Search {
     return {
       hits,
       exact,
+      bounds: boundsOf(scans),
       searchable: true,
       latency_ms: performance.now() - started,
       timing: stages,
@@ -142,7 +147,7 @@ export class Search {
 
   async #scanAndFuse(
     snapshot: Snapshot,
-    { query, k, explain }: SearchInput,
+    { query, k, explain, exact = false }: SearchInput,
     lists: readonly ListName[],
     vectors: QueryVectors,
     signal: AbortSignal,
@@ -155,10 +160,10 @@ export class Search {
     const scans: ListScan[] = [];
     for (const list of lists) {
       const question = questionOf(list, settings, query, vectors, language);
-      const ranking = await rank(snapshot, question, depth, signal);
+      const ranking = await rank(snapshot, question, { depth, exact }, signal);
       scored.push(scoredList(list, ranking, settings, language));
-      const { scanned, rescored, exact } = ranking;
-      scans.push({ list, scanned, rescored, exact });
+      const { scanned, rescored, method } = ranking;
+      scans.push({ list, scanned, rescored, exact: ranking.exact, method });
     }
     const scanned = performance.now();
     const hits = toHits(snapshot, fuse(scored, { k, depth, explain }), query);
@@ -175,14 +180,25 @@ function clientLeft(): FarthingError {
 function rank(
   snapshot: Snapshot,
   question: Question,
-  depth: number,
+  want: { readonly depth: number; readonly exact: boolean },
   signal: AbortSignal,
 ): RankedList | Promise<RankedList> {
-  const ranking = snapshot.rank(question, depth, signal);
+  const ranking = snapshot.rank(question, want, signal);
   if (!(ranking instanceof Promise)) return ranking;
   return ranking.catch((error: unknown) => {
     throw signal.aborted ? clientLeft() : error;
   });
+}
+
+/** A family is proved when each of its lists is. */
+function boundsOf(scans: readonly ListScan[]): SearchResult['bounds'] {
+  const bounds: Partial<Record<Family, Bound>> = {};
+  for (const { list, exact } of scans) {
+    const { family } = LIST_TRAITS[list];
+    if (!exact) bounds[family] = { exact, recall: RECALL_HELD };
+    else bounds[family] ??= { exact };
+  }
+  return bounds;
 }
 
 /** One snapshot for as long as `work` runs: a long one would stop the reuse of pages. */

@@ -1,5 +1,6 @@
 import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
+import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
 import type { ShownSegment } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 
@@ -14,6 +15,7 @@ export interface RankedList {
   readonly places: Uint32Array;
   /** True when these are proved to be the best of all rows. */
   readonly exact: boolean;
+  readonly method: ScanMethod;
   /** Rows, or postings, that were looked at; and rows whose exact score was computed. */
   readonly scanned: number;
   readonly rescored: number;
@@ -26,6 +28,12 @@ export type Question =
   | { readonly space: string; readonly vector: Float32Array }
   | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
+
+/** How deep a list is to be; `exact`: proved, whatever it costs. */
+export interface Want {
+  readonly depth: number;
+  readonly exact?: boolean;
+}
 
 /** Searchable Items, their Segments, and the bytes of their files. */
 export interface ShardCounts {
@@ -48,7 +56,7 @@ export interface Snapshot {
    * once, large ones from a thread of their own: nothing else may be asked of the snapshot until then, but it may be closed.
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` gave it up; overloaded
    */
-  rank(question: Question, depth: number, signal: AbortSignal): RankedList | Promise<RankedList>;
+  rank(question: Question, want: Want, signal: AbortSignal): RankedList | Promise<RankedList>;
   /** The exact best k of a space. @throws shard_corrupt, shard_model_mismatch */
   searchVector(space: string, query: Float32Array, k: number): RankedList;
   /** BM25. @throws shard_corrupt */
@@ -86,22 +94,22 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
     const out = room(k, known().segments);
     return listed(
       out,
-      crossing(() => snapshot.answer(nativeQuestion(question), k, false, ...out)),
+      crossing(() => snapshot.answer(nativeQuestion(question), k, false, true, ...out)),
       false,
     );
   };
   const close = (): void => snapshot.close();
   return {
-    rank: (question, depth, signal) => {
+    rank: (question, { depth, exact = false }, signal) => {
       const out = room(depth * 2 ** DEEPENINGS_MAX, known().segments);
       const asked = crossing(() => nativeQuestion(question));
       if (!isLong(question, known().segments))
         return listed(
           out,
-          crossing(() => snapshot.answer(asked, depth, true, ...out)),
+          crossing(() => snapshot.answer(asked, depth, true, exact, ...out)),
           true,
         );
-      return rankApart(snapshot, asked, depth, out, signal);
+      return rankApart(snapshot, asked, { depth, exact }, out, signal);
     },
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
@@ -116,7 +124,7 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
 }
 
 type Out = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
-const FACTS = 4;
+const FACTS = 5;
 
 /** Arrays for the native side to fill, no larger than the answer can be; all in one buffer. */
 function room(k: number, segments: number): Out {
@@ -132,12 +140,13 @@ function room(k: number, segments: number): Out {
 }
 
 function listed([segments, scores, places, facts]: Out, hits: number, withPlaces: boolean): RankedList {
-  const [exact = 0, scanned = 0, rescored = 0] = facts;
+  const [exact = 0, scanned = 0, rescored = 0, , method = 0] = facts;
   return {
     segments: segments.subarray(0, hits),
     scores: scores.subarray(0, hits),
     places: places.subarray(0, withPlaces ? hits : 0),
     exact: exact === 1,
+    method: SCAN_METHODS[method] ?? 'proved',
     scanned,
     rescored,
     ceiling: new Float32Array(facts.buffer, facts.byteOffset, FACTS)[3] ?? 0,
@@ -158,7 +167,7 @@ function isLong(question: Question, segments: number): boolean {
 async function rankApart(
   snapshot: NativeSnapshot,
   question: NativeQuestion,
-  depth: number,
+  { depth, exact }: Required<Want>,
   out: Out,
   signal: AbortSignal,
 ): Promise<RankedList> {
@@ -167,7 +176,7 @@ async function rankApart(
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp);
   try {
-    const hits = await awaitCrossing(() => snapshot.answerApart(question, depth, true, stop, ...out));
+    const hits = await awaitCrossing(() => snapshot.answerApart(question, depth, true, exact, stop, ...out));
     return listed(out, hits, true);
   } finally {
     signal.removeEventListener('abort', giveUp);

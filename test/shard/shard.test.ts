@@ -64,7 +64,7 @@ t.test('an item becomes visible with all its segments, in every family', async (
         },
         'an item once, a snippet in the place of a text',
       );
-      const folded = snapshot.rank({ words: 'bark howl' }, 5, NEVER) as RankedList;
+      const folded = snapshot.rank({ words: 'bark howl' }, { depth: 5 }, NEVER) as RankedList;
       t.same(
         [[...folded.segments], [...folded.places]],
         [

@@ -3,6 +3,7 @@ import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, Jo
 import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
 import {
+  BoundSchema,
   HitExplanationSchema,
   HitSchema,
   LocatorSchema,
@@ -30,6 +31,7 @@ export const COMPONENTS: readonly TObject[] = [
   JobSchema,
   HitExplanationSchema,
   HitSchema,
+  BoundSchema,
   SearchExplanationSchema,
   TimingSchema,
   SearchResponseSchema,
