@@ -5,6 +5,7 @@ import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Encoder } from '../encode/encoder.ts';
+import { openListening } from '../encode/listening.ts';
 import { openExtractor } from '../extract/extractor.ts';
 import { ingestEffect } from '../http/routes/ingest.ts';
 import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/workspaces.ts';
@@ -96,12 +97,25 @@ export async function wire(options: WireOptions): Promise<Parts> {
     openShardsMax: settings.OPEN_SHARDS_MAX,
     log: event,
   });
-  const limits = { ...EXTRACT_LIMITS, bytesMax: settings.FILE_BYTES_MAX };
+  const limits = {
+    ...EXTRACT_LIMITS,
+    bytesMax: settings.FILE_BYTES_MAX,
+    pagesMax: settings.PAGES_MAX,
+    pixelsMax: settings.PIXELS_MAX,
+    mediaSecondsMax: settings.MEDIA_SECONDS_MAX,
+    archiveMembersMax: settings.ARCHIVE_MEMBERS_MAX,
+    archiveBytesMax: settings.ARCHIVE_BYTES_MAX,
+  };
   const extractor = openExtractor({
     pictureSpec: encoder.pictureSpec,
     limits,
     scratchFolder: join(data, 'scratch'),
     languages: settings.OCR_LANGUAGES,
+    log: event,
+  });
+  const listening = await openListening({
+    modelsFolder: settings.MODELS_DIR,
+    cacheFolder: settings.CACHE_DIR || join(data, 'cache'),
     log: event,
   });
   const time = new RentedTime(store, clock, {
@@ -110,7 +124,13 @@ export async function wire(options: WireOptions): Promise<Parts> {
   });
   const signer = await openReceiptSigner(join(data, 'keys'));
   const jobsAtOnce = Math.min(INGEST_JOBS_MAX, INGEST_LIMITS.jobsAtOnce + 2 * encoder.workers.ingest);
-  const ingestLimits = { ...INGEST_LIMITS, jobsAtOnce };
+  const ingestLimits = {
+    ...INGEST_LIMITS,
+    jobsAtOnce,
+    segmentsPerItemMax: settings.SEGMENTS_PER_ITEM_MAX,
+    membersPerUploadMax: settings.ARCHIVE_MEMBERS_MAX,
+    memberBytesPerUploadMax: settings.ARCHIVE_BYTES_MAX,
+  };
   const payments = openPayments({
     settings,
     store,
@@ -170,6 +190,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     tenants,
     extractor,
     encoder,
+    ...(listening && { listening }),
     store,
     clock,
     expiry: (tenant) =>
@@ -262,6 +283,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await workspaces.close();
       await payerIndex.close();
       await extractor.close();
+      await listening?.close();
       await tenants.close();
       await store.close();
     },
