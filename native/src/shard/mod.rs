@@ -17,6 +17,7 @@ pub mod queue;
 pub mod scan;
 pub mod scan_threads;
 pub mod snapshot;
+pub mod spaces;
 pub mod store;
 pub mod structure;
 #[cfg(test)]
