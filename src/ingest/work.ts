@@ -143,7 +143,8 @@ async function inParts<T>(
   return whole;
 }
 
-async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits while the encoder is full. @throws the signal's reason */
+export async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {

@@ -2,6 +2,7 @@ import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
+import type { FormerSpace, OpenSpaces } from './spaces.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuestion = InstanceType<typeof native.NativeQuestion>;
@@ -52,6 +53,8 @@ export interface Snapshot {
   item(id: string): Item | undefined;
   items(ids: readonly string[]): (Item | undefined)[];
   counts(): ShardCounts;
+  /** Spaces that were filled by another model than the one in use, and serve until its vectors are all there. */
+  formers(): readonly FormerSpace[];
   close(): void;
   [Symbol.dispose](): void;
 }
@@ -67,7 +70,8 @@ const PASSAGES_AT_ONCE_MAX = 32_768;
 const PICTURES_AT_ONCE_MAX = 131_072;
 
 /** A snapshot as the rest of the server sees it. */
-export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
+export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
+  const nativeQuestion = (question: Question): NativeQuestion => asked(question, spaces);
   let counts: ShardCounts | undefined;
   const known = (): ShardCounts => {
     counts ??= countsOf(snapshot);
@@ -85,14 +89,14 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
   return {
     rank: (question, depth, signal) => {
       const out = room(depth * 2 ** DEEPENINGS_MAX, known().segments);
-      const asked = crossing(() => nativeQuestion(question));
+      const asking = crossing(() => nativeQuestion(question));
       if (!isLong(question, known().segments))
         return listed(
           out,
-          crossing(() => snapshot.answer(asked, depth, true, ...out)),
+          crossing(() => snapshot.answer(asking, depth, true, ...out)),
           true,
         );
-      return rankApart(snapshot, asked, depth, out, signal);
+      return rankApart(snapshot, asking, depth, out, signal);
     },
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
@@ -105,6 +109,7 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
         (item) => item ?? undefined,
       ),
     counts: known,
+    formers: () => spaces.serving(snapshot),
     close,
     [Symbol.dispose]: close,
   };
@@ -139,8 +144,9 @@ function listed([segments, scores, places, facts]: Out, hits: number, withPlaces
   };
 }
 
-function nativeQuestion(question: Question): NativeQuestion {
-  if ('vector' in question) return native.NativeQuestion.vector(question.space, question.vector);
+function asked(question: Question, spaces: OpenSpaces): NativeQuestion {
+  if ('vector' in question)
+    return native.NativeQuestion.vector(spaces.name(question.space) ?? question.space, question.vector);
   if ('words' in question) return native.NativeQuestion.words(question.words, question.language);
   return native.NativeQuestion.picture(question.fingerprint, question.digest);
 }
