@@ -1,4 +1,5 @@
 import type { PictureSpec, Pixels } from '../domain/document.ts';
+import { errorCode } from '../domain/error.ts';
 import type { FusionSettings, ListName, ListSettings } from '../domain/fusion.ts';
 import type { EncodeOptions, Encoder, IngestOptions } from './encoder.ts';
 import type { FilledSpace } from './former.ts';
@@ -104,7 +105,9 @@ export class Generations {
     const vectors = { ...(await encode(this.current)) };
     for (const former of formers) {
       const encoder = await this.former(former);
-      const rows = encoder && (await encode(encoder))[former.role];
+      // Closed meanwhile: then no index needs its vectors any more.
+      const made = encoder && (await encode(encoder).catch(unlessClosed));
+      const rows = made?.[former.role];
       if (rows) vectors[former.key] = rows;
     }
     return vectors;
@@ -125,6 +128,11 @@ const FAMILY_OF: Readonly<Record<string, string>> = {
 };
 const LOST =
   'the model that filled this index is not installed any more; it is being encoded again by the one in use';
+
+function unlessClosed(error: unknown): undefined {
+  const code = errorCode(error);
+  if (code !== 'not_ready' && code !== 'interrupted') throw error;
+}
 
 interface OpenedFormer extends FormerSpace {
   readonly encoder: Encoder | undefined;

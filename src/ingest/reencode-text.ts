@@ -10,8 +10,8 @@ import {
 } from './reencode-parts.ts';
 import { unlessOverloaded } from './work.ts';
 
-/** Texts that are handed to the encoder at once. */
-const TEXTS_AT_ONCE = 64;
+/** Texts that are handed to the encoder at once: enough for its workers, few enough to be lost to a crash. */
+const TEXTS_AT_ONCE = 16;
 /** Titles whose heads are remembered. */
 const HEADS_MAX = 1_000;
 

@@ -1,5 +1,5 @@
 import type { PictureContent } from '../domain/document.ts';
-import { FarthingError } from '../domain/error.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
 import {
   confidenceOf,
   type FusionSettings,
@@ -52,6 +52,12 @@ export interface SearchParts {
   readonly observe?: (event: SearchedEvent) => void;
 }
 
+interface Look {
+  readonly searchable: boolean;
+  /** Spaces that former models serve. */
+  readonly formers: readonly FormerSpace[];
+}
+
 interface Scanned {
   readonly hits: Hit[];
   readonly timing: Timing;
@@ -86,19 +92,25 @@ export class Search {
     const started = performance.now();
     // Again where the index has passed from one model to another meanwhile: vectors of two models are never compared.
     for (let tries = 0; tries < MODEL_CHANGES_MAX; tries++) {
-      const found = await this.#attempt(tenant, input, signal, started);
-      if (found) return found;
+      const now = await this.#look(tenant);
+      try {
+        const found = await this.#attempt(tenant, now, input, signal, started);
+        if (found) return found;
+      } catch (error) {
+        // A former model is closed once no index needs it: this one has passed on since it was looked at.
+        if (now.formers.length === 0 || errorCode(error) !== 'not_ready') throw error;
+      }
     }
     throw new FarthingError('overloaded', 'The index is changing its models. Try again.', { retryAfterS: 1 });
   }
 
   async #attempt(
     tenant: string,
+    { searchable, formers }: Look,
     input: SearchInput,
     signal: AbortSignal,
     started: number,
   ): Promise<SearchResult | undefined> {
-    const { searchable, formers } = await this.#look(tenant);
     const encoder = formers.length === 0 ? this.#encoders.current : await this.#encoders.searching(formers);
     const lists = planLists(input, encoder.fusion, encoder.families);
     if (lists.some((list) => !list.startsWith('raw'))) encoder.admitQuery();
@@ -141,7 +153,7 @@ export class Search {
   }
 
   /** Whether there is anything to search, and which spaces of it are former models'. */
-  async #look(tenant: string): Promise<{ searchable: boolean; formers: readonly FormerSpace[] }> {
+  async #look(tenant: string): Promise<Look> {
     const nothing = { searchable: false, formers: [] };
     if (!this.#tenants.exists(tenant)) return nothing;
     try {
