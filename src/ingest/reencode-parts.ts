@@ -15,7 +15,7 @@ export interface ReencodeShard {
   snapshot(): {
     formers(): readonly FormerSpace[];
     records(segments: Uint32Array): (SegmentRecord | undefined)[];
-    items(ids: readonly string[]): (Item | undefined)[];
+    item(id: string): Item | undefined;
     close(): void;
   };
   lacking(from: string, to: string, limit: number): Promise<Uint32Array>;
@@ -79,9 +79,12 @@ export function known(
   try {
     const records = snapshot.records(segments);
     const all = records.flatMap((record, index) => (record ? [{ segment: segments[index]!, record }] : []));
-    const ids = [...new Set(all.map(({ record }) => record.item))];
-    const items = snapshot.items(ids).flatMap((item) => (item ? [[item.id, item] as const] : []));
-    return { all, items: new Map(items) };
+    const items = new Map<string, Item>();
+    for (const { record } of all) {
+      const item = items.has(record.item) ? undefined : snapshot.item(record.item);
+      if (item) items.set(item.id, item);
+    }
+    return { all, items };
   } finally {
     snapshot.close();
   }

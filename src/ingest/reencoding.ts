@@ -64,10 +64,12 @@ export class Reencoding {
   /** At start, before the first request: former models are loaded; the rest goes on by itself. */
   async start(): Promise<void> {
     const { inUse, load, warn, log, tenants } = this.#parts;
-    const all = await tenants.list();
     const before = this.#table.get(KEY)?.spaces;
     const formers = (before ?? []).filter((old) => !inUse.some((now) => isSame(old, now)));
-    if (all.length === 0 || (before && formers.length === 0)) return this.#remember(inUse);
+    // Nothing was filled by another model: spaces that are new are remembered with the others.
+    if (before && formers.length === 0) return before.length < inUse.length ? this.#remember(inUse) : undefined;
+    const all = await tenants.list();
+    if (all.length === 0) return this.#remember(inUse);
     // From here on an index may be filled by either.
     await this.#remember([...formers, ...inUse]);
     for (const old of formers) {

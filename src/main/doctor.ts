@@ -37,9 +37,29 @@ const problem = (check: string, found: string, remedy: string): Finding => ({
   remedy,
 });
 
+type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
+
 /** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. */
-export async function examine(settings: Settings, forcedKernel: string | undefined): Promise<Finding[]> {
-  const checks: [name: string, check: () => Finding[] | Promise<Finding[]>][] = [
+export function examine(settings: Settings, forcedKernel: string | undefined): Promise<Finding[]> {
+  return run([
+    ...checksOf(settings, forcedKernel),
+    ['port', () => ports(settings)],
+    ['confinement', () => confinement()],
+  ]);
+}
+
+/** As `examine`, inside a server that runs: its ports are its own, and its readers have said what confines them. */
+export function examineRunning(
+  settings: Settings,
+  forcedKernel: string | undefined,
+  confined: unknown,
+): Promise<Finding[]> {
+  const told = typeof confined === 'object' && confined !== null ? reported(confined) : [];
+  return run([...checksOf(settings, forcedKernel), ['confinement', () => told]]);
+}
+
+function checksOf(settings: Settings, forcedKernel: string | undefined): Check[] {
+  return [
     ['processor', () => [processor()]],
     ['kernel', () => [kernel(forcedKernel)]],
     ['node', () => [nodeVersion(), glibc()]],
@@ -49,9 +69,10 @@ export async function examine(settings: Settings, forcedKernel: string | undefin
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['facilitator', () => facilitator(settings)],
-    ['port', () => ports(settings)],
-    ['confinement', () => confinement()],
   ];
+}
+
+async function run(checks: readonly Check[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [name, check] of checks) {
     try {

@@ -116,7 +116,7 @@ export class Tenants {
   /** Ids of all that have a folder, in no order. */
   async list(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    return names.filter((name) => TENANT_ID.test(name) && this.exists(name));
+    return names.filter((name) => TENANT_ID.test(name));
   }
 
   /** To be awaited at start, before anything else: unlinks what a crash left of disposed Tenants; their ids. */

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use farthing_core::shard::opened::Shard;
 use farthing_core::shard::queue::Write;
+use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::shard::spaces::{SpaceRows, role};
 use napi::bindgen_prelude::{AsyncTask, Object, Uint32Array};
 use napi::{Env, Result, Task};
@@ -41,6 +42,13 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
 #[napi(catch_unwind)]
 pub fn serving_space(snapshot: &NativeSnapshot, role: String) -> Result<Option<String>> {
     snapshot.read(|snapshot| snapshot.serving(&role))
+}
+
+/// The record of each Segment as it was stored (JSON), null for those that are not there.
+#[napi(catch_unwind)]
+pub fn stored_segments(snapshot: &NativeSnapshot, segments: &[u32]) -> Result<Vec<Option<String>>> {
+    let record = |snapshot: &Snapshot, segment: &u32| snapshot.record(*segment).map(|json| json.map(str::to_owned));
+    snapshot.read(|snapshot| segments.iter().map(|segment| record(snapshot, segment)).collect())
 }
 
 pub struct LackingTask {

@@ -7,6 +7,7 @@
 pub mod block;
 pub mod copy;
 pub mod error;
+pub mod hits;
 pub mod input;
 pub mod merge;
 pub mod opened;
@@ -25,3 +26,4 @@ mod tests;
 pub mod top;
 pub mod vectors;
 pub mod write;
+pub mod write_threads;
