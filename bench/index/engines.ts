@@ -54,7 +54,7 @@ async function fillFarthing(rows: Float32Array, folder: string): Promise<Filled>
       tenants.use('ws_bench', {}, async (shard) => {
         const snapshot = shard.snapshot();
         try {
-          const ranking = await snapshot.rank({ space: 'text_semantic', vector: query }, K, never);
+          const ranking = await snapshot.rank({ space: 'text_semantic', vector: query }, { depth: K }, never);
           return ranking.segments.subarray(0, K);
         } finally {
           snapshot.close();

@@ -1,12 +1,12 @@
 import type { Family } from '../domain/family.ts';
 import type { Item } from '../domain/item.ts';
 import type { JobState } from '../domain/job.ts';
-import type { Hit, Timing } from '../domain/search.ts';
+import type { Bound, Hit, Timing } from '../domain/search.ts';
 
 export type { Family } from '../domain/family.ts';
 export type { Item } from '../domain/item.ts';
-export type { Hit, Timing } from '../domain/search.ts';
-export type { Locator } from '../domain/segment.ts';
+export type { Bound, Hit, Timing } from '../domain/search.ts';
+export type { Box, Locator } from '../domain/segment.ts';
 
 /** Answers as the server gives them; `/openapi.json` describes every field. */
 
@@ -14,7 +14,9 @@ export interface SearchAnswer {
   readonly hits: readonly Hit[];
   readonly latency_ms: number;
   readonly timing: Timing;
+  /** True when every list is proved to be the best of all; `bounds` says it for each family. */
   readonly exact: boolean;
+  readonly bounds?: Readonly<Partial<Record<Family, Bound>>>;
   readonly charged: boolean;
   readonly warnings?: readonly string[];
 }
@@ -87,6 +89,17 @@ export interface HistoryAnswer {
 export interface ItemsAnswer {
   readonly items: readonly Item[];
   readonly next: string | null;
+}
+
+/** What /readyz says of the server, as far as a client needs it. */
+export interface ReadyAnswer {
+  readonly ready: boolean;
+  readonly families: readonly { readonly family: Family; readonly available: boolean }[];
+  /** `local`: no money moves. */
+  readonly payment: { readonly facilitator: { readonly kind: string } };
+  /** By route, in decimals. */
+  readonly prices_usd: Readonly<Record<string, string>>;
+  readonly workspace_minutes: { readonly min: number; readonly max: number };
 }
 
 /** A disposal whose receipt was verified. */

@@ -7,6 +7,8 @@ export interface SearchOptions {
   readonly image?: Blob | Uint8Array | string;
   readonly families?: readonly Family[];
   readonly k?: number;
+  /** Prove that no better hit exists, in large indexes too. */
+  readonly exact?: boolean;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -16,10 +18,16 @@ export type SearchQuery = string | SearchOptions;
 
 /** The request's body. @throws search_empty */
 export async function searchBody(query: SearchQuery): Promise<string> {
-  const { query: words, image, families, k }: SearchOptions = typeof query === 'string' ? { query } : query;
+  const {
+    query: words,
+    image,
+    families,
+    k,
+    exact,
+  }: SearchOptions = typeof query === 'string' ? { query } : query;
   if (words === undefined && image === undefined)
     throw new FarthingError('search_empty', 'Give a query, an image, or both.');
-  return JSON.stringify({ query: words, image_b64: image && (await base64(image)), families, k });
+  return JSON.stringify({ query: words, image_b64: image && (await base64(image)), families, k, exact });
 }
 
 const PIECE = 0x8000;

@@ -17,7 +17,27 @@ export interface SearchInput {
   readonly k: number;
   /** The answer says how it came about. */
   readonly explain?: boolean;
+  /** Every list is to be proved, in indexes too where a quicker way would serve. */
+  readonly exact?: boolean;
 }
+
+/**
+ * Ways to make a list. `proved`: every row that could belong to the answer was scored; `bits`: rows were passed over by a
+ * statistical bound; `graph`: found along a graph.
+ */
+export const SCAN_METHODS = ['proved', 'bits', 'graph'] as const;
+export type ScanMethod = (typeof SCAN_METHODS)[number];
+
+/** What holds for the lists of a family in one answer. */
+export interface Bound {
+  /** True: proved to be the best of all rows. */
+  readonly exact: boolean;
+  /** Otherwise the mean share of the true best k, for every k up to 1000, that this way of searching is held to. */
+  readonly recall?: number;
+}
+
+/** What the ways that prove nothing are held to; measured by `make bench-index` and, in a running server, by probes. */
+export const RECALL_HELD = 0.999;
 
 export interface Hit {
   readonly item: Item;
@@ -85,6 +105,7 @@ export interface ListScan {
   readonly rescored: number;
   /** Whether the list is proved to be the best of all rows. */
   readonly exact: boolean;
+  readonly method: ScanMethod;
 }
 
 /** Milliseconds of each stage; a stage that did not run is absent. */
@@ -103,6 +124,8 @@ export interface SearchResult {
   readonly timing: Timing;
   /** True when every list that was fused is proved to be the exact top of its family. */
   readonly exact: boolean;
+  /** The same for each family that was searched. */
+  readonly bounds: Readonly<Partial<Record<Family, Bound>>>;
   /** False when nothing was searchable: such a search costs nothing. */
   readonly searchable: boolean;
   readonly explanation?: SearchExplanation;

@@ -56,6 +56,7 @@ export const searchDiscovery: Discovery = {
     latency_ms: 2.4,
     timing: { verify_ms: 0.4, encode_ms: 1.6, scan_ms: 0.2, fuse_ms: 0.1, settle_ms: 0.5, total_ms: 3.1 },
     exact: true,
+    bounds: { text_semantic: { exact: true }, raw: { exact: true } },
     charged: true,
   },
 };

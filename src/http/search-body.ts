@@ -21,8 +21,9 @@ export interface ParsedSearch {
     readonly image_sha256?: string;
     readonly families?: readonly Family[];
     readonly k: number;
-    /** Absent when it was not asked for. */
+    /** Absent when it was not asked for, as is the next. */
     readonly explain?: true;
+    readonly exact?: true;
   };
   readonly warnings: readonly string[];
 }
@@ -50,10 +51,13 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const families = canonicalFamilies(value.families);
   const k = value.k ?? K_DEFAULT;
   const imageSha256 = split.imageSha256?.toString('hex');
-  const explain = value.explain === true ? ({ explain: true } as const) : {};
+  const asked = {
+    ...(value.explain === true && ({ explain: true } as const)),
+    ...(value.exact === true && ({ exact: true } as const)),
+  };
   return {
-    input: { query, image, families, k, ...explain },
-    identity: { query, image_sha256: imageSha256, families, k, ...explain },
+    input: { query, image, families, k, ...asked },
+    identity: { query, image_sha256: imageSha256, families, k, ...asked },
     warnings,
   };
 }

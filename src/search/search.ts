@@ -1,5 +1,6 @@
 import type { PictureContent } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import type { Family } from '../domain/family.ts';
 import {
   confidenceOf,
   type FusionSettings,
@@ -7,16 +8,17 @@ import {
   type QueryLanguage,
   weightOf,
 } from '../domain/fusion.ts';
-import type { Item } from '../domain/item.ts';
-import type {
-  Hit,
-  ListScan,
-  SearchExplanation,
-  SearchInput,
-  SearchResult,
-  Timing,
+import {
+  type Bound,
+  type Hit,
+  type ListScan,
+  RECALL_HELD,
+  type SearchExplanation,
+  type SearchInput,
+  type SearchResult,
+  type Timing,
 } from '../domain/search.ts';
-import type { SegmentRecord } from '../domain/segment.ts';
+import type { ShownSegment } from '../domain/segment.ts';
 import type { Encoder, EncoderTask } from '../encode/encoder.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
@@ -24,8 +26,7 @@ import type { Shard } from '../shard/shard.ts';
 import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
-import { planLists } from './plan.ts';
-import { snippetOf } from './snippet.ts';
+import { LIST_TRAITS, planLists } from './plan.ts';
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -87,6 +88,7 @@ export class Search {
         latency_ms: performance.now() - started,
         timing: {},
         exact: true,
+        bounds: {},
         searchable: false,
       };
     }
@@ -103,6 +105,7 @@ export class Search {
     return {
       hits,
       exact,
+      bounds: boundsOf(scans),
       searchable: true,
       latency_ms: performance.now() - started,
       timing: stages,
@@ -144,7 +147,7 @@ export class Search {
 
   async #scanAndFuse(
     snapshot: Snapshot,
-    { query, k, explain }: SearchInput,
+    { query, k, explain, exact = false }: SearchInput,
     lists: readonly ListName[],
     vectors: QueryVectors,
     signal: AbortSignal,
@@ -157,10 +160,10 @@ export class Search {
     const scans: ListScan[] = [];
     for (const list of lists) {
       const question = questionOf(list, settings, query, vectors, language);
-      const ranking = await rank(snapshot, question, depth, signal);
+      const ranking = await rank(snapshot, question, { depth, exact }, signal);
       scored.push(scoredList(list, ranking, settings, language));
-      const { scanned, rescored, exact } = ranking;
-      scans.push({ list, scanned, rescored, exact });
+      const { scanned, rescored, method } = ranking;
+      scans.push({ list, scanned, rescored, exact: ranking.exact, method });
     }
     const scanned = performance.now();
     const hits = toHits(snapshot, fuse(scored, { k, depth, explain }), query);
@@ -177,14 +180,25 @@ function clientLeft(): FarthingError {
 function rank(
   snapshot: Snapshot,
   question: Question,
-  depth: number,
+  want: { readonly depth: number; readonly exact: boolean },
   signal: AbortSignal,
 ): RankedList | Promise<RankedList> {
-  const ranking = snapshot.rank(question, depth, signal);
+  const ranking = snapshot.rank(question, want, signal);
   if (!(ranking instanceof Promise)) return ranking;
   return ranking.catch((error: unknown) => {
     throw signal.aborted ? clientLeft() : error;
   });
+}
+
+/** A family is proved when each of its lists is. */
+function boundsOf(scans: readonly ListScan[]): SearchResult['bounds'] {
+  const bounds: Partial<Record<Family, Bound>> = {};
+  for (const { list, exact } of scans) {
+    const { family } = LIST_TRAITS[list];
+    if (!exact) bounds[family] = { exact, recall: RECALL_HELD };
+    else bounds[family] ??= { exact };
+  }
+  return bounds;
 }
 
 /** One snapshot for as long as `work` runs: a long one would stop the reuse of pages. */
@@ -235,12 +249,14 @@ function scoredList(
 
 /** Reads what a hit shows, for the places of the answer alone. */
 function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string | undefined): Hit[] {
-  const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
-  const items = itemsOf(snapshot, records);
+  const { records, items } = snapshot.hits(
+    Uint32Array.from(fused, ({ segment }) => segment),
+    query,
+  );
   const hits: Hit[] = [];
   for (const [index, { family, score, confidence, segments, explanation }] of fused.entries()) {
     const record = records[index];
-    const item = record && items.get(record.item);
+    const item = record && items[record.item];
     if (item)
       hits.push({
         item,
@@ -248,22 +264,12 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string 
         family,
         locator: record.locator,
         score,
-        ...shownText(record, query),
+        ...shownText(record),
         segments,
         ...(explanation && { explanation }),
       });
   }
   return hits;
-}
-
-function itemsOf(
-  snapshot: Snapshot,
-  records: readonly (SegmentRecord | undefined)[],
-): Map<string, Item | undefined> {
-  const ids = new Set<string>();
-  for (const record of records) if (record) ids.add(record.item);
-  const items = snapshot.items([...ids]);
-  return new Map([...ids].map((id, index) => [id, items[index]]));
 }
 
 function shownTask({
@@ -276,14 +282,12 @@ function shownTask({
 }
 
 /** What a hit shows of a passage; nothing of a picture. */
-function shownText(
-  { text, text_source = 'native', ocr_confidence }: SegmentRecord,
-  query: string | undefined,
-): Pick<Hit, 'snippet' | 'highlights' | 'text_source' | 'ocr_confidence'> {
-  if (text === undefined) return {};
-  return {
-    ...snippetOf(text, query),
-    text_source,
-    ...(ocr_confidence !== undefined && { ocr_confidence }),
-  };
+function shownText({
+  snippet,
+  highlights,
+  text_source = 'native',
+  ocr_confidence,
+}: ShownSegment): Pick<Hit, 'snippet' | 'highlights' | 'text_source' | 'ocr_confidence'> {
+  if (snippet === undefined) return {};
+  return { snippet, highlights, text_source, ...(ocr_confidence !== undefined && { ocr_confidence }) };
 }

@@ -1,6 +1,7 @@
 import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
-import type { SegmentRecord } from '../domain/segment.ts';
+import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
+import type { ShownSegment } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
@@ -14,6 +15,7 @@ export interface RankedList {
   readonly places: Uint32Array;
   /** True when these are proved to be the best of all rows. */
   readonly exact: boolean;
+  readonly method: ScanMethod;
   /** Rows, or postings, that were looked at; and rows whose exact score was computed. */
   readonly scanned: number;
   readonly rescored: number;
@@ -27,11 +29,24 @@ export type Question =
   | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
+/** How deep a list is to be; `exact`: proved, whatever it costs. */
+export interface Want {
+  readonly depth: number;
+  readonly exact?: boolean;
+}
+
 /** Searchable Items, their Segments, and the bytes of their files. */
 export interface ShardCounts {
   readonly items: number;
   readonly segments: number;
   readonly bytes: number;
+}
+
+/** Null for what is not there (any more). */
+export interface ShownHits {
+  /** In the order of the Segments that were asked for; `item` is an index into `items`. */
+  readonly records: readonly ((ShownSegment & { readonly item: number }) | null)[];
+  readonly items: readonly (Item | null)[];
 }
 
 /** One read transaction: sees whole Items only, never changes, never waits for a writer. Short-lived; always to be closed. */
@@ -41,16 +56,16 @@ export interface Snapshot {
    * once, large ones from a thread of their own: nothing else may be asked of the snapshot until then, but it may be closed.
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` gave it up; overloaded
    */
-  rank(question: Question, depth: number, signal: AbortSignal): RankedList | Promise<RankedList>;
+  rank(question: Question, want: Want, signal: AbortSignal): RankedList | Promise<RankedList>;
   /** The exact best k of a space. @throws shard_corrupt, shard_model_mismatch */
   searchVector(space: string, query: Float32Array, k: number): RankedList;
   /** BM25. @throws shard_corrupt */
   searchWords(query: string, k: number): RankedList;
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
-  records(segments: Uint32Array): (SegmentRecord | undefined)[];
+  /** What hits show: their Segments, with snippets for the words of a query, and their Items. @throws shard_corrupt */
+  hits(segments: Uint32Array, query?: string): ShownHits;
   item(id: string): Item | undefined;
-  items(ids: readonly string[]): (Item | undefined)[];
   counts(): ShardCounts;
   /** Rows of each block, of all families: what merges have made of the index. */
   blocks(): number[];
@@ -79,33 +94,28 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
     const out = room(k, known().segments);
     return listed(
       out,
-      crossing(() => snapshot.answer(nativeQuestion(question), k, false, ...out)),
+      crossing(() => snapshot.answer(nativeQuestion(question), k, false, true, ...out)),
       false,
     );
   };
   const close = (): void => snapshot.close();
   return {
-    rank: (question, depth, signal) => {
+    rank: (question, { depth, exact = false }, signal) => {
       const out = room(depth * 2 ** DEEPENINGS_MAX, known().segments);
       const asked = crossing(() => nativeQuestion(question));
       if (!isLong(question, known().segments))
         return listed(
           out,
-          crossing(() => snapshot.answer(asked, depth, true, ...out)),
+          crossing(() => snapshot.answer(asked, depth, true, exact, ...out)),
           true,
         );
-      return rankApart(snapshot, asked, depth, out, signal);
+      return rankApart(snapshot, asked, { depth, exact }, out, signal);
     },
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
-    records: (segments) =>
-      crossing(() => snapshot.records(segments)).map((record) => parsed<SegmentRecord>(record)),
+    hits: (segments, query) => crossing(() => JSON.parse(snapshot.hits(segments, query)) as ShownHits),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
-    items: (ids) =>
-      crossing(() => JSON.parse(snapshot.itemsOf([...ids])) as (Item | null)[]).map(
-        (item) => item ?? undefined,
-      ),
     counts: known,
     blocks: () => crossing(() => snapshot.blocks()),
     close,
@@ -114,7 +124,7 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
 }
 
 type Out = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
-const FACTS = 4;
+const FACTS = 5;
 
 /** Arrays for the native side to fill, no larger than the answer can be; all in one buffer. */
 function room(k: number, segments: number): Out {
@@ -130,12 +140,13 @@ function room(k: number, segments: number): Out {
 }
 
 function listed([segments, scores, places, facts]: Out, hits: number, withPlaces: boolean): RankedList {
-  const [exact = 0, scanned = 0, rescored = 0] = facts;
+  const [exact = 0, scanned = 0, rescored = 0, , method = 0] = facts;
   return {
     segments: segments.subarray(0, hits),
     scores: scores.subarray(0, hits),
     places: places.subarray(0, withPlaces ? hits : 0),
     exact: exact === 1,
+    method: SCAN_METHODS[method] ?? 'proved',
     scanned,
     rescored,
     ceiling: new Float32Array(facts.buffer, facts.byteOffset, FACTS)[3] ?? 0,
@@ -156,7 +167,7 @@ function isLong(question: Question, segments: number): boolean {
 async function rankApart(
   snapshot: NativeSnapshot,
   question: NativeQuestion,
-  depth: number,
+  { depth, exact }: Required<Want>,
   out: Out,
   signal: AbortSignal,
 ): Promise<RankedList> {
@@ -165,7 +176,7 @@ async function rankApart(
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp);
   try {
-    const hits = await awaitCrossing(() => snapshot.answerApart(question, depth, true, stop, ...out));
+    const hits = await awaitCrossing(() => snapshot.answerApart(question, depth, true, exact, stop, ...out));
     return listed(out, hits, true);
   } finally {
     signal.removeEventListener('abort', giveUp);

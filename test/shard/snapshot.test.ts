@@ -39,7 +39,7 @@ t.test('a long scan leaves the event loop free, and gives what the short way giv
     const ranking = await new Promise<RankedList>((resolve, reject) => {
       stat('.', () => {
         setImmediate(() => order.push('immediate'));
-        Promise.resolve(snapshot.rank(question, 20, NEVER)).then((list) => {
+        Promise.resolve(snapshot.rank(question, { depth: 20 }, NEVER)).then((list) => {
           order.push('ranking');
           resolve(list);
         }, reject);
@@ -65,13 +65,15 @@ t.test('a scan that was given up ends, and its snapshot can be closed while it r
     const given = new AbortController();
     given.abort();
     const first = shard.snapshot();
-    await t.rejects(Promise.resolve(first.rank(question, 20, given.signal)), { code: 'interrupted' });
+    await t.rejects(Promise.resolve(first.rank(question, { depth: 20 }, given.signal)), {
+      code: 'interrupted',
+    });
     first.close();
     // Given up or finished first: either way the promise settles and nothing holds the snapshot.
     const running = new AbortController();
     const outcomes = Array.from({ length: 8 }, () => {
       const snapshot = shard.snapshot();
-      const outcome = Promise.resolve(snapshot.rank(question, 20, running.signal));
+      const outcome = Promise.resolve(snapshot.rank(question, { depth: 20 }, running.signal));
       snapshot.close();
       return outcome.then(
         () => 'finished',
@@ -88,9 +90,9 @@ t.test('after a long scan a snapshot is read as before, until it is closed', asy
   await withLargeShard(t, async (shard) => {
     const snapshot = shard.snapshot();
     snapshot.counts();
-    await Promise.resolve(snapshot.rank({ space: 'wide', vector: row(1) }, 5, NEVER));
-    t.equal(snapshot.records(new Uint32Array([0])).length, 1, 'afterwards it is read as before');
+    await Promise.resolve(snapshot.rank({ space: 'wide', vector: row(1) }, { depth: 5 }, NEVER));
+    t.equal(snapshot.hits(new Uint32Array([0])).records.length, 1, 'afterwards it is read as before');
     snapshot.close();
-    t.throws(() => snapshot.records(new Uint32Array([0])), { code: 'internal' });
+    t.throws(() => snapshot.hits(new Uint32Array([0])), { code: 'internal' });
   });
 });

@@ -172,10 +172,11 @@ t.test('vectors of another model are refused, and the words still found', async 
       question,
       3,
       false,
+      false,
       new Uint32Array(3),
       new Float32Array(3),
       new Uint32Array(3),
-      new Uint32Array(4),
+      new Uint32Array(5),
     );
   const vector = native.NativeQuestion.vector('text_semantic', new Float32Array(8));
   t.throws(() => answer(vector), /shard_model_mismatch/);

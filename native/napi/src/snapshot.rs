@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::shard::error::ShardError;
+use farthing_core::shard::hits::hits;
 use farthing_core::shard::input::digest_of_hex;
 use farthing_core::shard::question::{Question, Stop, Want};
 use farthing_core::shard::scan_threads;
@@ -122,7 +123,8 @@ impl NativeSnapshot {
 #[napi]
 impl NativeSnapshot {
     /// Fills the caller's arrays, best first; the number of hits. `by_places`: `k` counts places, and `places` gets the first
-    /// Segment in the place of each hit. `facts`: exact (0 or 1), scanned, rescored, and the bits of the ceiling as f32.
+    /// Segment in the place of each hit. `exact`: the answer is to be proved. `facts`: exact (0 or 1), scanned, rescored, the
+    /// bits of the ceiling as f32, and the method.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn answer(
@@ -130,12 +132,13 @@ impl NativeSnapshot {
         question: &NativeQuestion,
         k: u32,
         by_places: bool,
+        exact: bool,
         mut segments: Uint32ArraySlice,
         mut scores: Float32ArraySlice,
         mut places: Uint32ArraySlice,
         mut facts: Uint32ArraySlice,
     ) -> Result<u32> {
-        let want = Want { k: k as usize, places: by_places, stop: Stop::default() };
+        let want = Want { k: k as usize, places: by_places, exact, stop: Stop::default() };
         let ranking = self.read(|snapshot| snapshot.answer(&question.inner, &want))?;
         // Safety: the caller's arrays are its own thread's, and nothing else runs there until this returns.
         unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
@@ -151,6 +154,7 @@ impl NativeSnapshot {
         question: &NativeQuestion,
         k: u32,
         by_places: bool,
+        exact: bool,
         stop: &SearchStop,
         mut segments: Uint32Array,
         mut scores: Float32Array,
@@ -160,7 +164,7 @@ impl NativeSnapshot {
         type Resolve = Box<dyn FnOnce(Env) -> Result<u32> + Send>;
         let (deferred, promise): (JsDeferred<u32, Resolve>, _) = env.create_deferred()?;
         let (shared, question) = (self.shared.clone(), question.inner.clone());
-        let want = Want { k: k as usize, places: by_places, stop: stop.inner.clone() };
+        let want = Want { k: k as usize, places: by_places, exact, stop: stop.inner.clone() };
         let refused = deferred.clone();
         let work = move || {
             let outcome = shared.answer(&question, &want);
@@ -177,29 +181,23 @@ impl NativeSnapshot {
         Ok(promise)
     }
 
-    /// The record of each Segment as JSON, null for those that are not there.
+    /// What the hits of a search show, as one JSON text: see `farthing_core::shard::hits`.
     #[napi(catch_unwind)]
-    pub fn records(&self, segments: &[u32]) -> Result<Vec<Option<String>>> {
-        self.read(|snapshot| segments.iter().map(|segment| snapshot.record(*segment)).collect())
-    }
-
-    /// Records of some Items as one JSON array, null for those that are not there.
-    #[napi(catch_unwind)]
-    pub fn items_of(&self, ids: Vec<String>) -> Result<String> {
-        self.read(|snapshot| snapshot.items_of(&ids))
+    pub fn hits(&self, segments: &[u32], query: Option<String>) -> Result<String> {
+        self.read(|snapshot| hits(snapshot, segments, query.as_deref()))
     }
 
     /// An Item's record as JSON.
     #[napi(catch_unwind)]
     pub fn item(&self, id: String) -> Result<Option<String>> {
-        self.read(|snapshot| snapshot.item(&id))
+        self.read(|snapshot| Ok(snapshot.item(&id)?.map(str::to_owned)))
     }
 
     /// Record of the first Item, pending or searchable, whose file has this SHA-256 (hexadecimal).
     #[napi(catch_unwind)]
     pub fn item_by_digest(&self, sha256: String) -> Result<Option<String>> {
         match digest_of_hex(&sha256) {
-            Some(digest) => self.read(|snapshot| snapshot.item_by_digest(&digest)),
+            Some(digest) => self.read(|snapshot| Ok(snapshot.item_by_digest(&digest)?.map(str::to_owned))),
             None => Ok(None),
         }
     }
@@ -239,8 +237,13 @@ fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mu
     for (place, found) in places.iter_mut().zip(&ranking.places) {
         *place = *found;
     }
-    let told =
-        [u32::from(ranking.exact), saturated(ranking.scanned), saturated(ranking.rescored), ranking.ceiling.to_bits()];
+    let told = [
+        u32::from(ranking.exact),
+        saturated(ranking.scanned),
+        saturated(ranking.rescored),
+        ranking.ceiling.to_bits(),
+        u32::from(ranking.method as u8),
+    ];
     for (fact, value) in facts.iter_mut().zip(told) {
         *fact = value;
     }

@@ -7,6 +7,7 @@
 pub mod block;
 pub mod copy;
 pub mod error;
+pub mod hits;
 pub mod input;
 pub mod merge;
 pub mod opened;

@@ -31,6 +31,8 @@ pub struct Want {
     pub k: usize,
     /// `k` counts places instead of Segments.
     pub places: bool,
+    /// Every list is to be proved, whatever it costs.
+    pub exact: bool,
     pub stop: Stop,
 }
 

@@ -63,6 +63,19 @@ impl Top {
     }
 }
 
+/// How a list was made; the numbers are those of `SCAN_METHODS` in `src/domain/search.ts`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Method {
+    /// Every row that could belong to the answer was scored.
+    #[default]
+    Proved = 0,
+    /// Rows were passed over by a statistical bound.
+    Bits = 1,
+    /// Rows were found along a graph.
+    Graph = 2,
+}
+
 /// An answer: best first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
@@ -71,6 +84,7 @@ pub struct Ranking {
     pub places: Vec<u32>,
     /// True when the hits are proved to be the best k of all rows.
     pub exact: bool,
+    pub method: Method,
     /// Rows (or postings) whose code was looked at.
     pub scanned: u64,
     /// Rows whose exact score was computed.

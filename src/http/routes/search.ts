@@ -17,9 +17,9 @@ const ERRORS = [400, 408, 413, 429, 500, 503];
 
 /** The public part of a result. */
 function body(result: SearchResult, expiresAt: string | null, charged: boolean): Record<string, unknown> {
-  const { latency_ms, timing, exact, explanation } = result;
+  const { latency_ms, timing, exact, bounds, explanation } = result;
   const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
-  return { hits, latency_ms, timing, exact, charged, ...(explanation && { explanation }) };
+  return { hits, latency_ms, timing, exact, bounds, charged, ...(explanation && { explanation }) };
 }
 
 /** POST /agent/v1/search: paid by the call, in the payer's own index. */
@@ -107,7 +107,7 @@ export function workspaceSearchRoute(services: Services): Route {
           );
           const result = await services.search.run(workspace.id, input, exchange.signal);
           const expiresAt = services.expiry(workspace.id);
-          const { explain: _, ...asked } = identity;
+          const { explain: _, exact: __, ...asked } = identity;
           services.workspaces.countSearch(workspace.id, {
             ...asked,
             hits: result.hits.length,

@@ -1,7 +1,9 @@
 import type { TObject } from '@sinclair/typebox';
 import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, JobSchema } from './items.ts';
+import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
 import {
+  BoundSchema,
   HitExplanationSchema,
   HitSchema,
   LocatorSchema,
@@ -29,6 +31,7 @@ export const COMPONENTS: readonly TObject[] = [
   JobSchema,
   HitExplanationSchema,
   HitSchema,
+  BoundSchema,
   SearchExplanationSchema,
   TimingSchema,
   SearchResponseSchema,
@@ -45,6 +48,8 @@ export const COMPONENTS: readonly TObject[] = [
   ReadinessSchema,
   JwksSchema,
   DescriptionSchema,
+  McpRequestSchema,
+  McpAnswerSchema,
 ];
 
 /** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */

@@ -31,6 +31,13 @@ export const SearchRequestSchema = Type.Object(
     explain: Type.Optional(
       Type.Boolean({ default: false, description: 'Say how the answer and each hit came about.' }),
     ),
+    exact: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Prove that no better hit exists, in large indexes too, where `bounds` would otherwise say how much is found. Costs some milliseconds there.',
+      }),
+    ),
   },
   {
     $id: 'SearchRequest',

@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import { FAMILIES } from '../../domain/family.ts';
 import { LISTS } from '../../domain/fusion.ts';
+import { SCAN_METHODS } from '../../domain/search.ts';
 import { PAGE_KINDS, TEXT_SOURCES } from '../../domain/segment.ts';
 import { Charged, Count, described, FamilySchema, Warnings } from './parts.ts';
 
@@ -74,6 +76,13 @@ export const SearchExplanationSchema = Type.Object(
         scanned: Count('Rows, or postings, that were looked at.'),
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
+        method: Type.Union(
+          SCAN_METHODS.map((method) => Type.Literal(method)),
+          {
+            description:
+              '`proved`; `bits`: rows were passed over by a statistical bound; `graph`: found along a graph.',
+          },
+        ),
       }),
     ),
     segments: Count('Segments of the index.'),
@@ -130,6 +139,21 @@ export const HitSchema = Type.Object(
   { $id: 'SearchHit' },
 );
 
+export const BoundSchema = Type.Object(
+  {
+    exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
+    recall: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'Where it is not proved: the mean share of the true best k, for every k, that this way of searching is held to. `exact: true` in the request gets the proof.',
+      }),
+    ),
+  },
+  { $id: 'Bound', description: 'What holds for the lists of a family.' },
+);
+
 const Milliseconds = Type.Optional(Type.Number({ minimum: 0 }));
 
 export const TimingSchema = Type.Object(
@@ -150,6 +174,10 @@ export const SearchResponseSchema = Type.Object(
     latency_ms: Type.Number({ description: 'From the request read to the hits ready, without the payment.' }),
     timing: Type.Ref('Timing'),
     exact: Type.Boolean({ description: 'True when the lists that were fused are proved to be exact.' }),
+    bounds: Type.Object(
+      Object.fromEntries(FAMILIES.map((family) => [family, Type.Optional(Type.Ref('Bound'))])),
+      described('The same for each family that was searched.'),
+    ),
     charged: Charged,
     explanation: Type.Optional(Type.Ref('SearchExplanation')),
     warnings: Warnings,

@@ -71,8 +71,8 @@ export class Expected {
         const { segments = 0 } = known.items.get(id) ?? {};
         sum += segments;
         const found = snapshot.searchWords(`w${id}`, 64).segments;
-        const records = snapshot.records(found);
-        if (found.length !== segments || records.some((record) => record?.item !== id))
+        const { records, items } = snapshot.hits(found);
+        if (found.length !== segments || records.some((record) => items[record?.item ?? -1]?.id !== id))
           problems.push(`${id} has ${found.length} of ${segments} segments`);
       }
       const rows = snapshot.searchVector('text_semantic', new Float32Array(8).fill(0.1), sum + 10).segments
