@@ -116,7 +116,7 @@ sanitize: ## Writers, readers, merges, disposals and closings at once, under Thr
 	  echo "rustup toolchain install nightly --profile minimal --component rust-src" >&2; exit 3; }
 	@# The standard library is compiled with the sanitizer too: only then are its locks and atomics understood.
 	STRESS_ROUNDS=$(or $(STRESS_ROUNDS),400) SEED=$(or $(SEED),1) RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=native/target/sanitize \
-	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1" \
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1" CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
 	rustup run $(SANITIZER_TOOLCHAIN) cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-core \
 	  -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --test concurrency -- --nocapture
 

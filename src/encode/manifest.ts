@@ -49,6 +49,8 @@ const Variant = closed({
   padding_share: Type.Optional(Share),
   /** Widths that inputs are padded to, so that a GPU plans few shapes. */
   widths: Type.Optional(Type.Array(Count(65_536), { minItems: 1, maxItems: 64 })),
+  /** Numbers of rows that a run may have, rising, filled up with empty ones; absent: any. */
+  row_counts: Type.Optional(Type.Array(Count(1024), { minItems: 1, maxItems: 64 })),
   provider_options: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   ),
@@ -318,6 +320,11 @@ function brokenModel(model: ManifestModel, names: ReadonlySet<string>): string |
   if (picture?.std.includes(0)) return 'a standard deviation is zero';
   if (text?.variants.some(({ run_tokens }) => run_tokens === undefined || run_tokens < text.limit))
     return 'run_tokens is at least the limit';
+  for (const { row_counts, query_rows, ingest_rows } of [text, picture].flatMap(
+    (part) => part?.variants ?? [],
+  ))
+    if (row_counts && row_counts.at(-1)! < Math.max(query_rows, ingest_rows))
+      return 'the last of row_counts is at least query_rows and ingest_rows';
   if (text?.variants.some(({ widths }) => widths && widths.at(-1)! < text.limit))
     return 'the last width is at least the limit';
   if (model.family === 'text_semantic' && !lists.text_semantic) return 'lists.text_semantic is missing';

@@ -31,8 +31,11 @@ export interface Extractor {
   extract(path: string, opened: Opened, options?: ExtractOptions): Promise<Extracted>;
   /** Writes the files inside an opened archive or mail, each to where `target` says for its number. @throws as extract. */
   unpack(path: string, opened: Opened, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
-  /** A query's picture. Its child process never reads anything else. @throws image_unreadable, overloaded. */
-  decodePicture(bytes: Uint8Array): Promise<PictureContent>;
+  /**
+   * A query's picture, in the form that the picture model in use wants, or another one. Its child process never reads
+   * anything else. @throws image_unreadable, overloaded.
+   */
+  decodePicture(bytes: Uint8Array, spec?: PictureSpec): Promise<PictureContent>;
   /** A small picture of an opened file, of one of its pages (from 1), or of a moment of it. @throws preview_unavailable, field_invalid, and as open. */
   preview(path: string, of: { mediaType: string; page: number; timeS?: number }): Promise<Preview>;
   /** How the child processes are confined; undefined until one has started. */
@@ -47,6 +50,8 @@ export interface ExtractOptions {
   readonly onProgress?: (fraction: number) => void;
   /** Asks for the sound of a recording: pieces of 16-bit samples, SOUND_RATE a second. The reader waits for each. */
   readonly onSound?: (samples: Int16Array) => Promise<void>;
+  /** False: what would have to be recognised in pictures is left out. */
+  readonly recognise?: boolean;
 }
 
 export interface UnpackOptions {
@@ -87,6 +92,9 @@ class ChildExtractor implements Extractor {
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
   readonly #queries: Lane;
+  /** Pictures of queries in forms that former models want: started when the first one comes. */
+  readonly #otherQueries = new Map<string, Lane>();
+  readonly #queriesFor: (spec: PictureSpec | undefined, index: number) => Lane;
   readonly #openings: FairLanes;
   readonly #extractions: readonly Lane[];
   /** Its child starts with the first preview that is asked for. */
@@ -113,12 +121,14 @@ class ChildExtractor implements Extractor {
       program: Settings['program'],
       niceness: number,
       waitingMax = EXTRACTIONS_WAITING_MAX,
+      spec = pictureSpec,
     ): Lane => {
       const scratch = join(scratchFolder, name);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
+      const settings = { program, languages, pictureSpec: spec, limits, scratch, niceness };
       return new Lane({ name, waitingMax, log, settings });
     };
+    this.#queriesFor = (spec, index) => lane(`query-${index}`, 'reader', 0, QUERIES_WAITING_MAX, spec);
     this.#queries = lane('query', 'reader', 0, QUERIES_WAITING_MAX);
     const openers = Array.from({ length: OPENERS }, (_, index) => lane(`open-${index}`, 'reader', 0));
     this.#openings = new FairLanes(openers, OPENINGS_WAITING_MAX);
@@ -164,7 +174,7 @@ class ChildExtractor implements Extractor {
   async extract(
     path: string,
     opened: Opened,
-    { signal, onProgress, onSound }: ExtractOptions = {},
+    { signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
     const sounds = new Sounds(this.#limits, onSound);
@@ -180,7 +190,7 @@ class ChildExtractor implements Extractor {
       },
     });
     await sounds.finish();
-    await this.#recognise(path, opened, textless, collector, signal);
+    if (recognise) await this.#recognise(path, opened, textless, collector, signal);
     const named = title ?? opened.title;
     return {
       opened,
@@ -244,10 +254,22 @@ class ChildExtractor implements Extractor {
     }
   }
 
-  async decodePicture(bytes: Uint8Array): Promise<PictureContent> {
-    const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
+  /** A former model's form of pictures has a child of its own, for as long as the server runs. */
+  #queriesOf(spec: PictureSpec | undefined): Lane {
+    const key = JSON.stringify(spec);
+    if (key === JSON.stringify(this.#pictureSpec)) return this.#queries;
+    let lane = this.#otherQueries.get(key);
+    if (!lane) {
+      lane = this.#queriesFor(spec, this.#otherQueries.size);
+      this.#otherQueries.set(key, lane);
+    }
+    return lane;
+  }
+
+  async decodePicture(bytes: Uint8Array, spec = this.#pictureSpec): Promise<PictureContent> {
+    const collector = new Collector(this.#limits, spec, undefined);
     try {
-      await this.#queries.run({
+      await this.#queriesOf(spec).run({
         task: { task: 'picture' },
         body: bytes,
         secondsMax: this.#limits.querySecondsMax,
@@ -306,6 +328,7 @@ class ChildExtractor implements Extractor {
   async close(): Promise<void> {
     const lanes = [
       this.#queries,
+      ...this.#otherQueries.values(),
       this.#openings,
       this.#previews,
       ...this.#extractions,
