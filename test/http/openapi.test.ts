@@ -78,7 +78,7 @@ t.test(
     known.item_id = paidFor.item.id;
     known.job_id = paidFor.job_id;
     t.equal((await examples('search')).hits.length > 0, true, 'a paid search finds what was uploaded');
-    for (const id of ['item', 'job']) await examples(id);
+    for (const id of ['item', 'job', 'jobEvents']) await examples(id);
     const workspace = await examples('createWorkspace');
     known.id = workspace.id;
     token = workspace.capability_token;
