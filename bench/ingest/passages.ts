@@ -9,7 +9,7 @@ export function passagesOfBlocks(title: string | undefined, blocks: readonly Blo
   const cutter = new native.PassageCutter(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] }, '');
   return blocks.flatMap(({ text, page }) =>
     cutter
-      .cut(title ?? '', [{ text, start: 0, ...(page !== undefined && { page }) }])
+      .cut(title, [{ text, start: 0, ...(page !== undefined && { page }) }])
       .map(({ words }) => words),
   );
 }

@@ -8,7 +8,7 @@ import { walkXml } from './xml.ts';
 const TEXT_LENGTH_MAX = 5_000;
 /** What programs write where nobody wrote anything. */
 const NO_CAPTION =
-  /^(ascii|unicode|default|untitled|olympus digital camera|sony dsc|digital camera|samsung|null|\s*)$/i;
+  /^(ascii|unicode|default|untitled|olympus digital camera|sony dsc|digital camera|samsung|null|file written by adobe.*|created with (the )?gimp.*|\s*)$/i;
 
 /** Data sets of IPTC's application record (IIM 4.2, record 2) that hold words. */
 const IPTC: Readonly<Record<number, string>> = {

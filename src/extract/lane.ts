@@ -1,6 +1,7 @@
 import { copyFile, link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
+import { Deadline } from './deadline.ts';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
 import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
 
@@ -163,20 +164,21 @@ export class Lane {
       void child.kill();
     };
     const seconds = task.secondsMax;
-    const timer = setTimeout(
-      () =>
-        end(
-          new FarthingError('extraction_timeout', `Reading the file took more than ${seconds} seconds.`, {
-            facts: { limit_seconds: seconds },
-          }),
-        ),
-      seconds * 1000,
+    const deadline = new Deadline(seconds * 1000, () =>
+      end(
+        new FarthingError('extraction_timeout', `Reading the file took more than ${seconds} seconds.`, {
+          facts: { limit_seconds: seconds },
+        }),
+      ),
     );
     const onAbort = (): void => end(task.signal?.reason);
     task.signal?.addEventListener('abort', onAbort, { once: true });
     const onReply = (reply: Reply): void | Promise<void> => {
       try {
-        return task.onReply(reply)?.catch(end);
+        const dealing = task.onReply(reply);
+        if (!dealing) return;
+        deadline.hold();
+        return dealing.catch(end).finally(() => deadline.goOn());
       } catch (error) {
         end(error);
       }
@@ -205,7 +207,7 @@ export class Lane {
         { cause: error },
       );
     } finally {
-      clearTimeout(timer);
+      deadline.end();
       task.signal?.removeEventListener('abort', onAbort);
     }
   }

@@ -10,6 +10,7 @@ import {
   READABLE_TYPES,
 } from '../../src/domain/document.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
+import { zipOf } from './archives.ts';
 import { bombPdf, emptyPdf, laughingPdf, millionPagesPdf, pixelFlood, scriptedPdf } from './hostile.ts';
 
 const SHARED = '../shared/data';
@@ -143,12 +144,9 @@ t.test('the type comes from the content, whatever the name says', async (t) => {
 });
 
 t.test('what cannot be read is refused with the list of what can', async (t) => {
-  const zip = Buffer.from(
-    'UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAYVBLAQIUAxQAAAAAAAAAIQAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAACAAQAAAABhUEsFBgAAAAABAAEALwAAAB8AAAAAAA==',
-    'base64',
-  );
+  const jar = zipOf({ 'META-INF/MANIFEST.MF': 'Manifest-Version: 1.0' });
   const program = Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01'), Buffer.alloc(3000, 1)]);
-  for (const content of [zip, program, Buffer.alloc(3000)]) {
+  for (const content of [jar, program, Buffer.alloc(3000)]) {
     await t.rejects(extractor.open(file(content), {}), {
       code: 'media_type_unsupported',
       facts: { readable: [...READABLE_TYPES] },

@@ -147,8 +147,10 @@ t.test('damage, encryption and lies about sizes are told by code', async (t) => 
   const bomb = Buffer.from(whole);
   bomb.writeUInt32LE(300 * 2 ** 20, entry + 24);
   t.throws(() => read(bomb), { code: 'document_too_large', facts: { limit_bytes: 256 * 2 ** 20 } });
-  await t.rejects(recognise(zipOf({ '../../etc/passwd': 'x' }), undefined), {
+  t.match(await recognise(zipOf({ '../../etc/passwd': 'x' }), undefined), { kind: 'archive' });
+  await t.rejects(recognise(zipOf({ 'META-INF/MANIFEST.MF': 'x' }), undefined), {
     code: 'media_type_unsupported',
+    facts: { media_type: 'application/java-archive' },
   });
   await t.rejects(
     async () =>

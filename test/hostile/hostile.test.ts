@@ -37,7 +37,7 @@ t.test('hostile files and requests end with a code, leave nothing and reach noth
   t.equal(trap.connections(), 0, 'nobody connected anywhere');
   const { hits } = (await attacker.search({ query: SECRET, families: ['raw'] })).body;
   t.notOk(
-    hits.some(({ snippet = '' }) => snippet.includes('zanzibar-canary')),
+    hits.some(({ snippet = '' }: { snippet?: string }) => snippet.includes('zanzibar-canary')),
     'the file outside was not read',
   );
 });

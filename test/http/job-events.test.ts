@@ -28,7 +28,7 @@ t.test('a job is followed by events, in the order of its states, to its end', as
   const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const words = Array.from(
-    { length: 4000 },
+    { length: 1200 },
     (_, index) => `Sentence number ${index} tells of a ship and its harbour.`,
   );
   const { job_id } = await send(workspace, words.join(' '));
