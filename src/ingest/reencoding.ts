@@ -3,6 +3,7 @@ import type { Store, Table } from '../state/store.ts';
 import type { FormerSpace, ReencodeParts, ReencodeRun } from './reencode-parts.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';
+import { unlessOverloaded } from './work.ts';
 
 /** A space and the model that fills it; `model`: for people. */
 export interface Filled {
@@ -67,7 +68,8 @@ export class Reencoding {
     const before = this.#table.get(KEY)?.spaces;
     const formers = (before ?? []).filter((old) => !inUse.some((now) => isSame(old, now)));
     // Nothing was filled by another model: spaces that are new are remembered with the others.
-    if (before && formers.length === 0) return before.length < inUse.length ? this.#remember(inUse) : undefined;
+    if (before && formers.length === 0)
+      return before.length < inUse.length ? this.#remember(inUse) : undefined;
     const all = await tenants.list();
     if (all.length === 0) return this.#remember(inUse);
     // From here on an index may be filled by either.
@@ -116,10 +118,18 @@ export class Reencoding {
   /** Never rejects: an index that cannot be encoded again stays with its former model until the next start. */
   async #tenant(tenant: string): Promise<void> {
     const { log, warn } = this.#parts;
+    const { signal } = this.#stop;
+    const { tenants } = this.#parts;
     const run: ReencodeRun = {
       ...this.#parts,
+      tenants: {
+        folder: (of) => tenants.folder(of),
+        list: () => tenants.list(),
+        // Each step may be done again: what is there already is left out.
+        use: (of, options, work) => unlessOverloaded(() => tenants.use(of, options, work), signal),
+      },
       tenant,
-      signal: this.#stop.signal,
+      signal,
       onDone: (segments) => this.#count(segments),
       onGivenUp: (segments, reason) => {
         this.#progress.segments_given_up += segments;
