@@ -16,7 +16,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest
+.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -85,6 +85,9 @@ bench-http: setup ## Latency of a search over HTTP
 
 bench-encode: setup ## What stands around the model's forward pass: SECONDS=10 DOCUMENTS=400
 	@node bench/encode.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
+
+bench-start: setup ## From a spawn to the first /readyz that says yes: STARTS=6
+	@node bench/start.ts $(or $(STARTS),6)
 
 gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
 	@scripts/gpu.sh
