@@ -18,6 +18,7 @@ pub mod queue;
 pub mod scan;
 pub mod scan_threads;
 pub mod snapshot;
+pub mod spaces;
 pub mod store;
 pub mod structure;
 #[cfg(test)]

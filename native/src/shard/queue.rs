@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::merge::{self, Merged};
+use super::spaces::SpaceRows;
 use super::store::Store;
 use super::write::Writing;
 use super::write_threads::{self, Length};
@@ -25,13 +26,31 @@ const COMMITS_PER_MERGE_MAX: usize = 256;
 
 /// One write.
 pub enum Write {
-    Append { item: ItemRecord, segments: Vec<SegmentInput> },
-    PutItem { item: ItemRecord },
-    RemoveItem { id: String },
+    Append {
+        item: ItemRecord,
+        segments: Vec<SegmentInput>,
+    },
+    PutItem {
+        item: ItemRecord,
+    },
+    RemoveItem {
+        id: String,
+    },
+    /// Rows of a space for Segments that are there.
+    PutRows(SpaceRows),
+    /// Spaces by their index among the Shard's; see `Writing::switch_space`.
+    SwitchSpace {
+        from: usize,
+        to: usize,
+        given_up: Vec<u32>,
+    },
+    RemoveSpace {
+        space: usize,
+    },
 }
 
 /// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
-/// something to remove (true for other writes).
+/// something to remove, or a space could be changed (true for other writes).
 pub type Done = Box<dyn FnOnce(Result<bool>) + Send>;
 
 struct Waiting {
@@ -256,6 +275,9 @@ impl WriteQueue {
                 Prepared::Append { item, segments } => writing.append(item, segments).map(|()| true)?,
                 Prepared::PutItem { item } => writing.put_item(item).map(|()| true)?,
                 Prepared::RemoveItem { id } => writing.remove_item(id)?,
+                Prepared::PutRows(rows) => writing.put_rows(rows).map(|()| true)?,
+                Prepared::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up)?,
+                Prepared::RemoveSpace { space } => writing.remove_space(*space)?,
             });
         }
         writing.commit()?;
@@ -299,6 +321,7 @@ impl Write {
     fn segments(&self) -> usize {
         match self {
             Self::Append { segments, .. } => segments.len(),
+            Self::PutRows(SpaceRows { segments, .. }) => segments.len(),
             _ => 0,
         }
     }
@@ -308,6 +331,9 @@ enum Prepared {
     Append { item: ItemRecord, segments: Vec<PreparedSegment> },
     PutItem { item: ItemRecord },
     RemoveItem { id: String },
+    PutRows(SpaceRows),
+    SwitchSpace { from: usize, to: usize, given_up: Vec<u32> },
+    RemoveSpace { space: usize },
 }
 
 impl Prepared {
@@ -316,6 +342,9 @@ impl Prepared {
             Write::Append { item, segments } => Self::Append { item, segments: prepare(segments) },
             Write::PutItem { item } => Self::PutItem { item },
             Write::RemoveItem { id } => Self::RemoveItem { id },
+            Write::PutRows(rows) => Self::PutRows(rows),
+            Write::SwitchSpace { from, to, given_up } => Self::SwitchSpace { from, to, given_up },
+            Write::RemoveSpace { space } => Self::RemoveSpace { space },
         }
     }
 }

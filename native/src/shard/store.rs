@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::block::{self, Dead, Header, Kind};
 use super::error::{Result, ShardError};
 use super::places::KnownPlaces;
+use super::spaces;
 use super::structure;
 
 /// LMDB's name for its data file.
@@ -128,7 +129,7 @@ impl ItemEntry {
 }
 
 /// The databases of an index. Values of `meta` (but "format"), `items`, `entries`, `segments` and `dead` are [`sealed`]; blocks have checksums
-/// of their own. `meta`: "format", "totals", and "space/NAME" → number of a space.
+/// of their own. `meta`: "format", "totals", "space/NAME" → number of a space, and "serves/ROLE" → name of the space that serves (`spaces.rs`).
 #[derive(Clone, Copy)]
 pub struct Databases {
     pub meta: Database<Str, Bytes>,
@@ -178,13 +179,16 @@ fn once(done: &AtomicBool, verify: impl FnOnce() -> Result<()>) -> Result<()> {
 pub struct Store {
     pub env: Env<WithoutTls>,
     pub databases: Databases,
+    /// Those of the models in use, and after them those of other models that the file held when it was opened.
     pub spaces: Vec<SpaceSpec>,
+    /// How many of them are of models in use.
+    pub in_use: usize,
     pub known_places: KnownPlaces,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
 }
 
 impl Store {
-    /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index.
+    /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index. `spaces`: by role.
     pub fn open(folder: &Path, spaces: Vec<SpaceSpec>) -> Result<Self> {
         let file = folder.join(FILE);
         if !file.try_exists()? {
@@ -194,7 +198,12 @@ impl Store {
         let env = environment(folder)?;
         let databases = existing(&env)?;
         check_dead(&env, &databases)?;
-        Ok(Self { env, databases, spaces, known_places: KnownPlaces::default(), checked: RwLock::default() })
+        let in_use = spaces.len();
+        let spaces = {
+            let txn = env.read_txn()?;
+            spaces::resolve(&databases, &txn, spaces)?
+        };
+        Ok(Self { env, databases, spaces, in_use, known_places: KnownPlaces::default(), checked: RwLock::default() })
     }
 
     pub fn totals(&self, txn: &RoTxn<'_>) -> Result<Totals> {

@@ -155,6 +155,10 @@ export class Metrics {
 const WATCHED_EVENTS = [
   'encode_worker_lost',
   'encode_failed',
+  'provider_lost',
+  'provider_rejected',
+  'reencoding_failed',
+  'reencoding_without_source',
   'facilitator_trouble',
   'fault',
   'sweep_failed',
