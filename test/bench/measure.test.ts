@@ -31,7 +31,7 @@ async function startStandIn(seen: { searches: number; uploads: string[]; payment
         return answer(200, {});
       }
       seen.searches += 1;
-      return seen.searches % 10 === 0 ? answer(503, {}) : answer(200, { hits: [] });
+      return seen.searches % 2 === 0 ? answer(503, {}) : answer(200, { hits: [] });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -86,10 +86,10 @@ t.test(
     const measured: Measured[] = [];
     for (const scenario of plan.scenarios) measured.push(...(await measurement.scenario(scenario)));
     const [ingest, closed, beside] = measured;
-    t.same(
-      seen.uploads.map((one) => /''(.*)\.md/.exec(one)![1]),
-      ['c', 'a', 'b', 'd', 'e'],
-    );
+    const uploaded = seen.uploads.map((one) => /''(.*)\.md/.exec(one)![1]);
+    // Two clients may overtake each other.
+    t.same(uploaded.slice(0, 3).sort(), ['a', 'b', 'c'], 'the judged one is among the first');
+    t.same(uploaded.slice(3), ['d', 'e']);
     t.match(ingest!.runs, [{ statuses: { 200: 3 }, refused: 0 }]);
     const [run] = closed!.runs;
     t.ok(run!.latency_ms!.count > 0 && run!.latency_ms!.p50 <= run!.latency_ms!.p99);
