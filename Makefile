@@ -103,14 +103,13 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
 
 ARM_TARGET := aarch64-unknown-linux-gnu
-neon: ## Run the kernels' property tests for NEON under an emulator (needs qemu-user, gcc- and g++-aarch64-linux-gnu)
-	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-g++ >/dev/null || { \
-	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }
+neon: ## Run the kernels' property tests for NEON under an emulator (needs qemu-user and gcc-aarch64-linux-gnu)
+	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-gcc >/dev/null || { \
+	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross" >&2; exit 3; }
 	@rustup target list --installed | grep -q $(ARM_TARGET) || rustup target add $(ARM_TARGET)
-	@CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++ \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
-	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-core --lib --target $(ARM_TARGET) kernels
+	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-kernels-check --target $(ARM_TARGET)
 
 SANITIZER_TOOLCHAIN ?= nightly
 sanitize: ## Writers, readers, merges, disposals and closings at once, under ThreadSanitizer: STRESS_ROUNDS=2000 SEED=7
