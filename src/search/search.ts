@@ -28,6 +28,7 @@ import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { LIST_TRAITS, planLists } from './plan.ts';
+import type { RecallProbe, UnprovedList } from './recall-probe.ts';
 import { snippetOf } from './snippet.ts';
 
 interface QueryVectors {
@@ -50,12 +51,14 @@ export interface SearchParts {
   readonly encoder: Encoder;
   readonly extractor: Extractor;
   readonly observe?: (event: SearchedEvent) => void;
+  readonly probe?: RecallProbe;
 }
 
 interface Scanned {
   readonly hits: Hit[];
   readonly timing: Timing;
   readonly scans: readonly ListScan[];
+  readonly unproved: readonly UnprovedList[];
   readonly segments: number;
   readonly depth: number;
 }
@@ -66,8 +69,10 @@ export class Search {
   readonly #encoder: Encoder;
   readonly #extractor: Extractor;
   readonly #observe: SearchParts['observe'];
+  readonly #probe: RecallProbe | undefined;
 
-  constructor({ tenants, encoder, extractor, observe }: SearchParts) {
+  constructor({ tenants, encoder, extractor, observe, probe }: SearchParts) {
+    this.#probe = probe;
     this.#tenants = tenants;
     this.#encoder = encoder;
     this.#extractor = extractor;
@@ -98,12 +103,13 @@ export class Search {
     const vectors = await this.#encode(tenant, input, lists, signal, (task) => tasks.push(task));
     if (signal.aborted) throw clientLeft();
     const encoded = performance.now();
-    const { hits, timing, scans, segments, depth } = await this.#tenants.use(tenant, {}, (shard) =>
+    const { hits, timing, scans, unproved, segments, depth } = await this.#tenants.use(tenant, {}, (shard) =>
       withSnapshot(shard, (snapshot) => this.#scanAndFuse(snapshot, input, lists, vectors, signal)),
     );
     const stages = { encode_ms: encoded - started, ...timing };
     const exact = scans.every((scan) => scan.exact);
     this.#observe?.({ lists: scans, segments, exact, timing: stages });
+    this.#probe?.consider(tenant, unproved);
     return {
       hits,
       exact,
@@ -160,17 +166,19 @@ export class Search {
     const language = query === undefined ? undefined : native.detectLanguage(query);
     const scored: ScoredList[] = [];
     const scans: ListScan[] = [];
+    const unproved: UnprovedList[] = [];
     for (const list of lists) {
       const question = questionOf(list, settings, query, vectors, language);
       const ranking = await rank(snapshot, question, { depth, exact }, signal);
       scored.push(scoredList(list, ranking, settings, language));
       const { scanned, rescored, method } = ranking;
       scans.push({ list, scanned, rescored, exact: ranking.exact, method });
+      if (!ranking.exact) unproved.push({ list, method, question, depth });
     }
     const scanned = performance.now();
     const hits = toHits(snapshot, fuse(scored, { k, depth, explain }), query);
     const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
-    return { hits, timing, scans, segments: snapshot.counts().segments, depth };
+    return { hits, timing, scans, unproved, segments: snapshot.counts().segments, depth };
   }
 }
 

@@ -44,6 +44,8 @@ export interface Shard {
   itemByDigest(sha256Hex: string): Item | undefined;
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
+  /** Resolves when all that is derived in the background from what was written is there. */
+  settle(): Promise<void>;
   /** Writes the index, as one moment has it and without its free pages, into an empty folder. Writers go on meanwhile. */
   copyTo(folder: string): Promise<void>;
 }
@@ -62,6 +64,7 @@ export function shardOf(shard: NativeShard): Shard {
     itemByDigest: (sha256) => reading(shard, (snapshot) => parsed<Item>(snapshot.itemByDigest(sha256))),
     items: ({ after, limit }) =>
       reading(shard, (snapshot) => JSON.parse(snapshot.items(after, limit)) as Item[]),
+    settle: () => awaitCrossing(() => shard.settle()),
     copyTo: (folder) => awaitCrossing(() => native.copyShard(shard, folder)),
   };
 }

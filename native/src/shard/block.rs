@@ -27,6 +27,8 @@ pub enum Kind {
     Words = 3,
     /// Fingerprints and digests of pictures.
     Pictures = 4,
+    /// One bit for each dimension of the f32 rows, with three numbers for each row.
+    VectorBits = 5,
 }
 
 /// What a header says. `width`: dimensions of vectors, number of terms, or bytes of a fingerprint.

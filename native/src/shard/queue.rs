@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
+use super::derive;
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::merge;
-use super::store::Store;
+use super::store::{BlockKey, Store};
 use super::write::Writing;
 
 /// Writes of one index that may wait; further ones are refused as overload.
@@ -24,9 +25,26 @@ const NICENESS: i32 = 5;
 
 /// One write.
 pub enum Write {
-    Append { item: ItemRecord, segments: Vec<SegmentInput> },
-    PutItem { item: ItemRecord },
-    RemoveItem { id: String },
+    Append {
+        item: ItemRecord,
+        segments: Vec<SegmentInput>,
+    },
+    PutItem {
+        item: ItemRecord,
+    },
+    RemoveItem {
+        id: String,
+    },
+    /// Bits that were derived from a block.
+    PutBits {
+        key: BlockKey,
+        bits: Vec<u8>,
+    },
+    /// A record about something that was derived.
+    PutDerived {
+        key: String,
+        json: Vec<u8>,
+    },
 }
 
 /// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
@@ -46,8 +64,24 @@ struct State {
     closing: bool,
     /// The last merge failed: none is tried again while the index stays open.
     merge_failed: bool,
+    /// The deriving thread works on this queue, or will; and whether it is to look again.
+    deriving: bool,
+    derive_again: bool,
+    /// Deriving failed: it is not tried again while the index stays open.
+    derive_failed: bool,
     /// Why, until somebody has been told.
     merge_failure: Option<ShardError>,
+}
+
+impl State {
+    /// True when the index is to be put in the deriving thread's line; false when it is there, or must not be.
+    fn begins_deriving(&mut self) -> bool {
+        if self.closing || self.derive_failed {
+            return false;
+        }
+        self.derive_again = self.deriving;
+        !std::mem::replace(&mut self.deriving, true)
+    }
 }
 
 /// The writes of one index.
@@ -87,7 +121,10 @@ impl WriteQueue {
     pub fn close(&self) {
         let mut state = self.lock();
         state.closing = true;
-        while state.scheduled {
+        if state.deriving && derive::withdraw(self) {
+            state.deriving = false;
+        }
+        while state.scheduled || state.deriving {
             state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
     }
@@ -97,19 +134,57 @@ impl WriteQueue {
     }
 
     /// One group of writes, then one merge if it is worth it. True when there is more to do.
-    fn turn(&self) -> bool {
+    fn turn(self: &Arc<Self>) -> bool {
         let group = self.next_group();
         if !group.is_empty() {
             self.commit_group(group);
         }
         let merged = self.merge_one();
+        let due = derive::is_due(&self.store);
         let mut state = self.lock();
         if !state.waiting.is_empty() || (merged && !state.closing) {
             return true;
         }
         state.scheduled = false;
+        let begins = due && state.begins_deriving();
         self.idle.notify_all();
+        drop(state);
+        if begins {
+            derive::push(self.clone());
+        }
         false
+    }
+
+    /// Has the deriving thread look at this index, now or once more.
+    pub fn derive(self: &Arc<Self>) {
+        if self.lock().begins_deriving() {
+            derive::push(self.clone());
+        }
+    }
+
+    /// Ends a look of the deriving thread; true when it is to look again.
+    pub fn derived(&self, outcome: Result<()>) -> bool {
+        let mut state = self.lock();
+        let again = std::mem::take(&mut state.derive_again);
+        if let Err(error) = outcome {
+            state.derive_failed = true;
+            state.merge_failure.get_or_insert(error);
+        }
+        state.deriving = again && !state.closing && !state.derive_failed;
+        self.idle.notify_all();
+        state.deriving
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.lock().closing
+    }
+
+    /// Waits until neither writes nor what is derived from them are outstanding.
+    pub fn settle(&self) {
+        let mut state = self.lock();
+        while state.scheduled || state.deriving {
+            state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
     }
 
     fn next_group(&self) -> Vec<Waiting> {
@@ -158,6 +233,8 @@ impl WriteQueue {
                 Prepared::Append { item, segments } => writing.append(item, segments).map(|()| true)?,
                 Prepared::PutItem { item } => writing.put_item(item).map(|()| true)?,
                 Prepared::RemoveItem { id } => writing.remove_item(id)?,
+                Prepared::PutBits { key, bits } => writing.put_bits(*key, bits)?,
+                Prepared::PutDerived { key, json } => writing.put_derived(key, json).map(|()| true)?,
             });
         }
         writing.commit()?;
@@ -199,6 +276,8 @@ enum Prepared {
     Append { item: ItemRecord, segments: Vec<PreparedSegment> },
     PutItem { item: ItemRecord },
     RemoveItem { id: String },
+    PutBits { key: BlockKey, bits: Vec<u8> },
+    PutDerived { key: String, json: Vec<u8> },
 }
 
 impl Prepared {
@@ -207,12 +286,14 @@ impl Prepared {
             Write::Append { item, segments } => Self::Append { item, segments: prepare(segments) },
             Write::PutItem { item } => Self::PutItem { item },
             Write::RemoveItem { id } => Self::RemoveItem { id },
+            Write::PutBits { key, bits } => Self::PutBits { key, bits },
+            Write::PutDerived { key, json } => Self::PutDerived { key, json },
         }
     }
 }
 
 /// A panic becomes an error: a thread that serves every index must not end for one of them.
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(ShardError::internal("A write to the index failed unexpectedly.")))
 }
@@ -249,7 +330,7 @@ impl Pool {
     }
 }
 
-fn lower_priority() {
+pub(super) fn lower_priority() {
     #[cfg(target_os = "linux")]
     // Safety: a plain system call; on Linux process 0 is the calling thread.
     unsafe {

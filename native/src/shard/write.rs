@@ -195,7 +195,24 @@ impl<'s: 't, 't> Writing<'s, 't> {
         databases.blocks.delete(&mut self.txn, &key.bytes())?;
         databases.rows.delete(&mut self.txn, &key.bytes())?;
         databases.dead.delete(&mut self.txn, &key.bytes())?;
+        databases.bits.delete(&mut self.txn, &key.bytes())?;
         Ok(())
+    }
+
+    /// Puts a record about something derived.
+    pub fn put_derived(&mut self, key: &str, json: &[u8]) -> Result<()> {
+        self.store.databases.meta.put(&mut self.txn, key, &sealed(key.as_bytes(), json))?;
+        Ok(())
+    }
+
+    /// Puts a block's bits; false when the block is no longer there.
+    pub fn put_bits(&mut self, key: BlockKey, value: &[u8]) -> Result<bool> {
+        let databases = &self.store.databases;
+        if databases.blocks.get(&self.txn, &key.bytes())?.is_none() {
+            return Ok(false);
+        }
+        databases.bits.put(&mut self.txn, &key.bytes(), value)?;
+        Ok(true)
     }
 
     pub fn txn(&self) -> &RwTxn<'t> {
