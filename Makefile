@@ -11,11 +11,12 @@ MODULES := node_modules/.package-lock.json
 ADDON := src/native/addon/built
 CLIENT := dist/client/index.js
 PEERS := bench/peers/node_modules/.package-lock.json
+PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz
+.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,8 +60,25 @@ run: setup ## Start the server; the first start shows a paid round trip
 test: setup ## All checks and tests
 	@node test/all.ts
 
-quality: setup ## Retrieval quality on real sets, over HTTP
+quality: setup ## Retrieval quality over HTTP: on the sets beside the tree, or SET=folder (BEIR's shape, captions.json or questions.json)
 	@node bench/quality.ts $(SET)
+
+bench: setup $(PEERS) $(PEERS_INDEX) ## All beside Express + sqlite-vec + FTS5, with a report, ≤ 20 minutes: SET=folder
+	@# Recall against speed comes from the day's bench-index; a small one where there was none.
+	@ls bench/record/$$(date -u +%F)-*/index.json >/dev/null 2>&1 || ROWS=10000 TENANTS=100 SENTENCES=3000 node bench/index.ts || true
+	@node --no-warnings bench/bench.ts bench $(SET)
+
+bench-quick: setup $(PEERS) ## The same in three minutes
+	@node --no-warnings bench/bench.ts bench-quick $(SET)
+
+bench-compare: $(MODULES) ## Fails on a regression beyond the noise: A=before.json B=after.json
+	@node bench/compare.ts $(A) $(B)
+
+bench-report: $(MODULES) ## Write the report of a record anew: RECORD=bench/record/…/bench-….json
+	@node bench/report.ts $(RECORD)
+
+soak: setup ## Mixed traffic of many tenants; memory and open files must be flat: MINUTES=30
+	@MINUTES=$(or $(MINUTES),30) node bench/soak.ts
 
 bench-http: setup ## Latency of a search over HTTP
 	@node bench/http.ts $(DOCUMENTS)
@@ -81,8 +99,43 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
 
+ARM_TARGET := aarch64-unknown-linux-gnu
+neon: ## Run the kernels' property tests for NEON under an emulator (needs qemu-user, gcc- and g++-aarch64-linux-gnu)
+	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-g++ >/dev/null || { \
+	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }
+	@rustup target list --installed | grep -q $(ARM_TARGET) || rustup target add $(ARM_TARGET)
+	@CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++ \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-core --lib --target $(ARM_TARGET) kernels
+
+SANITIZER_TOOLCHAIN ?= nightly
+sanitize: ## Writers, readers, merges, disposals and closings at once, under ThreadSanitizer: STRESS_ROUNDS=2000 SEED=7
+	@rustup run $(SANITIZER_TOOLCHAIN) rustc --version >/dev/null 2>&1 && \
+	  [ -d "$$(rustup run $(SANITIZER_TOOLCHAIN) rustc --print sysroot)/lib/rustlib/src/rust/library" ] || { \
+	  echo "rustup toolchain install nightly --profile minimal --component rust-src" >&2; exit 3; }
+	@# The standard library is compiled with the sanitizer too: only then are its locks and atomics understood.
+	STRESS_ROUNDS=$(or $(STRESS_ROUNDS),400) SEED=$(or $(SEED),1) RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=native/target/sanitize \
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1" \
+	rustup run $(SANITIZER_TOOLCHAIN) cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-core \
+	  -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --test concurrency -- --nocapture
+
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
 	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/killed.test.ts
+
+RUNTIMES := bench/peers/runtimes/node_modules/.package-lock.json
+$(RUNTIMES): bench/peers/runtimes/package.json
+	cd bench/peers/runtimes && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+runtimes: setup $(RUNTIMES) ## The client in Node, Deno, Bun and Chromium; `make test` does the same where they are
+	@TAP_TIMEOUT=900 node test/client/runtimes.test.ts
+
+bench-folder: setup ## `farthing ingest` of a folder beside the bare uploads, interrupted and killed: FILES=500
+	@node bench/folder.ts $(or $(FILES),500)
+
+bench-console: setup ## The console's first view and its frames over a thousand hits, in Chromium
+	@node bench/console.ts
 
 client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts
@@ -102,7 +155,12 @@ docs: setup ## Write docs/configuration.md anew from the settings
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
 	@node bench/search.ts $(ABSTRACTS)
 
-PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
+bench-words: setup ## Search by words alone: ROWS=100000,1000000 (a million take some minutes to fill)
+	@ROWS=$(ROWS) node bench/words.ts
+
+bench-durable: setup ## Durable appends beside lmdb's own commits, and many tenants: TENANTS=10000 (some minutes)
+	@TENANTS=$(TENANTS) node bench/durable.ts
+
 $(PEERS_INDEX): bench/peers/index/package.json
 	cd bench/peers/index && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -8,24 +8,27 @@ import { PayingAgent } from '../src/main/demo/paying-agent.ts';
 /** A server of its own process on a free port with an empty data folder, for a bench. */
 export interface BenchServer {
   readonly url: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
 export async function startServer(environment: Record<string, string> = {}): Promise<BenchServer> {
+  const script = resolve(import.meta.dirname, '../src/main/main.ts');
+  return startScript(script, { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...environment });
+}
+
+/**
+ * Starts a program that prints `{"event":"ready","url":…}` on a line; its `DATA_DIR` is new and removed with it.
+ * @throws when it ends before that
+ */
+export async function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main/main.ts')], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      DEMO: '0',
-      DATA_DIR: folder,
-      LOG_LEVEL: 'warn',
-      ...environment,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, ['--no-warnings', script], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, ...cacheOfCaller(), ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const url = await new Promise<string>((resolveUrl, reject) => {
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready`)));
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code} before it was ready`)));
     createInterface(child.stdout).on('line', (line) => {
       if (line.includes('"event":"ready"')) resolveUrl((JSON.parse(line) as { url: string }).url);
       else process.stderr.write(`${line}\n`);
@@ -37,11 +40,18 @@ export async function startServer(environment: Record<string, string> = {}): Pro
     await ended;
     rmSync(folder, { recursive: true, force: true });
   };
-  return { url, stop };
+  return { url, pid: child.pid!, stop };
+}
+
+/** What depends on the models alone takes seconds to make. */
+function cacheOfCaller(): Record<string, string> {
+  const { CACHE_DIR } = process.env;
+  return CACHE_DIR === undefined ? {} : { CACHE_DIR };
 }
 
 export interface BenchHit {
   readonly item: { readonly name: string };
+  readonly locator?: { readonly page?: number };
   readonly confidence: number;
   readonly score: number;
 }

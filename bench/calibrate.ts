@@ -7,7 +7,7 @@
  * all of the set, the ten best of each query, and every query once where its answer is in the index and once where it is
  * not. Text: claims and abstracts of SciFact. Pictures: captioned photographs and changed copies of them; claims, which no
  * photograph answers, count as queries in words as well. Fitted on every second query, judged on the others; the manifest
- * gets the fit on all. The first run encodes the abstracts, which takes minutes.
+ * gets the fit on all. What is judged becomes a record, of which the report draws the curves. The first run encodes the abstracts, which takes minutes.
  */
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,10 @@ import type { Calibration } from '../src/domain/fusion.ts';
 import { type Encoder, openEncoder } from '../src/encode/encoder.ts';
 import { fitLogistic, type Judged, reliabilityOf } from './calibration/logistic.ts';
 import { CHANGES, pixelsOf, readPhotographs } from './calibration/photographs.ts';
-import { encodePassages, readSciFact } from './calibration/scifact.ts';
+import { encodePassages, readSciFact, type SciFact } from './calibration/scifact.ts';
+import { wordResults } from './calibration/words.ts';
+import type { Reliable } from './quality/reliability.ts';
+import { machine, writeRecord } from './record.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { data: { type: 'string' }, cache: { type: 'string' } } });
@@ -44,17 +47,29 @@ const encoder = await openEncoder({
   ingestQueueMax: 64,
   log: () => {},
 });
+const before = machine();
 try {
-  judge('text_semantic', await textResults(encoder), 'score');
+  const corpus = await readSciFact(join(data, 'text/scifact'));
+  const text = judge('text_semantic', await textResults(encoder, corpus), 'score');
+  const raw = judge(
+    'raw_words',
+    await wordResults(encoder, corpus, [corpus.abstracts.length, ...SIZES], DEPTH),
+    'share',
+  );
   const { words, pictures } = await pictureResults(encoder);
-  judge('visual_words', words, 'score');
-  judge('visual_picture', pictures, 'score');
+  const reliability = [
+    text,
+    raw,
+    judge('visual_words', words, 'score'),
+    judge('visual_picture', pictures, 'score'),
+  ];
+  process.stderr.write(`record: ${writeRecord('calibration', { reliability }, before)}\n`);
 } finally {
   await encoder.close();
 }
 
 /** Fits on all for the manifest, and on one half to judge on the other. */
-function judge(list: string, queries: readonly Searches[], of: Calibration['of']): void {
+function judge(list: string, queries: readonly Searches[], of: Calibration['of']): Reliable {
   const halves = [0, 1].map((half) => queries.filter((_, index) => index % 2 === half).flat(2));
   const half = fitLogistic(halves[0]!, of);
   const whole = queries.map(([first]) => first!);
@@ -71,10 +86,10 @@ function judge(list: string, queries: readonly Searches[], of: Calibration['of']
     curve: bins,
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);
+  return { set: 'queries that it was not fitted on', list, ece, bins };
 }
 
-async function textResults(encoder: Encoder): Promise<Searches[]> {
-  const corpus = await readSciFact(join(data, 'text/scifact'));
+async function textResults(encoder: Encoder, corpus: SciFact): Promise<Searches[]> {
   const { owners, dimensions, vectors } = await encodePassages(encoder, corpus, cacheFolder);
   const queries: Searches[] = [];
   for (const [number, claim] of corpus.claims.entries()) {

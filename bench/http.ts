@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BenchWorkspace, inParallel, quantile, startServer } from './agent.ts';
+import { machine, writeRecord } from './record.ts';
 
 /** Latency of a workspace search over HTTP with SciFact inside, one client: `make bench-http`, or
  * `make bench-http DOCUMENTS=1000` for the first so many abstracts. */
@@ -22,6 +22,7 @@ const read = <T>(name: string) =>
 const documents = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
 const corpus = read<{ _id: string; title: string; text: string }>('corpus.jsonl').slice(0, documents);
 const queries = read<{ text: string }>('queries.jsonl');
+const of = machine();
 const server = await startServer();
 try {
   const workspace = await BenchWorkspace.rent(server.url, 240);
@@ -30,7 +31,7 @@ try {
     workspace.ingest(`${_id}.md`, new TextEncoder().encode(`# ${title}\n\n${text}\n`)),
   );
   const seconds = (performance.now() - started) / 1000;
-  console.log(`${cpus()[0]!.model}, ${cpus().length} cores, Node ${process.version}`);
+  console.log(`${of.processor}, ${of.cores} cores, Node ${of.node}, load before ${of.load_before.join(' ')}`);
   console.log(
     `ingest: ${corpus.length} documents in ${seconds.toFixed(0)} s, ${(corpus.length / seconds).toFixed(0)} a second`,
   );
@@ -51,11 +52,16 @@ try {
       for (const stage of ['encode_ms', 'scan_ms', 'fuse_ms']) figures[stage]!.push(timing[stage]!);
     }
   }
+  const recorded: Record<string, { p50: number; p99: number }> = {};
   for (const [name, values] of Object.entries(figures)) {
+    const [p50, p99] = [quantile(values, 0.5), quantile(values, 0.99)];
+    recorded[name] = { p50, p99 };
     console.log(
-      `${name.padEnd(14)} p50 ${quantile(values, 0.5).toFixed(2)}   p99 ${quantile(values, 0.99).toFixed(2)}   (${values.length} searches, 1 client)`,
+      `${name.padEnd(14)} p50 ${p50.toFixed(2)}   p99 ${p99.toFixed(2)}   (${values.length} searches, 1 client)`,
     );
   }
+  const ingest = { documents: corpus.length, per_second: corpus.length / seconds };
+  console.log(`record: ${writeRecord('http', { ingest, clients: 1, searches: recorded }, of)}`);
 } finally {
   await server.stop();
 }

@@ -1,16 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../src/payment/asset.ts';
 import { parsePaymentHeader } from '../src/payment/payment-header.ts';
 import { SignatureCheck } from '../src/payment/signature.ts';
-import { type BenchServer, BenchWorkspace, quantile, startServer } from './agent.ts';
+import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } from './agent.ts';
 import { startAgreeingFacilitator } from './pay/agreeing-facilitator.ts';
 import { BenchCommits } from './pay/commits.ts';
 import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from './pay/payer.ts';
+import { machine, writeRecord } from './record.ts';
 
 /**
  * What a payment adds to a search: `make bench-pay`, `ROUNDS=300`. One client, one request at a time; payments are signed before the
@@ -28,12 +26,31 @@ const PEER_INSTALLED = existsSync(join(import.meta.dirname, 'peers/node_modules/
 
 type Figures = Record<string, number[]>;
 
-const line = (name: string, values: readonly number[] = []) =>
+/** What is told becomes the record: figures by the part of the bench and their names. */
+const told: Record<string, Record<string, { readonly p50: number; readonly p95?: number }>> = {};
+let part = '';
+
+function beginPart(title: string): void {
+  part = title;
+  told[part] = {};
+  console.log(`${title}:`);
+}
+
+function line(name: string, values: readonly number[] = []): void {
+  const figure = { p50: quantile(values, 0.5), p95: quantile(values, 0.95) };
+  told[part]![name.trim()] = figure;
   console.log(
-    `  ${name.padEnd(58)} p50 ${quantile(values, 0.5).toFixed(2).padStart(7)}   p95 ${quantile(values, 0.95).toFixed(2).padStart(7)} ms`,
+    `  ${name.padEnd(58)} p50 ${figure.p50.toFixed(2).padStart(7)}   p95 ${figure.p95.toFixed(2).padStart(7)} ms`,
   );
-const difference = (name: string, ms: number) =>
+}
+
+function difference(name: string, ms: number): void {
+  // Within a part one follows another server's figures: each has its own.
+  const owner = told[part]![name] ? `${name} (Express)` : name;
+  told[part]![owner] = { p50: ms };
   console.log(`  ${`→ ${name}`.padEnd(58)} p50 ${ms.toFixed(2).padStart(7)} ms`);
+}
+
 const p50 = (values: readonly number[] = []) => quantile(values, 0.5);
 const query = (round: number) => JSON.stringify({ query: `who counts birds in the morning, ${round}?` });
 
@@ -79,7 +96,7 @@ async function localPart(commits: BenchCommits): Promise<void> {
   const server = await startServer();
   try {
     const { searchFree, searchPaid } = await openSearches(server);
-    console.log('With the local facilitator, in the server itself:');
+    beginPart('With the local facilitator, in the server itself');
     const figures = await inTurn(ROUNDS, {
       free: async (round) => (await searchFree(round)).ms,
       paid: async (round) => (await searchPaid(round)).ms,
@@ -122,7 +139,7 @@ async function signaturePart(): Promise<void> {
     });
     viems.push(performance.now() - before);
   }
-  console.log('EIP-712 hash, recovery and comparison of one payment:');
+  beginPart('EIP-712 hash, recovery and comparison of one payment');
   line('natively', ours);
   line('viem (recoverTypedDataAddress)', viems);
 }
@@ -131,7 +148,7 @@ async function signaturePart(): Promise<void> {
 async function remotePart(commits: BenchCommits): Promise<void> {
   const facilitator = await startAgreeingFacilitator();
   const server = await startServer({ FACILITATOR_URL: facilitator.url, PAY_TO });
-  let peer: Peer | undefined;
+  let peer: BenchServer | undefined;
   try {
     const { free, searchFree, searchPaid } = await openSearches(server);
     peer = PEER_INSTALLED ? await startPeer(facilitator.url, free) : undefined;
@@ -142,7 +159,7 @@ async function remotePart(commits: BenchCommits): Promise<void> {
       [SLOW_VERIFY_MS, SLOW_ROUNDS],
     ] as const) {
       facilitator.verifyMs = verifyMs;
-      console.log(`With a facilitator over HTTP that takes ${verifyMs} ms to verify:`);
+      beginPart(`With a facilitator over HTTP that takes ${verifyMs} ms to verify`);
       const stages: Figures = { verify: [], settle: [], work: [], over: [] };
       const figures = await inTurn(rounds, {
         free: async (round) => (await searchFree(round)).ms,
@@ -196,38 +213,18 @@ function report(figures: Figures, stages: Figures): void {
   difference('the payment adds', p50(figures.peerPaid) - p50(figures.peerFree));
 }
 
-interface Peer {
-  readonly url: string;
-  stop(): Promise<void>;
+/** Its handler hands the search on to Farthing's own free one. */
+function startPeer(facilitatorUrl: string, search: { url: string; token: string }): Promise<BenchServer> {
+  return startScript(PEER, {
+    FACILITATOR_URL: facilitatorUrl,
+    SEARCH_URL: search.url,
+    SEARCH_TOKEN: search.token,
+    PAY_TO,
+  });
 }
 
-async function startPeer(facilitatorUrl: string, search: { url: string; token: string }): Promise<Peer> {
-  const child: ChildProcess = spawn(process.execPath, [PEER], {
-    env: {
-      PATH: process.env.PATH,
-      FACILITATOR_URL: facilitatorUrl,
-      SEARCH_URL: search.url,
-      SEARCH_TOKEN: search.token,
-      PAY_TO,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`Express ended with ${code} before it was ready`)));
-    createInterface(child.stdout!).on('line', (text) => {
-      if (text.includes('"event":"ready"')) resolve((JSON.parse(text) as { url: string }).url);
-    });
-  });
-  const stop = async () => {
-    const ended = new Promise((done) => child.once('exit', done));
-    child.kill('SIGTERM');
-    await ended;
-  };
-  return { url, stop };
-}
-
-const load = () => loadavg()[0]!.toFixed(1);
-console.log(`${cpus()[0]!.model}, ${cpus().length} cores, Node ${process.version}, load ${load()}`);
+const of = machine();
+console.log(`${of.processor}, ${of.cores} cores, Node ${of.node}, load ${of.load_before.join(' ')}`);
 const commits = new BenchCommits();
 try {
   await localPart(commits);
@@ -236,4 +233,4 @@ try {
 } finally {
   await commits.close();
 }
-console.log(`load at the end ${load()}`);
+console.log(`record: ${writeRecord('pay', { rounds: ROUNDS, milliseconds: told }, of)}`);

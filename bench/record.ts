@@ -28,7 +28,7 @@ function firstLine(command: string, args: readonly string[]): string | undefined
   }
 }
 
-/** Writes `bench/record/<date>-<machine>/<name>.json`; returns its path. */
+/** Writes `bench/record/<date>-<machine>/<name>.json` (RECORD_DIR instead of `bench/record`); returns its path. */
 export function writeRecord(name: string, facts: object, of: ReturnType<typeof machine>): string {
   const host = (of.gpu ?? of.processor)
     .toLowerCase()
@@ -36,8 +36,7 @@ export function writeRecord(name: string, facts: object, of: ReturnType<typeof m
     .replace(/[^a-z0-9.]+/g, '-')
     .replace(/^-|-$/g, '');
   const folder = resolve(
-    import.meta.dirname,
-    'record',
+    process.env.RECORD_DIR ?? join(import.meta.dirname, 'record'),
     `${new Date().toISOString().slice(0, 10)}-${host}-${of.cores}c`,
   );
   mkdirSync(folder, { recursive: true });

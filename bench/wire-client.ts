@@ -61,6 +61,11 @@ export class WireClient {
     resolve?.(answer);
   }
 
+  /** False once either side has closed it. */
+  get open(): boolean {
+    return this.#socket.readyState === 'open';
+  }
+
   close(): void {
     this.#reject = undefined;
     this.#socket.destroy();

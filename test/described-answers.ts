@@ -5,8 +5,8 @@ import ajvFormats from 'ajv-formats';
 const UNDESCRIBED_HEADERS =
   /^(content-type|content-length|date|connection|keep-alive|transfer-encoding|cache-control|vary|uwebsockets|access-control-.*)$/;
 
-/** What speaks a protocol of its own: the console's pages and their parts, and MCP. */
-const OTHER_PROTOCOLS = /^(\/(assets\/.*|mcp)?)?$/;
+/** What is for browsers: the console's pages and their parts. */
+const OTHER_PROTOCOLS = /^(\/(assets\/.*)?)?$/;
 
 type Described = Readonly<{
   headers?: Record<string, unknown>;
@@ -65,6 +65,7 @@ export class DescribedAnswers {
     if (method === 'HEAD') return faults;
     const type = (headers.get('content-type') ?? '').split(';')[0]!.trim();
     const content = described.content ?? {};
+    if (Object.keys(content).length === 0 && text === '') return faults;
     if (content['*/*'] || (content[type] && text === undefined)) return faults;
     if (!content[type]) return [...faults, `the media type ${type} is not described`];
     const pointer = ['paths', path, verb, 'responses', String(status), 'content', type, 'schema'];

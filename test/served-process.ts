@@ -25,6 +25,7 @@ export class ServedProcess {
         DATA_DIR: data,
         CACHE_DIR,
         LOG_LEVEL: 'trace',
+        QUERY_WAIT_MS_MAX: '0',
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -37,6 +37,8 @@ export async function startTestServer(
     DATA_DIR: dataFolder,
     CACHE_DIR,
     LOG_LEVEL: 'silent',
+    // How long a query may wait on a busy machine is no matter of a test.
+    QUERY_WAIT_MS_MAX: '0',
     ...environment,
   });
   const running = await start(settings, times);

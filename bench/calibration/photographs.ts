@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { decode } from 'fast-bmp';
 import sharp, { type Sharp } from 'sharp';
 import type { PictureSpec, Pixels } from '../../src/domain/document.ts';
@@ -13,18 +13,17 @@ export interface Photograph {
   readonly height: number;
 }
 
+/** Pictures of a folder and of the folders in it; `captions.json` says by their paths what is on them. */
 export async function readPhotographs(folder: string): Promise<Photograph[]> {
   const captions = JSON.parse(await readFile(join(folder, 'captions.json'), 'utf8')) as Record<
     string,
     string
   >;
-  const folders = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  const names = await Promise.all(
-    folders.map(async ({ name }) => (await readdir(join(folder, name))).map((file) => `${name}/${file}`)),
-  );
-  const pictures = names
-    .flat()
-    .filter((name) => /\.(png|jpe?g|bmp|webp)$/.test(name))
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const pictures = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((name) => /\.(png|jpe?g|bmp|webp)$/i.test(name))
     .sort();
   return Promise.all(
     pictures.map(async (name) => {
@@ -57,8 +56,20 @@ export const CHANGES: Readonly<
   blur: (source) => source.blur(3),
   turn: (source) => source.rotate(5, { background: '#fff' }),
   dark: (source) => source.modulate({ brightness: 0.6 }),
+  scale: (source, { width, height }) => source.resize(half(width), half(height), { fit: 'fill' }),
+  overlay: (source, { width, height }) => {
+    const bar = {
+      width,
+      height: Math.max(1, Math.round(height / 6)),
+      channels: 3 as const,
+      background: '#fff',
+    };
+    return source.composite([{ input: { create: bar }, gravity: 'south' }]);
+  },
   jpeg: async (source) => sharp(await source.jpeg({ quality: 30 }).toBuffer()),
 };
+
+const half = (side: number) => Math.max(1, Math.round(side / 2));
 
 function centre(width: number, height: number, share: number) {
   const [w, h] = [Math.max(1, Math.round(width * share)), Math.max(1, Math.round(height * share))];

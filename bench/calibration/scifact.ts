@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Encoder } from '../../src/encode/encoder.ts';
+import { readBeirSet } from '../beir.ts';
 
 /** SciFact (Wadden et al. 2020, arXiv:2004.14974) in the split that BEIR judges: claims, abstracts, and which belong together. */
 export interface SciFact {
@@ -14,25 +15,12 @@ export interface SciFact {
 }
 
 export async function readSciFact(folder: string): Promise<SciFact> {
-  const lines = async (name: string) => (await readFile(join(folder, name), 'utf8')).trimEnd().split('\n');
-  const parse = async (name: string) =>
-    (await lines(name)).map((line) => JSON.parse(line) as { _id: string; title?: string; text: string });
-  const relevant = new Map<string, Set<string>>();
-  for (const line of (await lines('qrels.tsv')).slice(1)) {
-    const [claim, abstract, grade] = line.split('\t');
-    if (Number(grade) > 0) relevant.set(claim!, (relevant.get(claim!) ?? new Set()).add(abstract!));
-  }
+  const { documents, queries, judgements } = await readBeirSet(folder);
+  const relevant = (id: string) =>
+    new Set([...judgements.get(id)!].filter(([, grade]) => grade > 0).map(([document]) => document));
   return {
-    abstracts: (await parse('corpus.jsonl')).map(({ _id, title, text }) => ({
-      id: _id,
-      title: title ?? '',
-      text,
-    })),
-    claims: (await parse('queries.jsonl')).map(({ _id, text }) => ({
-      id: _id,
-      text,
-      relevant: relevant.get(_id) ?? new Set(),
-    })),
+    abstracts: documents,
+    claims: queries.map(({ id, text }) => ({ id, text, relevant: relevant(id) })),
   };
 }
 

@@ -12,6 +12,8 @@ import { DIMENSIONS } from './vectors.ts';
 /** What does not depend on the vectors' meaning is measured with random ones. */
 const SPACES = [{ name: 'text_semantic', dimensions: DIMENSIONS, modelSha256: 'ab'.repeat(32) }];
 const SMALL_ITEMS = 300;
+const TOGETHER = 512;
+const BULK_ROWS = 8_192;
 const ROWS_IN_USE = 10_000;
 const random = new Random(11);
 
@@ -46,43 +48,53 @@ function segmentsOf(item: string, count: number): SegmentInput[] {
 const put = (shard: Shard, id: string, count: number) =>
   shard.append(benchItem(id, count), segmentsOf(id, count));
 
-/** Rows a second in bulk, one durable small Item after the other, and lmdb's own commit on the same disk. */
+/**
+ * Durable appends beside lmdb's own commits on the same disk, in turns, so that both meet the same machine: one small Item after
+ * the other, many at once, and a large one.
+ */
 export function appendFigures() {
-  return withTenants(1, async (tenants, folder) => {
-    const bulk = segmentsOf('bulk', 8_192);
-    return tenants.use('ws_a', { create: true }, async (shard) => {
-      const started = performance.now();
-      await shard.append(benchItem('bulk', bulk.length), bulk);
-      const rows_per_second = Math.round(bulk.length / ((performance.now() - started) / 1000));
+  return withTenants(1, (tenants, folder) =>
+    tenants.use('ws_a', { create: true }, async (shard) => {
+      const lmdb = openLmdb({ path: join(folder, 'lmdb'), overlappingSync: false });
       const small: number[] = [];
+      const commits: number[] = [];
       for (let number = 0; number < SMALL_ITEMS; number += 1) {
         const segments = segmentsOf(`s${number}`, 1);
-        const before = performance.now();
-        await shard.append(benchItem(`s${number}`, 1), segments);
-        small.push(performance.now() - before);
+        small.push(await timed(() => shard.append(benchItem(`s${number}`, 1), segments)));
+        commits.push(await timed(() => lmdb.put(`key${number}`, 'x'.repeat(200))));
       }
-      const lmdb = await lmdbCommits(folder);
+      const together = await timed(() =>
+        Promise.all(Array.from({ length: TOGETHER }, (_, number) => put(shard, `t${number}`, 1))),
+      );
+      const bulk = segmentsOf('bulk', BULK_ROWS);
+      const bulk_ms = await timed(() => shard.append(benchItem('bulk', BULK_ROWS), bulk));
+      // What a row is at the least: the f32 vector, its codes, and a record.
+      const row = Buffer.alloc(5 * DIMENSIONS + 200, 1);
+      const lmdb_bulk_ms = await timed(() =>
+        lmdb.transaction(() => {
+          for (let number = 0; number < BULK_ROWS; number += 1) void lmdb.put(`row${number}`, row);
+        }),
+      );
+      await lmdb.close();
       return {
-        rows_per_second,
         small_item_p50_ms: quantile(small, 0.5),
         small_item_p99_ms: quantile(small, 0.99),
-        lmdb_commit_p50_ms: quantile(lmdb, 0.5),
-        lmdb_commit_p99_ms: quantile(lmdb, 0.99),
+        lmdb_commit_p50_ms: quantile(commits, 0.5),
+        lmdb_commit_p99_ms: quantile(commits, 0.99),
+        small_items_together: TOGETHER,
+        small_items_together_per_second: Math.round((TOGETHER / together) * 1000),
+        bulk_rows: BULK_ROWS,
+        bulk_rows_per_second: Math.round((BULK_ROWS / bulk_ms) * 1000),
+        lmdb_bulk_rows_per_second: Math.round((BULK_ROWS / lmdb_bulk_ms) * 1000),
       };
-    });
-  });
+    }),
+  );
 }
 
-async function lmdbCommits(folder: string): Promise<number[]> {
-  const database = openLmdb({ path: join(folder, 'lmdb'), overlappingSync: false });
-  const milliseconds: number[] = [];
-  for (let number = 0; number < SMALL_ITEMS; number += 1) {
-    const before = performance.now();
-    await database.put(`key${number}`, 'x'.repeat(200));
-    milliseconds.push(performance.now() - before);
-  }
-  await database.close();
-  return milliseconds;
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const before = performance.now();
+  await work();
+  return performance.now() - before;
 }
 
 /** Searches of 10,000 rows, idle and while Items are appended to the same index without a pause. */

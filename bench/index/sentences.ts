@@ -65,7 +65,7 @@ export async function sentenceVectors(cacheFolder: string, sentencesMax: number)
   }
 }
 
-function sentencesOf(text: string): string[] {
+export function sentencesOf(text: string): string[] {
   const sentences = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text);
   return [...sentences].map(({ segment }) => segment.trim()).filter((sentence) => sentence.length > 10);
 }

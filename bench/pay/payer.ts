@@ -38,7 +38,12 @@ export interface Timed {
 const ANSWER_DEADLINE_MS = 60_000;
 
 export class BenchPayer {
-  readonly account: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+  readonly account: PrivateKeyAccount;
+
+  /** @param account a throwaway wallet when none is given */
+  constructor(account = privateKeyToAccount(generatePrivateKey())) {
+    this.account = account;
+  }
 
   /** What the server asks for this request. */
   static async offer(url: string): Promise<Offer> {

@@ -10,5 +10,6 @@ pub mod pieces;
 pub mod pixels;
 pub mod shard;
 pub mod signature;
+pub mod snippet;
 pub mod tokenize;
 pub mod words;

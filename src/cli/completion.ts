@@ -10,13 +10,16 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'sign',
     'completion',
+    'doctor',
+    'models',
+    'keys',
     'workspaces',
     'receipt',
     'backup',
     'restore',
     'ledger',
   ],
-  search: ['--image', '--family', '-k', '--exact'],
+  search: ['--image', '--family', '-k', '--exact', '--pictures'],
   ingest: ['--recursive', '--concurrency', '--again'],
   workspace: ['create', 'use', 'list', 'usage', 'extend', 'dispose', '--minutes', '--spend-limit'],
   wallet: ['new', 'show'],
@@ -33,21 +36,35 @@ const COMMON = '--server --json --budget --max-price --ask-above --yes --workspa
 export function completionCommand([shell, ...rest]: readonly string[], io: Io): number {
   if (rest.length > 0 || (shell !== 'bash' && shell !== 'zsh'))
     throw new UsageError('Use completion bash or completion zsh.');
-  io.write(shell === 'bash' ? BASH : `autoload -U +X bashcompinit && bashcompinit\n${BASH}`);
+  io.write(shell === 'bash' ? BASH : ZSH);
   return EXIT.done;
 }
 
-const CASES = Object.entries(WORDS)
-  .filter(([command]) => command !== '')
-  .map(([command, words]) => `    ${command}) words='${[...words, COMMON].join(' ').trim()}' ;;`)
-  .join('\n');
+/** One case of the shell's `case` for each command. */
+const casesOf = (assign: (words: string) => string) =>
+  Object.entries(WORDS)
+    .filter(([command]) => command !== '')
+    .map(([command, words]) => `    ${command}) ${assign([...words, COMMON].join(' '))} ;;`)
+    .join('\n');
 
 const BASH = `_farthing() {
   local word=\${COMP_WORDS[COMP_CWORD]} words=''
   if [ "$COMP_CWORD" -eq 1 ]; then words='${WORDS['']!.join(' ')}'; else case \${COMP_WORDS[1]} in
-${CASES}
+${casesOf((words) => `words='${words}'`)}
   esac; fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _farthing farthing
+`;
+
+const ZSH = `_farthing() {
+  local -a known
+  if (( CURRENT == 2 )); then known=(${WORDS['']!.join(' ')}); else case \${words[2]} in
+${casesOf((words) => `known=(${words})`)}
+  esac; fi
+  compadd -- $known
+  (( CURRENT == 2 )) || _files
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+compdef _farthing farthing
 `;

@@ -16,7 +16,10 @@ export class IngestMemory implements IngestLog {
     const path = stateFile(io, `ingest-${digest(target).slice(0, 32)}.log`);
     await makeFolder(path);
     const text = empty ? '' : await readFile(path, 'utf8').catch(() => '');
-    return new IngestMemory(new Set(text.split('\n')), await open(path, empty ? 'w' : 'a', FILE_MODE));
+    const file = await open(path, empty ? 'w' : 'a', FILE_MODE);
+    // A kill may have cut the last line off: the next one begins its own.
+    if (text !== '' && !text.endsWith('\n')) await file.appendFile('\n');
+    return new IngestMemory(new Set(text.split('\n')), file);
   }
 
   private constructor(done: Set<string>, file: FileHandle) {

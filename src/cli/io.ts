@@ -1,12 +1,12 @@
+import type { Terminal } from './terminal-pictures.ts';
+
 /** What a command needs of its process. */
-export interface Io {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+export interface Io extends Terminal {
   /** Writes to the standard output, as it is. */
   write(text: string): void;
   /** Writes to the standard error, as it is. */
   explain(text: string): void;
-  /** Columns of the terminal that the standard output or error is; undefined when it is none. */
-  readonly outColumns: number | undefined;
+  /** As `outColumns`, of the standard error. */
   readonly errColumns: number | undefined;
   /** Asks the person at the terminal; undefined when nobody is there. */
   ask(question: string): Promise<boolean> | undefined;

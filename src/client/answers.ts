@@ -6,7 +6,7 @@ import type { Bound, Hit, Timing } from '../domain/search.ts';
 export type { Family } from '../domain/family.ts';
 export type { Item } from '../domain/item.ts';
 export type { Bound, Hit, Timing } from '../domain/search.ts';
-export type { Locator } from '../domain/segment.ts';
+export type { Box, Locator } from '../domain/segment.ts';
 
 /** Answers as the server gives them; `/openapi.json` describes every field. */
 
@@ -89,6 +89,17 @@ export interface HistoryAnswer {
 export interface ItemsAnswer {
   readonly items: readonly Item[];
   readonly next: string | null;
+}
+
+/** What /readyz says of the server, as far as a client needs it. */
+export interface ReadyAnswer {
+  readonly ready: boolean;
+  readonly families: readonly { readonly family: Family; readonly available: boolean }[];
+  /** `local`: no money moves. */
+  readonly payment: { readonly facilitator: { readonly kind: string } };
+  /** By route, in decimals. */
+  readonly prices_usd: Readonly<Record<string, string>>;
+  readonly workspace_minutes: { readonly min: number; readonly max: number };
 }
 
 /** A disposal whose receipt was verified. */

@@ -1,7 +1,7 @@
-import { ExactEvmScheme } from '@x402/evm/exact/client';
-import { type PaymentRequired, type PaymentRequirements, x402Client, x402HTTPClient } from '@x402/fetch';
+import type { ExactEvmScheme } from '@x402/evm/exact/client';
+import type { PaymentRequired, PaymentRequirements, x402Client, x402HTTPClient } from '@x402/fetch';
 import { type AtomicAmount, formatUsd, USD_DECIMALS } from '../domain/money.ts';
-import type { Budget } from './budget.ts';
+import type { Budget, Usd } from './budget.ts';
 import { FarthingError } from './error.ts';
 import type { PaymentAccount } from './wallet.ts';
 
@@ -44,16 +44,20 @@ export class Authorizations {
     this.#parts = parts;
   }
 
-  /** @throws payment_unsupported, price_over_limit, budget_exceeded, payment_declined: nothing was signed then */
-  async take(required: PaymentRequired): Promise<Authorization> {
+  /**
+   * @param maxPriceUsd of this call, below the client's own limit
+   * @throws payment_unsupported, price_over_limit, budget_exceeded, payment_declined: nothing was signed then
+   */
+  async take(required: PaymentRequired, maxPriceUsd?: Usd): Promise<Authorization> {
     const { scheme, client, http } = await this.#ready();
     const { chosen, amount } = cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
+    const { budget } = this.#parts;
+    budget.checkPrice(amount, maxPriceUsd);
     this.#forgetEnded();
     const free = this.#free.get(terms) ?? [];
     const at = free.findIndex(({ validBefore }) => validBefore - seconds() >= SECONDS_LEFT_MIN);
     if (at >= 0) return { ...free.splice(at, 1)[0]!, reused: true };
-    const { budget } = this.#parts;
     budget.hold(amount);
     try {
       await this.#approve(chosen, amount, required);
@@ -68,7 +72,7 @@ export class Authorizations {
       };
     } catch (error) {
       budget.release(amount);
-      throw error;
+      throw isRefusal(error) ? declined(error) : error;
     }
   }
 
@@ -97,13 +101,15 @@ export class Authorizations {
   }
 
   #ready() {
-    this.#signer ??= this.#parts.account().then((account) => {
-      const scheme = new ExactEvmScheme(account);
+    this.#signer ??= this.#parts.account().then(async (account) => {
+      // Nine tenths of the client's size, and no use to whoever has a workspace's token alone.
+      const [evm, x402] = await Promise.all([import('@x402/evm/exact/client'), import('@x402/fetch')]);
+      const scheme = new evm.ExactEvmScheme(account);
       // The budget limits what is paid, by call and in all: no second limit of the library's own.
-      const client = new x402Client()
+      const client = new x402.x402Client()
         .register('eip155:*', scheme)
         .setSpendControls({ maxAmountPerPayment: false });
-      return { scheme, client, http: new x402HTTPClient(client) };
+      return { scheme, client, http: new x402.x402HTTPClient(client) };
     });
     this.#signer.catch(() => {
       this.#signer = undefined;
@@ -139,6 +145,17 @@ export class Authorizations {
       else this.#free.delete(terms);
     }
   }
+}
+
+/** EIP-1193: the person said no. */
+const USER_REJECTED = 4001;
+
+function isRefusal(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === USER_REJECTED;
+}
+
+function declined(cause: unknown): FarthingError {
+  return new FarthingError('payment_declined', 'The wallet refused to sign. Nothing was paid.', { cause });
 }
 
 /** The cheapest offer in a dollar coin that the scheme knows. */

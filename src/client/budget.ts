@@ -28,15 +28,20 @@ export class Budget {
     this.#total = budgetUsd === undefined ? undefined : parseUsd(String(budgetUsd));
   }
 
-  /** @throws price_over_limit, budget_exceeded */
+  /** Whether one call may cost so much. @param maxPriceUsd the call's own limit, which cannot raise the client's @throws price_over_limit */
+  checkPrice(amount: AtomicAmount, maxPriceUsd?: Usd): void {
+    const limits = [...(maxPriceUsd === undefined ? [] : [parseUsd(String(maxPriceUsd))]), this.#priceMax];
+    const limit = limits.find((one) => amount > one);
+    if (limit === undefined) return;
+    throw new FarthingError(
+      'price_over_limit',
+      `The price is ${formatUsd(amount)} USD and maxPriceUsd is ${formatUsd(limit)}. Nothing was signed; raise maxPriceUsd to allow it.`,
+      { facts: { price_usd: formatUsd(amount), max_price_usd: formatUsd(limit) } },
+    );
+  }
+
+  /** @throws budget_exceeded */
   hold(amount: AtomicAmount): void {
-    if (amount > this.#priceMax) {
-      throw new FarthingError(
-        'price_over_limit',
-        `The price is ${formatUsd(amount)} USD and maxPriceUsd is ${formatUsd(this.#priceMax)}. Nothing was signed; raise maxPriceUsd to allow it.`,
-        { facts: { price_usd: formatUsd(amount), max_price_usd: formatUsd(this.#priceMax) } },
-      );
-    }
     if (this.#total !== undefined && this.#spent + this.#held + amount > this.#total) {
       const left = formatUsd(this.#total - this.#spent - this.#held);
       throw new FarthingError(

@@ -1,6 +1,7 @@
 import type { PaymentRequired } from '@x402/fetch';
 import { formatUsd } from '../domain/money.ts';
 import type { Authorization, Authorizations } from './authorizations.ts';
+import type { Usd } from './budget.ts';
 import { FarthingError, problemError } from './error.ts';
 
 /** What can be sent more than once when it is made again. */
@@ -19,6 +20,10 @@ export interface Call {
   readonly price?: 'fixed' | 'by body';
   /** Private key of the request: who repeats it with the same key gets the same answer, uncharged. */
   readonly idempotencyKey?: string;
+  /** The most that this call may cost. */
+  readonly maxPriceUsd?: Usd;
+  /** What a good answer is; default JSON. Refusals are JSON always. */
+  readonly answer?: 'json' | 'blob';
   readonly signal?: AbortSignal;
   /** How long one attempt may take. */
   readonly attemptMs?: number;
@@ -80,7 +85,7 @@ export class Calls {
     const key = call.idempotencyKey ?? randomKey();
     let required = await this.#quote(call);
     for (let signed = 1; ; signed++) {
-      const authorization = await authorizations.take(required);
+      const authorization = await authorizations.take(required, call.maxPriceUsd);
       const headers = { ...call.headers, ...authorization.headers, 'Idempotency-Key': key };
       const answer = await this.#insist(call, headers, call.body).catch((error: unknown) => {
         authorizations.spent(authorization);
@@ -162,7 +167,7 @@ export class Calls {
   }
 
   async #attempt(
-    { method, path, signal, attemptMs = ATTEMPT_MS }: Call,
+    { method, path, signal, answer = 'json', attemptMs = ATTEMPT_MS }: Call,
     headers: Readonly<Record<string, string>>,
     body: CallBody | undefined,
   ): Promise<Answered<unknown> | 'lost'> {
@@ -175,8 +180,10 @@ export class Calls {
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
         ...(body instanceof ReadableStream && { duplex: 'half' }),
       });
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, body: JSON.parse(text) as unknown };
+      const { status } = response;
+      if (answer === 'blob' && response.ok)
+        return { status, headers: response.headers, body: await response.blob() };
+      return { status, headers: response.headers, body: JSON.parse(await response.text()) as unknown };
     } catch {
       // A fault of the connection has no name that all runtimes share.
       return 'lost';
@@ -184,9 +191,9 @@ export class Calls {
   }
 }
 
-/** Calls whose price is the same: no ids in their paths. */
+/** Calls whose price is the same: without the ids and queries of their paths. */
 function kindOf({ method, path }: Call): string {
-  return `${method} ${path.replace(/\/(?:item|ws|job)_[^/]+/g, '/:id')}`;
+  return `${method} ${path.replace(/\?.*$/, '').replace(/\/(?:item|ws|job)_[^/]+/g, '/:id')}`;
 }
 
 /** Refused for now and not charged: the same authorization may be sent again. Without a code, a proxy may have spoken. */

@@ -14,6 +14,7 @@ export const CLIENT_CODES = {
   ingest_timeout: 'The file is accepted but was not searchable in time.',
   source_unreadable: 'The file or stream cannot be read.',
   receipt_invalid: 'The disposal receipt is not proved by the server’s keys.',
+  receipt_unchecked: 'The disposal receipt cannot be checked in this runtime.',
 } as const;
 
 export type ClientCode = keyof typeof CLIENT_CODES;

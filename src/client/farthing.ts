@@ -1,10 +1,11 @@
-import type { IngestAnswer, Item, SearchAnswer, WorkspaceAnswer } from './answers.ts';
+import type { IngestAnswer, Item, ReadyAnswer, SearchAnswer, WorkspaceAnswer } from './answers.ts';
 import { Authorizations, type Price } from './authorizations.ts';
 import { Budget, type Spending, type Usd } from './budget.ts';
 import { Calls } from './calls.ts';
 import { FarthingError } from './error.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
+import { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
 import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './wallet.ts';
@@ -15,7 +16,7 @@ export interface FarthingOptions {
   readonly baseUrl: string;
   /** What signs payments: a viem account. */
   readonly account?: PaymentAccount;
-  /** Or a browser wallet (EIP-1193). */
+  /** Or whatever speaks EIP-1193: a browser wallet, a viem client. */
   readonly signer?: Eip1193Signer;
   /** The most that one call may cost; default 1 USD. */
   readonly maxPriceUsd?: Usd;
@@ -121,12 +122,30 @@ export class Farthing {
     return (await this.#calls.send<Item>({ method: 'GET', path, price: 'fixed' })).body;
   }
 
+  /** A small picture (WebP) of one of the payer's items, at the price of its metadata. */
+  async preview(item: string, part: PreviewPart = {}, { signal }: PreviewOptions = {}): Promise<Blob> {
+    const path = `/agent/v1${previewPath(item, part)}`;
+    const call = { method: 'GET', path, price: 'fixed', answer: 'blob', signal } as const;
+    return (await this.#calls.send<Blob>(call)).body;
+  }
+
+  /** Prices, families and limits of the server. Free. */
+  async ready(): Promise<ReadyAnswer> {
+    return (await this.#calls.send<ReadyAnswer>({ method: 'GET', path: '/readyz' })).body;
+  }
+
   /** What was spent so far, is held, and is left. */
   get spending(): Spending {
     return this.#budget.spending;
   }
 
-  async #rent({ ttlMinutes, spendLimitUsd, idempotencyKey, signal }: CreateOptions): Promise<NewWorkspace> {
+  async #rent({
+    ttlMinutes,
+    spendLimitUsd,
+    maxPriceUsd,
+    idempotencyKey,
+    signal,
+  }: CreateOptions): Promise<NewWorkspace> {
     const spend_limit_usd = spendLimitUsd === undefined ? undefined : Number(spendLimitUsd);
     const body = JSON.stringify({ ttl_minutes: ttlMinutes, spend_limit_usd });
     const answer = await this.#calls.send<WorkspaceAnswer & { capability_token?: string }>({
@@ -136,6 +155,7 @@ export class Farthing {
       body: () => body,
       quoteBody: body,
       price: 'by body',
+      maxPriceUsd,
       idempotencyKey,
       signal,
     });

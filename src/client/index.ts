@@ -12,14 +12,15 @@ export type {
   IngestSummary,
   NamedSource,
 } from './ingest-many.ts';
+export { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
+export { verifyReceipt } from './receipt.ts';
 export type { SearchOptions, SearchQuery } from './search.ts';
 export { signPayment } from './sign.ts';
 export type { Source } from './source.ts';
-export type { Eip1193Signer, PaymentAccount } from './wallet.ts';
+export { accountOfSigner, type Eip1193Signer, type Hex, type PaymentAccount } from './wallet.ts';
 export {
   type ExtendOptions,
   type PageOptions,
-  verifyReceipt,
   Workspace,
   type WorkspaceAccess,
 } from './workspace.ts';

@@ -33,7 +33,10 @@ export interface IngestTarget {
 
 const WAIT_SECONDS = 60;
 const WAIT_MS = 10 * 60_000;
-const POLL_FIRST_MS = 100;
+const POLL_FIRST_MS = 50;
+/** Such files are searchable before anybody could see a stage: their answer is waited for, which costs no polling. */
+const SMALL_BYTES = 256 * 1024;
+const SMALL_WAIT_SECONDS = 1;
 const POLL_MAX_MS = 2_000;
 /** The slowest upload that the server waits for, in bytes a millisecond. */
 const SLOWEST_BYTES_PER_MS = 16;
@@ -53,6 +56,8 @@ export async function ingest(
   const { blob, name } = await openSource(source, options.name);
   const onBytes =
     onProgress && ((bytes: number) => onProgress({ stage: 'sending', bytes, bytesTotal: blob.size }));
+  // Who wants to see the stages asks for them; who doesn't is answered when the job has ended.
+  const waitSeconds = !onProgress ? WAIT_SECONDS : blob.size <= SMALL_BYTES ? SMALL_WAIT_SECONDS : undefined;
   const { body } = await calls.send<IngestAnswer>({
     method: 'POST',
     path: target.path,
@@ -60,8 +65,7 @@ export async function ingest(
       ...target.headers,
       'Content-Type': 'application/octet-stream',
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-      // Who wants to see the stages asks for them; who doesn't is answered when the job has ended.
-      ...(wait && !onProgress && { Prefer: `wait=${WAIT_SECONDS}` }),
+      ...(wait && waitSeconds !== undefined && { Prefer: `wait=${waitSeconds}` }),
     },
     body: countedBody(blob, onBytes),
     price: target.price,

@@ -13,6 +13,11 @@ export interface Upload {
 const STREAM_BYTES_MAX = 256 * 2 ** 20;
 /** Not written out in the import, so that bundlers for browsers leave it alone. */
 const FILE_SYSTEM = 'node:fs';
+/** What is used of it; not every runtime opens files without reading them. */
+interface FileSystem {
+  readonly openAsBlob?: (path: string) => Promise<Blob>;
+  readonly promises: { readFile(path: string): Promise<Uint8Array<ArrayBuffer>> };
+}
 
 /** Opens a source so that it can be sent more than once. Files stay on the disk. @throws source_unreadable */
 export async function openSource(source: Source, name?: string): Promise<Upload> {
@@ -25,7 +30,7 @@ export async function openSource(source: Source, name?: string): Promise<Upload>
 
 async function openPath(path: string): Promise<Blob> {
   try {
-    const { openAsBlob, promises } = (await import(FILE_SYSTEM)) as typeof import('node:fs');
+    const { openAsBlob, promises } = (await import(FILE_SYSTEM)) as FileSystem;
     if (openAsBlob) return await openAsBlob(path);
     return new Blob([await promises.readFile(path)]);
   } catch (cause) {

@@ -17,14 +17,19 @@ export interface PaymentAccount {
   signTypedData(message: TypedMessage): Promise<Hex>;
 }
 
-/** A browser wallet, or whatever else speaks EIP-1193. */
+/** A browser wallet, a viem client, or whatever else speaks EIP-1193. */
 export interface Eip1193Signer {
   request(call: { method: string; params?: unknown }): Promise<unknown>;
 }
 
 /** Asks a wallet for its address once, and for one signature a payment. The wallet is moved to the payment's chain first. */
 export async function accountOfSigner(signer: Eip1193Signer): Promise<PaymentAccount> {
-  const accounts = await signer.request({ method: 'eth_requestAccounts' });
+  // A node that signs has nobody to ask: it knows the second method alone.
+  const accounts = await signer
+    .request({ method: 'eth_requestAccounts' })
+    .catch((error: unknown) =>
+      isUnknownMethod(error) ? signer.request({ method: 'eth_accounts' }) : Promise.reject(error),
+    );
   const address = Array.isArray(accounts) ? (accounts[0] as unknown) : undefined;
   if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address))
     throw new FarthingError(
@@ -47,10 +52,27 @@ export async function accountOfSigner(signer: Eip1193Signer): Promise<PaymentAcc
   };
 }
 
+/** JSON-RPC's code, and EIP-1193's. */
+const UNKNOWN_METHOD = [-32601, 4200];
+
+function isUnknownMethod(error: unknown): boolean {
+  return UNKNOWN_METHOD.includes(Number((error as { code?: unknown } | null)?.code));
+}
+
+/** EIP-1193: the wallet doesn't know the chain. */
+const UNKNOWN_CHAIN = 4902;
+
 /** Wallets refuse to sign for another chain than theirs; a signer without chains knows neither method. */
 async function moveToChain(signer: Eip1193Signer, chainId: number): Promise<void> {
   const wanted = `0x${chainId.toString(16)}`;
   const current = await signer.request({ method: 'eth_chainId' }).catch(() => wanted);
-  if (current !== wanted)
-    await signer.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] });
+  if (current === wanted) return;
+  await signer
+    .request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] })
+    .catch((cause: unknown) => {
+      if ((cause as { code?: unknown } | null)?.code !== UNKNOWN_CHAIN) throw cause;
+      throw new FarthingError('payment_declined', `Add the chain ${chainId} to the wallet, and try again.`, {
+        cause,
+      });
+    });
 }

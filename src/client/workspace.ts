@@ -1,4 +1,4 @@
-import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { JSONWebKeySet } from 'jose';
 import type {
   DisposalAnswer,
   HistoryAnswer,
@@ -9,10 +9,12 @@ import type {
   UsageAnswer,
   WorkspaceAnswer,
 } from './answers.ts';
-import type { Calls } from './calls.ts';
-import { FarthingError } from './error.ts';
+import type { Usd } from './budget.ts';
+import type { Call, Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
+import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
+import { verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
 
@@ -24,6 +26,8 @@ export interface WorkspaceAccess {
 
 export interface ExtendOptions {
   readonly ttlMinutes?: number;
+  /** The most that this call may cost, below the client's own limit. */
+  readonly maxPriceUsd?: Usd;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -80,78 +84,62 @@ export class Workspace {
 
   /** Past searches, newest first. `before`: the former page's `next`. */
   history({ limit, before, signal }: PageOptions & { before?: string } = {}): Promise<HistoryAnswer> {
-    return this.#send('GET', `/history${query({ limit, before })}`, { signal });
+    return this.#send('GET', `/history${queryOf({ limit, before })}`, { signal });
   }
 
   /** Items in order of upload. `after`: the former page's `next`. */
   items({ limit, after, signal }: PageOptions & { after?: string } = {}): Promise<ItemsAnswer> {
-    return this.#send('GET', `/items${query({ limit, after })}`, { signal });
+    return this.#send('GET', `/items${queryOf({ limit, after })}`, { signal });
   }
 
   item(id: string): Promise<Item> {
     return this.#send('GET', `/items/${encodeURIComponent(id)}`);
   }
 
+  /** A small picture (WebP) of an item: of the page or second that a hit's locator names. */
+  preview(item: string, part: PreviewPart = {}, { signal }: PreviewOptions = {}): Promise<Blob> {
+    return this.#send('GET', previewPath(item, part), { answer: 'blob', signal });
+  }
+
+  /** An item's stored file. */
+  content(item: string, { signal }: PreviewOptions = {}): Promise<Blob> {
+    return this.#send('GET', `/items/${encodeURIComponent(item)}/content`, { answer: 'blob', signal });
+  }
+
   /** Buys more minutes (default 15). */
-  async extend({ ttlMinutes, idempotencyKey, signal }: ExtendOptions = {}): Promise<WorkspaceAnswer> {
+  async extend({
+    ttlMinutes,
+    maxPriceUsd,
+    idempotencyKey,
+    signal,
+  }: ExtendOptions = {}): Promise<WorkspaceAnswer> {
     const body = JSON.stringify({ ttl_minutes: ttlMinutes });
     return this.#send('POST', '/extend', {
       body: () => body,
       quoteBody: body,
       price: 'by body',
+      maxPriceUsd,
       idempotencyKey,
       signal,
     });
   }
 
-  /** Destroys the workspace's data. The receipt is verified with the server's published keys. @throws receipt_invalid */
+  /**
+   * Destroys the workspace's data. The receipt is verified with the server's published keys.
+   * @throws receipt_invalid, receipt_unchecked: the data is destroyed all the same, and `facts.disposal` is what the server said
+   */
   async dispose(): Promise<DisposalAnswer> {
     const disposal = await this.#send<DisposalAnswer>('DELETE', '');
     const { body: keys } = await this.#calls.send<JSONWebKeySet>({
       method: 'GET',
       path: '/.well-known/jwks.json',
     });
-    return { ...disposal, claims: await verifyReceipt(disposal.receipt, keys, this.id) };
+    return verifyDisposal(disposal, keys, this.id);
   }
 
-  async #send<T>(
-    method: 'GET' | 'POST' | 'DELETE',
-    path: string,
-    rest: Partial<Parameters<Calls['send']>[0]> = {},
-  ): Promise<T> {
+  async #send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, rest: Partial<Call> = {}): Promise<T> {
     const headers = { ...this.#headers, ...(rest.body && { 'Content-Type': 'application/json' }) };
     const { body } = await this.#calls.send<T>({ method, path: this.#path + path, headers, ...rest });
     return body;
   }
-}
-
-/**
- * Claims of a disposal receipt, once its signature is proved by one of the keys.
- * @throws receipt_invalid, also when it speaks of another workspace
- */
-export async function verifyReceipt(
-  receipt: string,
-  keys: JSONWebKeySet,
-  workspace?: string,
-): Promise<Readonly<Record<string, unknown>>> {
-  const claims = await compactVerify(receipt, createLocalJWKSet(keys), { algorithms: ['EdDSA', 'Ed25519'] })
-    .then(({ payload }) => JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>)
-    .catch((cause: unknown) => {
-      throw new FarthingError('receipt_invalid', `The receipt is not valid: ${(cause as Error).message}.`, {
-        cause,
-      });
-    });
-  if (workspace !== undefined && claims.workspace !== workspace)
-    throw new FarthingError(
-      'receipt_invalid',
-      `The receipt is for ${String(claims.workspace)}, not ${workspace}.`,
-    );
-  return claims;
-}
-
-function query(values: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
-  );
-  return given.length === 0 ? '' : `?${given.join('&')}`;
 }

@@ -41,3 +41,10 @@ export interface SegmentRecord {
   /** How sure OCR was of the text, 0..1. */
   readonly ocr_confidence?: number;
 }
+
+/** What a hit shows of a Segment: of its text only the part with the query's words. */
+export interface ShownSegment extends Omit<SegmentRecord, 'item' | 'text'> {
+  readonly snippet?: string;
+  /** Where words of the query stand in the snippet, in UTF-16 units, in ascending order. */
+  readonly highlights?: readonly (readonly [start: number, end: number])[];
+}

@@ -9,6 +9,8 @@ export type AnyJob = TextJob | PictureJob | CutJob<CutPassage>;
 export interface DispatcherOptions {
   readonly slots: readonly Slot[];
   readonly queryQueueMax: number;
+  /** A query that would wait longer, as far as can be told, is refused at once. Absent: however long. */
+  readonly queryWaitMsMax?: number;
   readonly ingestQueueMax: number;
   /** What one task may hold, by kind. */
   readonly bounds: Readonly<Record<JobKind, PullBounds>>;
@@ -80,7 +82,18 @@ export class Dispatcher {
 
   admitQuery(): void {
     this.#refuseWhenClosing();
-    this.#queries.admit('searches', Math.max(1, Math.ceil((this.#queries.depth * this.#queryMs) / 1000)));
+    const waitMs = this.#expectedWaitMs();
+    const most = this.#options.queryWaitMsMax ?? Number.POSITIVE_INFINITY;
+    const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
+    // What one task holds waits for one task, however slow the last ones were.
+    const tooLong = waitMs > most && this.#queryWorkersFallBehind();
+    this.#queries.admit('searches', retryAfterS, tooLong);
+  }
+
+  /** By how long queries took lately, and how many workers share them. */
+  #expectedWaitMs(): number {
+    const helping = [...this.#slots].filter(({ role }) => role === 'query' || this.#queryWorkersFallBehind());
+    return (this.#queries.depth * this.#queryMs) / Math.max(1, helping.length);
   }
 
   admitIngest(): void {

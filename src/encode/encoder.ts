@@ -77,6 +77,8 @@ export interface EncoderOptions {
   readonly queryWorkers?: number;
   readonly ingestWorkers?: number;
   readonly queryQueueMax: number;
+  /** A query that would wait longer is refused at once. Absent: however long. */
+  readonly queryWaitMsMax?: number;
   readonly ingestQueueMax: number;
   /** Default `auto`; any other that cannot serve stops the start. */
   readonly provider?: ProviderChoice;
@@ -187,11 +189,12 @@ class WorkerEncoder implements Encoder {
     const { slots } = workers;
     const count = (role: 'query' | 'ingest') => slots.filter((slot) => slot.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
-    const { queryQueueMax, ingestQueueMax, log, onTask } = options;
+    const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask } = options;
     const towersOf = { query_texts: towers.texts.map(at), passage_texts: passage.map(at) };
     this.#dispatcher = new Dispatcher({
       slots,
       queryQueueMax,
+      queryWaitMsMax,
       ingestQueueMax,
       log,
       onTask,

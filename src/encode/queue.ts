@@ -47,9 +47,12 @@ export class FairQueue<Entry> {
     return this.#calls + this.#repeated.length;
   }
 
-  /** @throws FarthingError `overloaded` when another call could not be queued now. */
-  admit(what: string, retryAfterS: number): void {
-    if (this.depth < this.#most) return;
+  /**
+   * @param tooLong what waits would keep another call waiting for too long
+   * @throws FarthingError `overloaded` when another call could not be queued now.
+   */
+  admit(what: string, retryAfterS: number, tooLong = false): void {
+    if (this.depth < this.#most && !tooLong) return;
     throw new FarthingError(
       'overloaded',
       `${this.depth} ${what} are waiting. Nothing was charged: try again later.`,

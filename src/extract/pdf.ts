@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Block, ExtractLimits, Mark, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import type { Box } from '../domain/segment.ts';
 import { shorten } from './outline.ts';
 import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage, type RenderedPage } from './pdfium.ts';
 import { fromRaw } from './picture.ts';
@@ -112,7 +113,7 @@ function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
     const { text, lines } = reflow(raw);
     const marks = lines.flatMap(({ at, from, to }): Mark[] => {
       const box = boxOf(from, to);
-      return box ? [{ at, box }] : [];
+      return box && !isPageNumber(raw.slice(from, to), box) ? [{ at, box }] : [];
     });
     return { text, marks };
   });
@@ -120,6 +121,15 @@ function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
   const shows = page.pictureShare() >= PICTURE_SHARE_MIN;
   const rendered = wantsPicture && (isBare || shows) ? page.render(RENDER_SIDE_PIXELS) : undefined;
   return { text, marks, isBare, shows, rendered };
+}
+
+const NUMBER = /^\W*(?:page\W*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of)\s*\d{1,5})?\W*$/i;
+/** Shares of the page's height in which its number stands. */
+const MARGIN = 0.1;
+
+/** A page's number has no place in a passage: with it, the passage's box would reach over the whole page. */
+function isPageNumber(text: string, { y, height }: Box): boolean {
+  return (y + height < MARGIN || y > 1 - MARGIN) && NUMBER.test(text.trim());
 }
 
 function withDocument<T>(pdfium: Pdfium, bytes: Uint8Array, read: (document: PdfDocument) => T): T {

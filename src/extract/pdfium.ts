@@ -230,11 +230,13 @@ export class PdfPage {
 
   #boxOf(text: number, from: number, to: number): Box | undefined {
     const { wasmExports: calls } = this.#module;
-    const step = Math.max(1, (to - 1 - from) / (CHARACTERS_LOOKED_AT - 1));
+    const looks = Math.min(CHARACTERS_LOOKED_AT, to - from);
     let [left, top, right, bottom] = [BOX_UNITS, BOX_UNITS, 0, 0];
     return withMemory(this.#module, 40, (memory) => {
-      for (let at = from; at <= to - 1; at += step) {
-        const index = calls.FPDFText_GetCharIndexFromTextIndex(text, Math.round(at));
+      for (let look = 0; look < looks; look++) {
+        // The first and the last one are always among them: they hold the edges.
+        const at = from + Math.round((look * (to - 1 - from)) / Math.max(1, looks - 1));
+        const index = calls.FPDFText_GetCharIndexFromTextIndex(text, at);
         if (index < 0) continue;
         if (!calls.FPDFText_GetCharBox(text, index, memory, memory + 8, memory + 16, memory + 24)) continue;
         const [x0, x1, y0, y1] = this.#doubles(memory) as [number, number, number, number];

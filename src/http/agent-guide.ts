@@ -13,6 +13,7 @@ export function llmsTxt({ baseUrl }: Described): string {
 
 - [Guide for agents](${url}/agents.md): how to pay, upload, search and end a workspace
 - [OpenAPI 3.1](${url}/openapi.json): every operation, field, price and error code
+- [MCP](${url}/mcp): the same as tools, over streamable HTTP
 - [State of the server](${url}/readyz): what can be searched here now, and whether the payments move real money
 - [Keys](${url}/.well-known/jwks.json): check disposal receipts with these
 `;
@@ -64,6 +65,11 @@ and answers with a signed receipt.
 Each hit has its \`item\`, a \`locator\` (page, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1 that can be compared across
 families. \`exact: true\` in an answer is a proof that no better hit exists; \`bounds\` says it for each
 family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof. Low confidence everywhere means that the answer is probably not in your files.
+
+## As tools
+
+\`${baseUrl()}/mcp\` is an MCP server (streamable HTTP) with the tools search, ingest, workspace_create, workspace_usage and workspace_dispose. A call is
+paid in \`_meta["x402/payment"]\`, or costs nothing at \`/mcp?workspace=ID\` with the workspace's token as bearer token.
 
 ## When something is refused
 

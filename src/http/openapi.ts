@@ -112,12 +112,16 @@ function otherAnswers({ also = [] }: Operation): Json {
   return Object.fromEntries(
     also.map(({ status, description, schema }) => [
       status,
-      { description, headers: headersOf([]), content: { 'application/json': { schema: reference(schema) } } },
+      {
+        description,
+        headers: headersOf([]),
+        ...(schema && { content: { 'application/json': { schema: reference(schema) } } }),
+      },
     ]),
   );
 }
 
-function errorsOf({ security, errors }: Operation): Json {
+function errorsOf({ security, errors, also = [] }: Operation): Json {
   const statuses = new Set([...ANYWHERE, ...errors, ...(security ? OF_SECURITY[security] : [])]);
   const responses: Record<string, Json> = {};
   if (security === 'payment') {
@@ -133,10 +137,14 @@ function errorsOf({ security, errors }: Operation): Json {
       ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
       ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
     ];
+    const other = also.find((one) => one.status === status);
     responses[status] = {
-      description: describeStatus(status),
+      description: other ? `${other.description} ${describeStatus(status)}` : describeStatus(status),
       headers: headersOf(headers),
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      content: {
+        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+        ...(other?.schema && { 'application/json': { schema: reference(other.schema) } }),
+      },
     };
   }
   return responses;

@@ -6,9 +6,19 @@ import type { Route } from './route.ts';
 /** A page elsewhere that had its own name lead here must not read what the operator sees. */
 const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
 
-/** What the operator's port serves: a page of charts, and the snapshot that it draws. */
-export function operateRoutes(folder: string, snapshot: () => Record<string, unknown>): Route[] {
-  return [pageRoute(folder, 'operate.html'), consoleAssets(folder), snapshotRoute(snapshot)].map((route) => ({
+type Told = () => Promise<Record<string, unknown>>;
+
+/** What the operator's port serves: a page of charts, the snapshot that it draws, and what the doctor finds. */
+export function operateRoutes(
+  folder: string,
+  told: { readonly snapshot: Told; readonly doctor: Told },
+): Route[] {
+  return [
+    pageRoute(folder, 'operate.html'),
+    consoleAssets(folder),
+    jsonRoute('/snapshot.json', told.snapshot),
+    jsonRoute('/doctor.json', told.doctor),
+  ].map((route) => ({
     ...route,
     handle: (exchange, params) => {
       checkHost(exchange);
@@ -17,11 +27,11 @@ export function operateRoutes(folder: string, snapshot: () => Record<string, unk
   }));
 }
 
-function snapshotRoute(snapshot: () => Record<string, unknown>): Route {
+function jsonRoute(path: string, told: Told): Route {
   return {
     method: 'GET',
-    path: '/snapshot.json',
-    handle: () => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: snapshot() }),
+    path,
+    handle: async () => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: await told() }),
   };
 }
 

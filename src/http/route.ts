@@ -54,11 +54,12 @@ export interface Operation {
     /** The answer is text of this media type instead of JSON. */
     readonly text?: string;
   };
-  /** Answers beside the success that are no problem documents. */
+  /** Answers beside the success that are no problem documents; those of a status that `errors` has too are its other form. */
   readonly also?: readonly {
     readonly status: number;
     readonly description: string;
-    readonly schema: TSchema;
+    /** Absent: an answer without a body. */
+    readonly schema?: TSchema;
   }[];
   /** Statuses of problem documents beside those that follow from `security` and those that any route may have. */
   readonly errors: readonly number[];

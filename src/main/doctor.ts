@@ -36,9 +36,29 @@ const problem = (check: string, found: string, remedy: string): Finding => ({
   remedy,
 });
 
+type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
+
 /** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. */
-export async function examine(settings: Settings, kernel: string | undefined): Promise<Finding[]> {
-  const checks: [name: string, check: () => Finding[] | Promise<Finding[]>][] = [
+export function examine(settings: Settings, kernel: string | undefined): Promise<Finding[]> {
+  return run([
+    ...checksOf(settings, kernel),
+    ['port', async () => [await port(settings)]],
+    ['confinement', () => confinement()],
+  ]);
+}
+
+/** As `examine`, inside a server that runs: its port is its own, and its readers have said what confines them. */
+export function examineRunning(
+  settings: Settings,
+  kernel: string | undefined,
+  confined: unknown,
+): Promise<Finding[]> {
+  const told = typeof confined === 'object' && confined !== null ? reported(confined) : [];
+  return run([...checksOf(settings, kernel), ['confinement', () => told]]);
+}
+
+function checksOf(settings: Settings, kernel: string | undefined): Check[] {
+  return [
     ['processor', () => [processor(kernel)]],
     ['node', () => [nodeVersion(), glibc()]],
     ['memory', () => [memory()]],
@@ -47,9 +67,10 @@ export async function examine(settings: Settings, kernel: string | undefined): P
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['facilitator', () => facilitator(settings)],
-    ['port', async () => [await port(settings)]],
-    ['confinement', () => confinement()],
   ];
+}
+
+async function run(checks: readonly Check[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [name, check] of checks) {
     try {

@@ -8,7 +8,10 @@ const AGENT = ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'sign', 'comple
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const script = AGENT.includes(process.argv[2]) ? './agent.ts' : './cli.ts';
-const child = spawn(at('../../node_modules/.bin/node'), [at(script), ...process.argv.slice(2)], { stdio: 'inherit' });
+// The fourth stream says nothing: by its end the child knows that this process is gone.
+const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
+const child = spawn(at('../../node_modules/.bin/node'), [at(script), ...process.argv.slice(2)], { stdio });
+child.channel?.unref();
 // A terminal sends its interrupt to both; what is sent to this process alone is passed on.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => child.kill('SIGTERM'));

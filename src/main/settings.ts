@@ -167,6 +167,11 @@ export const SETTINGS = {
     '256',
     'Queries that may wait for an encoder; more are refused.',
   ),
+  QUERY_WAIT_MS_MAX: setting(
+    integer(0, 3_600_000),
+    '500',
+    'A query that would wait longer for an encoder, as far as can be told, is refused at once; 0: however long.',
+  ),
   INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Uploads that may wait; more are refused.'),
   TENANT_REQUESTS_PER_SECOND: setting(
     integer(1, 1_000_000),

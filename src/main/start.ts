@@ -3,15 +3,16 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { type Encoder, openEncoder } from '../encode/encoder.ts';
 import { Cors } from '../http/cors.ts';
-import { operateRoutes } from '../http/operate.ts';
 import { allRoutes } from '../http/routes.ts';
-import { listen, type Server } from '../http/server.ts';
+import { listen } from '../http/server.ts';
 import { mcpEndpoint } from '../mcp/endpoint.ts';
 import { native } from '../native/index.ts';
+import { openAdmin } from './admin.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
 import { answeredLine, openLog } from './log.ts';
 import { readGauges } from './metrics/gauges.ts';
+import { readGpuGauges } from './metrics/gpu.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { serveMetrics } from './metrics/server.ts';
 import { openOperatorSocket } from './operator-socket.ts';
@@ -73,6 +74,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     ...(settings.INGEST_WORKERS > 0 && { ingestWorkers: settings.INGEST_WORKERS }),
     provider: settings.PROVIDER,
     queryQueueMax: settings.QUERY_QUEUE_MAX,
+    ...(settings.QUERY_WAIT_MS_MAX > 0 && { queryWaitMsMax: settings.QUERY_WAIT_MS_MAX }),
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
     log: (event) => {
       metrics.logged(event);
@@ -122,7 +124,14 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     },
     onFault: parts.services.onFault,
   });
-  const admin = await openAdmin(settings, parts, traffic, log);
+  const admin = await openAdmin({
+    settings,
+    parts,
+    traffic,
+    registry: metrics.registry,
+    consoleFolder: CONSOLE_FOLDER,
+    log,
+  });
   const url = addressOf(settings, server.port);
   state.baseUrl ||= url;
   inner.url = url;
@@ -181,31 +190,12 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
 async function openMetrics(metrics: Metrics, { METRICS_HOST, METRICS_PORT }: Settings, log: Logger) {
   if (METRICS_PORT === 'off') return undefined;
   try {
+    await readGpuGauges(metrics.registry);
     return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;
   }
-}
-
-/** The operator's page, where it is wanted: no network leads there. */
-async function openAdmin(
-  settings: Settings,
-  parts: Parts,
-  traffic: Traffic,
-  log: Logger,
-): Promise<Server | undefined> {
-  if (settings.ADMIN_PORT === undefined) return undefined;
-  const admin = await listen({
-    host: '127.0.0.1',
-    port: settings.ADMIN_PORT,
-    cors: new Cors([]),
-    routes: operateRoutes(CONSOLE_FOLDER, () => ({ ...parts.snapshot(), traffic: traffic.report() })),
-    onAnswered: () => undefined,
-    onFault: parts.services.onFault,
-  });
-  log.info({ event: 'operator_page', url: `http://127.0.0.1:${admin.port}` });
-  return admin;
 }
 
 function addressOf({ HOST }: Settings, port: number): string {

@@ -1,4 +1,4 @@
-import type { Family, IngestAnswer, SearchAnswer, UsageAnswer } from '../client/index.ts';
+import type { Family, IngestAnswer, Item, PreviewPart, SearchAnswer, UsageAnswer } from '../client/index.ts';
 
 export interface SearchArguments {
   readonly query?: string;
@@ -7,6 +7,11 @@ export interface SearchArguments {
   readonly families?: readonly Family[];
   readonly exact?: boolean;
   readonly k?: number;
+}
+
+/** How many hits are also shown as pictures. */
+export interface ShownArguments {
+  readonly thumbnails?: number;
 }
 
 export interface IngestArguments {
@@ -44,8 +49,17 @@ export interface Backend {
   createWorkspace(asked: CreateArguments): Promise<Answered<Readonly<Record<string, unknown>>>>;
   usage(scope: Scope): Promise<Answered<UsageAnswer>>;
   dispose(scope: Scope): Promise<Answered<Readonly<Record<string, unknown>>>>;
-  /** Address of an item, for whoever may read it. */
-  itemAddress(item: string, workspace: string | undefined): string;
+  /** Metadata, and a small picture (WebP). Without a workspace of the payer's own index, where both are paid for. */
+  item(item: string, workspace: string | undefined): Promise<Item>;
+  preview(item: string, part: PreviewPart, workspace: string | undefined): Promise<Blob>;
+  /** Of the server whose addresses the results name. */
+  readonly baseUrl: string;
+}
+
+/** Address of an item, for whoever may read it. */
+export function itemAddress({ baseUrl }: Backend, item: string, workspace: string | undefined): string {
+  const owner = workspace === undefined ? '' : `workspaces/${workspace}/`;
+  return `${baseUrl}/agent/v1/${owner}items/${item}`;
 }
 
 /** A call without a payment, or with one that was not taken: the MCP transport of x402 makes a result of it. */

@@ -61,7 +61,10 @@ export function localBackend({ client, keeper, readFile, signal }: LocalParts): 
       await keeper.remove(workspace.id);
       return { body: { ...disposal } };
     },
-    itemAddress: (item, workspace) => itemAddress(client.baseUrl, item, workspace),
+    item: async (item, id) => (id === undefined ? client : await needed({ workspace: id })).item(item),
+    preview: async (item, part, id) =>
+      (id === undefined ? client : await needed({ workspace: id })).preview(item, part, { signal }),
+    baseUrl: client.baseUrl,
   };
 }
 
@@ -75,9 +78,4 @@ export function sourceOf({ path, text, content_b64, name }: IngestArguments): {
   if (path !== undefined) return { source: path, name };
   if (text !== undefined) return { source: new Blob([text]), name: name ?? 'note.txt' };
   return { source: new Blob([Buffer.from(content_b64!, 'base64')]), name };
-}
-
-export function itemAddress(baseUrl: string, item: string, workspace: string | undefined): string {
-  const owner = workspace === undefined ? '' : `workspaces/${workspace}/`;
-  return `${baseUrl}/agent/v1/${owner}items/${item}`;
 }

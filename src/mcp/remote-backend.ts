@@ -1,6 +1,6 @@
-import { FarthingError } from '../client/index.ts';
+import { FarthingError, type Item, previewPath } from '../client/index.ts';
 import { type Answered, type Backend, PaymentNeeded, type Scope } from './backend.ts';
-import { itemAddress, sourceOf } from './local-backend.ts';
+import { sourceOf } from './local-backend.ts';
 
 export interface RemoteParts {
   /** Where the interface is reached from here. */
@@ -34,21 +34,24 @@ export function remoteBackend(parts: RemoteParts): Backend {
       throw new FarthingError('workspace_unauthorized', 'Name the workspace and its token.');
     return { workspace, token };
   };
-  const send = async <T>(
-    method: string,
-    scope: Scope,
-    path: string,
-    init: RequestInit = {},
-  ): Promise<Answered<T>> => {
+  const request = (method: string, scope: Scope, path: string, init: RequestInit = {}): Promise<Response> => {
     const { workspace, token } = scope;
     const owner = workspace === undefined ? '' : `/workspaces/${encodeURIComponent(workspace)}`;
     const headers = new Headers(init.headers);
     if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
     else if (parts.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(parts.payment));
     const address = `${parts.innerUrl}/agent/v1${owner}${path}`;
-    const answered = await read<T>(await fetch(address, { ...init, method, headers, signal: parts.signal }));
-    return { ...answered, workspace };
+    return fetch(address, { ...init, method, headers, signal: parts.signal });
   };
+  const send = async <T>(
+    method: string,
+    scope: Scope,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<Answered<T>> => ({
+    ...(await read<T>(await request(method, scope, path, init))),
+    workspace: scope.workspace,
+  });
   return {
     kind: 'remote',
     search: (search, asked) => send('POST', scopeOf(asked), '/search', { body: JSON.stringify(search) }),
@@ -61,7 +64,17 @@ export function remoteBackend(parts: RemoteParts): Backend {
     createWorkspace: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
     usage: async (asked) => send('GET', needed(asked), '/usage'),
     dispose: async (asked) => send('DELETE', needed(asked), ''),
-    itemAddress: (item, workspace) => itemAddress(parts.baseUrl, item, workspace),
+    item: async (item, workspace) => {
+      const scope = workspace === undefined ? {} : scopeOf({ workspace });
+      return (await send<Item>('GET', scope, `/items/${encodeURIComponent(item)}`)).body;
+    },
+    preview: async (item, part, workspace) => {
+      const scope = workspace === undefined ? {} : scopeOf({ workspace });
+      const response = await request('GET', scope, previewPath(item, part));
+      if (!response.ok) await read(response);
+      return response.blob();
+    },
+    baseUrl: parts.baseUrl,
   };
 }
 

@@ -1,26 +1,72 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
-import { type Answered, type Backend, PaymentNeeded } from './backend.ts';
+import { type Answered, type Backend, itemAddress, PaymentNeeded } from './backend.ts';
+import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 /** Results as text for the model, as data for the program, and with links to the items. */
 
 const RESPONSE_KEY = 'x402/payment-response';
 
-export function searchResult(
+/** @param thumbnails hits that are shown as pictures, too; the others' are linked */
+export async function searchResult(
   backend: Backend,
   { body, receipt, workspace }: Answered<SearchAnswer>,
-): CallToolResult {
+  thumbnails: number,
+): Promise<CallToolResult> {
   const lines = body.hits.map(hitLine);
   const items = new Map(body.hits.map(({ item }) => [item.id, item]));
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
       type: 'resource_link',
-      uri: backend.itemAddress(id, workspace),
+      uri: itemAddress(backend, id, workspace),
       name,
       mimeType: media_type,
     }),
   );
-  return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, links);
+  const pictured = body.hits.filter(hasPicture);
+  const blocks = [
+    ...(await pictures(backend, pictured.slice(0, thumbnails), workspace)),
+    ...links,
+    ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(backend, hit, workspace)),
+  ];
+  return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, blocks);
+}
+
+/** Best first; the rest can be addressed in the same way. */
+const THUMBNAIL_LINKS_MAX = 8;
+
+/** Of texts a thumbnail shows nothing that the snippet doesn't; of sounds there is none. */
+function hasPicture({ item: { media_type } }: Hit): boolean {
+  return !/^(text|audio)\//.test(media_type);
+}
+
+function thumbnailLink(
+  backend: Backend,
+  { item, locator }: Hit,
+  workspace: string | undefined,
+): ContentBlock {
+  return {
+    type: 'resource_link',
+    uri: thumbnailAddress(itemAddress(backend, item.id, workspace), locator),
+    name: `thumbnail of ${item.name}${whereOf(locator)}`,
+    mimeType: THUMBNAIL_TYPE,
+  };
+}
+
+/** Included in a workspace; elsewhere each would be a payment of its own, which nobody asked for. */
+async function pictures(
+  backend: Backend,
+  hits: readonly Hit[],
+  workspace: string | undefined,
+): Promise<ContentBlock[]> {
+  if (workspace === undefined) return [];
+  const blocks: ContentBlock[] = [];
+  for (const { item, locator } of hits) {
+    // What cannot be shown is found all the same.
+    const preview = await backend.preview(item.id, locator, workspace).catch(() => undefined);
+    if (preview) blocks.push({ type: 'image', data: await base64Of(preview), mimeType: THUMBNAIL_TYPE });
+  }
+  return blocks;
 }
 
 export function ingestResult(
@@ -32,7 +78,7 @@ export function ingestResult(
   const words = body.duplicate ? 'was there already' : `is ${body.job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
-    uri: backend.itemAddress(id, workspace),
+    uri: itemAddress(backend, id, workspace),
     name,
     mimeType: media_type,
   };
@@ -88,10 +134,11 @@ function result(
 }
 
 function hitLine({ item, locator, confidence, snippet }: Hit, index: number): string {
-  const { page, time_s, heading } = locator;
-  const where = [page && `page ${page}`, time_s !== undefined && `${time_s} s`, heading]
-    .filter(Boolean)
-    .join(', ');
   const said = snippet ? `: ${snippet.replace(/\s+/g, ' ')}` : '';
-  return `${index + 1}. ${item.name}${where ? ` (${where})` : ''}, confidence ${confidence.toFixed(2)}${said}`;
+  return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${said}`;
+}
+
+function whereOf({ page, time_s, heading }: Hit['locator']): string {
+  const where = [page && `page ${page}`, time_s !== undefined && `${time_s} s`, heading].filter(Boolean);
+  return where.length === 0 ? '' : ` (${where.join(', ')})`;
 }

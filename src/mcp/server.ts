@@ -2,11 +2,22 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { FarthingError } from '../client/index.ts';
-import type { Backend, CreateArguments, IngestArguments, Scope, SearchArguments } from './backend.ts';
+import type {
+  Backend,
+  CreateArguments,
+  IngestArguments,
+  Scope,
+  SearchArguments,
+  ShownArguments,
+} from './backend.ts';
+import { readResource, resourceTemplates } from './resources.ts';
 import { failureResult, ingestResult, recordResult, searchResult } from './results.ts';
 import { toolsFor } from './tools.ts';
 
@@ -14,7 +25,7 @@ const VERSION = '0.1.0';
 const INSTRUCTIONS =
   'Search over your own files. Ingest files first, then search; a workspace includes both for a fixed price and time. Results name the page or second of each hit.';
 
-type Arguments = Scope & SearchArguments & IngestArguments & CreateArguments;
+type Arguments = Scope & SearchArguments & ShownArguments & IngestArguments & CreateArguments;
 
 const validator = new AjvJsonSchemaValidator();
 const KINDS = ['local', 'remote'] as const;
@@ -34,9 +45,17 @@ export function makeServer(
 ): Server {
   const server = new Server(
     { name: 'farthing', title: 'Farthing', version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS[kind]! }));
+  // A search's results link to what can be read; nothing is listed without being asked for.
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, (_request, { signal }) => ({
+    resourceTemplates: resourceTemplates(backendFor({}, signal).baseUrl),
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }, { signal }) =>
+    readResource(backendFor(params._meta ?? {}, signal), params.uri),
+  );
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     try {
       const check = CHECKS.get(`${kind} ${params.name}`);
@@ -54,12 +73,12 @@ export function makeServer(
 async function call(
   backend: Backend,
   name: string,
-  { workspace, token, ...rest }: Arguments,
+  { workspace, token, thumbnails = 0, ...rest }: Arguments,
 ): Promise<CallToolResult> {
   const scope = { workspace, token };
   switch (name) {
     case 'search':
-      return searchResult(backend, await backend.search(rest, scope));
+      return searchResult(backend, await backend.search(rest, scope), thumbnails);
     case 'ingest':
       return ingestResult(backend, await backend.ingest(rest, scope));
     case 'workspace_create':

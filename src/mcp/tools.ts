@@ -29,6 +29,9 @@ function tool(
   };
 }
 
+/** They fill a model's context. */
+const THUMBNAILS_MAX = 8;
+
 const money = text('US dollars, as a decimal.');
 
 /** The tools, as they are where they run. */
@@ -65,6 +68,13 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
             maximum: K_MAX,
             description: `Hits at most; default ${K_DEFAULT}.`,
           },
+          thumbnails: {
+            type: 'integer',
+            minimum: 0,
+            maximum: THUMBNAILS_MAX,
+            description:
+              'Of how many hits pictures are shown, too (in a workspace); default 0: they are linked.',
+          },
           exact: { type: 'boolean', description: 'Prove that no better hit exists, in large indexes too.' },
           ...scope,
         },
@@ -81,7 +91,7 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
     tool(
       'ingest',
       'Add a file',
-      `Makes one file searchable (text, Markdown, HTML, PDF, JPEG, PNG, WebP, BMP)${local ? ': a path, or' : ':'} text, or bytes in base64 with a name. Returns when it is searchable. Paid by the call outside a workspace.`,
+      `Makes one file searchable (text, web pages, PDF, office documents, e-books, pictures, films, recordings)${local ? ': a path, or' : ':'} text, or bytes in base64 with a name. Returns when it is searchable. Paid by the call outside a workspace.`,
       {
         properties: {
           ...file,

@@ -8,7 +8,6 @@ import {
   type QueryLanguage,
   weightOf,
 } from '../domain/fusion.ts';
-import type { Item } from '../domain/item.ts';
 import {
   type Bound,
   type Hit,
@@ -19,7 +18,7 @@ import {
   type SearchResult,
   type Timing,
 } from '../domain/search.ts';
-import type { SegmentRecord } from '../domain/segment.ts';
+import type { ShownSegment } from '../domain/segment.ts';
 import type { Encoder, EncoderTask } from '../encode/encoder.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
@@ -29,7 +28,6 @@ import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { LIST_TRAITS, planLists } from './plan.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
-import { snippetOf } from './snippet.ts';
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -259,12 +257,14 @@ function scoredList(
 
 /** Reads what a hit shows, for the places of the answer alone. */
 function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string | undefined): Hit[] {
-  const records = snapshot.records(Uint32Array.from(fused, ({ segment }) => segment));
-  const items = itemsOf(snapshot, records);
+  const { records, items } = snapshot.hits(
+    Uint32Array.from(fused, ({ segment }) => segment),
+    query,
+  );
   const hits: Hit[] = [];
   for (const [index, { family, score, confidence, segments, explanation }] of fused.entries()) {
     const record = records[index];
-    const item = record && items.get(record.item);
+    const item = record && items[record.item];
     if (item)
       hits.push({
         item,
@@ -272,22 +272,12 @@ function toHits(snapshot: Snapshot, fused: readonly FusedPlace[], query: string 
         family,
         locator: record.locator,
         score,
-        ...shownText(record, query),
+        ...shownText(record),
         segments,
         ...(explanation && { explanation }),
       });
   }
   return hits;
-}
-
-function itemsOf(
-  snapshot: Snapshot,
-  records: readonly (SegmentRecord | undefined)[],
-): Map<string, Item | undefined> {
-  const ids = new Set<string>();
-  for (const record of records) if (record) ids.add(record.item);
-  const items = snapshot.items([...ids]);
-  return new Map([...ids].map((id, index) => [id, items[index]]));
 }
 
 function shownTask({
@@ -300,14 +290,12 @@ function shownTask({
 }
 
 /** What a hit shows of a passage; nothing of a picture. */
-function shownText(
-  { text, text_source = 'native', ocr_confidence }: SegmentRecord,
-  query: string | undefined,
-): Pick<Hit, 'snippet' | 'highlights' | 'text_source' | 'ocr_confidence'> {
-  if (text === undefined) return {};
-  return {
-    ...snippetOf(text, query),
-    text_source,
-    ...(ocr_confidence !== undefined && { ocr_confidence }),
-  };
+function shownText({
+  snippet,
+  highlights,
+  text_source = 'native',
+  ocr_confidence,
+}: ShownSegment): Pick<Hit, 'snippet' | 'highlights' | 'text_source' | 'ocr_confidence'> {
+  if (snippet === undefined) return {};
+  return { snippet, highlights, text_source, ...(ocr_confidence !== undefined && { ocr_confidence }) };
 }

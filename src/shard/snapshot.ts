@@ -1,7 +1,7 @@
 import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
-import type { SegmentRecord } from '../domain/segment.ts';
+import type { ShownSegment } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
@@ -47,6 +47,13 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
+/** Null for what is not there (any more). */
+export interface ShownHits {
+  /** In the order of the Segments that were asked for; `item` is an index into `items`. */
+  readonly records: readonly ((ShownSegment & { readonly item: number }) | null)[];
+  readonly items: readonly (Item | null)[];
+}
+
 /** One read transaction: sees whole Items only, never changes, never waits for a writer. Short-lived; always to be closed. */
 export interface Snapshot {
   /**
@@ -66,10 +73,12 @@ export interface Snapshot {
   searchWords(query: string, k: number): RankedList;
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
-  records(segments: Uint32Array): (SegmentRecord | undefined)[];
+  /** What hits show: their Segments, with snippets for the words of a query, and their Items. @throws shard_corrupt */
+  hits(segments: Uint32Array, query?: string): ShownHits;
   item(id: string): Item | undefined;
-  items(ids: readonly string[]): (Item | undefined)[];
   counts(): ShardCounts;
+  /** Rows of each block, of all families: what merges have made of the index. */
+  blocks(): number[];
   close(): void;
   [Symbol.dispose](): void;
 }
@@ -116,14 +125,10 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
-    records: (segments) =>
-      crossing(() => snapshot.records(segments)).map((record) => parsed<SegmentRecord>(record)),
+    hits: (segments, query) => crossing(() => JSON.parse(snapshot.hits(segments, query)) as ShownHits),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
-    items: (ids) =>
-      crossing(() => JSON.parse(snapshot.itemsOf([...ids])) as (Item | null)[]).map(
-        (item) => item ?? undefined,
-      ),
     counts: known,
+    blocks: () => crossing(() => snapshot.blocks()),
     close,
     [Symbol.dispose]: close,
   };

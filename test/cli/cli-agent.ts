@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runAgentCommand } from '../../src/cli/command.ts';
 
+export const COMMAND = resolve(import.meta.dirname, '../../src/main/agent.ts');
 const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
 
 export interface Outcome {
@@ -41,22 +42,29 @@ export class Agent {
       outColumns: undefined,
       errColumns: undefined,
       ask: () => undefined,
+      query: () => undefined,
       signal: new AbortController().signal,
     });
     return { code, ...said };
   }
 
-  /** As somebody runs it. @param onOutput sees what the standard output says, and may end the command */
+  /**
+   * As somebody runs it.
+   * @param onOutput sees what the standard output says, and may end the command
+   * @param script the launcher, or the command itself, which a kill then meets without anybody around it
+   */
   async launch(
     words: readonly string[],
-    onOutput?: (text: string, end: () => void) => void,
+    onOutput?: (text: string, end: (signal?: NodeJS.Signals) => void) => void,
+    script = LAUNCHER,
   ): Promise<Outcome> {
-    const child = spawn(process.execPath, [LAUNCHER, ...words], {
+    const child = spawn(process.execPath, [script, ...words], {
       env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise<number | null>((done) => child.once('exit', done));
-    if (onOutput) child.stdout.on('data', (piece) => onOutput(String(piece), () => child.kill('SIGTERM')));
+    if (onOutput)
+      child.stdout.on('data', (piece) => onOutput(String(piece), (signal = 'SIGTERM') => child.kill(signal)));
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return { code: await ended, out, err };
   }

@@ -108,12 +108,37 @@ interface HostEntry {
   readonly headers: Record<string, string>;
 }
 
+/** Codex's table as the object that the other hosts read: all of its values are JSON's, too, but for one inline table. */
+function tomlAsJson(toml: string): string {
+  const value = (name: string) => new RegExp(`^${name} = (.+)$`, 'm').exec(toml)![1]!;
+  const env = value('env').replace(/(\w+) = /, '"$1": ');
+  return `{"mcpServers": {"farthing": {"command": ${value('command')}, "args": ${value('args')}, "env": ${env}}}}`;
+}
+
+/** The line for Claude Code. */
+function commandAsJson(): string {
+  const text = readFileSync(join(root, 'docs/mcp.md'), 'utf8').replaceAll(
+    'http://127.0.0.1:8402',
+    server.url,
+  );
+  const [, name, value, command, rest] = /`claude mcp add farthing -e (\w+)=(\S+) -- (\S+) ([^`]+)`/.exec(
+    text,
+  )!;
+  return JSON.stringify({
+    mcpServers: { farthing: { command, args: rest!.split(' '), env: { [name!]: value } } },
+  });
+}
+
 t.test('each MCP configuration starts a server with the five tools', async (t) => {
   const home = await folderFor(t);
   await run(process.execPath, [join(root, 'src/main/farthing.js'), 'wallet', 'new'], root, home);
   const workspace = await new TestAgent(server.url).rent();
-  const configurations = blocks('mcp.md', 'json');
-  t.equal(configurations.length, 3);
+  const configurations = [
+    ...blocks('mcp.md', 'json'),
+    tomlAsJson(blocks('mcp.md', 'toml')[0]!),
+    commandAsJson(),
+  ];
+  t.equal(configurations.length, 5);
   for (const configuration of configurations) {
     const copied = configuration
       .replaceAll('/path/to/farthing', root)

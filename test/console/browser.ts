@@ -27,7 +27,11 @@ const FLAGS = [
 
 /** Why these tests cannot run here; undefined when they can. */
 export function missing(): string | undefined {
-  return chromiumPath() ? notBuilt() : 'no Chromium here (Debian: apt-get install chromium)';
+  return chromiumMissing() ?? notBuilt();
+}
+
+export function chromiumMissing(): string | undefined {
+  return chromiumPath() ? undefined : 'no Chromium here (Debian: apt-get install chromium)';
 }
 
 export function notBuilt(): string | undefined {

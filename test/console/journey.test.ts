@@ -107,6 +107,8 @@ if (lacking) {
     await page.keyboard.press('Enter');
 
     await seen(page.getByRole('heading', { name: 'Files' }));
+    // It takes the focus once, when it is there: not between a Tab and an Enter.
+    await page.locator('input[name=query]:focus').waitFor();
     await goTo(page, 'Drop files here, or choose');
     const chooser = page.waitForEvent('filechooser');
     await page.keyboard.press('Enter');

@@ -34,7 +34,7 @@ t.test('the snapshot tells what the server did and is, and nothing of anybody’
 });
 
 t.test('the port answers to local names alone; the public port knows nothing of it', async (t) => {
-  for (const path of ['/', '/snapshot.json'])
+  for (const path of ['/', '/snapshot.json', '/doctor.json'])
     t.equal((await get({ host, port }, path, { Host: 'evil.example' })).status, 404, path);
   t.equal((await get({ host, port }, '/snapshot.json', { Host: `localhost:${port}` })).status, 200);
   t.notOk(
@@ -44,6 +44,23 @@ t.test('the port answers to local names alone; the public port knows nothing of 
   );
   t.equal((await fetch(`${server.url}/snapshot.json`)).status, 404);
   t.equal((await get({ host, port }, '/agent/v1/search', {})).status, 404);
+});
+
+t.test('the doctor tells what it finds, of a server that runs', async (t) => {
+  const { status, body } = await get({ host, port }, '/doctor.json', {});
+  t.equal(status, 200);
+  const { findings } = JSON.parse(body.toString('utf8')) as { findings: { check: string; state: string }[] };
+  const checks = findings.map(({ check }) => check);
+  for (const check of ['processor', 'memory', 'facilitator']) t.ok(checks.includes(check), check);
+  t.notOk(checks.includes('port'), 'its own port is no fault');
+});
+
+t.test('what a probe of the index measures is in the snapshot', async (t) => {
+  const snapshot = async () =>
+    JSON.parse((await get({ host, port }, '/snapshot.json', {})).body.toString('utf8'));
+  const { recall_probe } = await snapshot();
+  t.ok(Array.isArray(recall_probe));
+  for (const sample of recall_probe) t.match(sample, { name: /^farthing_recall_probe/, value: Number });
 });
 
 t.test('without the setting there is no such port', async (t) => {
@@ -58,6 +75,7 @@ t.test('the page draws what happens', { skip: lacking ?? false }, async (t) => {
   const { page, faults, requested } = await visit(browser, url);
   await seen(page.getByRole('heading', { name: 'Models' }));
   await seen(page.locator('.chart canvas'));
+  await seen(page.locator('.finding[data-state="ok"]'));
   // The figure stands for one interval: there are searches in each until it was seen.
   let drawn = false;
   const seeing = seen(page.getByText(/p50 \d/)).finally(() => {

@@ -11,6 +11,7 @@ function dispatcher(
   roles: readonly ('query' | 'ingest')[] = ['query', 'ingest'],
   labels = new SharedArrayBuffer(4 * 1000),
   queryQueueMax = 1000,
+  queryWaitMsMax?: number,
 ) {
   const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
   const slots = roles.map((role) => {
@@ -21,6 +22,7 @@ function dispatcher(
   const opened = new Dispatcher({
     slots,
     queryQueueMax,
+    queryWaitMsMax,
     ingestQueueMax: 100,
     bounds: {
       query_texts: bounds,
@@ -111,6 +113,24 @@ t.test('while there are searches, an ingest leaves a worker idle for each of the
   over = true;
   await searching;
   t.equal(new Int32Array(labels)[MOST], 1);
+});
+
+t.test('a query that would wait too long is refused at once, but never what one task holds', async (t) => {
+  // Before anything was measured a query is taken to need ten milliseconds: so long for ten of them.
+  const opened = dispatcher(['query'], undefined, 1000, 100);
+  const outcomes = Array.from({ length: 40 }, (_, index) =>
+    answer(opened, `fine ${index}`).then(
+      () => 'answered',
+      (error: { code: string }) => error.code,
+    ),
+  );
+  const told = await Promise.all(outcomes);
+  const refused = told.filter((one) => one === 'overloaded').length;
+  t.equal(told.filter((one) => one === 'answered').length, 40 - refused);
+  t.ok(refused >= 20 && refused <= 31, `${refused} of 40 were refused`);
+  const few = dispatcher(['query'], undefined, 1000, 0.001);
+  const all = Array.from({ length: 9 }, (_, index) => answer(few, `fine ${index}`));
+  t.equal((await Promise.all(all)).length, 9);
 });
 
 t.test(

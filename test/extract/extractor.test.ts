@@ -56,6 +56,16 @@ t.test('a PDF gives its pages, counted from 1, and its title', async (t) => {
   t.same(pictures, [], 'pages of text alone are not looked at as pictures');
 });
 
+t.test('the lines of a page have their boxes, whole, and its number has none', async (t) => {
+  const { blocks } = await read('samples/almanac.pdf');
+  const boxes = (blocks[0]!.marks ?? []).map(({ box }) => box);
+  const right = Math.max(...boxes.map(({ x, width }) => x + width));
+  const bottom = Math.max(...boxes.map(({ y, height }) => y + height));
+  t.ok(right > 0.88 && right < 0.89, `the longest line ends at ${right}, just before the margin`);
+  t.ok(bottom < 0.5, `the last line ends at ${bottom}; the number is at the foot of the page`);
+  t.match(blocks[0]!.text, /1$/, 'it is text all the same');
+});
+
 t.test('text, Markdown and HTML give their sections and titles', async (t) => {
   t.match(await read('samples/tea.txt'), {
     opened: { mediaType: 'text/plain' },

@@ -100,10 +100,11 @@ t.test(
       });
       const snapshot = shard.snapshot();
       try {
-        const [best] = snapshot.records(snapshot.searchWords('tides in the estuary', 3).segments);
-        t.match(best, { item: almanac, locator: { page: 5 } });
+        const best = snapshot.hits(snapshot.searchWords('tides in the estuary', 3).segments);
+        t.match(best.records[0], { locator: { page: 5 } });
+        t.match(best.items[0], { id: almanac });
         const exact = snapshot.searchPicture(picture.fingerprint, picture.digest, 3);
-        t.match(snapshot.records(exact.segments)[0], { item: rocket });
+        t.match(snapshot.hits(exact.segments).items[0], { id: rocket });
         t.equal(exact.scores[0], 1);
       } finally {
         snapshot.close();

@@ -106,6 +106,38 @@ t.test(
     const hits = await inside.call('search', { query: 'puffin' });
     t.match(textOf(hits), /puffin\.txt/);
     t.match(hits.content[1], { uri: `${server.url}/agent/v1/workspaces/${id}/items/` });
+    await inside.call('ingest', file);
+    const shown = await inside.call('search', { query: QUESTION, k: 1, thumbnails: 1 });
+    const [image, , link] = shown.content.slice(1);
+    t.match(image, { type: 'image', mimeType: 'image/webp', data: String }, 'the page is shown');
+    t.match(link, {
+      type: 'resource_link',
+      name: /^thumbnail of almanac\.pdf \(page \d/,
+      mimeType: 'image/webp',
+    });
+    const { uri } = link as { uri: string };
+    t.match(uri, /\/preview\?page=\d+$/);
+    const [thumbnail] = (await inside.client.readResource({ uri })).contents;
+    t.match(thumbnail, { mimeType: 'image/webp', blob: (image as { data: string }).data });
+    const [item] = (await inside.client.readResource({ uri: uri.replace(/\/preview.*$/, '') })).contents;
+    t.match(JSON.parse((item as { text: string }).text), { name: 'almanac.pdf', pages: Number });
+    await t.rejects(host.client.readResource({ uri }), { message: /unauthorized/ }, 'not without the token');
+    await t.rejects(inside.client.readResource({ uri: 'file:///etc/passwd' }), { message: /no resource/ });
+    const { resourceTemplates } = await inside.client.listResourceTemplates();
+    t.ok(
+      resourceTemplates.every(({ uriTemplate }) =>
+        uriTemplate.startsWith(`${server.url}/agent/v1/workspaces/`),
+      ),
+    );
+    const own = await payFor(await host.call('search', {}));
+    const linked = await host.call('search', { query: QUESTION, k: 1, thumbnails: 1 }, own);
+    t.same(
+      linked.content.map(({ type }) => type),
+      ['text', 'resource_link', 'resource_link'],
+      'no second payment',
+    );
+    const ownPicture = (linked.content[2] as { uri: string }).uri;
+    await t.rejects(host.client.readResource({ uri: ownPicture }), { message: /paid for/ });
     const refused = await host.call('workspace_usage', { workspace: id, token: 'fws_wrong' });
     t.match(refused, {
       isError: true,
@@ -114,7 +146,7 @@ t.test(
     const leaked = await inside.call('workspace_usage', { workspace: `ws_${'0'.repeat(32)}` });
     t.match(leaked, { isError: true }, 'the connection’s token goes to its own workspace alone');
     t.match(await host.call('workspace_usage', { workspace: id, token }), {
-      structuredContent: { items: 1 },
+      structuredContent: { items: 2 },
     });
     t.match(await inside.call('workspace_dispose', {}), { structuredContent: { claims: { workspace: id } } });
   },
@@ -166,6 +198,13 @@ t.test(
     const found = await host.call('search', { query: QUESTION, k: 1 });
     t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/);
     t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
+    const shown = await host.call('search', { query: QUESTION, k: 1, thumbnails: 8 });
+    t.same(
+      shown.content.map(({ type }) => type),
+      ['text', 'image', 'resource_link', 'resource_link'],
+    );
+    const { uri } = shown.content[3] as { uri: string };
+    t.match((await host.client.readResource({ uri }, PATIENT)).contents, [{ mimeType: 'image/webp' }]);
     const over = await host.call('workspace_create', { ttl_minutes: 60 });
     t.ok(over.isError);
     t.match(

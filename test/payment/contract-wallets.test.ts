@@ -14,7 +14,7 @@ import { Journal } from '../../src/payment/journal.ts';
 import type { Payment } from '../../src/payment/payment.ts';
 import { openStore } from '../../src/state/store.ts';
 import { startTestServer } from '../test-server.ts';
-import { noChain, startChain } from './chain/chain.ts';
+import { noChain, startChain, type WalletFactory } from './chain/chain.ts';
 import {
   buy,
   openBench,
@@ -109,6 +109,57 @@ t.test(
     t.same([settled.count, pending.count], [2, 0]);
     t.equal(await chain.balance(merchant), 2n * PRICE);
     t.equal(await chain.balance(contract), PURSE - 2n * PRICE);
+  },
+);
+
+t.test(
+  'a contract wallet that is not deployed yet pays (ERC-6492): its factory is called once, and only an allowed one',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const factory = await chain.deployFactory();
+    const strangers = await chain.deployFactory();
+    const facilitator = await chain.facilitator([factory.address]);
+    const merchant = wallet().address;
+    const server = await startTestServer(t, {
+      FACILITATOR_URL: facilitator.url,
+      PAY_TO: merchant,
+      RPC_URL: chain.url,
+    });
+    const rent = async (owner: Account, from: WalletFactory, signer = owner) => {
+      const contract = from.walletOf(owner.address);
+      const validBefore = BigInt(Math.floor(Date.now() / 1000) + 280);
+      const signed = await signAsContract(contract, signer, { to: merchant, value: PRICE, validBefore });
+      const wrapped = serializeErc6492Signature({
+        address: from.address,
+        data: from.deployment(owner.address),
+        signature: signed.signature,
+      });
+      const response = await fetch(`${server.url}/agent/v1/workspaces`, {
+        method: 'POST',
+        body: '{}',
+        headers: {
+          'PAYMENT-SIGNATURE': v2Header({ ...signed, signature: wrapped }, { accepted: { payTo: merchant } }),
+        },
+      });
+      return { status: response.status, body: (await response.json()) as { error?: string } };
+    };
+    const owner = wallet();
+    const contract = factory.walletOf(owner.address);
+    await chain.mint(contract, PURSE);
+    t.notOk(await chain.isDeployed(contract));
+    t.not((await rent(owner, factory, wallet())).status, 201, 'a stranger signed');
+    t.notOk(await chain.isDeployed(contract), 'nothing is deployed for a stranger');
+
+    t.match(await rent(owner, factory), { status: 201 });
+    t.ok(await chain.isDeployed(contract));
+    t.equal(await chain.balance(contract), PURSE - PRICE);
+    t.match(await rent(owner, factory), { status: 201 }, 'and again, now that it is there');
+    t.equal(await chain.balance(merchant), 2n * PRICE);
+
+    await chain.mint(strangers.walletOf(owner.address), PURSE);
+    t.match(await rent(owner, strangers), { status: 402 }, 'a factory that the facilitator does not allow');
+    t.equal(await chain.balance(merchant), 2n * PRICE);
   },
 );
 

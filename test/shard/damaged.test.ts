@@ -67,7 +67,10 @@ t.test(
     t.equal(await ended, 0, `the process ends by itself; its last words: ${last}`);
     t.equal(kinds.size, CASES);
     t.same(wrong, [], `seed ${SEED}`);
-    for (const kind of ['a future version of the file', 'a future version of a block', 'cut short', 'empty'])
+    const of = (kind: string) => [...kinds.values()].filter((other) => other === kind).length;
+    for (const kind of ['a future version of the file', 'a future version of the index', 'empty'])
+      t.equal(noticed.get(kind), of(kind), `${kind} is noticed each time`);
+    for (const kind of ['a future version of a block', 'cut short'])
       t.ok((noticed.get(kind) ?? 0) > 0, `${kind} was noticed ${noticed.get(kind)} times`);
   },
 );

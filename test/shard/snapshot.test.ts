@@ -91,8 +91,8 @@ t.test('after a long scan a snapshot is read as before, until it is closed', asy
     const snapshot = shard.snapshot();
     snapshot.counts();
     await Promise.resolve(snapshot.rank({ space: 'wide', vector: row(1) }, { depth: 5 }, NEVER));
-    t.equal(snapshot.records(new Uint32Array([0])).length, 1, 'afterwards it is read as before');
+    t.equal(snapshot.hits(new Uint32Array([0])).records.length, 1, 'afterwards it is read as before');
     snapshot.close();
-    t.throws(() => snapshot.records(new Uint32Array([0])), { code: 'internal' });
+    t.throws(() => snapshot.hits(new Uint32Array([0])), { code: 'internal' });
   });
 });

@@ -22,8 +22,8 @@ const RANKS: Readonly<Record<string, number>> = {
   cli: 4,
   mcp: 3,
   client: 1,
-  // Runs in browsers: shares nothing with the server but words.
-  console: 1,
+  // Runs in browsers: an agent like any other.
+  console: 2,
   domain: 0,
 };
 
@@ -73,7 +73,7 @@ t.test(
 );
 
 t.test('the agent’s side takes nothing of the server but the words of the domain', async (t) => {
-  const side = ['client', 'cli', 'mcp'];
+  const side = ['client', 'cli', 'mcp', 'console'];
   const wrong: string[] = [];
   for (const file of files.filter((name) => side.includes(folderOf(name)))) {
     for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {

@@ -20,15 +20,16 @@ pub struct ConfineOutcome {
 }
 
 /// Confines the calling process for good, all its threads. Where the kernel lacks a protection, that is reported.
+/// Throws, and changes nothing, in a process that has an io_uring, as Node's event loop may: see `forbidRings`.
 #[napi(catch_unwind)]
-pub fn confine(options: ConfineOptions) -> ConfineOutcome {
-    let outcome = confine::confine(&options.readable, options.memory_bytes as u64);
-    ConfineOutcome {
+pub fn confine(options: ConfineOptions) -> napi::Result<ConfineOutcome> {
+    let outcome = confine::confine(&options.readable, options.memory_bytes as u64).map_err(napi::Error::from_reason)?;
+    Ok(ConfineOutcome {
         no_new_privileges: words(outcome.no_new_privileges),
         landlock: words(outcome.landlock),
         seccomp: words(outcome.seccomp),
         memory_limit: words(outcome.memory_limit),
-    }
+    })
 }
 
 /// Forbids io_uring to this thread and to the program that it executes next, which keeps the descriptor `pipe`.

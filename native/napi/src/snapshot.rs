@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::shard::error::ShardError;
+use farthing_core::shard::hits::hits;
 use farthing_core::shard::input::digest_of_hex;
 use farthing_core::shard::question::{Question, Stop, Want};
 use farthing_core::shard::scan_threads;
@@ -219,29 +220,23 @@ impl NativeSnapshot {
         Ok(promise)
     }
 
-    /// The record of each Segment as JSON, null for those that are not there.
+    /// What the hits of a search show, as one JSON text: see `farthing_core::shard::hits`.
     #[napi(catch_unwind)]
-    pub fn records(&self, segments: &[u32]) -> Result<Vec<Option<String>>> {
-        self.read(|snapshot| segments.iter().map(|segment| snapshot.record(*segment)).collect())
-    }
-
-    /// Records of some Items as one JSON array, null for those that are not there.
-    #[napi(catch_unwind)]
-    pub fn items_of(&self, ids: Vec<String>) -> Result<String> {
-        self.read(|snapshot| snapshot.items_of(&ids))
+    pub fn hits(&self, segments: &[u32], query: Option<String>) -> Result<String> {
+        self.read(|snapshot| hits(snapshot, segments, query.as_deref()))
     }
 
     /// An Item's record as JSON.
     #[napi(catch_unwind)]
     pub fn item(&self, id: String) -> Result<Option<String>> {
-        self.read(|snapshot| snapshot.item(&id))
+        self.read(|snapshot| Ok(snapshot.item(&id)?.map(str::to_owned)))
     }
 
     /// Record of the first Item, pending or searchable, whose file has this SHA-256 (hexadecimal).
     #[napi(catch_unwind)]
     pub fn item_by_digest(&self, sha256: String) -> Result<Option<String>> {
         match digest_of_hex(&sha256) {
-            Some(digest) => self.read(|snapshot| snapshot.item_by_digest(&digest)),
+            Some(digest) => self.read(|snapshot| Ok(snapshot.item_by_digest(&digest)?.map(str::to_owned))),
             None => Ok(None),
         }
     }
@@ -257,6 +252,12 @@ impl NativeSnapshot {
     pub fn counts(&self) -> Result<Vec<f64>> {
         let totals = self.read(Snapshot::totals)?;
         Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
+    }
+
+    /// Rows of each block, of all families: what merges have made of the index.
+    #[napi(catch_unwind)]
+    pub fn blocks(&self) -> Result<Vec<u32>> {
+        self.read(|snapshot| Ok(snapshot.blocks()?.into_iter().map(|(_, rows)| rows).collect()))
     }
 
     /// Waits for nothing: a search on another thread keeps what it needs until it ends.

@@ -14,7 +14,6 @@ use super::error::{Result, ShardError};
 /// With LMDB's own 16 bytes before a large value, a body that starts here lies on a 64-byte line.
 pub const HEADER_BYTES: usize = 112;
 const MAGIC: [u8; 4] = *b"FTHB";
-const LAYOUT: u16 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -29,6 +28,16 @@ pub enum Kind {
     Pictures = 4,
     /// One bit for each dimension of the f32 rows, with three numbers for each row.
     VectorBits = 5,
+}
+
+impl Kind {
+    /// Version of the rows' layout: a block of another one is refused.
+    fn layout(self) -> u16 {
+        match self {
+            Self::Words => 2,
+            _ => 1,
+        }
+    }
 }
 
 /// What a header says. `width`: dimensions of vectors, number of terms, or bytes of a fingerprint.
@@ -75,7 +84,7 @@ impl Header {
         let length = value.len() as u64;
         let covered = HEADER_BYTES + covered;
         value[0..4].copy_from_slice(&MAGIC);
-        value[4..6].copy_from_slice(&LAYOUT.to_le_bytes());
+        value[4..6].copy_from_slice(&self.kind.layout().to_le_bytes());
         value[6] = self.kind as u8;
         value[8..12].copy_from_slice(&self.rows.to_le_bytes());
         value[12..16].copy_from_slice(&self.width.to_le_bytes());
@@ -97,9 +106,10 @@ impl Header {
             return Err(ShardError::corrupt("A block has no header."));
         }
         let layout = u16::from_le_bytes([value[4], value[5]]);
-        if layout != LAYOUT {
+        if value[6] == kind as u8 && layout != kind.layout() {
+            let known = kind.layout();
             return Err(ShardError::corrupt(format!(
-                "A block has layout {layout}; this version reads layout {LAYOUT}."
+                "A block has layout {layout}; this version reads layout {known}."
             )));
         }
         if value[6] != kind as u8 || u64_at(value, 24) != value.len() as u64 {
@@ -201,7 +211,13 @@ impl<'a> Columns<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Dead<'a>(pub &'a [u8]);
 
-impl Dead<'_> {
+impl<'a> Dead<'a> {
+    /// The dead rows, ascending.
+    pub fn rows(self) -> impl Iterator<Item = u32> + 'a {
+        let bytes = self.0.iter().enumerate().filter(|(_, byte)| **byte != 0);
+        bytes.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at as u32 + bit))
+    }
+
     #[inline(always)]
     pub fn has(self, row: usize) -> bool {
         self.0.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)

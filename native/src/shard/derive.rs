@@ -8,9 +8,10 @@ use super::bits;
 use super::block;
 use super::error::{Result, ShardError};
 use super::graph_build;
-use super::queue::{Write, WriteQueue, guarded, lower_priority};
+use super::queue::{Write, WriteQueue, guarded};
 use super::store::{BlockKey, Family, Store};
 use super::vectors::{CodesView, RowsView};
+use super::write_threads::lower_priority;
 
 /// Smaller blocks are soon merged, and their codes are few.
 const ROWS_MIN: usize = 512;

@@ -1,5 +1,6 @@
 //! Small blocks become large ones, geometrically: a row is copied once for each tier it climbs, and a search looks at
-//! few blocks. A merge is a commit of its own between appends; readers keep what they see.
+//! few blocks. The new block is made from a snapshot, beside the appends, and takes the place of the old ones in the next
+//! commit; readers keep what they see.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use super::write::{PICTURE_ROWS_MAX, VECTOR_ROWS_MAX, WORDS_ROWS_MAX, Writing, s
 use crate::words::postings;
 
 /// Blocks of one tier that become one block of the next; also the ratio of the tiers' sizes.
-const FAN: usize = 8;
+pub const FAN: usize = 8;
 /// Most blocks of one merge.
 const SOURCES_MAX: usize = 64;
 
@@ -66,44 +67,60 @@ fn tier(rows: usize) -> u32 {
     rows.max(1).ilog(FAN)
 }
 
-/// Merges and commits. A source that turns out damaged ends the merge with its error; nothing is lost.
-pub fn run(store: &Store, plan: &MergePlan) -> Result<()> {
-    let mut writing = Writing::begin(store)?;
-    let Some(family) = plan.keys.first().map(|key| key.family) else { return Ok(()) };
-    match family {
-        Family::WORDS | Family::PICTURES => {
-            let merged = {
-                let mut sources: Vec<(&[u8], Dead<'_>)> = vec![];
-                for key in &plan.keys {
-                    let value = store.databases.blocks.get(writing.txn(), &key.bytes())?.unwrap_or_default();
-                    sources.push((value, store.dead(writing.txn(), *key)?));
-                }
-                if family == Family::WORDS { postings::merge(&sources)? } else { pictures::merge(&sources)? }
-            };
-            if let Some(value) = merged {
-                writing.put_block(family, &value, None)?;
-            }
-        }
-        _ => {
-            if let Some(EncodedVectors { codes, rows }) = merged_vectors(store, &writing, plan)? {
-                writing.put_block(family, &codes, Some(&rows))?;
-            }
-        }
-    }
-    for key in &plan.keys {
-        writing.delete_block(*key)?;
-    }
-    writing.commit()?;
-    store.forget(&plan.keys);
-    Ok(())
+/// A block that is to take the place of others, made from a snapshot of them.
+pub struct Merged {
+    family: Family,
+    keys: Vec<BlockKey>,
+    /// What was dead in each of them.
+    dead: Vec<Vec<u8>>,
+    /// `None` when none of their rows lives. Vectors: with the f32 rows.
+    block: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
-fn merged_vectors(store: &Store, writing: &Writing<'_, '_>, plan: &MergePlan) -> Result<Option<EncodedVectors>> {
-    let mut sources = vec![];
+/// Makes the block of a plan. A source that turns out damaged ends the merge with its error; nothing is lost.
+pub fn run(store: &Store, plan: &MergePlan) -> Result<Merged> {
+    let txn = store.env.read_txn()?;
+    let family = plan.keys.first().map_or(Family::WORDS, |key| key.family);
+    let mut sources: Vec<(&[u8], Dead<'_>)> = vec![];
     for key in &plan.keys {
-        let codes = store.databases.blocks.get(writing.txn(), &key.bytes())?.unwrap_or_default();
-        let rows = store.databases.rows.get(writing.txn(), &key.bytes())?.unwrap_or_default();
-        sources.push(vectors::Source { codes, rows, dead: store.dead(writing.txn(), *key)? });
+        let value = store.databases.blocks.get(&txn, &key.bytes())?.unwrap_or_default();
+        sources.push((value, store.dead(&txn, *key)?));
     }
-    vectors::merge(&sources)
+    let block = match family {
+        Family::WORDS => postings::merge(&sources)?.map(|value| (value, None)),
+        Family::PICTURES => pictures::merge(&sources)?.map(|value| (value, None)),
+        _ => {
+            let mut vectors = vec![];
+            for (key, (codes, dead)) in plan.keys.iter().zip(&sources) {
+                let rows = store.databases.rows.get(&txn, &key.bytes())?.unwrap_or_default();
+                vectors.push(vectors::Source { codes, rows, dead: *dead });
+            }
+            vectors::merge(&vectors)?.map(|EncodedVectors { codes, rows }| (codes, Some(rows)))
+        }
+    };
+    let dead = sources.iter().map(|(_, dead)| dead.0.to_vec()).collect();
+    Ok(Merged { family, keys: plan.keys.clone(), dead, block })
+}
+
+impl Merged {
+    pub fn keys(&self) -> &[BlockKey] {
+        &self.keys
+    }
+
+    /// Puts the block in its place; leaves all as it is when a row of the sources has died meanwhile: it is made again then.
+    pub fn apply<'s: 't, 't>(&self, store: &Store, writing: &mut Writing<'s, 't>) -> Result<()> {
+        for (key, dead) in self.keys.iter().zip(&self.dead) {
+            let there = store.databases.blocks.get(writing.txn(), &key.bytes())?.is_some();
+            if !there || store.dead(writing.txn(), *key)?.0 != dead {
+                return Ok(());
+            }
+        }
+        if let Some((value, rows)) = &self.block {
+            writing.put_block(self.family, value, rows.as_deref())?;
+        }
+        for key in &self.keys {
+            writing.delete_block(*key)?;
+        }
+        Ok(())
+    }
 }

@@ -15,6 +15,7 @@ pub mod graph;
 pub mod graph_build;
 #[cfg(test)]
 mod graph_tests;
+pub mod hits;
 pub mod input;
 pub mod merge;
 pub mod methods;
@@ -35,3 +36,4 @@ mod tests;
 pub mod top;
 pub mod vectors;
 pub mod write;
+pub mod write_threads;

@@ -1,27 +1,28 @@
-//! The queue of one index's writes, and the few threads that serve all queues. Writes that wait together share one
-//! commit (group commit), so that a durable small Item costs little and many of them cost hardly more.
+//! The queue of one index's writes. Writes that wait together share one commit (group commit), so that a durable small Item
+//! costs little and many of them cost hardly more. Small blocks are merged beside it: what becomes of them is computed from a
+//! snapshot, and takes their place in the next commit.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::derive;
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
-use super::merge;
+use super::merge::{self, Merged};
 use super::store::{BlockKey, Store};
 use super::write::Writing;
+use super::write_threads::{self, Length};
 
 /// Writes of one index that may wait; further ones are refused as overload.
 const WAITING_MAX: usize = 1024;
 /// Writes, and Segments, that share one commit at most.
 const GROUP_WRITES_MAX: usize = 256;
 const GROUP_SEGMENTS_MAX: usize = 8192;
-/// Threads that write. Two: one index's long merge does not hold up every other's append.
-const THREADS: usize = 2;
-/// Niceness of those threads: searches come first.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 5;
+/// Segments of an Item that is written soon: about five milliseconds of work.
+const SMALL_SEGMENTS_MAX: usize = 64;
+/// Commits that may go by while a merge is under way; then the next one waits for it, or small blocks would pile up.
+const COMMITS_PER_MERGE_MAX: usize = 256;
 
 /// One write.
 pub enum Write {
@@ -56,19 +57,35 @@ struct Waiting {
     done: Done,
 }
 
+/// How far the making of a merged block is.
+#[derive(Default)]
+enum Merging {
+    #[default]
+    Idle,
+    /// A thread will look whether there is one to make.
+    Due,
+    Running,
+    /// To be put in its place by the next commit.
+    Made(Merged),
+    Committing,
+}
+
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Waiting>,
     /// A thread works on this queue, or will.
     scheduled: bool,
+    merging: Merging,
+    /// Commits since a merge was thought of.
+    commits: usize,
     closing: bool,
-    /// The last merge failed: none is tried again while the index stays open.
-    merge_failed: bool,
     /// The deriving thread works on this queue, or will; and whether it is to look again.
     deriving: bool,
     derive_again: bool,
     /// Deriving failed: it is not tried again while the index stays open.
     derive_failed: bool,
+    /// The last merge failed: none is tried again while the index stays open.
+    merge_failed: bool,
     /// Why, until somebody has been told.
     merge_failure: Option<ShardError>,
 }
@@ -82,18 +99,24 @@ impl State {
         self.derive_again = self.deriving;
         !std::mem::replace(&mut self.deriving, true)
     }
+
+    fn is_idle(&self) -> bool {
+        !self.scheduled && matches!(self.merging, Merging::Idle) && !self.deriving
+    }
 }
 
 /// The writes of one index.
 pub struct WriteQueue {
     store: Store,
     state: Mutex<State>,
-    idle: Condvar,
+    changed: Condvar,
 }
 
 impl WriteQueue {
     pub fn new(store: Store) -> Self {
-        Self { store, state: Mutex::default(), idle: Condvar::new() }
+        // What an earlier life of the index left unmerged is looked at after the first commit.
+        let state = State { commits: merge::FAN, ..State::default() };
+        Self { store, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     pub fn store(&self) -> &Store {
@@ -110,49 +133,35 @@ impl WriteQueue {
             return done(Err(if closing { ShardError::closed() } else { overload() }));
         }
         state.waiting.push_back(Waiting { write, done });
-        if !state.scheduled {
-            state.scheduled = true;
-            drop(state);
-            pool().push(self.clone());
-        }
+        self.schedule(&mut state);
     }
 
     /// Refuses further writes and waits until those that were accepted are done.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closing = true;
+        if matches!(state.merging, Merging::Due) {
+            state.merging = Merging::Idle;
+            self.changed.notify_all();
+        }
         if state.deriving && derive::withdraw(self) {
             state.deriving = false;
         }
-        while state.scheduled || state.deriving {
-            state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        while !state.is_idle() {
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// One group of writes, then one merge if it is worth it. True when there is more to do.
-    fn turn(self: &Arc<Self>) -> bool {
-        let group = self.next_group();
-        if !group.is_empty() {
-            self.commit_group(group);
-        }
-        let merged = self.merge_one();
-        let due = derive::is_due(&self.store);
+    /// Waits until neither writes nor what is made from them in the background are outstanding.
+    pub fn settle(&self) {
         let mut state = self.lock();
-        if !state.waiting.is_empty() || (merged && !state.closing) {
-            return true;
+        while !state.is_idle() {
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        state.scheduled = false;
-        let begins = due && state.begins_deriving();
-        self.idle.notify_all();
-        drop(state);
-        if begins {
-            derive::push(self.clone());
-        }
-        false
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.lock().closing
     }
 
     /// Has the deriving thread look at this index, now or once more.
@@ -171,62 +180,153 @@ impl WriteQueue {
             state.merge_failure.get_or_insert(error);
         }
         state.deriving = again && !state.closing && !state.derive_failed;
-        self.idle.notify_all();
+        self.changed.notify_all();
         state.deriving
     }
 
-    pub fn is_closing(&self) -> bool {
-        self.lock().closing
+    /// Why merging has stopped, told once.
+    pub fn take_merge_failure(&self) -> Option<ShardError> {
+        self.lock().merge_failure.take()
     }
 
-    /// Waits until neither writes nor what is derived from them are outstanding.
-    pub fn settle(&self) {
-        let mut state = self.lock();
-        while state.scheduled || state.deriving {
-            state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Has a thread take a turn, unless one will.
+    fn schedule(self: &Arc<Self>, state: &mut State) {
+        if !state.scheduled {
+            state.scheduled = true;
+            self.line_up(state);
         }
     }
 
-    fn next_group(&self) -> Vec<Waiting> {
+    fn line_up(self: &Arc<Self>, state: &State) {
+        let small = state.waiting.front().is_none_or(|next| next.write.segments() <= SMALL_SEGMENTS_MAX);
+        let queue = self.clone();
+        write_threads::run(if small { Length::Short } else { Length::Long }, move || queue.turn());
+    }
+
+    /// One group of writes, and the merged block that waits, in one commit.
+    fn turn(self: &Arc<Self>) {
+        let (group, merged) = self.next_group();
+        let removes = group.iter().any(|waiting| matches!(waiting.write, Write::RemoveItem { .. }));
+        let (committed, merge_ended) = (!group.is_empty() || merged.is_some(), merged.is_some());
+        let outcome = self.commit_group(group, merged);
+        let due = committed && derive::is_due(&self.store);
+        let mut state = self.lock();
+        state.commits += usize::from(committed);
+        if merge_ended {
+            state.merging = Merging::Idle;
+            if let Err(error) = outcome {
+                state.merge_failed = true;
+                state.merge_failure = Some(error);
+            }
+        }
+        if removes || merge_ended || state.commits >= merge::FAN {
+            self.begin_merge(&mut state);
+        }
+        while matches!(state.merging, Merging::Due | Merging::Running) && state.commits >= COMMITS_PER_MERGE_MAX {
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        if state.waiting.is_empty() && !matches!(state.merging, Merging::Made(_)) {
+            state.scheduled = false;
+            if due && state.begins_deriving() {
+                derive::push(self.clone());
+            }
+            self.changed.notify_all();
+        } else {
+            self.line_up(&state);
+        }
+    }
+
+    fn begin_merge(self: &Arc<Self>, state: &mut State) {
+        if state.closing || state.merge_failed || !matches!(state.merging, Merging::Idle) {
+            return;
+        }
+        state.merging = Merging::Due;
+        state.commits = 0;
+        // Who closes the index meanwhile does not wait for a thread to come to it.
+        let queue = Arc::downgrade(self);
+        write_threads::run(Length::Long, move || {
+            if let Some(queue) = queue.upgrade() {
+                queue.merge();
+            }
+        });
+    }
+
+    /// Small Items are taken with small ones: a large one behind them doesn't hold them up.
+    fn next_group(&self) -> (Vec<Waiting>, Option<Merged>) {
         let mut state = self.lock();
         let (mut group, mut segments) = (vec![], 0);
+        let is_small = |next: &Waiting| next.write.segments() <= SMALL_SEGMENTS_MAX;
+        let begins_small = state.waiting.front().is_some_and(is_small);
         while let Some(next) = state.waiting.front() {
             segments += next.write.segments();
-            if group.len() == GROUP_WRITES_MAX || (!group.is_empty() && segments > GROUP_SEGMENTS_MAX) {
+            let too_many = group.len() == GROUP_WRITES_MAX || segments > GROUP_SEGMENTS_MAX;
+            if !group.is_empty() && (too_many || (begins_small && !is_small(next))) {
                 break;
             }
             group.extend(state.waiting.pop_front());
         }
-        group
+        let merged = match std::mem::take(&mut state.merging) {
+            Merging::Made(merged) => {
+                state.merging = Merging::Committing;
+                Some(merged)
+            }
+            other => {
+                state.merging = other;
+                None
+            }
+        };
+        (group, merged)
     }
 
-    fn commit_group(&self, group: Vec<Waiting>) {
+    /// Calls every `done`; the outcome is that of the merged block.
+    fn commit_group(&self, group: Vec<Waiting>, merged: Option<Merged>) -> Result<()> {
         let (writes, dones): (Vec<Write>, Vec<Done>) =
             group.into_iter().map(|waiting| (waiting.write, waiting.done)).unzip();
+        let mut merge_outcome = Ok(());
         let results = guarded(|| {
             let prepared: Vec<Prepared> = writes.into_iter().map(Prepared::new).collect();
-            Ok(self.commit_together(&prepared))
+            let (results, outcome) = self.commit_together(&prepared, merged.as_ref());
+            merge_outcome = outcome;
+            Ok(results)
         });
         match results {
             Ok(results) => dones.into_iter().zip(results).for_each(|(done, result)| done(result)),
             Err(error) => dones.into_iter().for_each(|done| done(Err(error.clone()))),
         }
+        merge_outcome
     }
 
-    /// In one commit; where that fails and there are several, each in its own, so that one cannot spoil the others.
-    fn commit_together(&self, writes: &[Prepared]) -> Vec<Result<bool>> {
-        match guarded(|| self.commit(writes)) {
-            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-            Err(error) if writes.len() == 1 => vec![Err(error)],
-            Err(_) => writes
-                .iter()
-                .map(|write| guarded(|| self.commit(std::slice::from_ref(write))).map(|outcomes| outcomes == [true]))
-                .collect(),
+    /// In one commit; where that fails, without the merged block, and then each write in its own, so that nothing can spoil
+    /// the others.
+    fn commit_together(&self, writes: &[Prepared], merged: Option<&Merged>) -> (Vec<Result<bool>>, Result<()>) {
+        let first = guarded(|| self.commit(writes, merged));
+        let (error, outcome) = match (first, merged) {
+            (Ok(outcomes), _) => return (outcomes.into_iter().map(Ok).collect(), Ok(())),
+            (Err(error), None) => (error, Ok(())),
+            (Err(error), Some(_)) if writes.is_empty() => return (vec![], Err(error)),
+            (Err(error), Some(_)) => match guarded(|| self.commit(writes, None)) {
+                Ok(outcomes) => return (outcomes.into_iter().map(Ok).collect(), Err(error)),
+                // Not the merged block's fault alone: it is made again later.
+                Err(error) => (error, Ok(())),
+            },
+        };
+        if writes.len() == 1 {
+            return (vec![Err(error)], outcome);
         }
+        let alone =
+            |write| guarded(|| self.commit(std::slice::from_ref(write), None)).map(|outcomes| outcomes == [true]);
+        (writes.iter().map(alone).collect(), outcome)
     }
 
-    fn commit(&self, writes: &[Prepared]) -> Result<Vec<bool>> {
+    fn commit(&self, writes: &[Prepared], merged: Option<&Merged>) -> Result<Vec<bool>> {
         let mut writing = Writing::begin(&self.store)?;
+        if let Some(merged) = merged {
+            merged.apply(&self.store, &mut writing)?;
+        }
         let mut outcomes = Vec::with_capacity(writes.len());
         for write in writes {
             outcomes.push(match write {
@@ -238,28 +338,39 @@ impl WriteQueue {
             });
         }
         writing.commit()?;
+        if let Some(merged) = merged {
+            self.store.forget(merged.keys());
+        }
         Ok(outcomes)
     }
 
-    fn merge_one(&self) -> bool {
-        if self.lock().merge_failed {
-            return false;
+    /// Makes a merged block of small ones, if it is worth it, and has it committed.
+    fn merge(self: &Arc<Self>) {
+        {
+            let mut state = self.lock();
+            if !matches!(state.merging, Merging::Due) {
+                return;
+            }
+            state.merging = Merging::Running;
         }
         let outcome = guarded(|| match merge::plan(&self.store)? {
-            Some(plan) => merge::run(&self.store, &plan).map(|()| true),
-            None => Ok(false),
+            Some(plan) => merge::run(&self.store, &plan).map(Some),
+            None => Ok(None),
         });
-        outcome.unwrap_or_else(|error| {
-            let mut state = self.lock();
-            state.merge_failed = true;
-            state.merge_failure = Some(error);
-            false
-        })
-    }
-
-    /// Why merging has stopped, told once.
-    pub fn take_merge_failure(&self) -> Option<ShardError> {
-        self.lock().merge_failure.take()
+        let mut state = self.lock();
+        state.merging = Merging::Idle;
+        match outcome {
+            Ok(Some(merged)) if !state.closing => {
+                state.merging = Merging::Made(merged);
+                self.schedule(&mut state);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                state.merge_failed = true;
+                state.merge_failure = Some(error);
+            }
+        }
+        self.changed.notify_all();
     }
 }
 
@@ -296,56 +407,4 @@ impl Prepared {
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(ShardError::internal("A write to the index failed unexpectedly.")))
-}
-
-/// Queues that have something to do, first come first served: a queue goes to the end of the line after each turn.
-#[derive(Default)]
-struct Pool {
-    ready: Mutex<VecDeque<Arc<WriteQueue>>>,
-    some: Condvar,
-}
-
-impl Pool {
-    fn push(&self, queue: Arc<WriteQueue>) {
-        self.ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push_back(queue);
-        self.some.notify_one();
-    }
-
-    fn serve(&self) {
-        lower_priority();
-        loop {
-            let queue = {
-                let mut ready = self.ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                loop {
-                    match ready.pop_front() {
-                        Some(queue) => break queue,
-                        None => ready = self.some.wait(ready).unwrap_or_else(|poisoned| poisoned.into_inner()),
-                    }
-                }
-            };
-            if queue.turn() {
-                self.push(queue);
-            }
-        }
-    }
-}
-
-pub(super) fn lower_priority() {
-    #[cfg(target_os = "linux")]
-    // Safety: a plain system call; on Linux process 0 is the calling thread.
-    unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS);
-    }
-}
-
-fn pool() -> &'static Pool {
-    static POOL: OnceLock<&'static Pool> = OnceLock::new();
-    POOL.get_or_init(|| {
-        let pool: &'static Pool = Box::leak(Box::default());
-        for number in 0..THREADS {
-            let thread = std::thread::Builder::new().name(format!("farthing-write-{number}"));
-            thread.spawn(move || pool.serve()).expect("a thread for writes can be started");
-        }
-        pool
-    })
 }

@@ -98,8 +98,8 @@ impl Snapshot {
     }
 
     /// The record of a Segment, as JSON.
-    pub fn record(&self, segment: u32) -> Result<Option<String>> {
-        self.segment(segment)?.map(|(_, record)| text(record).map(str::to_owned)).transpose()
+    pub fn record(&self, segment: u32) -> Result<Option<&str>> {
+        self.segment(segment)?.map(|(_, record)| text(record)).transpose()
     }
 
     /// The first Segment in the same place of the same Item as one that is there.
@@ -120,7 +120,7 @@ impl Snapshot {
     }
 
     /// An Item's record, as JSON.
-    pub fn item(&self, id: &str) -> Result<Option<String>> {
+    pub fn item(&self, id: &str) -> Result<Option<&str>> {
         // LMDB refuses an empty or too long key; neither is an Item.
         if id.is_empty() || id.len() > 500 {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Snapshot {
     }
 
     /// The first Item, pending or searchable, whose file has this SHA-256.
-    pub fn item_by_digest(&self, sha256: &[u8; 32]) -> Result<Option<String>> {
+    pub fn item_by_digest(&self, sha256: &[u8; 32]) -> Result<Option<&str>> {
         let databases = &self.queue.store().databases;
         let Some(first) = databases.digests.prefix_iter(&self.txn, sha256.as_slice())?.next() else { return Ok(None) };
         let (key, _) = first?;
@@ -138,27 +138,14 @@ impl Snapshot {
         self.record_of(u64::from_be_bytes(*sequence))
     }
 
-    fn record_of(&self, sequence: u64) -> Result<Option<String>> {
+    fn record_of(&self, sequence: u64) -> Result<Option<&str>> {
         let value = self.queue.store().databases.items.get(&self.txn, &sequence)?;
-        value.map(|value| text(unsealed(&sequence.to_be_bytes(), value)?).map(str::to_owned)).transpose()
+        value.map(|value| text(unsealed(&sequence.to_be_bytes(), value)?)).transpose()
     }
 
     fn entry(&self, id: &str) -> Result<Option<ItemEntry>> {
         let value = self.queue.store().databases.entries.get(&self.txn, id)?;
         value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
-    }
-
-    /// The records of some Items as one JSON array; null for those that are not there.
-    pub fn items_of(&self, ids: &[String]) -> Result<String> {
-        let mut json = String::from("[");
-        for (at, id) in ids.iter().enumerate() {
-            if at > 0 {
-                json.push(',');
-            }
-            json.push_str(self.item(id)?.as_deref().unwrap_or("null"));
-        }
-        json.push(']');
-        Ok(json)
     }
 
     /// Items after the one with this id (from the first when there is none), in order of insertion, as one JSON array.

@@ -79,7 +79,8 @@ fn normalised(text: &str) -> Cow<'_, str> {
     Cow::Owned(composed.to_lowercase().nfc().collect())
 }
 
-fn is_unspaced(letter: char) -> bool {
+/// Whether the letter's script puts no space between words.
+pub fn is_unspaced(letter: char) -> bool {
     matches!(letter as u32,
         0x0E00..=0x0EFF // Thai, Lao
         | 0x1000..=0x109F // Burmese

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::analysis::{Form, Terms, words};
 use super::language::{DEFAULT, Language};
-use super::postings::{Document, TermWriter, push_varint};
+use super::lists::push_varint;
+use super::postings::Document;
+use super::writer::TermWriter;
 
 /// Words of one segment that are indexed; a longer text is searchable by its first ones.
 pub const WORDS_MAX: usize = 1_000_000;
@@ -55,7 +57,7 @@ pub fn encode(texts: &[(u32, AnalysedText)]) -> Vec<u8> {
         by_term.extend(text.terms.iter().map(|(term, positions)| (term.as_str(), row as u32, positions.as_slice())));
     }
     by_term.sort_unstable_by_key(|posting| (posting.0, posting.1));
-    let mut writer = TermWriter::default();
+    let mut writer = TermWriter::new(texts.iter().map(|(_, text)| text.language).collect());
     let mut encoded = vec![];
     let mut spans: Vec<(u32, u32, std::ops::Range<usize>)> = vec![];
     for group in by_term.chunk_by(|left, right| left.0 == right.0) {
@@ -70,8 +72,9 @@ pub fn encode(texts: &[(u32, AnalysedText)]) -> Vec<u8> {
             }
             spans.push((*row, positions.len() as u32, start..encoded.len()));
         }
-        writer
-            .term(group[0].0.as_bytes(), spans.iter().map(|(row, count, span)| (*row, *count, &encoded[span.clone()])));
+        let postings: Vec<(u32, u32, &[u8])> =
+            spans.iter().map(|(row, count, span)| (*row, *count, &encoded[span.clone()])).collect();
+        writer.term(group[0].0.as_bytes(), &postings);
     }
     let documents: Vec<Document> = texts
         .iter()

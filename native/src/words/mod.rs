@@ -3,8 +3,12 @@
 pub mod analysis;
 pub mod build;
 pub mod language;
+pub mod lists;
+mod phrases;
 pub mod postings;
 pub mod query;
 pub mod rank;
+mod scores;
 #[cfg(test)]
 mod tests;
+pub mod writer;

@@ -1,17 +1,19 @@
 //! A block of postings: an immutable inverted index of some segments.
 //!
 //! ```text
-//! segments u32 × n · lengths u32 × n · languages u8 × n
-//! ends of terms, of postings, of positions u32 × t each · document frequencies u32 × t
-//! terms, ascending by their bytes · postings: (document gap, frequency)… · positions: gaps, frequency of each posting
+//! segments u32 × n · lengths u32 × n · languages u8 × n · shortest length of each window of documents u32 × ⌈n / 256⌉
+//! ends of terms, of postings, of positions u32 × t each · document frequencies u32 × t · largest counts u8 × t
+//! terms, ascending by their bytes · postings ([`super::lists`]) · positions: gaps, as many as the posting counts
 //! ```
 //!
-//! Documents are indices into the block's segments. Numbers of postings and positions are LEB128 varints; a gap counts
-//! from the number before it in the same list, from 0 for the first.
+//! Documents are indices into the block's segments. Positions are LEB128 varints; a gap counts from the position before it
+//! in the same document, from 0 for the first.
 
-use crate::shard::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column, push_u32s};
-use crate::shard::error::{Result, ShardError};
-use crate::words::language::Language;
+use super::language::Language;
+use super::lists::{TermPostings, damaged, windows};
+use super::writer::TermWriter;
+use crate::shard::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column};
+use crate::shard::error::Result;
 
 /// What a block keeps of a segment besides its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,173 +24,19 @@ pub struct Document {
     pub language: Language,
 }
 
-/// Writes the terms of a block in ascending order.
-#[derive(Default)]
-pub struct TermWriter {
-    terms: Vec<u8>,
-    term_ends: Vec<u32>,
-    postings: Vec<u8>,
-    posting_ends: Vec<u32>,
-    positions: Vec<u8>,
-    position_ends: Vec<u32>,
-    frequencies: Vec<u32>,
-}
-
-impl TermWriter {
-    /// Adds a term with its postings in ascending order of documents: (document, frequency, encoded positions).
-    pub fn term<'a>(&mut self, term: &[u8], postings: impl Iterator<Item = (u32, u32, &'a [u8])>) {
-        let (mut previous, mut frequency) = (0, 0);
-        for (document, count, positions) in postings {
-            push_varint(&mut self.postings, document - previous);
-            push_varint(&mut self.postings, count);
-            self.positions.extend_from_slice(positions);
-            previous = document;
-            frequency += 1;
-        }
-        if frequency > 0 {
-            self.terms.extend_from_slice(term);
-            self.term_ends.push(self.terms.len() as u32);
-            self.posting_ends.push(self.postings.len() as u32);
-            self.position_ends.push(self.positions.len() as u32);
-            self.frequencies.push(frequency);
-        }
-    }
-
-    /// The finished block.
-    pub fn seal(self, documents: &[Document]) -> Vec<u8> {
-        let segments: Vec<u32> = documents.iter().map(|document| document.segment).collect();
-        let mut value = Header::room(
-            9 * documents.len()
-                + 16 * self.frequencies.len()
-                + self.terms.len()
-                + self.postings.len()
-                + self.positions.len(),
-        );
-        push_u32s(&mut value, segments.iter().copied());
-        push_u32s(&mut value, documents.iter().map(|document| document.length));
-        value.extend(documents.iter().map(|document| document.language.0));
-        let count = self.frequencies.len();
-        for column in [self.term_ends, self.posting_ends, self.position_ends, self.frequencies] {
-            push_u32s(&mut value, column);
-        }
-        for column in [self.terms, self.postings, self.positions] {
-            value.extend_from_slice(&column);
-        }
-        let header = Header {
-            sum: documents.iter().map(|document| u64::from(document.length)).sum(),
-            languages: documents.iter().fold(0, |bits, document| bits | document.language.bit()),
-            ..Header::new(Kind::Words, &segments, count)
-        };
-        let body = value.len() - HEADER_BYTES;
-        header.seal(&mut value, body);
-        value
-    }
-}
-
-pub fn push_varint(bytes: &mut Vec<u8>, mut number: u32) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-/// Reads varints from a slice; `None` at its end and where it is damaged.
-pub struct Varints<'a>(pub &'a [u8]);
-
-impl Varints<'_> {
-    #[inline(always)]
-    pub fn next_number(&mut self) -> Option<u32> {
-        let (&first, rest) = self.0.split_first()?;
-        if first < 0x80 {
-            self.0 = rest;
-            return Some(u32::from(first));
-        }
-        self.long()
-    }
-
-    fn long(&mut self) -> Option<u32> {
-        let mut number = 0u64;
-        for (at, byte) in self.0.iter().enumerate().take(5) {
-            number |= u64::from(byte & 0x7f) << (7 * at);
-            if *byte < 0x80 {
-                self.0 = &self.0[at + 1..];
-                return u32::try_from(number).ok();
-            }
-        }
-        None
-    }
-}
-
-/// The postings of one term in one block.
-#[derive(Debug, Clone, Copy)]
-pub struct TermPostings<'a> {
-    pub frequency: u32,
-    postings: &'a [u8],
-    positions: &'a [u8],
-}
-
-impl<'a> TermPostings<'a> {
-    /// Calls `visit(document, frequency)` for each posting of a block of `rows` documents.
-    #[inline(always)]
-    pub fn for_each(&self, rows: u32, mut visit: impl FnMut(u32, u32)) -> Result<()> {
-        let mut numbers = Varints(self.postings);
-        let mut document = 0u32;
-        for _ in 0..self.frequency {
-            let (Some(gap), Some(count)) = (numbers.next_number(), numbers.next_number()) else {
-                return Err(damaged());
-            };
-            document = document.wrapping_add(gap);
-            if document >= rows {
-                return Err(damaged());
-            }
-            visit(document, count);
-        }
-        Ok(())
-    }
-
-    /// As [`Self::for_each`], with the encoded positions of each posting.
-    pub fn for_each_with_positions(&self, rows: u32, mut visit: impl FnMut(u32, u32, &'a [u8])) -> Result<()> {
-        let mut left = Varints(self.positions);
-        let mut whole = Ok(());
-        self.for_each(rows, |document, count| {
-            let before = left.0;
-            let complete = (0..count).all(|_| left.next_number().is_some());
-            if !complete {
-                whole = Err(damaged());
-                return;
-            }
-            visit(document, count, &before[..before.len() - left.0.len()]);
-        })?;
-        whole
-    }
-}
-
-/// The positions of a posting, from their encoded gaps.
-pub fn positions_of(encoded: &[u8]) -> Vec<u32> {
-    let mut numbers = Varints(encoded);
-    let mut position = 0u32;
-    std::iter::from_fn(|| {
-        position = position.wrapping_add(numbers.next_number()?);
-        Some(position)
-    })
-    .collect()
-}
-
-fn damaged() -> ShardError {
-    ShardError::corrupt("A list of postings is damaged.")
-}
-
 /// A block as it lies in the map.
 pub struct PostingsView<'a> {
     pub header: Header,
     pub segments: U32Column<'a>,
     pub lengths: U32Column<'a>,
+    /// The least length in each window of documents.
+    pub shortest: U32Column<'a>,
     languages: &'a [u8],
     term_ends: U32Column<'a>,
     posting_ends: U32Column<'a>,
     position_ends: U32Column<'a>,
     frequencies: U32Column<'a>,
+    most: &'a [u8],
     terms: &'a [u8],
     postings: &'a [u8],
     positions: &'a [u8],
@@ -202,20 +50,24 @@ impl<'a> PostingsView<'a> {
         let segments = U32Column(columns.take(Some(4 * rows))?);
         let lengths = U32Column(columns.take(Some(4 * rows))?);
         let languages = columns.take(Some(rows))?;
+        let shortest = U32Column(columns.take(Some(4 * windows(rows)))?);
         let term_ends = U32Column(columns.take(Some(4 * terms))?);
         let posting_ends = U32Column(columns.take(Some(4 * terms))?);
         let position_ends = U32Column(columns.take(Some(4 * terms))?);
         let frequencies = U32Column(columns.take(Some(4 * terms))?);
+        let most = columns.take(Some(terms))?;
         let last = |ends: U32Column<'_>| Some(if terms == 0 { 0 } else { ends.get(terms - 1) as usize });
         let view = Self {
             header,
             segments,
             lengths,
+            shortest,
             languages,
             term_ends,
             posting_ends,
             position_ends,
             frequencies,
+            most,
             terms: columns.take(last(term_ends))?,
             postings: columns.take(last(posting_ends))?,
             positions: columns.take(last(position_ends))?,
@@ -253,7 +105,7 @@ impl<'a> PostingsView<'a> {
     fn term_postings(&self, at: usize) -> Result<TermPostings<'a>> {
         let postings = slice(self.postings, self.posting_ends, at)?;
         let positions = slice(self.positions, self.position_ends, at)?;
-        Ok(TermPostings { frequency: self.frequencies.get(at), postings, positions })
+        TermPostings::read(self.rows(), self.frequencies.get(at), self.most[at], postings, positions)
     }
 
     fn document(&self, row: usize) -> Document {
@@ -296,13 +148,14 @@ pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
         }
     }
     terms.sort_unstable();
-    let mut writer = TermWriter::default();
+    let documents: Vec<Document> = living.iter().map(|(_, source, row)| views[*source].document(*row)).collect();
+    let mut writer = TermWriter::new(documents.iter().map(|document| document.language).collect());
     let mut postings: Vec<(u32, u32, &[u8])> = vec![];
     for group in terms.chunk_by(|left, right| left.0 == right.0) {
         postings.clear();
         for (_, source, at) in group {
             let view = &views[*source];
-            view.term_postings(*at)?.for_each_with_positions(view.rows(), |document, count, positions| {
+            view.term_postings(*at)?.for_each_with_positions(|document, count, positions| {
                 let row = new_row[*source][document as usize];
                 if row != u32::MAX {
                     postings.push((row, count, positions));
@@ -310,8 +163,7 @@ pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
             })?;
         }
         postings.sort_unstable_by_key(|posting| posting.0);
-        writer.term(group[0].0, postings.iter().copied());
+        writer.term(group[0].0, &postings);
     }
-    let documents: Vec<Document> = living.iter().map(|(_, source, row)| views[*source].document(*row)).collect();
     Ok(Some(writer.seal(&documents)))
 }

@@ -1,13 +1,16 @@
 //! BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"), k1 1.2 and b .75, over all blocks at once:
 //! frequencies and lengths are those of the living segments, exactly.
 
-use super::language::Language;
-use super::postings::{PostingsView, TermPostings, positions_of};
-use super::query::{Phrase, Query, QueryWord, Variant, parse};
+use super::language::{DEFAULT, Language};
+use super::lists::TermPostings;
+use super::phrases::holders;
+use super::postings::PostingsView;
+use super::query::{QueryWord, Variant, parse};
+use super::scores::{BlockScores, RankedList};
 use crate::shard::block::Dead;
 use crate::shard::error::Result;
 use crate::shard::question::Want;
-use crate::shard::top::{Ranking, Scored, Top};
+use crate::shard::top::{Ranking, Top};
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
@@ -22,6 +25,32 @@ struct Collection {
     documents: u64,
     length_mean: f32,
     languages: Vec<Language>,
+}
+
+/// How the length of a segment weighs, in one collection.
+#[derive(Debug, Clone, Copy)]
+pub struct Formula {
+    constant: f32,
+    per_length: f32,
+}
+
+impl Formula {
+    fn of(length_mean: f32) -> Self {
+        Self { constant: K1 * (1.0 - B), per_length: K1 * B / length_mean }
+    }
+
+    /// What a word adds to the score of a segment of this length that has it `count` times. Grows with the count, falls
+    /// with the length.
+    #[inline(always)]
+    pub fn impact(self, weight: f32, count: u32, length: u32) -> f32 {
+        let count = count as f32;
+        weight * count * (K1 + 1.0) / (count + self.constant + self.per_length * length as f32)
+    }
+
+    /// No count and no length has more than this.
+    pub fn impact_max(weight: f32) -> f32 {
+        weight * (K1 + 1.0)
+    }
 }
 
 /// The best k segments for a query's words; a segment must hold every quoted phrase, and at least one word.
@@ -39,25 +68,25 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>
         .zip(&query.words)
         .map(|(found, word)| word.count as f32 * idf(&collection, found.frequency))
         .collect();
-    ranking.ceiling = weights.iter().map(|weight| weight * (K1 + 1.0)).sum();
+    ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
+    // Rare words first, in every block: a score is always the same sum, and what cannot come up is known early.
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by(|left, right| weights[*right].total_cmp(&weights[*left]));
+    // The largest block first: with the best of many segments known, the others are passed over sooner.
+    let mut by_size: Vec<usize> = (0..blocks.len()).collect();
+    by_size.sort_by_key(|at| std::cmp::Reverse(blocks[*at].view.rows()));
+    let formula = Formula::of(collection.length_mean);
     let mut top = Top::new(want.k);
-    let mut scores: Vec<f32> = vec![];
-    for (at, block) in blocks.iter().enumerate() {
+    let mut scores = BlockScores::default();
+    for at in by_size {
         want.stop.check()?;
-        scores.clear();
-        scores.resize(block.view.rows() as usize, 0.0);
-        for (found, weight) in found.iter().zip(&weights) {
-            for (postings, languages) in &found.lists[at] {
-                ranking.scanned += u64::from(postings.frequency);
-                add_scores(block, postings, *languages, *weight, collection.length_mean, &mut scores)?;
-            }
-        }
-        keep_phrases(block, &query, &mut scores)?;
-        for (row, score) in scores.iter().enumerate() {
-            if *score > 0.0 && *score >= top.threshold() && !block.dead.has(row) {
-                top.offer(Scored { score: *score, segment: block.view.segments.get(row) });
-            }
-        }
+        let lists: Vec<RankedList<'_>> = order
+            .iter()
+            .flat_map(|word| found[*word].lists[at].iter().map(|list| (weights[*word], *list)))
+            .map(|(weight, (postings, languages))| RankedList { postings, languages, weight })
+            .collect();
+        let holders = holders(&blocks[at], &query.phrases)?;
+        ranking.scanned += scores.rank(&blocks[at], &lists, formula, holders.as_deref(), (&mut top, want.k))?;
     }
     ranking.hits = top.into_ranking();
     Ok(ranking)
@@ -69,11 +98,9 @@ fn collection(blocks: &[WordsBlock<'_>]) -> Collection {
         documents += u64::from(view.rows());
         length += view.header.sum;
         languages |= view.header.languages;
-        if !dead.is_empty() {
-            for row in (0..view.rows() as usize).filter(|row| dead.has(*row)) {
-                documents -= 1;
-                length -= u64::from(view.lengths.get(row));
-            }
+        for row in dead.rows().take_while(|row| *row < view.rows()) {
+            documents -= 1;
+            length -= u64::from(view.lengths.get(row as usize));
         }
     }
     let length_mean = if length == 0 { 1.0 } else { (length as f64 / documents.max(1) as f64) as f32 };
@@ -109,99 +136,22 @@ fn find<'a>(blocks: &[WordsBlock<'a>], word: &QueryWord) -> Result<Found<'a>> {
     Ok(found)
 }
 
-fn lookup<'a>(block: &WordsBlock<'a>, variant: &Variant) -> Result<Option<TermPostings<'a>>> {
+pub fn lookup<'a>(block: &WordsBlock<'a>, variant: &Variant) -> Result<Option<TermPostings<'a>>> {
     if block.view.header.languages & variant.languages == 0 {
         return Ok(None);
     }
     block.view.lookup(variant.term.as_bytes())
 }
 
+/// Living segments that have the word in one of the languages.
 fn living(block: &WordsBlock<'_>, postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
-    if block.dead.is_empty() && block.view.header.languages & !languages == 0 {
-        return Ok(u64::from(postings.frequency));
-    }
-    let mut count = 0;
-    postings.for_each(block.view.rows(), |document, _| {
-        let alive = !block.dead.has(document as usize);
-        count += u64::from(alive && block.view.language(document).bit() & languages != 0);
-    })?;
-    Ok(count)
-}
-
-fn add_scores(
-    block: &WordsBlock<'_>,
-    postings: &TermPostings<'_>,
-    languages: u64,
-    weight: f32,
-    length_mean: f32,
-    scores: &mut [f32],
-) -> Result<()> {
     let view = &block.view;
-    let every_language = view.header.languages & !languages == 0;
-    let (constant, per_length) = (K1 * (1.0 - B), K1 * B / length_mean);
-    postings.for_each(view.rows(), |document, count| {
-        if every_language || view.language(document).bit() & languages != 0 {
-            let count = count as f32;
-            let norm = constant + per_length * view.lengths.get(document as usize) as f32;
-            scores[document as usize] += weight * count * (K1 + 1.0) / (count + norm);
-        }
-    })
-}
-
-/// Takes away the score of every segment that lacks one of the phrases.
-fn keep_phrases(block: &WordsBlock<'_>, query: &Query, scores: &mut [f32]) -> Result<()> {
-    for phrase in &query.phrases {
-        let mut has = vec![false; scores.len()];
-        for language in Language::of_bits(block.view.header.languages) {
-            for document in documents_with(block, phrase, language)? {
-                has[document as usize] |= block.view.language(document) == language;
-            }
-        }
-        for (score, _) in scores.iter_mut().zip(has).filter(|(_, has)| !has) {
-            *score = 0.0;
-        }
+    let first = Language::of_bits(view.header.languages).next().unwrap_or(DEFAULT);
+    let dead: Vec<u32> = block.dead.rows().take_while(|row| *row < view.rows()).collect();
+    let mut gone = 0;
+    if !dead.is_empty() {
+        let counts = |at: usize| view.language(dead[at]).bit() & languages != 0;
+        postings.for_each_of(dead.len(), |at| dead[at], |at, _| gone += u64::from(counts(at)))?;
     }
-    Ok(())
-}
-
-/// Documents in which the phrase's terms of one language stand in order.
-fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, language: Language) -> Result<Vec<u32>> {
-    let mut lists = vec![];
-    for (distance, variants) in &phrase.words {
-        let Some(variant) = variants.iter().find(|variant| variant.languages & language.bit() != 0) else {
-            return Ok(vec![]);
-        };
-        let Some(postings) = lookup(block, variant)? else { return Ok(vec![]) };
-        lists.push((*distance, postings));
-    }
-    lists.sort_by_key(|(_, postings)| postings.frequency);
-    let mut starts: Option<Vec<(u32, Vec<u32>)>> = None;
-    for (distance, postings) in lists {
-        let known = starts.take();
-        let mut next = vec![];
-        let mut at = 0;
-        postings.for_each_with_positions(block.view.rows(), |document, _, encoded| {
-            let begins = positions_of(encoded).into_iter().filter_map(|position| position.checked_sub(distance));
-            let Some(known) = &known else {
-                next.push((document, begins.collect::<Vec<_>>()));
-                return;
-            };
-            while at < known.len() && known[at].0 < document {
-                at += 1;
-            }
-            if at < known.len() && known[at].0 == document {
-                let kept: Vec<u32> = begins.filter(|begin| known[at].1.binary_search(begin).is_ok()).collect();
-                if !kept.is_empty() {
-                    next.push((document, kept));
-                }
-            }
-        })?;
-        starts = Some(next);
-    }
-    Ok(starts
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(_, starts)| !starts.is_empty())
-        .map(|(document, _)| document)
-        .collect())
+    Ok(u64::from(postings.frequency_in(languages, first)).saturating_sub(gone))
 }

@@ -99,6 +99,82 @@ proptest! {
     }
 }
 
+/// A random number that follows from another (SplitMix64: Steele et al. 2014).
+fn mixed(seed: u64) -> u64 {
+    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Texts in which the first words of the vocabulary are frequent and the last ones rare.
+fn skewed_texts(count: usize, seed: u64) -> Vec<String> {
+    let word = |number: u64| VOCABULARY[(mixed(number).leading_zeros() as usize).min(VOCABULARY.len() - 1)];
+    (0..count as u64)
+        .map(|text| {
+            let start = seed.wrapping_add(text << 8);
+            let words: Vec<&str> = (0..1 + mixed(start) % 9).map(|at| word(start + at + 1)).collect();
+            words.join(" ")
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// With as many hits wanted as there are segments nothing can be passed over: the reference.
+    #[test]
+    fn passing_over_segments_changes_neither_hits_nor_scores_nor_their_order(
+        seed in any::<u64>(),
+        sizes in proptest::collection::vec(prop_oneof![1..40usize, 250..1_500usize], 1..4),
+        dead_share in prop_oneof![Just(0u64), Just(3), Just(40)],
+        query in proptest::collection::vec(0..6usize, 1..6),
+        quoted in any::<bool>(),
+        k in prop_oneof![1..5usize, 5..200usize],
+    ) {
+        let (mut first, mut blocks) = (0, vec![]);
+        for size in sizes {
+            let texts = skewed_texts(size, mixed(seed ^ u64::from(first)));
+            blocks.push(block(first, &texts.iter().map(String::as_str).collect::<Vec<_>>()));
+            first += size as u32;
+        }
+        let dead: Vec<Vec<u8>> = blocks
+            .iter()
+            .map(|value| {
+                let rows = PostingsView::read(value).unwrap().rows() as usize;
+                let mut bits = vec![0u8; if dead_share == 0 { 0 } else { rows.div_ceil(8) }];
+                for row in (0..rows).filter(|row| dead_share > 0 && mixed(seed + *row as u64) % 100 < dead_share) {
+                    bits[row / 8] |= 1 << (row % 8);
+                }
+                bits
+            })
+            .collect();
+        let views: Vec<WordsBlock<'_>> = blocks
+            .iter()
+            .zip(&dead)
+            .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: Dead(dead) })
+            .collect();
+        let mut question: String = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
+        if quoted {
+            question.push_str(" \"zebra yacht\"");
+        }
+        let all = search(&views, &question, None, &Want::best(first as usize + 1)).unwrap();
+        let best = search(&views, &question, None, &Want::best(k)).unwrap();
+        prop_assert_eq!(&best.hits[..], &all.hits[..k.min(all.hits.len())]);
+        prop_assert!(best.scanned <= all.scanned);
+        prop_assert!(best.exact && best.ceiling == all.ceiling);
+    }
+}
+
+#[test]
+fn what_cannot_be_among_the_best_is_not_scored() {
+    let texts = skewed_texts(20_000, 9);
+    let value = block(0, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
+    let scanned = |k| search(&views, &VOCABULARY.join(" "), None, &Want::best(k)).unwrap().scanned;
+    assert!(scanned(10) * 2 < scanned(20_000), "{} of {}", scanned(10), scanned(20_000));
+}
+
 #[test]
 fn quoted_phrases_match_in_order_stop_words_included() {
     let value = block(0, &["the cat of the house", "the house of the cat", "cat house", "to be or not to be"]);

@@ -1,20 +1,17 @@
-import type { Disposal, ServerFacts, Usage, Workspace } from './answers.ts';
-import { formatUsd, sayDuration, toMillionths } from './format.ts';
-import { pay } from './payment.ts';
+import { type DisposalAnswer, FarthingError, type ReadyAnswer } from '../../client/index.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { farthing, payWith, workspaceOf } from './client.ts';
+import { formatPrice, sayDuration } from './format.ts';
 import { forgetPreviews } from './pictures.ts';
-import { checkReceipt } from './receipt.ts';
-import { ask, ServerError } from './server.ts';
 import { keepOpened, type Opened, recallOpened, session } from './session.ts';
-import { type Announced, connectWallet, hasPlayWallet, openPlayWallet } from './wallet.ts';
-
-export const base = ({ id }: Opened) => `/agent/v1/workspaces/${id}`;
+import { type Announced, connectWallet, hasPlayWallet, openPlayWallet, type Wallet } from './wallet.ts';
 
 /** Reads what the server is, and goes on with the workspace of an earlier visit. */
 export async function begin(): Promise<void> {
   await attempt(undefined, async () => {
-    const facts = await ask<ServerFacts>({ path: '/readyz', quiet: true });
+    const facts = await farthing().ready();
     session.set({ facts });
-    if (isPlayMoney(facts) && hasPlayWallet()) session.set({ wallet: await openPlayWallet() });
+    if (isPlayMoney(facts) && hasPlayWallet()) useWallet(await openPlayWallet());
     const opened = recallOpened();
     if (!opened) return;
     session.set({ opened });
@@ -23,43 +20,48 @@ export async function begin(): Promise<void> {
 }
 
 /** Only the local facilitator moves no money: the play wallet is for it alone. */
-export function isPlayMoney({ payment }: ServerFacts): boolean {
+export function isPlayMoney({ payment }: ReadyAnswer): boolean {
   return payment.facilitator.kind === 'local';
 }
 
-export function priceOf({ prices_usd }: ServerFacts, minutes: number): bigint {
-  return toMillionths(prices_usd.workspace) + extensionPrice({ prices_usd }, minutes);
+export function priceOf({ prices_usd }: ReadyAnswer, minutes: number): AtomicAmount {
+  return parseUsd(prices_usd.workspace!) + extensionPrice({ prices_usd }, minutes);
 }
 
-export function extensionPrice({ prices_usd }: Pick<ServerFacts, 'prices_usd'>, minutes: number): bigint {
-  return toMillionths(prices_usd.workspace_minute) * BigInt(minutes);
+export function extensionPrice(
+  { prices_usd }: Pick<ReadyAnswer, 'prices_usd'>,
+  minutes: number,
+): AtomicAmount {
+  return parseUsd(prices_usd.workspace_minute!) * BigInt(minutes);
 }
 
 export function takePlayWallet(): Promise<void> {
-  return attempt('Making a key', async () => session.set({ wallet: await openPlayWallet() }));
+  return attempt('Making a key', async () => useWallet(await openPlayWallet()));
 }
 
 export function takeWallet(wallet: Announced): Promise<void> {
-  return attempt('Asking the wallet', async () => session.set({ wallet: await connectWallet(wallet) }));
+  return attempt('Asking the wallet', async () => useWallet(await connectWallet(wallet)));
 }
 
 export function leaveWallet(): void {
-  session.set({ wallet: undefined });
+  useWallet(undefined);
+}
+
+function useWallet(wallet: Wallet | undefined): void {
+  payWith(wallet);
+  session.set({ wallet });
 }
 
 export function openWorkspace(minutes: number, spendLimit: string): Promise<void> {
   return attempt('Paying', async () => {
     const { facts, wallet } = session.value;
     if (!facts || !wallet) return;
-    const made = await pay<Workspace>({
-      method: 'POST',
-      path: '/agent/v1/workspaces',
-      json: { ttl_minutes: minutes, ...(spendLimit !== '' && { spend_limit_usd: Number(spendLimit) }) },
-      wallet,
-      agreed: priceOf(facts, minutes),
+    const { id, token } = await farthing().workspaces.create({
+      ttlMinutes: minutes,
+      spendLimitUsd: spendLimit === '' ? undefined : spendLimit,
+      maxPriceUsd: formatUsd(priceOf(facts, minutes)),
     });
-    if (made.capability_token === undefined) throw new Error('The workspace came without its token.');
-    const opened = { id: made.id, token: made.capability_token };
+    const opened = { id, token };
     keepOpened(opened);
     session.set({ opened, files: [], said: `The workspace is open for ${minutes} minutes.` });
     await refreshUsage();
@@ -72,16 +74,9 @@ export function extend(minutes: number): Promise<void> {
     if (!facts || !opened) return;
     if (!wallet) throw new Error('Connect a wallet to pay for more time.');
     const agreed = extensionPrice(facts, minutes);
-    await pay<Workspace>({
-      method: 'POST',
-      path: `${base(opened)}/extend`,
-      json: { ttl_minutes: minutes },
-      token: opened.token,
-      wallet,
-      agreed,
-    });
+    await workspaceOf(opened).extend({ ttlMinutes: minutes, maxPriceUsd: formatUsd(agreed) });
     await refreshUsage();
-    session.set({ said: `${minutes} more minutes for ${formatUsd(agreed)} dollars.` });
+    session.set({ said: `${minutes} more minutes for ${formatPrice(agreed)} dollars.` });
   });
 }
 
@@ -90,11 +85,11 @@ export async function refreshUsage(): Promise<void> {
   const { opened } = session.value;
   if (!opened) return;
   try {
-    const usage = await ask<Usage>({ path: `${base(opened)}/usage`, token: opened.token, quiet: true });
+    const usage = await workspaceOf(opened).usage();
     if (session.value.opened?.id !== opened.id) return;
     session.set({ usage, endsAt: performance.now() + usage.ttl_seconds_left * 1000 });
   } catch (error) {
-    if (!(error instanceof ServerError) || error.status !== 401) throw error;
+    if (!(error instanceof FarthingError) || error.status !== 401) throw error;
     if (session.value.opened?.id === opened.id)
       leave('The time of the workspace is over. Its data was destroyed.');
   }
@@ -104,17 +99,31 @@ export function dispose(): Promise<void> {
   return attempt('Destroying', async () => {
     const { opened } = session.value;
     if (!opened) return;
-    const disposal = await ask<Disposal>({ method: 'DELETE', path: base(opened), token: opened.token });
+    const { disposal, doubt } = await disposed(opened);
     leave(undefined);
-    session.set({ disposal, said: 'The workspace is destroyed. Its receipt is shown.' });
-    const check = await checkReceipt(disposal.receipt);
-    session.set({ check, said: `The receipt is ${check.state}.` });
+    session.set({
+      disposal,
+      doubt,
+      said: `The workspace is destroyed. ${doubt ?? 'Its receipt is valid.'}`,
+    });
   });
+}
+
+/** What the server said at the end, and why its receipt proves nothing, if so. */
+async function disposed(opened: Opened): Promise<{ disposal: DisposalAnswer; doubt?: string }> {
+  try {
+    return { disposal: await workspaceOf(opened).dispose() };
+  } catch (error) {
+    const known = error instanceof FarthingError ? error : undefined;
+    const disposal = known?.facts.disposal as DisposalAnswer | undefined;
+    if (!known || !disposal) throw error;
+    return { disposal, doubt: known.detail };
+  }
 }
 
 /** Back to the start; the receipt is forgotten. */
 export function startAgain(): void {
-  session.set({ disposal: undefined, check: undefined, fault: undefined });
+  session.set({ disposal: undefined, doubt: undefined, fault: undefined });
 }
 
 export function dismissFault(): void {
@@ -154,7 +163,8 @@ const USER_REJECTED = 4001;
 export function faultOf(error: unknown): string {
   if ((error as { code?: unknown } | null)?.code === USER_REJECTED)
     return 'The wallet refused to sign. Nothing was paid.';
-  if (error instanceof ServerError && error.status === 402) return `Not paid: ${error.message}`;
+  if (error instanceof FarthingError)
+    return error.status === 402 ? `Not paid: ${error.detail}` : error.detail;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,13 +1,10 @@
-import { base, faultOf, refreshUsage } from './actions.ts';
-import type { IngestAnswer, Job } from './answers.ts';
-import { ask, ServerError } from './server.ts';
+import { FarthingError, type IngestProgress } from '../../client/index.ts';
+import { faultOf, refreshUsage } from './actions.ts';
+import { workspaceOf } from './client.ts';
 import { type FileEntry, type Opened, session } from './session.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;
-const POLL_FIRST_MS = 150;
-const POLL_MAX_MS = 1500;
-const ENDED = ['searchable', 'failed', 'cancelled'];
 
 const queue: { entry: FileEntry; file: File; opened: Opened }[] = [];
 let running = 0;
@@ -43,39 +40,23 @@ async function lane(): Promise<void> {
 
 async function ingest(key: number, file: File, opened: Opened): Promise<void> {
   change(key, { state: 'sending' });
+  let stage = 'sending';
+  const onProgress = (progress: IngestProgress) => {
+    stage = progress.stage;
+    change(key, { state: stage, progress: progress.stage === 'sending' ? 0 : progress.progress });
+  };
   try {
-    const form = new FormData();
-    form.set('file', file, file.name);
-    const { item, job, duplicate } = await ask<IngestAnswer>({
-      method: 'POST',
-      path: `${base(opened)}/ingest`,
-      token: opened.token,
-      form,
-      note: file.name,
-    });
-    if (duplicate) return change(key, { state: 'duplicate', progress: 1, item, job });
-    change(key, { state: job.state, progress: job.progress, item, job });
-    await follow(key, job, opened);
+    const { item, duplicate } = await workspaceOf(opened).ingest(file, { onProgress });
+    const state = duplicate ? 'duplicate' : item.state;
+    change(key, { state, progress: 1, segments: item.segments });
+    session.set({ said: `${file.name} is ${duplicate ? 'there already' : state}.` });
+    await refreshUsage();
   } catch (error) {
-    change(key, { state: 'refused', why: faultOf(error) });
+    if (session.value.opened?.id !== opened.id) return;
+    const isStage = error instanceof FarthingError && (stage === 'failed' || stage === 'cancelled');
+    change(key, { state: isStage ? stage : 'refused', why: faultOf(error) });
     session.set({ said: `${file.name} was refused: ${faultOf(error)}` });
   }
-}
-
-async function follow(key: number, first: Job, opened: Opened): Promise<void> {
-  let job = first;
-  for (let pause = POLL_FIRST_MS; !ENDED.includes(job.state); pause = Math.min(pause * 1.3, POLL_MAX_MS)) {
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    if (session.value.opened?.id !== opened.id) return;
-    const path = `${base(opened)}/jobs/${job.id}`;
-    job = await ask<Job>({ path, token: opened.token, quiet: true });
-    change(key, { state: job.state, progress: job.progress, job, why: job.error?.detail });
-  }
-  const { name } = session.value.files.find((entry) => entry.key === key) ?? { name: 'A file' };
-  session.set({ said: `${name} is ${job.state}.` });
-  await refreshUsage().catch((error: unknown) => {
-    if (!(error instanceof ServerError)) throw error;
-  });
 }
 
 function change(key: number, changes: Partial<FileEntry>): void {

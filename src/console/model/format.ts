@@ -1,19 +1,11 @@
+import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
+
 /** Figures as people read them. */
 
-const MILLIONTHS = 1_000_000n;
-
-/** A decimal string of dollars as millionths. */
-export function toMillionths(usd: string): bigint {
-  const [whole = '0', fraction = ''] = usd.split('.');
-  return BigInt(whole) * MILLIONTHS + BigInt(fraction.padEnd(6, '0').slice(0, 6));
-}
-
-/** At least two decimals, no more than there are. */
-export function formatUsd(millionths: bigint): string {
-  const fraction = String(millionths % MILLIONTHS)
-    .padStart(6, '0')
-    .replace(/0{1,4}$/, '');
-  return `${millionths / MILLIONTHS}.${fraction}`;
+/** Dollars with two decimals at least, and no more than there are. */
+export function formatPrice(amount: AtomicAmount): string {
+  const [whole, fraction = ''] = formatUsd(amount).split('.');
+  return `${whole}.${fraction.padEnd(2, '0')}`;
 }
 
 export function formatBytes(bytes: number): string {

@@ -1,7 +1,7 @@
-import { base, faultOf, refreshUsage } from './actions.ts';
-import type { Family, Hit, SearchAnswer } from './answers.ts';
-import { previewOf, toBase64 } from './pictures.ts';
-import { ask, send } from './server.ts';
+import type { Family, Hit } from '../../client/index.ts';
+import { faultOf, refreshUsage } from './actions.ts';
+import { workspaceOf } from './client.ts';
+import { previewOf } from './pictures.ts';
 import { type Asked, type QueryPicture, session } from './session.ts';
 
 export interface SearchOptions {
@@ -47,18 +47,12 @@ export async function moreLike(hit: Hit): Promise<void> {
   await run({ query, picture });
 }
 
-async function pictureOf({ item, locator }: Hit): Promise<QueryPicture | undefined> {
+async function pictureOf(hit: Hit): Promise<QueryPicture | undefined> {
   const { opened } = session.value;
   if (!opened) return undefined;
-  const picture = await previewOf({
-    workspace: opened.id,
-    token: opened.token,
-    item: item.id,
-    page: locator.page,
-    timeS: locator.time_s,
-  });
+  const picture = await previewOf(opened, hit);
   // An address of its own: the preview's may be freed while this one is still shown.
-  return picture && { blob: picture.blob, name: item.name, address: URL.createObjectURL(picture.blob) };
+  return picture && { blob: picture.blob, name: hit.item.name, address: URL.createObjectURL(picture.blob) };
 }
 
 async function run(asked: Asked): Promise<void> {
@@ -69,20 +63,13 @@ async function run(asked: Asked): Promise<void> {
   running = mine;
   session.set({ searching: true, fault: undefined });
   try {
-    const json = {
-      ...(asked.query !== '' && { query: asked.query }),
-      ...(asked.picture && { image_b64: await toBase64(asked.picture.blob) }),
-      ...(options.families.length > 0 && { families: options.families }),
-      k: options.k,
-    };
     const started = performance.now();
-    const answer = await ask<SearchAnswer>({
-      method: 'POST',
-      path: `${base(opened)}/search`,
-      token: opened.token,
-      json,
+    const answer = await workspaceOf(opened).search({
+      query: asked.query || undefined,
+      image: asked.picture?.blob,
+      families: options.families.length > 0 ? options.families : undefined,
+      k: options.k,
       signal: mine.signal,
-      note: asked.query || asked.picture?.name,
     });
     if (running !== mine || session.value.opened?.id !== opened.id) return;
     const found = answer.hits.length === 1 ? 'one hit' : `${answer.hits.length} hits`;
@@ -102,7 +89,5 @@ async function run(asked: Asked): Promise<void> {
 export async function contentOf(item: string): Promise<string> {
   const { opened } = session.value;
   if (!opened) throw new Error('No workspace is open.');
-  const response = await send({ path: `${base(opened)}/items/${item}/content`, token: opened.token });
-  if (!response.ok) throw new Error('The file is gone.');
-  return URL.createObjectURL(await response.blob());
+  return URL.createObjectURL(await workspaceOf(opened).content(item));
 }

@@ -1,5 +1,4 @@
-import type { Disposal, Item, Job, SearchAnswer, ServerFacts, Usage } from './answers.ts';
-import type { ReceiptCheck } from './receipt.ts';
+import type { DisposalAnswer, ReadyAnswer, SearchAnswer, UsageAnswer } from '../../client/index.ts';
 import { Store } from './store.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -16,8 +15,8 @@ export interface FileEntry {
   /** `sending`, a state of its job, `refused` or `duplicate`. */
   readonly state: string;
   readonly progress: number;
-  readonly item?: Item;
-  readonly job?: Job;
+  /** Of a searchable one. */
+  readonly segments?: number;
   readonly why?: string;
 }
 
@@ -41,10 +40,10 @@ export interface SearchState {
 }
 
 export interface Session {
-  readonly facts?: ServerFacts;
+  readonly facts?: ReadyAnswer;
   readonly wallet?: Wallet;
   readonly opened?: Opened;
-  readonly usage?: Usage;
+  readonly usage?: UsageAnswer;
   /** `performance.now()` at which the rented time is over. */
   readonly endsAt?: number;
   readonly files: readonly FileEntry[];
@@ -52,8 +51,9 @@ export interface Session {
   readonly picture?: QueryPicture;
   readonly searching: boolean;
   readonly search?: SearchState;
-  readonly disposal?: Disposal;
-  readonly check?: ReceiptCheck;
+  readonly disposal?: DisposalAnswer;
+  /** Why the receipt proves nothing; absent when it was verified. */
+  readonly doubt?: string;
   /** What is being done right now and holds the buttons. */
   readonly busy?: string;
   readonly fault?: string;

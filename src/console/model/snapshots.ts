@@ -1,4 +1,3 @@
-import { ask } from './server.ts';
 import { Store } from './store.ts';
 
 /** What the operator's port answers, as far as the page draws it. */
@@ -26,6 +25,8 @@ export interface Snapshot {
     readonly active_workspaces: number;
     readonly counted_all: boolean;
   };
+  /** Samples of the probe's metrics; empty where none runs. */
+  readonly recall_probe: readonly ProbeSample[];
   readonly memory_bytes: number;
   readonly uptime_s: number;
   readonly traffic: {
@@ -34,6 +35,22 @@ export interface Snapshot {
     readonly by_route: readonly { readonly route: string; readonly count: number }[];
     readonly search_latency: readonly (readonly [edgeMs: number, count: number])[];
   };
+}
+
+export interface ProbeSample {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** What `farthing doctor` says, of the server that runs. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warning' | 'problem';
+  readonly found: string;
+  readonly remedy?: string;
 }
 
 /** One point of every curve. Null where nothing happened. */
@@ -47,15 +64,20 @@ export interface Point {
   readonly encoding: number;
   readonly reading: number;
   readonly usd: number;
+  /** The worst share that the probe tells. */
+  readonly recall: number | null;
 }
 
 export interface Watch {
   readonly snapshot?: Snapshot;
+  readonly findings?: readonly Finding[];
   readonly points: readonly Point[];
   readonly fault?: string;
 }
 
 const POLL_MS = 2_000;
+/** It looks at the host, which seldom changes: every five minutes. */
+const DOCTOR_ROUNDS = 150;
 /** Ten minutes. */
 const POINTS_MAX = 300;
 
@@ -63,15 +85,27 @@ export const watch = new Store<Watch>({ points: [] });
 
 /** Asks again and again while the page can be seen. */
 export async function keepWatching(): Promise<void> {
-  for (;;) {
+  for (let round = 0; ; round++) {
     if (document.visibilityState === 'visible') await look();
+    if (round % DOCTOR_ROUNDS === 0) void askDoctor();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
+async function ask<T>(path: string): Promise<T> {
+  const response = await fetch(path, { cache: 'no-store', credentials: 'omit' });
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  return (await response.json()) as T;
+}
+
+async function askDoctor(): Promise<void> {
+  const answer = await ask<{ findings: readonly Finding[] }>('/doctor.json').catch(() => undefined);
+  if (answer) watch.set({ findings: answer.findings });
+}
+
 async function look(): Promise<void> {
   try {
-    const snapshot = await ask<Snapshot>({ path: '/snapshot.json', quiet: true });
+    const snapshot = await ask<Snapshot>('/snapshot.json');
     const { snapshot: before, points } = watch.value;
     const at = Date.now() / 1000;
     const point = pointOf(at, snapshot, before, at - (points.at(-1)?.at ?? at));
@@ -97,7 +131,13 @@ function pointOf(at: number, now: Snapshot, before: Snapshot | undefined, second
     encoding: queues.encoding.queries + queues.encoding.ingest,
     reading: queues.reading.queries + queues.reading.opening + queues.reading.extracting,
     usd: Number(revenue.settled?.usd ?? 0),
+    recall: recallOf(now),
   };
+}
+
+function recallOf({ recall_probe }: Snapshot): number | null {
+  const shares = recall_probe.filter(({ type, value }) => type === 'gauge' && value >= 0 && value <= 1);
+  return shares.length === 0 ? null : Math.min(...shares.map(({ value }) => value));
 }
 
 type Buckets = Snapshot['traffic']['search_latency'];

@@ -1,4 +1,4 @@
-import type { Family } from '../model/answers.ts';
+import type { Family } from '../../domain/family.ts';
 
 /** The families in words for people. */
 export const FAMILY_WORDS: Readonly<Record<Family, string>> = {

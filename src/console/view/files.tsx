@@ -78,11 +78,11 @@ export function Files() {
 }
 
 function FileRow({ file }: { file: FileEntry }) {
-  const { name, bytes, state, progress, job, why } = file;
+  const { name, bytes, state, progress, segments: count, why } = file;
   const reached = state === 'duplicate' ? STAGES.length : STAGES.indexOf(state) + 1;
   const bad = state === 'failed' || state === 'refused';
   const segments =
-    state === 'searchable' && job ? `, ${job.segments} ${job.segments === 1 ? 'segment' : 'segments'}` : '';
+    state === 'searchable' && count !== undefined ? `, ${count} ${count === 1 ? 'segment' : 'segments'}` : '';
   return (
     <li class="file" data-bad={bad} data-state={state}>
       <span class="file-name" title={name}>

@@ -1,6 +1,6 @@
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Hit } from '../model/answers.ts';
+import type { Hit } from '../../client/index.ts';
 import { formatClock, formatShare } from '../model/format.ts';
 import { previewOf } from '../model/pictures.ts';
 import { moreLike } from '../model/search.ts';
@@ -81,14 +81,7 @@ function Thumbnail({ hit, words }: Pick<HitCardProps, 'hit' | 'words'>) {
     if (!place.current || !opened) return;
     let gone = false;
     const load = async () => {
-      const { page, time_s: timeS } = locator;
-      const picture = await previewOf({
-        workspace: opened.id,
-        token: opened.token,
-        item: item.id,
-        page,
-        timeS,
-      });
+      const picture = await previewOf(opened, hit);
       if (!gone) setAddress(picture?.address ?? null);
     };
     const watch = new IntersectionObserver(
@@ -104,7 +97,7 @@ function Thumbnail({ hit, words }: Pick<HitCardProps, 'hit' | 'words'>) {
       gone = true;
       watch.disconnect();
     };
-  }, [item.id, locator]);
+  }, [hit]);
   if (address === null && hit.snippet !== undefined) return <Snippet text={hit.snippet} words={words} />;
   return (
     <span

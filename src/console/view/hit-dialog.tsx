@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Hit } from '../../client/index.ts';
 import { faultOf } from '../model/actions.ts';
-import type { Hit } from '../model/answers.ts';
 import { formatBytes, formatShare } from '../model/format.ts';
 import { previewOf } from '../model/pictures.ts';
 import { contentOf, moreLike } from '../model/search.ts';
@@ -65,7 +65,8 @@ export function HitDialog({ hit, words, onClose }: HitDialogProps) {
 }
 
 /** The page or picture; a video plays from the moment that was found. */
-function Large({ hit: { item, locator } }: { hit: Hit }) {
+function Large({ hit }: { hit: Hit }) {
+  const { item, locator } = hit;
   const [address, setAddress] = useState<string>();
   const isVideo = item.media_type.startsWith('video/');
   useEffect(() => {
@@ -74,11 +75,8 @@ function Large({ hit: { item, locator } }: { hit: Hit }) {
     let gone = false;
     let mine: string | undefined;
     const load = async () => {
-      const { page, time_s: timeS } = locator;
       if (isVideo) mine = await contentOf(item.id);
-      const small = isVideo
-        ? undefined
-        : await previewOf({ workspace: opened.id, token: opened.token, item: item.id, page, timeS });
+      const small = isVideo ? undefined : await previewOf(opened, hit);
       if (gone && mine) URL.revokeObjectURL(mine);
       else setAddress(mine ?? small?.address);
     };
@@ -87,7 +85,7 @@ function Large({ hit: { item, locator } }: { hit: Hit }) {
       gone = true;
       if (mine) URL.revokeObjectURL(mine);
     };
-  }, [item.id, locator, isVideo]);
+  }, [hit, isVideo]);
   if (address === undefined) return <div class="large" data-state="loading" />;
   if (isVideo) {
     const { time_s: start = 0 } = locator;

@@ -4,6 +4,7 @@ import { type Snapshot, watch } from '../model/snapshots.ts';
 import { useStore } from '../model/store.ts';
 import { Chart, type Curve } from './chart.tsx';
 import { CoinIcon } from './icons.tsx';
+import { Doctor, Probe } from './operate-findings.tsx';
 import { ThemeButton } from './theme-button.tsx';
 
 const LATENCY: readonly Curve[] = [
@@ -28,9 +29,13 @@ const REVENUE: readonly Curve[] = [
   { name: 'Settled', unit: 'USD', colour: '--bronze', of: ({ usd }) => usd, decimals: 4 },
 ];
 
+const RECALL: readonly Curve[] = [
+  { name: 'Recall', unit: '', colour: '--good', of: ({ recall }) => recall, decimals: 4 },
+];
+
 /** What the server is doing, for its operator. Read alone: nothing can be changed here. */
 export function Operate() {
-  const { snapshot, points, fault } = useStore(watch);
+  const { snapshot, points, findings, fault } = useStore(watch);
   return (
     <>
       <header class="top">
@@ -61,7 +66,14 @@ export function Operate() {
           <Panel title={snapshot?.payment.facilitator.kind === 'local' ? 'Revenue (play money)' : 'Revenue'}>
             <Chart points={points} curves={REVENUE} />
           </Panel>
+          {snapshot && snapshot.recall_probe.length > 0 && (
+            <Panel title="Recall probe">
+              <Chart points={points} curves={RECALL} />
+              <Probe samples={snapshot.recall_probe} />
+            </Panel>
+          )}
           {snapshot && <Tables snapshot={snapshot} />}
+          <Doctor findings={findings} />
         </div>
       </main>
     </>

@@ -1,16 +1,22 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DisposalAnswer } from '../../client/index.ts';
 import { startAgain } from '../model/actions.ts';
-import type { Disposal, Kept } from '../model/answers.ts';
 import { formatBytes, formatTime } from '../model/format.ts';
-import type { ReceiptCheck } from '../model/receipt.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
 import { SealIcon } from './icons.tsx';
 
+/** What the server still has of an ended workspace. */
+interface Kept {
+  readonly what: string;
+  readonly why: string;
+  readonly until: string | null;
+}
+
 /** The end of a workspace: what was destroyed, signed, and checked in this browser. */
-export function Receipt({ disposal }: { disposal: Disposal }) {
-  const { check } = useStore(session);
+export function Receipt({ disposal }: { disposal: DisposalAnswer }) {
+  const { doubt } = useStore(session);
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   const { claims } = disposal;
@@ -19,7 +25,7 @@ export function Receipt({ disposal }: { disposal: Disposal }) {
       <h1 tabIndex={-1} ref={title}>
         Disposal receipt
       </h1>
-      <Verdict check={check} />
+      <Verdict doubt={doubt} />
       <dl>
         <Claim name="Workspace" value={<code class="whole">{String(claims.workspace)}</code>} />
         <Claim name="Created" value={formatTime(claims.created_at)} />
@@ -50,16 +56,13 @@ export function Receipt({ disposal }: { disposal: Disposal }) {
   );
 }
 
-function Verdict({ check }: { check: ReceiptCheck | undefined }) {
-  if (!check) return <p class="verdict">Checking the signature…</p>;
-  const words =
-    check.state === 'valid'
-      ? `The signature is good, checked in this browser with key ${check.kid.slice(0, 12)}….`
-      : check.why;
+function Verdict({ doubt }: { doubt: string | undefined }) {
   return (
-    <p class="verdict" data-state={check.state}>
+    <p class="verdict" data-state={doubt === undefined ? 'valid' : 'invalid'}>
       <SealIcon />
-      <span>{words}</span>
+      <span>
+        {doubt ?? 'The signature is good, checked in this browser with the key that the server publishes.'}
+      </span>
     </p>
   );
 }

@@ -1,5 +1,5 @@
+import { calls } from '../model/calls.ts';
 import { formatMs } from '../model/format.ts';
-import { calls } from '../model/server.ts';
 import { useStore } from '../model/store.ts';
 
 /** What the page asked of the server: whoever writes an agent sees what it has to send. */

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Hit } from '../model/answers.ts';
+import type { Hit } from '../../client/index.ts';
 import { formatMs } from '../model/format.ts';
 import { type SearchState, session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';

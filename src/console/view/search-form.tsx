@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FAMILIES, type Family } from '../model/answers.ts';
+import { FAMILIES, type Family } from '../../domain/family.ts';
 import { dropPicture, search, setOptions, takePicture } from '../model/search.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { ReadyAnswer } from '../../client/index.ts';
 import { isPlayMoney, openWorkspace, priceOf, takePlayWallet, takeWallet } from '../model/actions.ts';
-import type { ServerFacts } from '../model/answers.ts';
-import { formatUsd, shortAddress } from '../model/format.ts';
+import { formatPrice, shortAddress } from '../model/format.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
 import { announced } from '../model/wallet.ts';
@@ -33,12 +33,12 @@ export function Start() {
   );
 }
 
-function Order({ facts }: { facts: ServerFacts }) {
+function Order({ facts }: { facts: ReadyAnswer }) {
   const { wallet, busy } = useStore(session);
   const { min, max } = facts.workspace_minutes;
   const [minutes, setMinutes] = useState(Math.min(Math.max(15, min), max));
   const [limit, setLimit] = useState('');
-  const price = formatUsd(priceOf(facts, minutes));
+  const price = formatPrice(priceOf(facts, minutes));
   const offered = MINUTES_OFFERED.filter((offer) => offer >= min && offer <= max);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -114,7 +114,7 @@ function Order({ facts }: { facts: ServerFacts }) {
   );
 }
 
-function WalletStep({ facts }: { facts: ServerFacts }) {
+function WalletStep({ facts }: { facts: ReadyAnswer }) {
   const { wallet, busy } = useStore(session);
   const { list } = useStore(announced);
   const play = isPlayMoney(facts);

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { extend, extensionPrice, refreshUsage, sayTimeLeft } from '../model/actions.ts';
-import { formatClock, formatUsd } from '../model/format.ts';
+import { formatClock, formatPrice } from '../model/format.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
 
@@ -13,7 +13,7 @@ export function Time() {
   const { endsAt, facts, wallet, busy } = useStore(session);
   const [minutes, setMinutes] = useState(STEPS[0]!);
   const left = useSecondsLeft(endsAt);
-  const price = facts && formatUsd(extensionPrice(facts, minutes));
+  const price = facts && formatPrice(extensionPrice(facts, minutes));
   const submit = (event: Event) => {
     event.preventDefault();
     void extend(minutes);

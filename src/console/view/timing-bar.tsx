@@ -1,4 +1,4 @@
-import type { Timing } from '../model/answers.ts';
+import type { Timing } from '../../client/index.ts';
 import { formatMs } from '../model/format.ts';
 
 /** Where a search's milliseconds went: one bar, and the same in words. */

@@ -1,6 +1,8 @@
+import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Route } from '../route.ts';
+import type { Operation, Route } from '../route.ts';
+import { McpAnswerSchema, McpRequestSchema } from '../schemas/mcp.ts';
 
 /** Answers one MCP request in the words of the web platform. */
 export type McpAnswer = (request: Request, left: AbortSignal) => Promise<Response>;
@@ -13,12 +15,50 @@ const ARRAY = 0x5b;
 /** They belong to the connection; the body is whole by now. */
 const HOP_BY_HOP = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
 
+/** What the transport understands: a client that takes anything takes both. */
+const ACCEPT = 'application/json, text/event-stream';
+
+const OPERATION: Operation = {
+  operationId: 'mcp',
+  summary:
+    'The tools over MCP (streamable HTTP, answered in JSON); each is paid for as the request that it stands for',
+  tag: 'Service',
+  parameters: [
+    {
+      name: 'workspace',
+      in: 'query',
+      description: 'Id of the workspace that the tools work in; its token comes as the bearer token.',
+      schema: Type.String(),
+    },
+  ],
+  requestBody: {
+    schema: McpRequestSchema,
+    required: true,
+    example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  },
+  success: { status: 200, description: 'The answer to the message.', schema: McpAnswerSchema },
+  also: [
+    { status: 202, description: 'A notification was taken.' },
+    ...[
+      [400, 'A message that cannot be understood.'],
+      [406, 'The client takes neither of the media types.'],
+      [415, 'The message is not JSON.'],
+    ].map(([status, description]) => ({
+      status: Number(status),
+      description: String(description),
+      schema: McpAnswerSchema,
+    })),
+  ],
+  errors: [408, 413, 503],
+};
+
 /** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
 export function mcpRoute(answer: McpAnswer, bodyBytesMax: number): Route {
   const running = { calls: 0, bytes: 0 };
   return {
     method: 'POST',
     path: '/mcp',
+    operation: OPERATION,
     handle: async (exchange) => {
       const bytes = Math.min(Number(exchange.header('content-length') ?? bodyBytesMax), bodyBytesMax);
       if (running.calls >= CALLS_MAX || running.bytes + bytes > BYTES_MAX)
@@ -46,9 +86,12 @@ async function readRequest({ head, body }: Exchange, bodyBytesMax: number): Prom
   // Each message of a batch would be a request of its own: one could be hundreds.
   if (bytes.find((byte) => byte > 0x20) === ARRAY)
     throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
+  const headers = new Headers([...head.headers].filter(([name]) => !HOP_BY_HOP.has(name)));
+  // Every answer is JSON: who takes that need not name the stream that there never is.
+  if (/\*\/\*|application\/json|^$/.test(headers.get('accept') ?? '')) headers.set('accept', ACCEPT);
   return new Request(`http://mcp${head.path}${head.query === '' ? '' : `?${head.query}`}`, {
     method: 'POST',
-    headers: [...head.headers].filter(([name]) => !HOP_BY_HOP.has(name)),
+    headers,
     body: new Uint8Array(bytes),
   });
 }

@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox';
 import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, JobSchema } from './items.ts';
+import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
 import {
   BoundSchema,
@@ -47,6 +48,8 @@ export const COMPONENTS: readonly TObject[] = [
   ReadinessSchema,
   JwksSchema,
   DescriptionSchema,
+  McpRequestSchema,
+  McpAnswerSchema,
 ];
 
 /** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */

@@ -3,7 +3,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { concat, createTestClient, http, pad, parseAbi, publicActions, walletActions } from 'viem';
+import {
+  concat,
+  createTestClient,
+  encodeFunctionData,
+  getCreate2Address,
+  type Hex,
+  http,
+  pad,
+  parseAbi,
+  publicActions,
+  walletActions,
+  zeroHash,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
@@ -13,13 +25,18 @@ import type { Teardown } from '../fixture.ts';
 
 const TOKEN = readContract('UsdCoin');
 const WALLET = readContract('ContractWallet');
+const FACTORY = readContract('WalletFactory');
+const MULTICALL = readContract('TryAggregate');
+/** Where Multicall3 lies on every chain (github.com/mds1/multicall3). */
+const MULTICALL_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11';
+const FACTORY_ABI = parseAbi(['function deploy(address owner) returns (address)']);
 const ABI = parseAbi([
   'function mint(address to, uint256 value)',
   'function balanceOf(address owner) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ]);
 
-function readContract(name: string): { readonly bytecode: `0x${string}` } {
+function readContract(name: string): { readonly bytecode: Hex } {
   return JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
 }
 
@@ -51,9 +68,21 @@ export interface Chain {
   inputOf(transaction: string): Promise<`0x${string}`>;
   /** Deploys a contract wallet (ERC-1271). @returns its address */
   deployWallet(owner: `0x${string}`): Promise<`0x${string}`>;
+  /** Deploys a factory of contract wallets that exist once somebody deploys them (ERC-6492). */
+  deployFactory(): Promise<WalletFactory>;
+  isDeployed(address: string): Promise<boolean>;
   /** Sends the call as a stranger, and waits until it is in a block. */
   send(data: `0x${string}`): Promise<`0x${string}`>;
-  facilitator(): Promise<ChainFacilitator>;
+  /** `factories`: those whose wallets the facilitator deploys when they first pay. */
+  facilitator(factories?: readonly Hex[]): Promise<ChainFacilitator>;
+}
+
+export interface WalletFactory {
+  readonly address: Hex;
+  /** Where the owner's wallet is or will be. */
+  walletOf(owner: Hex): Hex;
+  /** The call that deploys it. */
+  deployment(owner: Hex): Hex;
 }
 
 export interface ChainFacilitator {
@@ -77,10 +106,16 @@ export async function startChain(t: Teardown): Promise<Chain> {
     const { status } = await client.waitForTransactionReceipt({ hash });
     if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
   };
-  const deployed = await client.sendTransaction({ account: stranger!, data: TOKEN.bytecode });
-  const { contractAddress } = await client.waitForTransactionReceipt({ hash: deployed });
-  const bytecode = await client.getCode({ address: contractAddress! });
-  await client.setCode({ address, bytecode: bytecode! });
+  const deploy = async (data: Hex) => {
+    const hash = await client.sendTransaction({ account: stranger!, data });
+    return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
+  };
+  const put = async (bytecode: Hex, at: Hex) => {
+    const code = await client.getCode({ address: await deploy(bytecode) });
+    await client.setCode({ address: at, bytecode: code! });
+  };
+  await put(TOKEN.bytecode, address);
+  await put(MULTICALL.bytecode, MULTICALL_ADDRESS);
   return {
     url,
     mint: async (to, value) =>
@@ -104,27 +139,41 @@ export async function startChain(t: Teardown): Promise<Chain> {
       }),
     inputOf: async (transaction) =>
       (await client.getTransaction({ hash: transaction as `0x${string}` })).input,
-    deployWallet: async (owner) => {
-      const data = concat([WALLET.bytecode, pad(owner)]);
-      const hash = await client.sendTransaction({ account: stranger!, data });
-      return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
+    deployWallet: (owner) => deploy(concat([WALLET.bytecode, pad(owner)])),
+    deployFactory: async () => {
+      const factory = await deploy(FACTORY.bytecode);
+      return {
+        address: factory,
+        walletOf: (owner) =>
+          getCreate2Address({
+            from: factory,
+            salt: zeroHash,
+            bytecode: concat([WALLET.bytecode, pad(owner)]),
+          }),
+        deployment: (owner) =>
+          encodeFunctionData({ abi: FACTORY_ABI, functionName: 'deploy', args: [owner] }),
+      };
     },
+    isDeployed: async (wallet) => (await client.getCode({ address: wallet as Hex })) !== undefined,
     send: async (data) => {
       const hash = await client.sendTransaction({ account: stranger!, to: address, data });
       await included(hash);
       return hash;
     },
-    facilitator: async () => {
+    facilitator: async (factories = []) => {
       const key = generatePrivateKey();
       await client.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 20n });
-      return startFacilitator(t, url, key);
+      return startFacilitator(t, { RPC_URL: url, PRIVATE_KEY: key, WALLET_FACTORIES: factories.join(',') });
     },
   };
 }
 
-async function startFacilitator(t: Teardown, rpcUrl: string, key: string): Promise<ChainFacilitator> {
+async function startFacilitator(
+  t: Teardown,
+  settings: Readonly<Record<string, string>>,
+): Promise<ChainFacilitator> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'facilitator-process.ts')], {
-    env: { PATH: process.env.PATH, RPC_URL: rpcUrl, PRIVATE_KEY: key },
+    env: { PATH: process.env.PATH, ...settings },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   endWith(t, child);

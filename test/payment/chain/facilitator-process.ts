@@ -9,8 +9,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 
 /**
- * A real facilitator in a process of its own, made of the protocol's packages, in front of a real chain. Environment: RPC_URL and
- * PRIVATE_KEY; prints its address as one line of JSON. `POST /behave {"settle": "drops_after"}` makes the next settlements lose
+ * A real facilitator in a process of its own, made of the protocol's packages, in front of a real chain. Environment: RPC_URL,
+ * PRIVATE_KEY and WALLET_FACTORIES (whose contract wallets it deploys, ERC-6492); prints its address as one line of JSON. `POST /behave {"settle": "drops_after"}` makes the next settlements lose
  * their answers after the money moved.
  */
 
@@ -31,7 +31,13 @@ const signer = toFacilitatorEvmSigner({
   getCode: (args) => client.getCode(args),
 });
 const facilitator = new x402Facilitator();
-registerExactEvmScheme(facilitator, { signer, networks: 'eip155:8453' });
+registerExactEvmScheme(facilitator, {
+  signer,
+  networks: 'eip155:8453',
+  eip6492AllowedFactories: (process.env.WALLET_FACTORIES ?? '')
+    .split(',')
+    .filter((address) => address !== ''),
+});
 let settling: 'none' | 'drops_after' = 'none';
 
 interface Asked {

@@ -17,7 +17,15 @@ function pageOf(bytes: Buffer, random: Random): number {
 function futureBlock(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
   const blocks: number[] = [];
   for (let at = bytes.indexOf('FTHB'); at !== -1; at = bytes.indexOf('FTHB', at + 4)) blocks.push(at);
-  bytes.writeUInt16LE(2 + random.below(60_000), random.pick(blocks)! + 4);
+  bytes.writeUInt16LE(100 + random.below(60_000), random.pick(blocks)! + 4);
+  return bytes;
+}
+
+/** Sets the version of the whole index, wherever a page has it: the record's key with its four bytes behind it. */
+function futureFormat(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
+  const version = 100 + random.below(60_000);
+  for (let at = bytes.indexOf('format'); at !== -1; at = bytes.indexOf('format', at + 1))
+    bytes.writeUInt32LE(version, at + 'format'.length);
   return bytes;
 }
 
@@ -55,5 +63,6 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     for (const page of [0, PAGE]) bytes.writeUInt32LE(2 + random.below(100), page + 20);
     return bytes;
   },
+  'a future version of the index': futureFormat,
   'a future version of a block': futureBlock,
 };

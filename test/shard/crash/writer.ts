@@ -59,7 +59,7 @@ async function write(): Promise<void> {
     const slot = random.below(TENANTS);
     const tenant = `ws_${slot}_${generations[slot]}`;
     const choice = random.next();
-    if (choice < 0.02) {
+    if (choice < 0.03) {
       // Its name is not used again, as no workspace's is.
       generations[slot] = `${seed}_${++serial}`;
       await said(`dispose ${tenant}`, () => tenants.dispose(tenant));

@@ -1,0 +1,39 @@
+//! Files: Landlock leaves what lies below a few folders, for reading only.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope,
+    path_beneath_rules,
+};
+
+use super::threads::{restrict_other_threads, restrict_this_thread};
+use super::{Protection, last_error};
+
+pub fn restrict(readable: &[String]) -> Protection {
+    let ruleset = match ruleset(readable) {
+        Ok(Some(ruleset)) => ruleset,
+        Ok(None) => return Protection::Unavailable("this kernel has no Landlock".into()),
+        Err(error) => return Protection::Unavailable(error),
+    };
+    let others = restrict_other_threads(&ruleset);
+    if restrict_this_thread(ruleset.as_raw_fd()) != 0 {
+        return Protection::Unavailable(last_error("landlock_restrict_self"));
+    }
+    others.map_or_else(Protection::Partial, |()| Protection::Enforced)
+}
+
+/// Everything that the kernel can forbid is forbidden, but reading files below `readable`.
+fn ruleset(readable: &[String]) -> Result<Option<OwnedFd>, String> {
+    let build = || -> Result<Option<OwnedFd>, landlock::RulesetError> {
+        Ok(Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(ABI::V9))?
+            .handle_access(AccessNet::from_all(ABI::V9))?
+            .scope(Scope::from_all(ABI::V9))?
+            .create()?
+            .add_rules(path_beneath_rules(readable, AccessFs::ReadFile))?
+            .into())
+    };
+    build().map_err(|error| error.to_string())
+}

@@ -1,0 +1,262 @@
+//! The part of a passage that shows why it was found, and where words of the query stand in it.
+
+use unicode_normalization::char::is_combining_mark;
+
+use crate::words::analysis::is_unspaced;
+
+/// A snippet's length in UTF-16 units: enough to see why a passage was found.
+const LENGTH: usize = 320;
+/// Text before the first word that was found.
+const LEAD: usize = 60;
+/// Words of a query that are looked for, and places of them that are told.
+const WORDS_MAX: usize = 64;
+const HIGHLIGHTS_MAX: usize = 64;
+/// A word is also found with another ending: at least so many letters are the same, at most so many are not.
+const SAME_LETTERS_MIN: usize = 4;
+const OTHER_LETTERS_MAX: usize = 3;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet {
+    pub text: String,
+    /// Start and end of words of the query in `text`, in UTF-16 units, in ascending order.
+    pub highlights: Vec<(u32, u32)>,
+}
+
+/// The words of a query, made ready for any number of passages.
+#[derive(Debug, Default)]
+pub struct AskedWords {
+    words: Vec<Vec<char>>,
+    /// The bit of each first letter's lower half byte, so that most words of a passage are passed over at once.
+    first_letters: u32,
+}
+
+/// A word of the query in a passage: its number, and where it stands in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    word: usize,
+    start: usize,
+    end: usize,
+}
+
+impl AskedWords {
+    pub fn new(query: &str) -> Self {
+        let mut asked = Self::default();
+        let mut at = 0;
+        while asked.words.len() < WORDS_MAX
+            && let Some((start, end)) = next_word(query, at)
+        {
+            let word: Vec<char> = query[start..end].chars().map(small).collect();
+            if !asked.words.contains(&word) {
+                asked.first_letters |= bit(word[0]);
+                asked.words.push(word);
+            }
+            at = end;
+        }
+        asked
+    }
+
+    /// The part of `passage` that holds most of the asked words: its beginning where it holds none.
+    pub fn snippet(&self, passage: &str) -> Snippet {
+        let units = Units::of(passage);
+        let found = self.find(passage);
+        let length = units.at(passage.len());
+        let start = if length <= LENGTH { 0 } else { self.start(passage, &units, &found) };
+        let end = units.byte(units.at(start) + LENGTH);
+        let body = passage[start..end].trim_end();
+        let lead = if start > 0 { "…" } else { "" };
+        let shift = |byte: usize| (units.at(byte) - units.at(start) + lead.chars().count()) as u32;
+        let highlights = found.iter().filter(|found| found.start >= start && found.end <= start + body.len());
+        Snippet {
+            highlights: highlights.take(HIGHLIGHTS_MAX).map(|found| (shift(found.start), shift(found.end))).collect(),
+            text: format!("{lead}{body}{}", if end < passage.len() { "…" } else { "" }),
+        }
+    }
+
+    fn find(&self, passage: &str) -> Vec<Found> {
+        let mut found = vec![];
+        if self.words.is_empty() {
+            return found;
+        }
+        let mut at = 0;
+        while let Some((start, end)) = next_word(passage, at) {
+            let text = &passage[start..end];
+            let first = text.chars().next().map_or(0, |letter| bit(small(letter)));
+            if self.first_letters & first != 0
+                && let Some(word) = self.words.iter().position(|asked| is_same_word(asked, text))
+            {
+                found.push(Found { word, start, end });
+            }
+            at = end;
+        }
+        found
+    }
+
+    /// Byte at which the window with the most different words begins: a little before its first, at a word's start.
+    fn start(&self, passage: &str, units: &Units, found: &[Found]) -> usize {
+        let (mut most, mut best) = (0, 0);
+        for (first, from) in found.iter().enumerate() {
+            let window = units.at(from.start) + LENGTH - LEAD;
+            let mut seen = 0u64;
+            for found in found[first..].iter().take_while(|found| units.at(found.end) <= window) {
+                seen |= 1 << found.word;
+            }
+            if seen.count_ones() > most {
+                (most, best) = (seen.count_ones(), from.start);
+            }
+        }
+        if units.at(best) <= LEAD {
+            return 0;
+        }
+        let latest = units.at(passage.len()) - LENGTH;
+        let wanted = units.byte((units.at(best) - LEAD).min(latest));
+        let mut letters = passage[wanted..best.max(wanted)].char_indices().peekable();
+        while let Some((_, letter)) = letters.next() {
+            if let Some((at, next)) = letters.peek()
+                && letter.is_whitespace()
+                && !next.is_whitespace()
+            {
+                return wanted + at;
+            }
+        }
+        wanted.min(best)
+    }
+}
+
+/// One of 32 bits for a letter.
+fn bit(letter: char) -> u32 {
+    1 << (letter as u32 & 31)
+}
+
+/// The small letter, where it is one letter: offsets are those of the text.
+fn small(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_lowercase();
+    }
+    let mut lower = letter.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(only), None) => only,
+        _ => letter,
+    }
+}
+
+fn is_same_word(asked: &[char], word: &str) -> bool {
+    let mut letters = word.chars().map(small);
+    let same = asked.iter().take_while(|letter| letters.next() == Some(**letter)).count();
+    let longer = asked.len().max(word.chars().count());
+    same == longer || (same >= SAME_LETTERS_MIN && longer - same <= OTHER_LETTERS_MAX)
+}
+
+/// Start and end in bytes of the first word after a byte. Each character of a script without spaces is a word.
+fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
+    let mut letters =
+        text[from..].char_indices().map(|(at, letter)| (from + at, letter)).skip_while(|(_, c)| !in_word(*c));
+    let (start, first) = letters.next()?;
+    if is_unspaced(first) {
+        return Some((start, start + first.len_utf8()));
+    }
+    let end = letters.find(|(_, letter)| !in_word(*letter) || is_unspaced(*letter));
+    Some((start, end.map_or(text.len(), |(at, _)| at)))
+}
+
+fn in_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || (!letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter)))
+}
+
+/// Bytes of a text and UTF-16 units.
+struct Units<'a> {
+    text: &'a str,
+    /// Unit at each byte; empty where both are the same.
+    of_byte: Vec<u32>,
+}
+
+impl<'a> Units<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut of_byte = vec![];
+        if !text.is_ascii() {
+            let mut unit = 0;
+            for letter in text.chars() {
+                of_byte.resize(of_byte.len() + letter.len_utf8(), unit);
+                unit += letter.len_utf16() as u32;
+            }
+            of_byte.push(unit);
+        }
+        Self { text, of_byte }
+    }
+
+    fn at(&self, byte: usize) -> usize {
+        self.of_byte.get(byte).map_or(byte, |unit| *unit as usize)
+    }
+
+    /// The character that holds a unit, or the text's end: never between the two halves of a character.
+    fn byte(&self, unit: usize) -> usize {
+        if self.of_byte.is_empty() {
+            return unit.min(self.text.len());
+        }
+        let after = self.of_byte.partition_point(|at| *at as usize <= unit);
+        self.text.floor_char_boundary(after.saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marked(passage: &str, query: &str) -> Vec<String> {
+        let Snippet { text, highlights } = AskedWords::new(query).snippet(passage);
+        let units: Vec<u16> = text.encode_utf16().collect();
+        highlights
+            .iter()
+            .map(|(start, end)| String::from_utf16(&units[*start as usize..*end as usize]).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn words_of_the_query_are_marked_in_capitals_and_with_other_endings_too() {
+        let passage = "The Keepers counted gulls; a gull was counted twice.";
+        assert_eq!(marked(passage, "keeper counts GULL"), ["Keepers", "counted", "gulls", "gull", "counted"]);
+        assert!(marked("Reading is fun", "readability").is_empty(), "a shared start alone is not enough");
+        assert_eq!(marked("Others gather; the other, there.", "the"), ["the"]);
+        assert_eq!(marked("x-ray, naïve cafés, NAÏVETÉ", "naïve café ray"), ["ray", "naïve", "cafés", "NAÏVETÉ"]);
+        assert_eq!(marked("İstanbul has ferries", "ferries"), ["ferries"]);
+        assert_eq!(marked("!?", "!? ,"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_long_passage_is_shown_where_most_of_the_words_are() {
+        let passage = format!(
+            "{}The tide turned at noon and the boats came home. {}",
+            "Nothing of interest here. ".repeat(30),
+            "More of it. ".repeat(40)
+        );
+        let Snippet { text, .. } = AskedWords::new("when did the tide turn and boats come home").snippet(&passage);
+        assert!(text.starts_with('…') && text.ends_with('…') && text.contains("tide turned at noon"), "{text}");
+        assert_eq!(marked(&passage, "tide boats"), ["tide", "boats"]);
+        let unfound = AskedWords::new("zebra").snippet(&passage).text;
+        assert!(unfound.starts_with("Nothing of interest"), "its beginning where no word is");
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_marked_by_character() {
+        assert_eq!(marked("灯台守は鳥を数える", "鳥"), ["鳥"]);
+        assert_eq!(marked("tower灯台 beam", "灯 tower beam"), ["tower", "灯", "beam"]);
+        assert_eq!(marked("𝒜lpha b𝒜lpha", "𝒜lpha"), ["𝒜lpha"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_snippet_of_bounded_length_whose_marks_lie_in_it(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
+            let passage = format!("{}{passage}", "word 灯 😀 é ".repeat(fill));
+            let Snippet { text, highlights } = AskedWords::new(&format!("word 灯 {query}")).snippet(&passage);
+            let units = text.encode_utf16().count();
+            prop_assert!(units <= LENGTH + 2);
+            prop_assert!(passage.contains(text.trim_start_matches('…').trim_end_matches('…')) || passage.contains('…'));
+            let mut last = 0;
+            for (start, end) in highlights {
+                prop_assert!(last <= start && start < end && end as usize <= units);
+                last = end;
+            }
+        }
+    }
+}

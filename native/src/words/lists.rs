@@ -1,0 +1,366 @@
+//! The postings of one term in one block: which documents have it, and how often.
+//!
+//! First how many of the documents are in each language but the block's first one (a varint for the number of such languages,
+//! then a byte and a varint for each), so that a word's frequency in some languages is known without reading the list.
+//!
+//! Sparse: LEB128 varints (gap, count)…, a gap counting from the document before, from 0 for the first. Dense, where at
+//! least every eighth document has the term and so a bit costs no more than a gap: one bit for each document, the largest
+//! count of each [`WINDOW`] of documents, then the counts, a byte each. A dense list tells of any document without reading
+//! those before it, which is what a pruned search asks of a frequent term.
+
+use super::language::Language;
+use crate::shard::error::{Result, ShardError};
+
+/// Documents that share one upper bound.
+pub const WINDOW: usize = 256;
+/// Largest count that a dense list can hold; also what "so many or more" is kept as.
+pub const COUNT_MAX: u32 = 255;
+/// A list is dense when so many times its length reaches the number of documents.
+const DENSE_SHARE: u64 = 8;
+
+pub fn windows(rows: usize) -> usize {
+    rows.div_ceil(WINDOW)
+}
+
+/// Whether a list is kept as bits: readers and writers both ask this, so nothing else has to say it.
+fn is_dense(rows: usize, frequency: u32, most: u32) -> bool {
+    rows >= WINDOW && DENSE_SHARE * u64::from(frequency) >= rows as u64 && most < COUNT_MAX
+}
+
+/// Writes a list of (document, count) in ascending order of documents. `most`: the largest of the counts. `others`: documents
+/// in each language but the block's first.
+pub fn encode(rows: usize, postings: &[(u32, u32)], most: u32, others: &[(Language, u32)], out: &mut Vec<u8>) {
+    push_varint(out, others.len() as u32);
+    for (language, documents) in others {
+        out.push(language.0);
+        push_varint(out, *documents);
+    }
+    if !is_dense(rows, postings.len() as u32, most) {
+        let mut previous = 0;
+        for (document, count) in postings {
+            push_varint(out, document - previous);
+            push_varint(out, *count);
+            previous = *document;
+        }
+        return;
+    }
+    let start = out.len();
+    let bits = bitmap_bytes(rows);
+    out.resize(start + bits + windows(rows), 0);
+    for (document, count) in postings {
+        let at = *document as usize;
+        out[start + at / 8] |= 1 << (at % 8);
+        let window = &mut out[start + bits + at / WINDOW];
+        *window = (*window).max(*count as u8);
+    }
+    out.extend(postings.iter().map(|(_, count)| *count as u8));
+}
+
+fn bitmap_bytes(rows: usize) -> usize {
+    8 * rows.div_ceil(64)
+}
+
+pub fn push_varint(bytes: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Reads varints from a slice; `None` at its end and where it is damaged.
+pub struct Varints<'a>(pub &'a [u8]);
+
+impl Varints<'_> {
+    #[inline(always)]
+    pub fn next_number(&mut self) -> Option<u32> {
+        let (&first, rest) = self.0.split_first()?;
+        if first < 0x80 {
+            self.0 = rest;
+            return Some(u32::from(first));
+        }
+        self.long()
+    }
+
+    fn long(&mut self) -> Option<u32> {
+        let mut number = 0u64;
+        for (at, byte) in self.0.iter().enumerate().take(5) {
+            number |= u64::from(byte & 0x7f) << (7 * at);
+            if *byte < 0x80 {
+                self.0 = &self.0[at + 1..];
+                return u32::try_from(number).ok();
+            }
+        }
+        None
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum List<'a> {
+    Sparse(&'a [u8]),
+    Dense { bits: &'a [u8], most: &'a [u8], counts: &'a [u8] },
+}
+
+/// The postings of one term in one block of `rows` documents.
+#[derive(Debug, Clone, Copy)]
+pub struct TermPostings<'a> {
+    pub frequency: u32,
+    rows: u32,
+    most: u8,
+    /// How many documents are in each language but the block's first.
+    others: &'a [u8],
+    list: List<'a>,
+    positions: &'a [u8],
+}
+
+impl<'a> TermPostings<'a> {
+    pub fn read(rows: u32, frequency: u32, most: u8, bytes: &'a [u8], positions: &'a [u8]) -> Result<Self> {
+        let (others, postings) = split_languages(bytes).ok_or_else(damaged)?;
+        let list = if is_dense(rows as usize, frequency, u32::from(most)) {
+            let cut = |bytes: &'a [u8], at: usize| bytes.split_at_checked(at).ok_or_else(damaged);
+            let (bits, rest) = cut(postings, bitmap_bytes(rows as usize))?;
+            let (most, counts) = cut(rest, windows(rows as usize))?;
+            if counts.len() != frequency as usize {
+                return Err(damaged());
+            }
+            List::Dense { bits, most, counts }
+        } else {
+            List::Sparse(postings)
+        };
+        Ok(Self { frequency, rows, most, others, list, positions })
+    }
+
+    /// Documents in some languages. `first`: the block's first language.
+    pub fn frequency_in(&self, languages: u64, first: Language) -> u32 {
+        let (mut inside, mut all) = (0u32, 0u32);
+        let mut left = self.others;
+        while let Some((language, rest)) = left.split_first() {
+            let mut numbers = Varints(rest);
+            let documents = numbers.next_number().unwrap_or(0);
+            left = numbers.0;
+            all = all.saturating_add(documents);
+            if Language(*language).bit() & languages != 0 {
+                inside = inside.saturating_add(documents);
+            }
+        }
+        let of_first = self.frequency.saturating_sub(all);
+        inside.saturating_add(if first.bit() & languages != 0 { of_first } else { 0 })
+    }
+
+    /// A count that none in the block exceeds; `None` where there is no such bound.
+    pub fn most(&self) -> Option<u32> {
+        bound(self.most)
+    }
+
+    /// A count that none in the window exceeds: 0 where no document of it is known to have the term.
+    pub fn most_in(&self, window: usize) -> Option<u32> {
+        match self.list {
+            List::Sparse(_) => self.most(),
+            List::Dense { most, .. } => most.get(window).map_or(Some(0), |most| bound(*most)),
+        }
+    }
+
+    /// Calls `visit(document, count)` for each posting.
+    #[inline(always)]
+    pub fn for_each(&self, mut visit: impl FnMut(u32, u32)) -> Result<()> {
+        match self.list {
+            List::Sparse(postings) => {
+                let mut numbers = Varints(postings);
+                let mut document = 0u32;
+                for _ in 0..self.frequency {
+                    document = self.next_of(&mut numbers, document, &mut visit)?;
+                }
+                Ok(())
+            }
+            List::Dense { bits, counts, .. } => {
+                let mut counts = counts.iter();
+                for (at, word) in words_of(bits).enumerate() {
+                    let mut left = word;
+                    while left != 0 {
+                        let document = 64 * at as u32 + left.trailing_zeros();
+                        left &= left - 1;
+                        let Some(count) = counts.next().filter(|_| document < self.rows) else { return Err(damaged()) };
+                        visit(document, u32::from(*count));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn next_of(&self, numbers: &mut Varints<'_>, before: u32, visit: &mut impl FnMut(u32, u32)) -> Result<u32> {
+        let (Some(gap), Some(count)) = (numbers.next_number(), numbers.next_number()) else { return Err(damaged()) };
+        let document = before.wrapping_add(gap);
+        if document >= self.rows {
+            return Err(damaged());
+        }
+        visit(document, count);
+        Ok(document)
+    }
+
+    /// Calls `visit(at, count)` for each of some documents (`document_of(at)`, ascending, `len` of them) that has the term.
+    #[inline(always)]
+    pub fn for_each_of(
+        &self,
+        len: usize,
+        document_of: impl Fn(usize) -> u32,
+        mut visit: impl FnMut(usize, u32),
+    ) -> Result<()> {
+        match self.list {
+            List::Sparse(postings) => {
+                let mut numbers = Varints(postings);
+                let (mut document, mut at) = (0u32, 0);
+                for _ in 0..self.frequency {
+                    if at == len {
+                        break;
+                    }
+                    document = self.next_of(&mut numbers, document, &mut |document, count| {
+                        while at < len && document_of(at) < document {
+                            at += 1;
+                        }
+                        if at < len && document_of(at) == document {
+                            visit(at, count);
+                        }
+                    })?;
+                }
+                Ok(())
+            }
+            List::Dense { bits, counts, .. } => {
+                let (mut passed, mut before) = (0usize, 0usize);
+                for at in 0..len {
+                    let document = document_of(at) as usize;
+                    let Some(word) = word_at(bits, document / 64) else { return Err(damaged()) };
+                    if word >> (document % 64) & 1 == 0 {
+                        continue;
+                    }
+                    while passed < document / 64 {
+                        before += word_at(bits, passed).unwrap_or(0).count_ones() as usize;
+                        passed += 1;
+                    }
+                    let below = word & ((1u64 << (document % 64)) - 1);
+                    let Some(count) = counts.get(before + below.count_ones() as usize) else { return Err(damaged()) };
+                    visit(at, u32::from(*count));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`Self::for_each`], with the encoded positions of each posting.
+    pub fn for_each_with_positions(&self, mut visit: impl FnMut(u32, u32, &'a [u8])) -> Result<()> {
+        let mut left = Varints(self.positions);
+        let mut whole = Ok(());
+        self.for_each(|document, count| {
+            let before = left.0;
+            let complete = (0..count).all(|_| left.next_number().is_some());
+            if !complete {
+                whole = Err(damaged());
+                return;
+            }
+            visit(document, count, &before[..before.len() - left.0.len()]);
+        })?;
+        whole
+    }
+}
+
+/// The counts of the languages, and what follows them.
+fn split_languages(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut numbers = Varints(bytes);
+    let count = numbers.next_number()?;
+    let from = bytes.len() - numbers.0.len();
+    for _ in 0..count {
+        numbers.0 = numbers.0.get(1..)?;
+        numbers.next_number()?;
+    }
+    let end = bytes.len() - numbers.0.len();
+    Some((&bytes[from..end], &bytes[end..]))
+}
+
+fn bound(most: u8) -> Option<u32> {
+    (u32::from(most) < COUNT_MAX).then_some(u32::from(most))
+}
+
+#[inline(always)]
+fn words_of(bits: &[u8]) -> impl Iterator<Item = u64> {
+    bits.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+#[inline(always)]
+fn word_at(bits: &[u8], at: usize) -> Option<u64> {
+    let bytes = bits.get(8 * at..8 * at + 8)?;
+    Some(u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+/// The positions of a posting, from their encoded gaps.
+pub fn positions_of(encoded: &[u8]) -> Vec<u32> {
+    let mut numbers = Varints(encoded);
+    let mut position = 0u32;
+    std::iter::from_fn(|| {
+        position = position.wrapping_add(numbers.next_number()?);
+        Some(position)
+    })
+    .collect()
+}
+
+pub fn damaged() -> ShardError {
+    ShardError::corrupt("A list of postings is damaged.")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sparse_and_dense_lists_give_back_what_was_written(
+            seed in proptest::collection::vec((0..40u32, prop_oneof![20 => 1..5u32, 1 => 250..300u32]), 1..200),
+            asked in proptest::collection::btree_set(0..2_000u32, 0..60),
+            room in 0..2_000usize,
+        ) {
+            let mut document = 0;
+            let postings: Vec<(u32, u32)> = seed
+                .iter()
+                .enumerate()
+                .map(|(at, (gap, count))| {
+                    document += if at == 0 { *gap } else { gap % 11 + 1 };
+                    (document, *count)
+                })
+                .collect();
+            let rows = document as usize + 1 + room % 300;
+            let most = postings.iter().map(|posting| posting.1).max().unwrap().min(COUNT_MAX);
+            let mut bytes = vec![];
+            let others = [(Language(3), 1), (Language(9), 300)];
+            encode(rows, &postings, most, &others, &mut bytes);
+            let list = TermPostings::read(rows as u32, postings.len() as u32, most as u8, &bytes, &[]).unwrap();
+            prop_assert_eq!(list.frequency_in(Language(9).bit(), Language(0)), 300);
+            prop_assert_eq!(list.frequency_in(Language(0).bit(), Language(0)), (postings.len() as u32).saturating_sub(301));
+            let mut read = vec![];
+            list.for_each(|document, count| read.push((document, count))).unwrap();
+            prop_assert_eq!(&read, &postings);
+            for (document, count) in &postings {
+                prop_assert!(list.most_in(*document as usize / WINDOW).is_none_or(|most| most >= *count));
+            }
+            let asked: Vec<u32> = asked.into_iter().filter(|document| (*document as usize) < rows).collect();
+            let mut found = vec![];
+            list.for_each_of(asked.len(), |at| asked[at], |at, count| found.push((asked[at], count))).unwrap();
+            let expected: Vec<_> = postings.into_iter().filter(|posting| asked.contains(&posting.0)).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn damaged_lists_are_errors_and_no_panics(
+            bytes in proptest::collection::vec(any::<u8>(), 0..400), frequency in 0..400u32, most in any::<u8>()
+        ) {
+            for rows in [3, 300, 1_000] {
+                if let Ok(list) = TermPostings::read(rows, frequency, most, &bytes, &bytes) {
+                    let _ = list.frequency_in(u64::MAX, Language(0));
+                    let _ = list.for_each_with_positions(|document, _, _| assert!(document < rows));
+                    let _ = list.for_each_of(rows as usize, |at| at as u32, |_, _| {});
+                }
+            }
+        }
+    }
+}

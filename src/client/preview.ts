@@ -1,0 +1,21 @@
+import type { Locator } from './answers.ts';
+
+/** Which part of an item a small picture shows: a hit's `locator` is one. Neither: the first page, or the only one. */
+export type PreviewPart = Pick<Locator, 'page' | 'time_s'>;
+
+export interface PreviewOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Path of an item's small picture (WebP), below its owner's. */
+export function previewPath(item: string, { page, time_s }: PreviewPart): string {
+  return `/items/${encodeURIComponent(item)}/preview${queryOf({ page, time_s })}`;
+}
+
+/** The given values as a query, with its question mark; empty without any. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return given.length === 0 ? '' : `?${given.join('&')}`;
+}

@@ -1,0 +1,65 @@
+import type { JSONWebKeySet } from 'jose';
+import type { DisposalAnswer } from './answers.ts';
+import { FarthingError } from './error.ts';
+
+const TYPE = 'farthing-disposal+jwt';
+
+/**
+ * Claims of a disposal receipt, once its signature is proved by one of the keys.
+ * @throws receipt_invalid, also when it speaks of another workspace; receipt_unchecked where nothing can be proved
+ */
+export async function verifyReceipt(
+  receipt: string,
+  keys: JSONWebKeySet,
+  workspace?: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { compactVerify, createLocalJWKSet } = await import('jose');
+  const claims = await compactVerify(receipt, createLocalJWKSet(keys), { algorithms: ['EdDSA', 'Ed25519'] })
+    .then(({ payload, protectedHeader }) => {
+      if (protectedHeader.typ !== TYPE) throw new Error('it is signed, but no disposal receipt');
+      return JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
+    })
+    .catch((cause: unknown) => {
+      throw cannotCheck(cause) ? unchecked(cause) : invalid(cause);
+    });
+  if (workspace !== undefined && claims.workspace !== workspace)
+    throw new FarthingError(
+      'receipt_invalid',
+      `The receipt is for ${String(claims.workspace)}, not ${workspace}.`,
+    );
+  return claims;
+}
+
+/** The disposal with what its receipt proves. @throws as verifyReceipt, with the disposal in its facts */
+export async function verifyDisposal(
+  disposal: DisposalAnswer,
+  keys: JSONWebKeySet,
+  workspace: string,
+): Promise<DisposalAnswer> {
+  try {
+    return { ...disposal, claims: await verifyReceipt(disposal.receipt, keys, workspace) };
+  } catch (error) {
+    if (!(error instanceof FarthingError)) throw error;
+    throw new FarthingError(error.code, error.detail, { facts: { disposal }, cause: error.cause });
+  }
+}
+
+/** A browser without Ed25519, or a page that is neither HTTPS nor on loopback and so has no Web Crypto. */
+function cannotCheck(cause: unknown): boolean {
+  const { name, code } = cause as { name?: unknown; code?: unknown };
+  return !globalThis.crypto?.subtle || name === 'NotSupportedError' || code === 'ERR_JOSE_NOT_SUPPORTED';
+}
+
+function invalid(cause: unknown): FarthingError {
+  return new FarthingError('receipt_invalid', `The receipt is not valid: ${(cause as Error).message}.`, {
+    cause,
+  });
+}
+
+function unchecked(cause: unknown): FarthingError {
+  return new FarthingError(
+    'receipt_unchecked',
+    'Ed25519 cannot be checked here: use another runtime, or HTTPS for a page.',
+    { cause },
+  );
+}

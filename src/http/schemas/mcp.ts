@@ -1,0 +1,34 @@
+import { Type } from '@sinclair/typebox';
+
+/** Messages of JSON-RPC 2.0, as the Model Context Protocol sends them; what is in them is the protocol's own matter. */
+
+const IdSchema = Type.Union([Type.String(), Type.Integer()]);
+
+export const McpRequestSchema = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(IdSchema),
+    method: Type.String({ description: '`initialize`, `tools/list`, `tools/call`, …' }),
+    params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: 'McpRequest', description: 'One message; batches are refused. Without `id` it is a notification.' },
+);
+
+export const McpAnswerSchema = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(Type.Union([IdSchema, Type.Null()])),
+    result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    error: Type.Optional(
+      Type.Object({
+        code: Type.Integer(),
+        message: Type.String(),
+        data: Type.Optional(Type.Unknown()),
+      }),
+    ),
+  },
+  {
+    $id: 'McpAnswer',
+    description: 'A result or an error. A tool that must be paid for answers with what to pay.',
+  },
+);
