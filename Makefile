@@ -16,7 +16,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon
+.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -116,7 +116,7 @@ sanitize: ## Writers, readers, merges, disposals and closings at once, under Thr
 	  echo "rustup toolchain install nightly --profile minimal --component rust-src" >&2; exit 3; }
 	@# The standard library is compiled with the sanitizer too: only then are its locks and atomics understood.
 	STRESS_ROUNDS=$(or $(STRESS_ROUNDS),400) SEED=$(or $(SEED),1) RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=native/target/sanitize \
-	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1" \
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1" CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
 	rustup run $(SANITIZER_TOOLCHAIN) cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-core \
 	  -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --test concurrency -- --nocapture
 
@@ -176,6 +176,15 @@ damage-index: setup ## Damage an index file in 1,000 ways: CASES=5000 SEED=7
 
 fuzz: setup ## Read changed files of every kind: FUZZ_SECONDS=3600 FUZZ_SEED=7
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts
+
+hostile: setup ## Hostile files and requests against a server that others search: HOSTILE_SECONDS=20
+	@HOSTILE_SECONDS=$(HOSTILE_SECONDS) node --no-warnings test/hostile/main.ts
+
+samples: setup ## Table of every sample file: type, segments, locators, time
+	@node --no-warnings bench/samples.ts
+
+bench-ingest: setup ## Pages, pictures and film through the server against bare decoders and models: ROUNDS=3 FILES=1000
+	@ROUNDS=$(ROUNDS) FILES=$(FILES) node --no-warnings bench/ingest.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'console types' 'native format' 'native lint'

@@ -45,7 +45,7 @@ export class Contender {
     rest: Pick<Order, 'loop' | 'seconds' | 'warmUpSeconds' | 'once'>,
   ): Promise<Order> {
     const path = PATHS[this.who][what];
-    const headers = what === 'ingest' ? { Prefer: 'wait=60' } : {};
+    const headers: Record<string, string> = what === 'ingest' ? { Prefer: 'wait=60' } : {};
     const payer = { privateKey: this.#privateKey, offer: await this.offer(what) };
     return { url: this.server.url, path, headers, requests, payer, ...rest };
   }

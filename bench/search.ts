@@ -34,7 +34,9 @@ const tenants = openTenants({ folder, spaces: encoder.spaces, openShardsMax: 4 }
 try {
   const sciFact = await readSciFact(join(ROOT, '../shared/data/text/scifact'));
   const passages = await fill(sciFact, Number(abstractsMax));
-  const search = new Search({ tenants, encoder: await withKnownQueries(sciFact), extractor: noPictures() });
+  const known = await withKnownQueries(sciFact);
+  const encoders = { current: known, searching: () => Promise.resolve(known) };
+  const search = new Search({ tenants, encoders, extractor: noPictures() });
   const inputs = sciFact.claims.map(({ text }): SearchInput => ({ query: text, k: 30 }));
   for (const input of inputs) await search.run(TENANT, input, new AbortController().signal);
   const figures: Record<string, number[]> = { scan_ms: [], fuse_ms: [], both_ms: [], latency_ms: [] };

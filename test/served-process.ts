@@ -55,6 +55,10 @@ export class ServedProcess {
     this.#ended = ended;
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   /** As a power cut does to a process. Resolves when it is gone. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');

@@ -99,7 +99,7 @@ async function search(
     try {
       const { segments, scores, ceiling } = await snapshot.rank(
         question,
-        RANKED,
+        { depth: RANKED },
         new AbortController().signal,
       );
       const best = new Map<number, number>();

@@ -10,7 +10,7 @@ use std::thread;
 use farthing_core::shard::error::ShardError;
 use farthing_core::shard::input::{ItemRecord, SegmentInput};
 use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Stop, Want};
+use farthing_core::shard::question::{Question, Want};
 use farthing_core::shard::queue::Write;
 use farthing_core::shard::scan_threads;
 use farthing_core::shard::snapshot::Snapshot;
@@ -77,7 +77,7 @@ fn expected(error: &ShardError) -> bool {
 
 fn check(snapshot: &Snapshot, generation: u64) {
     let whole = |hits: &[u32]| {
-        let mut items: BTreeMap<String, u64> = BTreeMap::new();
+        let mut items: BTreeMap<&str, u64> = BTreeMap::new();
         for segment in hits {
             *items.entry(snapshot.record(*segment).unwrap().expect("a segment that is found is there")).or_default() +=
                 1;
@@ -90,7 +90,7 @@ fn check(snapshot: &Snapshot, generation: u64) {
     };
     let totals = snapshot.totals().unwrap();
     let of = |question: Question| {
-        let want = Want { k: 100_000, places: false, stop: Stop::default() };
+        let want = Want::best(100_000);
         snapshot.answer(&question, &want).unwrap().hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
     };
     let by_words = of(Question::Words { query: "common".into(), language: None });

@@ -24,6 +24,21 @@ export interface Block {
   readonly confidence?: number;
 }
 
+/** Samples a second of sound as models of speech want it: 16 bits, one channel. */
+export const SOUND_RATE = 16_000;
+
+/** A file that was unpacked from another: its bytes lie in a file, or it was refused. */
+export interface UnpackedMember {
+  /** Number among the files of its archive, from 0. */
+  readonly index: number;
+  /** As the archive names it; shown, never used as a path. */
+  readonly path: string;
+  readonly bytes: number;
+  /** SHA-256, in hexadecimal. */
+  readonly sha256: string;
+  readonly refused?: { readonly code: string; readonly detail: string };
+}
+
 /** A decoded picture, ready for a model: `width * height * 3` bytes, sRGB, row by row, in the size of its PictureSpec. */
 export interface Pixels {
   readonly rgb: Uint8Array;
@@ -58,6 +73,9 @@ export interface Opened {
   readonly width?: number;
   readonly height?: number;
   readonly title?: string;
+  /** Files inside that become Items of their own, and their bytes: of an archive, or of a mail with attachments. */
+  readonly members?: number;
+  readonly membersBytes?: number;
 }
 
 /** A picture of a file, or of one of its pages. */
@@ -98,6 +116,9 @@ export interface ExtractLimits {
   /** Frames of a recording that become pictures, and its seconds. */
   readonly shotsMax: number;
   readonly mediaSecondsMax: number;
+  /** Files inside an archive, and their bytes together once unpacked. */
+  readonly archiveMembersMax: number;
+  readonly archiveBytesMax: number;
   /** Seconds to open a file (what a client waits for), and to read all of it. */
   readonly openSecondsMax: number;
   readonly extractSecondsMax: number;
@@ -123,6 +144,9 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   pagePicturesMax: 50,
   shotsMax: 1_000,
   mediaSecondsMax: 4 * 3600,
+  // Each costs as much as a file that is sent by itself.
+  archiveMembersMax: 1_000,
+  archiveBytesMax: 512 * 2 ** 20,
   openSecondsMax: 10,
   extractSecondsMax: 300,
   querySecondsMax: 10,
@@ -168,4 +192,8 @@ export const READABLE_TYPES = [
   'audio/flac',
   'audio/ogg',
   'audio/mp4',
+  'message/rfc822',
+  'application/zip',
+  'application/x-tar',
+  'application/gzip',
 ] as const;

@@ -24,7 +24,7 @@ export function movedItem(item: Item, state: ItemState): Item {
   return { ...item, state };
 }
 
-/** One ingested file, as every answer shows it. Absent fields do not apply to its kind. */
+/** One ingested file, or a file inside one, as every answer shows it. Absent fields do not apply to its kind. */
 export interface Item {
   readonly id: string;
   readonly name: string;
@@ -39,8 +39,19 @@ export interface Item {
   readonly title?: string;
   readonly pages?: number;
   readonly duration_s?: number;
+  /** Where somebody speaks in a recording, in order. */
+  readonly speech?: readonly { readonly time_s: number; readonly time_end_s: number }[];
   /** What is in the file and cannot be found here. */
   readonly not_searchable?: readonly string[];
   readonly width?: number;
   readonly height?: number;
+  /** The archive or mail that it came in, and its path there; shown, never used as a path. */
+  readonly parent_item_id?: string;
+  readonly path?: string;
+  /** Files inside, each an Item of its own; those that could not be read; those that the Tenant had already. */
+  readonly members?: number;
+  readonly members_failed?: number;
+  readonly members_duplicate?: number;
+  /** Why a file inside another could not be read. */
+  readonly error?: { readonly code: string; readonly detail: string };
 }

@@ -45,6 +45,8 @@ export interface Job {
   readonly held?: boolean;
   /** The payer whose failed job becomes a credit; absent for workspaces and for jobs that were not charged. */
   readonly creditTo?: string;
+  /** Seconds until it ends at the pace so far; of a running job, and never stored. */
+  readonly time_left_s?: number;
   /** How often the job was begun: one that ends the server each time is given up. */
   readonly attempts?: number;
 }

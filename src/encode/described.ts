@@ -1,14 +1,17 @@
+import { basename } from 'node:path';
 import type { Family } from '../domain/family.ts';
 import type { FusionSettings, ListName, ListSettings } from '../domain/fusion.ts';
 import { bridgeSha256 } from './labels.ts';
 import type { Manifest } from './manifest.ts';
-import type { Missing, SpaceName, Towers } from './tower.ts';
+import type { Missing, PictureTower, SpaceName, TextTower, Towers } from './tower.ts';
 
 /** A vector space of the index: only vectors of the same model may be compared. */
 export interface SpaceSpec {
   readonly name: string;
   readonly dimensions: number;
   readonly modelSha256: string;
+  /** For people: the model and its file of weights. */
+  readonly model: string;
 }
 
 /** What a family can do here, as `/readyz` and `openapi.json` show it. */
@@ -30,22 +33,29 @@ export function spacesOf(towers: Towers): SpaceSpec[] {
   const { texts, picture } = towers;
   const spaces: SpaceSpec[] = [];
   const text = texts.find(({ passageSpace }) => passageSpace);
-  if (text)
+  const of = (name: SpaceName, tower: TextTower | PictureTower) => {
+    const { sha256 } = tower.candidates[0]!;
     spaces.push({
-      name: 'text_semantic',
-      dimensions: text.settings.dimensions,
-      modelSha256: text.candidates[0]!.sha256,
+      name,
+      dimensions: tower.settings.dimensions,
+      modelSha256: sha256,
+      model: weightsOf(tower),
     });
-  if (picture)
-    spaces.push({
-      name: 'visual_picture',
-      dimensions: picture.settings.dimensions,
-      modelSha256: picture.candidates[0]!.sha256,
-    });
+  };
+  if (text) of('text_semantic', text);
+  if (picture) of('visual_picture', picture);
   const bridged = bridgeSha256(towers);
-  if (bridged)
-    spaces.push({ name: 'visual_words', dimensions: picture!.bridge!.dimensions, modelSha256: bridged });
+  if (bridged) {
+    const { dimensions, text: words } = picture!.bridge!;
+    const model = `${weightsOf(picture!)} over ${weightsOf(texts[words]!)}`;
+    spaces.push({ name: 'visual_words', dimensions, modelSha256: bridged, model });
+  }
   return spaces;
+}
+
+function weightsOf({ model, candidates }: TextTower | PictureTower): string {
+  const { path, provider } = candidates[0]!;
+  return `${model} (${basename(path)} on ${provider})`;
 }
 
 export interface Warmups {
@@ -141,5 +151,18 @@ export function withLoss(
     if (one.model !== model || one.provider !== provider) return one;
     const lost = `${provider} was lost at run time, the processor serves: ${reason}`;
     return { ...one, provider: 'cpu', reason: one.reason ? `${one.reason}; ${lost}` : lost };
+  });
+}
+
+/** The reports with the providers that were tried at the start and failed there. */
+export function withRejections(
+  families: readonly FamilyReport[],
+  rejected: readonly { readonly model: string; readonly provider: string; readonly reason: string }[],
+): readonly FamilyReport[] {
+  return families.map((one) => {
+    const own = rejected.filter(({ model, provider }) => model === one.model && provider !== one.provider);
+    if (own.length === 0 || !one.available) return one;
+    const told = own.map(({ provider, reason }) => `${provider} was rejected: ${reason}`);
+    return { ...one, reason: [...(one.reason ? [one.reason] : []), ...told].join('; ') };
   });
 }

@@ -2,10 +2,19 @@ import { resolve } from 'node:path';
 import type { Block, PictureSpec, Pixels } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { FusionSettings } from '../domain/fusion.ts';
-import { type FamilyReport, familiesOf, fusionOf, type SpaceSpec, spacesOf, withLoss } from './described.ts';
+import {
+  type FamilyReport,
+  familiesOf,
+  fusionOf,
+  type SpaceSpec,
+  spacesOf,
+  withLoss,
+  withRejections,
+} from './described.ts';
 import type { ProviderChoice } from './device.ts';
 import { Dispatcher, type EncoderCounters, taskBounds } from './dispatcher.ts';
-import { findInstalled } from './installed.ts';
+import { type FilledSpace, findFormer } from './former.ts';
+import { findInstalled, type Installed } from './installed.ts';
 import { CutJob, type EncoderTask, PictureJob, type RowPart, TextJob, type Vectors } from './job.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type Passage, placePassages, sliceBlocks } from './passage.ts';
@@ -14,11 +23,19 @@ import { settle } from './settled.ts';
 import type { Towers } from './tower.ts';
 import { Verification } from './verification.ts';
 import { type WorkerCounts, workerCounts } from './worker-counts.ts';
-import { chooseProviders, pictureBytes, pictureRows, startWorkers, type Workers } from './workers.ts';
+import {
+  type Chosen,
+  chooseProviders,
+  pictureBytes,
+  pictureRows,
+  startWorkers,
+  type Workers,
+} from './workers.ts';
 
 export type { FamilyReport, SpaceSpec } from './described.ts';
 export type { ProviderChoice } from './device.ts';
 export type { EncoderCounters } from './dispatcher.ts';
+export type { FilledSpace } from './former.ts';
 export type { EncoderTask } from './job.ts';
 export type { Passage } from './passage.ts';
 
@@ -93,13 +110,37 @@ export interface EncoderOptions {
  * @throws FarthingError `models_invalid` for a manifest that is wrong, or a provider that was asked for and cannot serve.
  */
 export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
-  const started = performance.now();
-  const { cacheFolder, provider = 'auto', log } = options;
+  const { cacheFolder, provider = 'auto' } = options;
   const modelsFolder = resolve(options.modelsFolder);
   const manifest = await readManifest(modelsFolder);
   const verification = await Verification.open(modelsFolder, cacheFolder);
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
   await verification.save();
+  return startEncoder(manifest, installed, options);
+}
+
+/**
+ * Opens the model that filled a space before another came into use: one that serves this space alone.
+ * @returns undefined when its weights are not installed.
+ */
+export async function openFormerEncoder(
+  options: EncoderOptions,
+  space: FilledSpace,
+): Promise<Encoder | undefined> {
+  const modelsFolder = resolve(options.modelsFolder);
+  const verification = await Verification.open(modelsFolder, options.cacheFolder);
+  const former = await findFormer(await readManifest(modelsFolder), modelsFolder, verification, space);
+  await verification.save();
+  return former && startEncoder(former.manifest, former.installed, { ...options, provider: 'auto' });
+}
+
+async function startEncoder(
+  manifest: Manifest,
+  installed: Installed,
+  options: EncoderOptions,
+): Promise<Encoder> {
+  const started = performance.now();
+  const { cacheFolder, provider = 'auto', log } = options;
   const cutting = cuttingOf(manifest, installed.towers);
   const chosen = await chooseProviders(installed.towers, cutting);
   const usable = settle(chosen.towers, installed.missing, chosen.rejected);
@@ -122,7 +163,9 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
       `The provider ${provider} was asked for and does not serve: ${reasons}`,
     );
   }
-  const encoder = new WorkerEncoder(manifest, usable.towers, settled, workers, options);
+  const encoder = new WorkerEncoder(manifest, usable.towers, settled, workers, options, chosen.rejected);
+  for (const rejection of chosen.rejected)
+    (options.alarm ?? log)({ event: 'provider_rejected', ...rejection });
   log({
     event: 'encoder_ready',
     ms: Math.round(performance.now() - started),
@@ -161,15 +204,13 @@ class WorkerEncoder implements Encoder {
     settled: ReturnType<typeof settle>,
     workers: Workers,
     options: EncoderOptions,
+    rejected: Chosen['rejected'],
   ) {
     const { towers } = settled;
     const { picture } = towers;
     this.spaces = spacesOf(towers);
-    this.#families = familiesOf(
-      towers,
-      settled.missing,
-      new Map(workers.reports.map((report) => [report.model, report])),
-    );
+    const warmups = new Map(workers.reports.map((report) => [report.model, report]));
+    this.#families = withRejections(familiesOf(towers, settled.missing, warmups), rejected);
     this.fusion = fusionOf(manifest, towers);
     this.pictureSpec = picture && pictureSpecOf(picture.settings);
     const at = (tower: Towers['texts'][number]) =>

@@ -169,6 +169,7 @@ function candidateOf(
     runTokens: variant.run_tokens ?? Number.MAX_SAFE_INTEGER,
     paddingShare: variant.padding_share ?? 1,
     ...(variant.widths ? { widths: variant.widths } : {}),
+    ...(variant.row_counts ? { rowCounts: variant.row_counts } : {}),
     ...(variant.provider_options ? { providerOptions: variant.provider_options } : {}),
     ...(variant.session_options ? { sessionOptions: variant.session_options } : {}),
   };

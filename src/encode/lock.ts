@@ -12,7 +12,12 @@ const LockSchema = Type.Object(
     version: Type.Literal(1),
     /** Models chosen in place of the manifest's. */
     use: Type.Object(
-      { text_semantic: Type.Optional(Type.String()), visual: Type.Optional(Type.String()) },
+      {
+        text_semantic: Type.Optional(Type.String()),
+        visual: Type.Optional(Type.String()),
+        voice: Type.Optional(Type.String()),
+        speech: Type.Optional(Type.String()),
+      },
       { additionalProperties: false },
     ),
     /** By path: what the first pull of a file found, where the manifest couldn't know it. */

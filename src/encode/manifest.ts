@@ -49,6 +49,8 @@ const Variant = closed({
   padding_share: Type.Optional(Share),
   /** Widths that inputs are padded to, so that a GPU plans few shapes. */
   widths: Type.Optional(Type.Array(Count(65_536), { minItems: 1, maxItems: 64 })),
+  /** Numbers of rows that a run may have, rising, filled up with empty ones; absent: any. */
+  row_counts: Type.Optional(Type.Array(Count(1024), { minItems: 1, maxItems: 64 })),
   provider_options: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   ),
@@ -117,9 +119,51 @@ const Picture = closed({
   variants: Type.Array(Variant, { minItems: 1 }),
 });
 
+/** Where somebody speaks: windows of sound, each with the end of the one before it, and a state from one to the next. */
+const Voice = closed({
+  file: Name,
+  sample_rate: Count(192_000),
+  /** Samples of a window, and of the former one before it. */
+  window: Count(65_536),
+  context: Type.Integer({ minimum: 0, maximum: 65_536 }),
+  state: Type.Array(Count(65_536), { minItems: 1, maxItems: 4 }),
+  inputs: closed({ sound: Type.String(), state: Type.String(), rate: Type.Optional(Type.String()) }),
+  outputs: closed({ probability: Type.String(), state: Type.String() }),
+  /** Probabilities at which a stretch begins, and under which it ends; seconds that it must last, or be silent, to count. */
+  begins_at: Share,
+  ends_below: Share,
+  speech_seconds_min: Type.Number({ minimum: 0 }),
+  silence_seconds_min: Type.Number({ minimum: 0 }),
+});
+
+/** What is said: a Whisper-shaped model, with a decoder that is given all tokens each time. */
+const Speech = closed({
+  encoder: Name,
+  decoder: Name,
+  tokenizer: Name,
+  sample_rate: Type.Literal(16_000),
+  fft: Type.Integer({ minimum: 2, maximum: 65_536, multipleOf: 2 }),
+  hop: Count(65_536),
+  mel_bins: Count(1_024),
+  /** Length of what the encoder takes. */
+  seconds: Count(120),
+  inputs: closed({ sound: Type.String(), ids: Type.String(), hidden: Type.String() }),
+  outputs: closed({ hidden: Type.String(), logits: Type.String() }),
+  /** Tokens that the decoder begins with; the one that ends; those that it may not choose. */
+  prompt: Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 16 }),
+  end: Type.Integer({ minimum: 0 }),
+  suppressed: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 1_000 }),
+  tokens_max: Count(4_096),
+});
+
 const Model = closed({
   name: Name,
-  family: Type.Union([Type.Literal('text_semantic'), Type.Literal('visual')]),
+  family: Type.Union([
+    Type.Literal('text_semantic'),
+    Type.Literal('visual'),
+    Type.Literal('voice'),
+    Type.Literal('speech'),
+  ]),
   revision: Type.String({ minLength: 1 }),
   licence: Type.String({ minLength: 1 }),
   source: Type.String({ minLength: 1 }),
@@ -135,6 +179,8 @@ const Model = closed({
   /** A `visual` model with both towers has one space for words and pictures. */
   text: Type.Optional(Text),
   picture: Type.Optional(Picture),
+  voice: Type.Optional(Voice),
+  speech: Type.Optional(Speech),
   lists: closed({
     text_semantic: Type.Optional(List),
     visual_words: Type.Optional(List),
@@ -145,7 +191,12 @@ const Model = closed({
 const ManifestSchema = closed({
   version: Type.Literal(1),
   /** The model that serves each family. */
-  use: closed({ text_semantic: Type.Optional(Name), visual: Type.Optional(Name) }),
+  use: closed({
+    text_semantic: Type.Optional(Name),
+    visual: Type.Optional(Name),
+    voice: Type.Optional(Name),
+    speech: Type.Optional(Name),
+  }),
   /** Words of a passage where no text model is installed. */
   passage_words: Count(10_000),
   fusion: closed({
@@ -161,6 +212,8 @@ export type Manifest = Static<typeof ManifestSchema>;
 export type ManifestModel = Manifest['models'][number];
 export type ManifestText = NonNullable<ManifestModel['text']>;
 export type ManifestPicture = NonNullable<ManifestModel['picture']>;
+export type ManifestSpeech = NonNullable<ManifestModel['speech']>;
+export type ManifestVoice = NonNullable<ManifestModel['voice']>;
 export type ManifestVariant = ManifestText['variants'][number];
 export type ManifestFile = ManifestModel['files'][string];
 
@@ -215,7 +268,7 @@ export function checkManifest(value: unknown, path = 'manifest.json'): Manifest 
 function brokenReference(manifest: Manifest): string | undefined {
   const names = new Set(manifest.models.map((model) => model.name));
   if (names.size < manifest.models.length) return 'two models have the same name';
-  for (const family of ['text_semantic', 'visual'] as const) {
+  for (const family of ['text_semantic', 'visual', 'voice', 'speech'] as const) {
     const name = manifest.use[family];
     const model = manifest.models.find((candidate) => candidate.name === name);
     if (name !== undefined && model?.family !== family)
@@ -228,10 +281,26 @@ function brokenReference(manifest: Manifest): string | undefined {
   return undefined;
 }
 
+function brokenHearing(
+  { voice, speech, text, picture, files }: ManifestModel,
+  family: 'voice' | 'speech',
+): string | undefined {
+  const others = { voice: speech, speech: voice }[family];
+  const names = {
+    voice: voice && [voice.file],
+    speech: speech && [speech.encoder, speech.decoder, speech.tokenizer],
+  }[family];
+  if (!names || others || text || picture) return `a ${family} model has a ${family} part alone`;
+  const missing = names.find((name) => !Object.hasOwn(files, name));
+  return missing === undefined ? undefined : `there is no file "${missing}"`;
+}
+
 function brokenModel(model: ManifestModel, names: ReadonlySet<string>): string | undefined {
   const { text, picture, files, lists } = model;
   if (model.family === 'text_semantic' && (!text || picture))
     return 'a text_semantic model has a text part alone';
+  if (model.family === 'voice' || model.family === 'speech') return brokenHearing(model, model.family);
+  if (model.voice || model.speech) return `a ${model.family} model does not hear`;
   if (model.family === 'visual' && !picture) return 'a visual model has a picture part';
   if (text && picture && text.dimensions !== picture.dimensions)
     return 'both parts of a joint model have the same dimensions';
@@ -251,6 +320,11 @@ function brokenModel(model: ManifestModel, names: ReadonlySet<string>): string |
   if (picture?.std.includes(0)) return 'a standard deviation is zero';
   if (text?.variants.some(({ run_tokens }) => run_tokens === undefined || run_tokens < text.limit))
     return 'run_tokens is at least the limit';
+  for (const { row_counts, query_rows, ingest_rows } of [text, picture].flatMap(
+    (part) => part?.variants ?? [],
+  ))
+    if (row_counts && row_counts.at(-1)! < Math.max(query_rows, ingest_rows))
+      return 'the last of row_counts is at least query_rows and ingest_rows';
   if (text?.variants.some(({ widths }) => widths && widths.at(-1)! < text.limit))
     return 'the last width is at least the limit';
   if (model.family === 'text_semantic' && !lists.text_semantic) return 'lists.text_semantic is missing';

@@ -1,5 +1,7 @@
 import { native } from '../native/index.ts';
-import { numbers, type Session, toUnitLength } from './session.ts';
+import { filledRows } from './grouping.ts';
+import { KeptTensor } from './kept-tensor.ts';
+import { type Session, toUnitLength } from './session.ts';
 import type { Candidate, LabelBridge, PictureTower } from './tower.ts';
 
 /** A picture model in one worker: normalises, runs, and, where the words come over labels, places the picture among words. */
@@ -9,13 +11,14 @@ export class PictureRunner {
   readonly session: Session;
   /** Embeddings of the labels, row by row, shared by all workers; filled before the first picture comes. */
   readonly #labels: Float32Array;
-  #input = new Float32Array(0);
+  readonly #input: KeptTensor<'float32'>;
 
   constructor(tower: PictureTower, candidate: Candidate, session: Session, labels: Float32Array) {
     this.#tower = tower;
     this.#candidate = candidate;
     this.session = session;
     this.#labels = labels;
+    this.#input = new KeptTensor('float32', Math.max(candidate.queryRows, candidate.ingestRows) * this.#size);
   }
 
   get #size(): number {
@@ -51,7 +54,12 @@ export class PictureRunner {
   async #run(rgb: Uint8Array, rows: number, target: Float32Array, stride: number): Promise<void> {
     const { width, height, layout, mean, std, input, output, dimensions, normalise } = this.#tower.settings;
     const size = this.#size;
-    if (this.#input.length < rows * size) this.#input = new Float32Array(rows * size);
+    // Rows that only fill up hold what an earlier run has left there.
+    const filled = filledRows(rows, this.#candidate.rowCounts);
+    const tensor = this.#input.of(
+      layout === 'nchw' ? [filled, 3, height, width] : [filled, height, width, 3],
+    );
+    const values = KeptTensor.data<Float32Array>(tensor);
     for (let row = 0; row < rows; row++) {
       const from = row * size;
       native.normalisePixels(
@@ -59,15 +67,19 @@ export class PictureRunner {
         mean,
         std,
         layout,
-        this.#input.subarray(from, from + size),
+        values.subarray(from, from + size),
       );
     }
-    const dims = layout === 'nchw' ? [rows, 3, height, width] : [rows, height, width, 3];
     const bridge = this.#tower.bridge;
-    const tensor = numbers(this.#input.subarray(0, rows * size), dims);
-    const found = await this.session.run({ [input]: tensor }, bridge ? [output, bridge.output] : [output]);
+    const found = await this.session.run(
+      { [input]: tensor },
+      {
+        [output]: [filled, dimensions],
+        ...(bridge ? { [bridge.output]: [filled, bridge.labels.length] } : {}),
+      },
+    );
     const vectors = found[output]!;
-    if (vectors.data.length !== rows * dimensions)
+    if (vectors.data.length !== filled * dimensions)
       throw new Error(`the model's output has the shape ${vectors.dims.join(' × ')}`);
     for (let row = 0; row < rows; row++) {
       const vector = target.subarray(row * stride, row * stride + dimensions);

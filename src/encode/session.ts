@@ -1,23 +1,37 @@
 import * as ort from 'onnxruntime-node';
+import { KeptTensor } from './kept-tensor.ts';
 import type { Candidate } from './tower.ts';
 
 export type Feeds = Readonly<Record<string, ort.Tensor>>;
 
 /** A loaded model on one provider, for the thread that opened it. */
 export interface Session {
-  run(feeds: Feeds, outputs: readonly string[]): Promise<Record<string, Output>>;
+  /**
+   * @param outputs the shape of each output that is wanted
+   * @returns their values in memory of the session, which its next run writes anew
+   */
+  run(feeds: Feeds, outputs: OutputShapes): Promise<Record<string, Output>>;
   close(): Promise<void>;
 }
+
+export type OutputShapes = Readonly<Record<string, readonly number[]>>;
 
 export interface Output {
   readonly data: Float32Array;
   readonly dims: readonly number[];
 }
 
-/** One thread for each session: throughput comes from several workers, and a small model gains nothing from more. */
-export async function openSession(candidate: Candidate): Promise<Session> {
-  const { provider, path, providerOptions, sessionOptions } = candidate;
-  const session = await ort.InferenceSession.create(path, {
+/**
+ * How a candidate's session is opened. One thread for each session: throughput comes from several workers, and a small model
+ * gains nothing from more. The manifest's options of a provider go to it as they are; of CUDA's, onnxruntime-node 1.30 hands
+ * on `deviceId` alone. It has no interface for CUDA graphs or I/O binding: what it takes are tensors that were made before.
+ */
+export function sessionOptionsOf({
+  provider,
+  providerOptions,
+  sessionOptions,
+}: Candidate): ort.InferenceSession.SessionOptions {
+  return {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
@@ -25,29 +39,37 @@ export async function openSession(candidate: Candidate): Promise<Session> {
     logSeverityLevel: 4,
     executionProviders: [provider === 'cpu' ? 'cpu' : { name: provider, ...providerOptions }],
     ...(sessionOptions ? { extra: sessionOptions } : {}),
-  });
-  return {
-    async run(feeds, outputs) {
-      const found = await session.run(feeds, outputs as string[]);
-      return Object.fromEntries(outputs.map((name) => [name, floats(name, found[name])]));
-    },
-    close: () => session.release(),
   };
 }
 
-function floats(name: string, tensor: ort.Tensor | undefined): Output {
-  if (!(tensor?.data instanceof Float32Array))
-    throw new Error(`the model's output "${name}" is no tensor of 32-bit floats`);
-  return { data: tensor.data, dims: tensor.dims };
-}
-
-/** A tensor over memory of the caller, who keeps it as it is until the run ends. */
-export function integers(data: BigInt64Array, rows: number, width: number): ort.Tensor {
-  return new ort.Tensor('int64', data, [rows, width]);
-}
-
-export function numbers(data: Float32Array, dims: readonly number[]): ort.Tensor {
-  return new ort.Tensor('float32', data, dims);
+/** Loads a model for the thread that asks. */
+export async function openSession(candidate: Candidate): Promise<Session> {
+  const session = await ort.InferenceSession.create(candidate.path, sessionOptionsOf(candidate));
+  const kept = new Map<string, KeptTensor<'float32'>>();
+  const keptFor = (name: string): KeptTensor<'float32'> => {
+    let memory = kept.get(name);
+    if (!memory) {
+      memory = new KeptTensor('float32', 0);
+      kept.set(name, memory);
+    }
+    return memory;
+  };
+  return {
+    async run(feeds, outputs) {
+      const given: Record<string, ort.Tensor> = {};
+      for (const [name, dims] of Object.entries(outputs)) given[name] = keptFor(name).of(dims);
+      // ONNX Runtime writes into the tensors that it is given, and refuses those of another shape or type than its own. What
+      // the binding returns are others, over memory that is new with each run.
+      await session.run(feeds, given);
+      return Object.fromEntries(
+        Object.entries(given).map(([name, tensor]) => [
+          name,
+          { data: KeptTensor.data<Float32Array>(tensor), dims: tensor.dims },
+        ]),
+      );
+    },
+    close: () => session.release(),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { native } from '../native/index.ts';
-import { groupByLength, type Run } from './grouping.ts';
-import { integers, type Output, type Session, toUnitLength } from './session.ts';
+import { filledRows, groupByLength, type Run } from './grouping.ts';
+import { KeptTensor } from './kept-tensor.ts';
+import { type Output, type Session, toUnitLength } from './session.ts';
 import type { Candidate, TextTower } from './tower.ts';
 
 export interface RunTotals {
@@ -11,21 +12,28 @@ export interface RunTotals {
 
 export type TextUse = 'query' | 'passage';
 
-/** A text model in one worker: tokenises, runs, pools. Its input tensors' memory is kept between runs. */
+/** A text model in one worker: tokenises, runs, pools. Its tensors' memory is allocated once, for the largest run. */
 export class TextRunner {
   readonly #tower: TextTower;
   readonly #candidate: Candidate;
   readonly session: Session;
   readonly #tokenizer: InstanceType<typeof native.TextTokenizer>;
-  #ids = new BigInt64Array(0);
-  #mask = new BigInt64Array(0);
-  #types = new BigInt64Array(0);
+  readonly #ids: KeptTensor<'int64'>;
+  readonly #mask: KeptTensor<'int64'>;
+  /** All zeros: one text in each row. */
+  readonly #types: KeptTensor<'int64'>;
 
   constructor(tower: TextTower, candidate: Candidate, session: Session) {
     const { limit, special_tokens, dropped_tokens } = tower.settings;
     this.#tower = tower;
     this.#candidate = candidate;
     this.session = session;
+    const { queryRows, ingestRows, runTokens, widths } = candidate;
+    const widest = widths?.at(-1) ?? limit;
+    const tokens = Math.max(widest, Math.min(runTokens, Math.max(queryRows, ingestRows) * widest));
+    this.#ids = new KeptTensor('int64', tokens);
+    this.#mask = new KeptTensor('int64', tokens);
+    this.#types = new KeptTensor('int64', tower.settings.inputs.types ? tokens : 0);
     this.#tokenizer = new native.TextTokenizer(tower.tokenizerPath, {
       limit,
       specialTokens: special_tokens,
@@ -65,25 +73,22 @@ export class TextRunner {
   }
 
   async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {
-    const size = rows.length * width;
-    if (this.#ids.length < size) {
-      this.#ids = new BigInt64Array(size);
-      this.#mask = new BigInt64Array(size);
-      this.#types = new BigInt64Array(size);
-    }
-    const ids = this.#ids.subarray(0, size);
-    const mask = this.#mask.subarray(0, size);
-    const { inputs, output, padding_token } = this.#tower.settings;
-    batch.fill(rows, width, padding_token, ids, mask);
+    const shape = [filledRows(rows.length, this.#candidate.rowCounts), width];
+    const { inputs, output, padding_token, pooling } = this.#tower.settings;
+    const [ids, mask] = [this.#ids.of(shape), this.#mask.of(shape)];
+    const used = rows.length * width;
+    const [tokens, marks] = [KeptTensor.data<BigInt64Array>(ids), KeptTensor.data<BigInt64Array>(mask)];
+    batch.fill(rows, width, padding_token, tokens.subarray(0, used), marks.subarray(0, used));
+    tokens.fill(BigInt(padding_token), used);
+    // One token in each row that only fills up: a mean over none would be no number.
+    for (let at = used; at < marks.length; at++) marks[at] = at % width === 0 ? 1n : 0n;
     const found = await this.session.run(
       {
-        [inputs.ids]: integers(ids, rows.length, width),
-        ...(inputs.mask ? { [inputs.mask]: integers(mask, rows.length, width) } : {}),
-        ...(inputs.types
-          ? { [inputs.types]: integers(this.#types.subarray(0, size), rows.length, width) }
-          : {}),
+        [inputs.ids]: ids,
+        ...(inputs.mask ? { [inputs.mask]: mask } : {}),
+        ...(inputs.types ? { [inputs.types]: this.#types.of(shape) } : {}),
       },
-      [output],
+      { [output]: pooling === 'none' ? [shape[0]!, this.dimensions] : [...shape, this.dimensions] },
     );
     return found[output]!;
   }

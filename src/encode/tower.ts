@@ -12,6 +12,7 @@ export interface Candidate {
   readonly runTokens: number;
   readonly paddingShare: number;
   readonly widths?: readonly number[];
+  readonly rowCounts?: readonly number[];
   readonly providerOptions?: Readonly<Record<string, string | number | boolean>>;
   readonly sessionOptions?: Readonly<Record<string, string>>;
 }

@@ -68,8 +68,21 @@ function outputToServer(): Output {
       characters += block.text.length;
       if (characters >= BLOCK_LENGTH_MAX || blocks.length >= BLOCKS_AT_ONCE) await flush();
     },
+    members: {
+      begin: (path) => send({ reply: 'member', path, last: false }),
+      piece: (bytes) => send({ reply: 'member', last: false }, bytes),
+      end: (refused) =>
+        send({
+          reply: 'member',
+          last: true,
+          ...(refused && {
+            refused: { code: refused.code, detail: refused.detail, facts: refused.facts },
+          }),
+        }),
+    },
     picture: (picture) => send(pictureHeader(picture), pictureBody(picture)),
     preview: ({ bytes, width, height }) => send({ reply: 'preview', width, height }, bytes),
+    sound: (samples) => send({ reply: 'sound' }, samples),
     progress: (fraction) => {
       const now = performance.now();
       if (now - reported < PROGRESS_INTERVAL_MS) return;

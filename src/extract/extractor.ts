@@ -8,13 +8,16 @@ import type {
   Opened,
   PictureContent,
   PictureSpec,
+  UnpackedMember,
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
+import { Collector, Sounds } from './collector.ts';
 import { FairLanes } from './fair-lanes.ts';
 import { Lane } from './lane.ts';
-import type { ConfinementReport, Reply, Settings } from './messages.ts';
+import type { ConfinementReport, Settings } from './messages.ts';
 import { languagePackage, missingLanguages } from './tesseract.ts';
+import { Unpacked } from './unpacked.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {
@@ -25,13 +28,14 @@ export interface Extractor {
    */
   open(path: string, hint: { name?: string; tenant?: string }): Promise<Opened>;
   /** Reads all of an opened file. @throws as open; the signal's reason when it is aborted. */
-  extract(
-    path: string,
-    opened: Opened,
-    options?: { signal?: AbortSignal; onProgress?: (fraction: number) => void },
-  ): Promise<Extracted>;
-  /** A query's picture. Its child process never reads anything else. @throws image_unreadable, overloaded. */
-  decodePicture(bytes: Uint8Array): Promise<PictureContent>;
+  extract(path: string, opened: Opened, options?: ExtractOptions): Promise<Extracted>;
+  /** Writes the files inside an opened archive or mail, each to where `target` says for its number. @throws as extract. */
+  unpack(path: string, opened: Opened, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
+  /**
+   * A query's picture, in the form that the picture model in use wants, or another one. Its child process never reads
+   * anything else. @throws image_unreadable, overloaded.
+   */
+  decodePicture(bytes: Uint8Array, spec?: PictureSpec): Promise<PictureContent>;
   /** A small picture of an opened file, of one of its pages (from 1), or of a moment of it. @throws preview_unavailable, field_invalid, and as open. */
   preview(path: string, of: { mediaType: string; page: number; timeS?: number }): Promise<Preview>;
   /** How the child processes are confined; undefined until one has started. */
@@ -39,6 +43,22 @@ export interface Extractor {
   /** Files and pictures that wait or are being read. */
   depths(): { queries: number; opening: number; extracting: number };
   close(): Promise<void>;
+}
+
+export interface ExtractOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (fraction: number) => void;
+  /** Asks for the sound of a recording: pieces of 16-bit samples, SOUND_RATE a second. The reader waits for each. */
+  readonly onSound?: (samples: Int16Array) => Promise<void>;
+  /** False: what would have to be recognised in pictures is left out. */
+  readonly recognise?: boolean;
+}
+
+export interface UnpackOptions {
+  readonly target: (index: number) => string;
+  readonly signal?: AbortSignal;
+  /** Hears how many are written. */
+  readonly onMember?: (count: number) => void;
 }
 
 export interface ExtractorOptions {
@@ -72,6 +92,9 @@ class ChildExtractor implements Extractor {
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
   readonly #queries: Lane;
+  /** Pictures of queries in forms that former models want: started when the first one comes. */
+  readonly #otherQueries = new Map<string, Lane>();
+  readonly #queriesFor: (spec: PictureSpec | undefined, index: number) => Lane;
   readonly #openings: FairLanes;
   readonly #extractions: readonly Lane[];
   /** Its child starts with the first preview that is asked for. */
@@ -98,12 +121,14 @@ class ChildExtractor implements Extractor {
       program: Settings['program'],
       niceness: number,
       waitingMax = EXTRACTIONS_WAITING_MAX,
+      spec = pictureSpec,
     ): Lane => {
       const scratch = join(scratchFolder, name);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
+      const settings = { program, languages, pictureSpec: spec, limits, scratch, niceness };
       return new Lane({ name, waitingMax, log, settings });
     };
+    this.#queriesFor = (spec, index) => lane(`query-${index}`, 'reader', 0, QUERIES_WAITING_MAX, spec);
     this.#queries = lane('query', 'reader', 0, QUERIES_WAITING_MAX);
     const openers = Array.from({ length: OPENERS }, (_, index) => lane(`open-${index}`, 'reader', 0));
     this.#openings = new FairLanes(openers, OPENINGS_WAITING_MAX);
@@ -149,20 +174,23 @@ class ChildExtractor implements Extractor {
   async extract(
     path: string,
     opened: Opened,
-    { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
+    { signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
-    const lane = isRecording(opened)
-      ? this.#mediaExtractions
-      : this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
+    const sounds = new Sounds(this.#limits, onSound);
+    const lane = isRecording(opened) ? this.#mediaExtractions : this.#leastBusy;
     const { title, textless = [] } = await lane.run({
-      task: { task: 'extract', path, mediaType: opened.mediaType },
+      task: { task: 'extract', path, mediaType: opened.mediaType, ...(onSound && { sound: true }) },
       file: path,
       secondsMax: this.#limits.extractSecondsMax,
       signal,
-      onReply: (reply) => collector.take(reply),
+      onReply: (reply) => {
+        if (reply.reply === 'sound') return sounds.take(reply.samples);
+        collector.take(reply);
+      },
     });
-    await this.#recognise(path, opened, textless, collector, signal);
+    await sounds.finish();
+    if (recognise) await this.#recognise(path, opened, textless, collector, signal);
     const named = title ?? opened.title;
     return {
       opened,
@@ -170,6 +198,30 @@ class ChildExtractor implements Extractor {
       blocks: inReadingOrder(collector.blocks),
       pictures: collector.pictures,
     };
+  }
+
+  async unpack(
+    path: string,
+    { mediaType, members = 0 }: Opened,
+    { target, signal, onMember = () => undefined }: UnpackOptions,
+  ): Promise<readonly UnpackedMember[]> {
+    const unpacked = new Unpacked(members, this.#limits, target, onMember);
+    try {
+      await this.#leastBusy.run({
+        task: { task: 'unpack', path, mediaType },
+        file: path,
+        secondsMax: this.#limits.extractSecondsMax,
+        signal,
+        onReply: (reply) => (reply.reply === 'member' ? unpacked.take(reply) : undefined),
+      });
+      return await unpacked.finish();
+    } finally {
+      await unpacked.close();
+    }
+  }
+
+  get #leastBusy(): Lane {
+    return this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
   }
 
   /** Text of pages that have none, page by page: other files' pages come between. A page that fails stays without text. */
@@ -202,10 +254,22 @@ class ChildExtractor implements Extractor {
     }
   }
 
-  async decodePicture(bytes: Uint8Array): Promise<PictureContent> {
-    const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
+  /** A former model's form of pictures has a child of its own, for as long as the server runs. */
+  #queriesOf(spec: PictureSpec | undefined): Lane {
+    const key = JSON.stringify(spec);
+    if (key === JSON.stringify(this.#pictureSpec)) return this.#queries;
+    let lane = this.#otherQueries.get(key);
+    if (!lane) {
+      lane = this.#queriesFor(spec, this.#otherQueries.size);
+      this.#otherQueries.set(key, lane);
+    }
+    return lane;
+  }
+
+  async decodePicture(bytes: Uint8Array, spec = this.#pictureSpec): Promise<PictureContent> {
+    const collector = new Collector(this.#limits, spec, undefined);
     try {
-      await this.#queries.run({
+      await this.#queriesOf(spec).run({
         task: { task: 'picture' },
         body: bytes,
         secondsMax: this.#limits.querySecondsMax,
@@ -264,6 +328,7 @@ class ChildExtractor implements Extractor {
   async close(): Promise<void> {
     const lanes = [
       this.#queries,
+      ...this.#otherQueries.values(),
       this.#openings,
       this.#previews,
       ...this.#extractions,
@@ -286,56 +351,4 @@ const PAGE_FAULTS: readonly ErrorCode[] = ['extraction_timeout', 'extraction_fai
 /** Recognised pages come after all others: blocks in the order of their pages again, those without a page first. */
 function inReadingOrder(blocks: readonly Block[]): Block[] {
   return [...blocks].sort((a, b) => (a.page ?? 0) - (b.page ?? 0));
-}
-
-/** Gathers what a child sends, within the limits: the child keeps them too, unless it was taken over. */
-class Collector {
-  readonly blocks: Block[] = [];
-  readonly pictures: PictureContent[] = [];
-  readonly #limits: ExtractLimits;
-  readonly #pixelBytes: number;
-  readonly #onProgress: ((fraction: number) => void) | undefined;
-  readonly #picturesMax: number;
-  #characters = 0;
-
-  constructor(
-    limits: ExtractLimits,
-    spec: PictureSpec | undefined,
-    onProgress: ((fraction: number) => void) | undefined,
-  ) {
-    this.#limits = limits;
-    this.#picturesMax = Math.max(limits.pagePicturesMax, limits.shotsMax);
-    this.#pixelBytes = spec ? spec.width * spec.height * 3 : 0;
-    this.#onProgress = onProgress;
-  }
-
-  progress(fraction: number): void {
-    this.#onProgress?.(fraction);
-  }
-
-  take(reply: Reply): void {
-    if (reply.reply === 'progress') this.#onProgress?.(reply.fraction);
-    else if (reply.reply === 'blocks') this.#takeBlocks(reply.blocks);
-    else if (reply.reply === 'picture') this.#takePicture(reply.picture);
-  }
-
-  #takeBlocks(blocks: readonly Block[]): void {
-    for (const block of blocks) {
-      // A mark takes more room than the characters that it stands for.
-      this.#characters += block.text.length + (block.marks?.length ?? 0);
-      this.blocks.push(block);
-    }
-    if (this.#characters > this.#limits.charactersMax * 2 || this.blocks.length > this.#limits.charactersMax)
-      throw broken();
-  }
-
-  #takePicture(picture: PictureContent): void {
-    if (picture.pixels.rgb.length !== this.#pixelBytes || this.pictures.length > this.#picturesMax)
-      throw broken();
-    this.pictures.push(picture);
-  }
-}
-
-function broken(): FarthingError {
-  return new FarthingError('extraction_failed', 'The reader gave more than it may.');
 }

@@ -20,6 +20,7 @@ import {
   type Stream,
 } from 'node-av/lib';
 import { corrupt } from './refusal.ts';
+import { SoundDecoder, type SoundPiece } from './sound.ts';
 
 /** Longer side of a frame as it is handed on: more than any picture model looks at. */
 const FRAME_SIDE_PIXELS = 480;
@@ -94,14 +95,21 @@ export class MediaFile {
    * Frames of the video and packets of subtitles, as they come.
    * @param everySeconds frames in between are decoded, but not given
    * @param keyFramesOnly others are not even decoded
+   * @param sound whether the first stream of sound is decoded too
    */
-  *read(options: { everySeconds: number; keyFramesOnly: boolean }): Generator<RgbFrame | SubtitlePacket> {
+  *read(options: {
+    everySeconds: number;
+    keyFramesOnly: boolean;
+    sound?: boolean;
+  }): Generator<RgbFrame | SubtitlePacket | SoundPiece> {
     const { video } = this;
+    const sound = options.sound ? this.#streams(AVMEDIA_TYPE_AUDIO)[0] : undefined;
     const subtitles = this.#streams(AVMEDIA_TYPE_SUBTITLE);
-    const wanted = [video, ...subtitles].flatMap((stream) => (stream ? [stream.index] : []));
+    const wanted = [video, sound, ...subtitles].flatMap((stream) => (stream ? [stream.index] : []));
     for (const stream of this.#context.streams)
       if (!wanted.includes(stream.index)) stream.discard = AVDISCARD_ALL;
     const decoder = video && new VideoDecoder(video, options.everySeconds);
+    const listener = sound && new SoundDecoder(sound);
     const packet = new Packet();
     packet.alloc();
     try {
@@ -114,15 +122,18 @@ export class MediaFile {
         }
         if (decoder && packet.streamIndex === video.index) {
           if (packet.isKeyframe || !options.keyFramesOnly) yield* decoder.decode(packet);
-        } else {
+        } else if (listener && packet.streamIndex === sound.index) yield* listener.decode(packet);
+        else {
           const subtitle = subtitles.find((stream) => stream.index === packet.streamIndex);
           if (subtitle && packet.data) yield subtitlePacket(subtitle, packet);
         }
         packet.unref();
       }
       if (decoder) yield* decoder.decode(null);
+      if (listener) yield* listener.decode(null);
     } finally {
       decoder?.close();
+      listener?.close();
       packet.free();
     }
   }

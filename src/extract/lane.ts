@@ -19,7 +19,8 @@ export interface LaneTask {
   readonly body?: Uint8Array;
   readonly secondsMax: number;
   readonly signal?: AbortSignal;
-  readonly onReply: (reply: Reply) => void;
+  /** A promise holds the child back until it is settled; one that is rejected ends the task. */
+  readonly onReply: (reply: Reply) => void | Promise<void>;
 }
 
 interface Waiting {
@@ -173,9 +174,9 @@ export class Lane {
     );
     const onAbort = (): void => end(task.signal?.reason);
     task.signal?.addEventListener('abort', onAbort, { once: true });
-    const onReply = (reply: Reply): void => {
+    const onReply = (reply: Reply): void | Promise<void> => {
       try {
-        task.onReply(reply);
+        return task.onReply(reply)?.catch(end);
       } catch (error) {
         end(error);
       }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Block, ExtractLimits, Opened } from '../domain/document.ts';
+import { type Block, type ExtractLimits, type Opened, SOUND_RATE } from '../domain/document.ts';
 import type { Preview } from '../domain/preview.ts';
+import { chapterBlocks, chaptersOf } from './chapters.ts';
 import { embeddedPictures } from './embedded.ts';
 import { MediaFile, quietFfmpeg, type RgbFrame } from './ffmpeg.ts';
 import { mediaFormat } from './media-types.ts';
-import type { Settings } from './messages.ts';
+import type { Settings, Task } from './messages.ts';
 import { fromRaw, prepareSharp, shrinkRaw } from './picture.ts';
 import { PICTURE_SIDE_PIXELS } from './preview.ts';
 import type { Done, Output, Prepare } from './program.ts';
@@ -20,6 +21,8 @@ const LOOKS_MAX = 4_000;
 const DECODED_PIXELS_MAX = 2e10;
 /** The size of 8K: no film is larger. */
 const FRAME_PIXELS_MAX = 36_000_000;
+/** Ten seconds. */
+const SOUND_BYTES_AT_ONCE = 10 * 2 * SOUND_RATE;
 const TURN_EVERY_FRAMES = 8;
 
 /** Video and audio, read by FFmpeg. */
@@ -36,7 +39,7 @@ export const prepare: Prepare = async (settings) => {
       if (task.task !== 'extract' && task.task !== 'preview') throw new Error(`no media task: ${task.task}`);
       const file = new MediaFile(task.path, formatOf(task.mediaType).demuxers);
       try {
-        if (task.task === 'extract') return await extract(file, settings, output);
+        if (task.task === 'extract') return await extract(file, settings, output, task);
         await output.preview(await preview(file, task.timeS));
         return {};
       } finally {
@@ -96,17 +99,30 @@ function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Op
   throw corrupt('none of its pictures can be decoded');
 }
 
-async function extract(file: MediaFile, { limits, pictureSpec }: Settings, output: Output): Promise<Done> {
+async function extract(
+  file: MediaFile,
+  { limits, pictureSpec }: Settings,
+  output: Output,
+  { path, mediaType, sound = false }: Extract<Task, { task: 'extract' }>,
+): Promise<Done> {
   const { tags, duration_s, covers, video } = file;
   const title = titleTag(tags);
   const described = tagBlock(tags);
   if (described) await output.block(described);
+  for (const chapter of chapterBlocks(chaptersOf(path, mediaType, tags), duration_s))
+    await output.block(chapter);
   const pictures = covers.map((bytes) => ({ bytes }));
   for (const cover of await embeddedPictures(pictures, limits, pictureSpec)) await output.picture(cover);
   const everySeconds = Math.max(LOOK_EVERY_SECONDS, duration_s / LOOKS_MAX);
   const shots = new ShotMerger(limits.shotsMax, everySeconds);
   let looked = 0;
-  for (const piece of file.read({ everySeconds, keyFramesOnly: isLong(video, duration_s) })) {
+  const heard = new Gathered(output);
+  for (const piece of file.read({ everySeconds, keyFramesOnly: isLong(video, duration_s), sound })) {
+    if ('samples' in piece) {
+      await heard.add(piece.samples);
+      if (!video && duration_s > 0) output.progress(Math.min(1, heard.seconds / duration_s));
+      continue;
+    }
     if (!('width' in piece)) {
       const text = cueText(piece.codec, piece.data);
       if (text !== '') await output.block(cue(text, piece.time_s, piece.duration_s));
@@ -118,6 +134,7 @@ async function extract(file: MediaFile, { limits, pictureSpec }: Settings, outpu
     if (duration_s > 0) output.progress(Math.min(1, piece.time_s / duration_s));
     if (++looked % TURN_EVERY_FRAMES === 0) await new Promise(setImmediate);
   }
+  await heard.flush();
   for (const shot of shots.finish()) await output.picture(shot);
   return { ...(title !== undefined && { title }) };
 }
@@ -133,6 +150,36 @@ async function preview(file: MediaFile, timeS = 0): Promise<Preview> {
   }
   if (!shown) throw corrupt('none of its pictures can be decoded');
   return shrinkRaw({ ...shown, channels: 3 }, PICTURE_SIDE_PIXELS);
+}
+
+/** Sound in messages of some seconds. */
+class Gathered {
+  readonly #output: Output;
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+  #all = 0;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  get seconds(): number {
+    return this.#all / (2 * SOUND_RATE);
+  }
+
+  async add(samples: Uint8Array): Promise<void> {
+    this.#pieces.push(samples);
+    this.#bytes += samples.length;
+    this.#all += samples.length;
+    if (this.#bytes >= SOUND_BYTES_AT_ONCE) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#bytes === 0) return;
+    const whole = Buffer.concat(this.#pieces);
+    [this.#pieces, this.#bytes] = [[], 0];
+    await this.#output.sound(whole);
+  }
 }
 
 function cue(text: string, time_s: number, duration_s: number): Block {

@@ -28,7 +28,13 @@ export interface Settings {
 /** What a child is asked to do. A query's picture comes as the message's body, a file by its path. */
 export type Task =
   | { readonly task: 'open'; readonly path: string; readonly name?: string; readonly mediaType?: string }
-  | { readonly task: 'extract'; readonly path: string; readonly mediaType: string }
+  | {
+      readonly task: 'extract';
+      readonly path: string;
+      readonly mediaType: string;
+      /** Whether the sound of a recording is wanted. */
+      readonly sound?: boolean;
+    }
   | {
       readonly task: 'preview';
       readonly path: string;
@@ -36,6 +42,7 @@ export type Task =
       readonly page: number;
       readonly timeS?: number;
     }
+  | { readonly task: 'unpack'; readonly path: string; readonly mediaType: string }
   | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'picture' };
 
@@ -47,13 +54,22 @@ export interface ConfinementReport {
   readonly memoryLimit: string;
 }
 
-/** What a child answers: any number of `progress`, `blocks`, `picture` and `preview`, then `done` or `refused`. */
+/** What a child answers: any number of `progress`, `blocks`, `picture`, `preview` and `member`, then `done` or `refused`. */
 export type Reply =
   | { readonly reply: 'ready'; readonly confinement: ConfinementReport }
   | { readonly reply: 'progress'; readonly fraction: number }
   | { readonly reply: 'blocks'; readonly blocks: readonly Block[] }
   | { readonly reply: 'picture'; readonly picture: PictureContent }
   | { readonly reply: 'preview'; readonly preview: Preview }
+  | { readonly reply: 'sound'; readonly samples: Int16Array }
+  | {
+      /** A piece of the next file of an archive; the first one names it, the last one ends it. */
+      readonly reply: 'member';
+      readonly path?: string;
+      readonly piece: Buffer;
+      readonly last: boolean;
+      readonly refused?: FarthingError;
+    }
   | {
       readonly reply: 'done';
       readonly opened?: Opened;
@@ -90,6 +106,16 @@ export function readReply(header: unknown, body: Buffer): Reply {
       return { reply: 'picture', picture: readPicture(message, body) };
     case 'preview':
       return { reply: 'preview', preview: readPreview(message, body) };
+    case 'sound':
+      return { reply: 'sound', samples: readSamples(body) };
+    case 'member':
+      return {
+        reply: 'member',
+        path: asOptionalText(message.path),
+        piece: body,
+        last: message.last === true,
+        ...(message.refused !== undefined && { refused: readRefusal(asObject(message.refused)) }),
+      };
     case 'done':
       return {
         reply: 'done',
@@ -171,6 +197,13 @@ function readPicture(
   };
 }
 
+/** A copy: whoever listens hands it on to a thread. */
+function readSamples(body: Buffer): Int16Array {
+  const samples = new Int16Array(body.length >> 1);
+  new Uint8Array(samples.buffer).set(body.subarray(0, samples.byteLength));
+  return samples;
+}
+
 const PREVIEW_BYTES_MAX = 4 * 2 ** 20;
 
 /** Only what looks like a WebP of a reasonable size goes on to a browser. */
@@ -186,8 +219,9 @@ const KINDS: readonly DocumentKind[] = ['text', 'document', 'picture', 'video', 
 
 function readOpened(value: Record<string, unknown>): Opened {
   const kind = asOneOf(value.kind, KINDS);
-  const counts: { pages?: number; width?: number; height?: number } = {};
-  for (const name of ['pages', 'width', 'height'] as const) {
+  const counts: { pages?: number; width?: number; height?: number; members?: number; membersBytes?: number } =
+    {};
+  for (const name of ['pages', 'width', 'height', 'members', 'membersBytes'] as const) {
     if (value[name] !== undefined) counts[name] = asCount(value[name]);
   }
   const title = asOptionalText(value.title);

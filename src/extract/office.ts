@@ -34,11 +34,24 @@ const MAIN_PARTS: readonly (readonly [part: string, type: string])[] = [
   ['xl/workbook.xml', `${OOXML}.spreadsheetml.sheet`],
 ];
 
-/** Which office file an archive is; undefined for any other archive. @throws file_corrupt, file_encrypted, document_too_large. */
+/** What says that an archive is one document of a program, and no collection of files. */
+const DOCUMENT_PARTS: readonly (readonly [part: string, type: string])[] = [
+  ['[Content_Types].xml', 'application/vnd.openxmlformats-package'],
+  ['META-INF/MANIFEST.MF', 'application/java-archive'],
+];
+
+/**
+ * Which office file an archive is; undefined for an archive of files.
+ * @throws media_type_unsupported for other programs' documents; file_corrupt, file_encrypted, document_too_large.
+ */
 export function officeType(bytes: Uint8Array): string | undefined {
   const zip = new Zip(bytes);
-  const type = MAIN_PARTS.find(([part]) => zip.names.has(part))?.[1] ?? zip.text('mimetype')?.trim();
-  return type !== undefined && Object.hasOwn(OFFICE_FORMATS, type) ? type : undefined;
+  const known = MAIN_PARTS.find(([part]) => zip.names.has(part))?.[1];
+  const type =
+    known ?? zip.text('mimetype')?.trim() ?? DOCUMENT_PARTS.find(([part]) => zip.names.has(part))?.[1];
+  if (type === undefined || !/^application\/[\w.+-]{1,100}$/.test(type)) return undefined;
+  if (!Object.hasOwn(OFFICE_FORMATS, type)) throw unsupported(type);
+  return type;
 }
 
 /** Whether a compound file (of older office programs) is a newer document that a password encrypts (MS-OFFCRYPTO 1.3.2). */

@@ -1,11 +1,23 @@
 import type { Opened } from '../domain/document.ts';
+import type { FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
 import type { Settings, Task } from './messages.ts';
 import type { Sink } from './read.ts';
 
+/** Where the files of an archive go, one after the other: its begin, its pieces, its end. */
+export interface MemberSink {
+  begin(path: string): Promise<void>;
+  piece(bytes: Uint8Array): Promise<void>;
+  /** `refused`: it could not be unpacked, or may not be. */
+  end(refused?: FarthingError): Promise<void>;
+}
+
 /** Where a child's answers go. */
 export interface Output extends Sink {
+  readonly members: MemberSink;
   preview(preview: Preview): Promise<void>;
+  /** 16-bit samples, one channel, SOUND_RATE a second. */
+  sound(samples: Uint8Array): Promise<void>;
   flush(): Promise<void>;
 }
 

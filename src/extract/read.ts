@@ -1,12 +1,15 @@
 import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import { ARCHIVE_TYPES, openArchive, unpackArchive } from './archive.ts';
+import { captionOf } from './caption.ts';
 import { decodeText } from './charset.ts';
 import { embeddedPictures } from './embedded.ts';
+import { MAIL_TYPE, openMail, readMail, unpackMail } from './mail.ts';
 import { OFFICE_FORMATS, openOffice, readOffice } from './office.ts';
 import { extractPdf, openPdf, tooManyCharacters } from './pdf.ts';
 import type { Pdfium } from './pdfium.ts';
 import { greyOfPicture, openPicture, type PictureType, readPictures } from './picture.ts';
-import type { Done } from './program.ts';
+import type { Done, MemberSink } from './program.ts';
 import { recognise } from './recognise.ts';
 import { corrupt, unsupported } from './refusal.ts';
 import { ShotMerger } from './shots.ts';
@@ -40,6 +43,8 @@ export async function openFile(
   if (found.kind === 'document') return openPdf(pdfium, bytes, limits);
   if (found.kind === 'office') return openOffice(bytes, found.mediaType);
   if (found.kind === 'picture') return openPicture(bytes, found.mediaType, limits);
+  if (found.kind === 'archive') return openArchive(bytes, found.mediaType, limits);
+  if (found.kind === 'mail') return openMail(bytes, limits);
   // Another process opens a recording: this one only tells what it is.
   if (found.kind !== 'text') return found;
   if (!/\S/.test(found.text))
@@ -58,6 +63,7 @@ export async function extractFile(
   const { pdfium, limits, pictureSpec } = reading;
   if (mediaType === 'application/pdf') return extractPdf(pdfium, bytes, limits, pictureSpec, cutting(sink));
   if (Object.hasOwn(OFFICE_FORMATS, mediaType)) return extractOffice(bytes, mediaType, reading, sink);
+  if (mediaType === MAIL_TYPE) return extractMail(bytes, limits, sink);
   const readText: ReadText | undefined = Object.hasOwn(TEXT_READERS, mediaType)
     ? TEXT_READERS[mediaType as keyof typeof TEXT_READERS]
     : undefined;
@@ -69,6 +75,31 @@ export async function extractFile(
   if (text === undefined) throw corrupt('it is no text');
   if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
   const { title, blocks } = readText(text);
+  for (const block of blocks) await cutting(sink).block(block);
+  return { title };
+}
+
+/** Gives the files inside a file to the sink. @throws as openFile. */
+export async function unpackFile(
+  bytes: Uint8Array,
+  mediaType: string,
+  { limits }: Reading,
+  sink: MemberSink,
+): Promise<void> {
+  if (mediaType === MAIL_TYPE) return unpackMail(bytes, limits, sink);
+  const archive = ARCHIVE_TYPES.find((type) => type === mediaType);
+  if (!archive) throw unsupported(mediaType);
+  await unpackArchive(bytes, archive, limits, sink);
+}
+
+async function extractMail(
+  bytes: Uint8Array,
+  limits: ExtractLimits,
+  sink: Sink,
+): Promise<Pick<Done, 'title'>> {
+  const { title, blocks } = await readMail(bytes);
+  if (blocks.reduce((sum, { text }) => sum + text.length, 0) > limits.charactersMax)
+    throw tooManyCharacters(limits);
   for (const block of blocks) await cutting(sink).block(block);
   return { title };
 }
@@ -96,6 +127,8 @@ async function extractPicture(
   { limits, pictureSpec }: Reading,
   sink: Sink,
 ): Promise<Pick<Done, 'textless'>> {
+  const caption = await captionOf(bytes, mediaType).catch(() => undefined);
+  if (caption) await cutting(sink).block(caption);
   const shots = new ShotMerger(limits.pagePicturesMax);
   const textless: number[] = [];
   for await (const picture of readPictures(bytes, mediaType, limits, pictureSpec)) {

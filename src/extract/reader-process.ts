@@ -28,7 +28,7 @@ export class ReaderEndedError extends Error {
 export type DoneReply = Extract<Reply, { reply: 'done' }>;
 
 interface Running {
-  readonly onReply: (reply: Reply) => void;
+  readonly onReply: (reply: Reply) => void | Promise<void>;
   readonly resolve: (reply: DoneReply) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -76,10 +76,14 @@ export class ReaderProcess {
   }
 
   /**
-   * Performs one task; one at a time. `onReply` gets what comes before the end.
+   * Performs one task; one at a time. `onReply` gets what comes before the end; while a promise of its waits, the child has to.
    * @throws the refusal, or ReaderEndedError.
    */
-  run(task: Task, body: Uint8Array | undefined, onReply: (reply: Reply) => void): Promise<DoneReply> {
+  run(
+    task: Task,
+    body: Uint8Array | undefined,
+    onReply: (reply: Reply) => void | Promise<void>,
+  ): Promise<DoneReply> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(new ReaderEndedError('the reader has ended', this.#lastWords));
       this.#running = { onReply, resolve, reject };
@@ -135,7 +139,15 @@ export class ReaderProcess {
     if (reply.reply === 'done' || reply.reply === 'refused') this.#running = undefined;
     if (reply.reply === 'done') running.resolve(reply);
     else if (reply.reply === 'refused') running.reject(reply.error);
-    else running.onReply(reply);
+    else this.#holdBack(running.onReply(reply));
+  }
+
+  /** Nothing more is read from the child until what it sent is dealt with. */
+  #holdBack(dealing: void | Promise<void>): void {
+    if (!dealing) return;
+    this.#pipe.pause();
+    const goOn = (): void => void this.#pipe.resume();
+    dealing.then(goOn, goOn);
   }
 
   #end(why: string): void {

@@ -5,7 +5,7 @@ import { Pdfium } from './pdfium.ts';
 import { pictureTypeOf, prepareSharp, readPicture } from './picture.ts';
 import { renderPreview } from './preview.ts';
 import type { Prepare } from './program.ts';
-import { extractFile, openFile, type Reading } from './read.ts';
+import { extractFile, openFile, type Reading, unpackFile } from './read.ts';
 
 /** Memory that PDFium has grown to and never gives back, above which a fresh process is better. */
 const WORN_BYTES = 192 * 2 ** 20;
@@ -36,6 +36,10 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
       if (task.task === 'preview') {
         await output.preview(await renderPreview(bytes, task, reading));
         return { worn: reading.pdfium.memoryBytes > WORN_BYTES };
+      }
+      if (task.task === 'unpack') {
+        await unpackFile(bytes, task.mediaType, reading, output.members);
+        return {};
       }
       if (task.task !== 'extract') throw new Error(`no reader's task: ${task.task}`);
       const { title, textless } = await extractFile(bytes, task.mediaType, reading, output);

@@ -1,8 +1,10 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { FarthingError } from '../domain/error.ts';
+import { type ArchiveType, archiveType } from './archive.ts';
 import { decodeText } from './charset.ts';
 import { csvSeparator } from './csv.ts';
 import { looksLikeHtml } from './html.ts';
+import { looksLikeMail } from './mail.ts';
 import { looksLikeMarkdown } from './markdown.ts';
 import { mediaFormat } from './media-types.ts';
 import { isEncryptedOffice, officeType } from './office.ts';
@@ -21,6 +23,8 @@ export type Recognised =
     }
   | { readonly kind: 'document'; readonly mediaType: 'application/pdf' }
   | { readonly kind: 'office'; readonly mediaType: string }
+  | { readonly kind: 'mail' }
+  | { readonly kind: 'archive'; readonly mediaType: ArchiveType }
   | { readonly kind: 'video' | 'audio'; readonly mediaType: string }
   | { readonly kind: 'picture'; readonly mediaType: PictureType };
 
@@ -29,7 +33,6 @@ const PDF_PROBE_BYTES = 1024;
 /** What a recogniser needs to see of a binary file. */
 const BINARY_PROBE_BYTES = 256 * 1024;
 
-const ZIP_START = [0x50, 0x4b, 0x03, 0x04];
 const COMPOUND_START = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
 function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
@@ -49,11 +52,12 @@ export async function recognise(bytes: Uint8Array, name: string | undefined): Pr
   ) {
     return { kind: 'document', mediaType: 'application/pdf' };
   }
-  if (startsWith(bytes, ZIP_START)) {
+  const archive = archiveType(bytes);
+  if (archive === 'application/zip') {
     const office = officeType(bytes);
-    if (!office) throw unsupported('application/zip');
-    return { kind: 'office', mediaType: office };
+    if (office) return { kind: 'office', mediaType: office };
   }
+  if (archive) return { kind: 'archive', mediaType: archive };
   if (startsWith(bytes, COMPOUND_START) && isEncryptedOffice(bytes))
     throw new FarthingError('file_encrypted', 'The document is encrypted. Send it without a password.');
   const text = decodeText(bytes);
@@ -73,6 +77,7 @@ function recogniseText(text: string, name: string | undefined): Recognised {
     .replace(/^\ufeff/, '')
     .trimStart();
   if (looksLikeHtml(start)) return { kind: 'text', mediaType: 'text/html', text };
+  if (looksLikeMail(text)) return { kind: 'mail' };
   const lettered = LETTERED.find(([pattern]) => pattern.test(start));
   if (lettered) throw unsupported(lettered[1]);
   return { kind: 'text', mediaType: textType(start, text, name), text };

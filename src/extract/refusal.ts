@@ -3,12 +3,15 @@ import { FarthingError } from '../domain/error.ts';
 
 /** What can be read, for people. */
 const READABLE_NAMES =
-  'plain text, Markdown, HTML, CSV, XML, RTF, PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB, JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG, uncompressed BMP, MP4, MOV, WebM, MKV, AVI, WAV, MP3, FLAC, OGG, Opus or M4A';
+  'plain text, Markdown, HTML, CSV, XML, RTF, PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB, EML, JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG, uncompressed BMP, MP4, MOV, WebM, MKV, AVI, WAV, MP3, FLAC, OGG, Opus, M4A, or a zip, tar or tar.gz of such files';
 
 export function unsupported(mediaType: string | undefined): FarthingError {
   const what =
     mediaType === undefined ? 'The file is of no type that is known here' : `${mediaType} cannot be read`;
-  return new FarthingError('media_type_unsupported', `${what}. Send ${READABLE_NAMES}.`, {
+  const why = /^image\/hei[cf]/.test(mediaType ?? '')
+    ? ': its HEVC has no decoder here; convert it to JPEG or AVIF'
+    : '';
+  return new FarthingError('media_type_unsupported', `${what}${why}. Send ${READABLE_NAMES}.`, {
     facts: { ...(mediaType && { media_type: mediaType }), readable: [...READABLE_TYPES] },
   });
 }

@@ -10,6 +10,7 @@ import {
 import { shorten } from './outline.ts';
 import { corrupt, tooLarge } from './refusal.ts';
 import { tableText } from './table.ts';
+import { dateShapes, dateText } from './xlsx-dates.ts';
 import { walkXml } from './xml.ts';
 import type { Zip } from './zip.ts';
 
@@ -17,24 +18,31 @@ const MAIN = 'xl/workbook.xml';
 const COLUMNS_MAX = 1_000;
 const CELLS_MAX = 2_000_000;
 
-/** SpreadsheetML (ECMA-376 part 1, 18): each sheet as a table, its name as heading. Numbers stand as stored: dates are day counts. */
+/** SpreadsheetML (ECMA-376 part 1, 18): each sheet as a table, its name as heading. Numbers stand as stored, but for dates and times. */
 export function readXlsx(zip: Zip): OfficeContent {
   const source = zip.text(MAIN);
   if (source === undefined) throw corrupt('the list of its sheets is missing');
   const targets = relationships(zip, MAIN);
   const sheets: { name: string; part: string }[] = [];
+  let is1904 = false;
   walkXml(source, {
-    open: (tag, { name = '', id }) => {
+    open: (tag, { name = '', id, date1904 }) => {
+      if (tag === 'workbookPr') is1904 = date1904 === '1' || date1904 === 'true';
       const part = tag === 'sheet' && id !== undefined ? targets.get(id) : undefined;
       if (part) sheets.push({ name: shorten(name, 200), part });
     },
   });
   const shared = sharedStrings(zip.text('xl/sharedStrings.xml'));
+  const shapes = dateShapes(zip.text('xl/styles.xml'));
+  const shownAs = (value: string, style: string | undefined): string => {
+    const shape = shapes[Number(style ?? 0)];
+    return (shape && dateText(value, shape, is1904)) ?? value;
+  };
   const blocks: Block[] = [];
   const pictures: EmbeddedPicture[] = [];
   let room = CELLS_MAX;
   for (const [index, { name, part }] of sheets.entries()) {
-    const rows = readSheet(zip.text(part) ?? '', shared, () => room-- > 0);
+    const rows = readSheet(zip.text(part) ?? '', shared, shownAs, () => room-- > 0);
     const text = withoutControls(tableText(rows));
     if (text !== '') blocks.push({ text, page: index + 1, heading: name });
     const drawings = [...relationships(zip, part).values()].filter((target) =>
@@ -67,9 +75,15 @@ function sharedStrings(source: string | undefined): string[] {
   return strings;
 }
 
-function readSheet(source: string, shared: readonly string[], mayRead: () => boolean): string[][] {
+function readSheet(
+  source: string,
+  shared: readonly string[],
+  shownAs: (value: string, style: string | undefined) => string,
+  mayRead: () => boolean,
+): string[][] {
   const rows: string[][] = [];
   let [column, type, value, inValue] = [0, '', '', false];
+  let style: string | undefined;
   if (source === '') return rows;
   walkXml(source, {
     open: (name, attributes) => {
@@ -78,7 +92,7 @@ function readSheet(source: string, shared: readonly string[], mayRead: () => boo
         if (!mayRead())
           throw tooLarge(`Send spreadsheets of at most ${CELLS_MAX} cells.`, { limit_cells: CELLS_MAX });
         column = columnOf(attributes.r) ?? rows.at(-1)?.length ?? 0;
-        [type, value] = [attributes.t ?? '', ''];
+        [type, value, style] = [attributes.t ?? '', '', attributes.s];
       }
       inValue = name === 'v' || name === 't';
     },
@@ -90,14 +104,9 @@ function readSheet(source: string, shared: readonly string[], mayRead: () => boo
       const row = rows.at(-1);
       if (name !== 'c' || !row || column >= COLUMNS_MAX) return;
       while (row.length < column) row.push('');
-      row[column] =
-        type === 's'
-          ? (shared[Number(value)] ?? '')
-          : type === 'b'
-            ? value === '1'
-              ? 'true'
-              : 'false'
-            : value;
+      if (type === 's') row[column] = shared[Number(value)] ?? '';
+      else if (type === 'b') row[column] = value === '1' ? 'true' : 'false';
+      else row[column] = type === '' || type === 'n' ? shownAs(value, style) : value;
     },
   });
   return rows;

@@ -2,8 +2,8 @@ import { SaxesParser } from 'saxes';
 import { corrupt } from './refusal.ts';
 
 export interface XmlVisitor {
-  /** `name` without its prefix; attributes by their names without prefix. */
-  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** `name` without its prefix, and as it is written; attributes by their names without prefix. */
+  open?(name: string, attributes: Readonly<Record<string, string>>, fullName: string): void;
   text?(text: string): void;
   close?(name: string): void;
 }
@@ -29,6 +29,7 @@ export function walkXml(source: string, visitor: XmlVisitor, part = 'a part'): v
     visitor.open?.(
       local(name),
       Object.fromEntries(Object.entries(attributes).map(([key, value]) => [local(key), value])),
+      name,
     );
   });
   parser.on('text', (text) => visitor.text?.(text));

@@ -42,9 +42,9 @@ the same key: you get the same answer, uncharged. With a new key or none you buy
 | \`POST ${api}/ingest\`: upload one file (multipart field \`file\`, or the raw bytes) | ${usd(prices.ingest)} |
 | \`POST ${api}/search\` | ${usd(prices.search)} |
 | \`GET ${api}/items/{item_id}\` | ${usd(prices.item)} |
-| \`GET ${api}/jobs/{job_id}\`: how an upload goes | free |
+| \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
 
-Uploads go into an index of your wallet's own; nobody else finds them. Send \`Prefer: wait=30\` to be answered when a file is searchable.
+Uploads go into an index of your wallet's own; nobody else finds them. A zip, tar or tar.gz is one upload: each file in it becomes an item. Send \`Prefer: wait=30\` to be answered when a file is searchable.
 
 ## Renting a workspace
 

@@ -3,8 +3,9 @@ import { FarthingError } from '../domain/error.ts';
 import { newId } from '../domain/id.ts';
 import type { Answer } from '../domain/payment.ts';
 import { RequestBody } from './body.ts';
+import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { writePieces } from './pieces.ts';
-import type { ContentReply } from './route.ts';
+import type { ContentReply, EventsReply } from './route.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
@@ -157,6 +158,25 @@ export class Exchange {
       throw error;
     } finally {
       await content.close();
+    }
+  }
+
+  /** Writes events as they come, under a status that is sent at once; resolves at their end or when the client has gone. */
+  async stream({ status, headers, events, close }: EventsReply): Promise<void> {
+    try {
+      if (this.#ended) return;
+      this.body.discard();
+      this.#ended = true;
+      this.#status = status;
+      const response = this.#response;
+      response.cork(() => this.#writeHead(status, { ...EVENT_HEADERS, ...headers }));
+      if (this.head.method !== 'HEAD') await writeEvents(response, events, this.signal);
+      if (!this.#gone) response.cork(() => void response.end());
+    } catch (error) {
+      if (!this.#gone) this.#response.close();
+      throw error;
+    } finally {
+      close();
     }
   }
 

@@ -4,7 +4,16 @@ import type { Exchange } from './exchange.ts';
 
 /** What a handler gives back: a JSON answer, or bytes; `delivered` hears whether it was handed to the network whole. */
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
-export type Reply = JsonReply | ContentReply | BytesReply;
+export type Reply = JsonReply | ContentReply | BytesReply | EventsReply;
+
+/** Server-sent events, written as they come; between them comments show that the server is still there. */
+export interface EventsReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly events: AsyncIterable<{ readonly event: string; readonly data: object }>;
+  /** Called once, however it ends. */
+  readonly close: () => void;
+}
 
 /** Bytes that are all there. */
 export interface BytesReply {

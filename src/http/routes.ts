@@ -3,7 +3,13 @@ import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { ingestRoute, workspaceIngestRoute } from './routes/ingest.ts';
 import { itemRoute } from './routes/items.ts';
-import { cancelWorkspaceJobRoute, jobRoute, workspaceJobRoute } from './routes/jobs.ts';
+import {
+  cancelWorkspaceJobRoute,
+  jobEventsRoute,
+  jobRoute,
+  workspaceJobEventsRoute,
+  workspaceJobRoute,
+} from './routes/jobs.ts';
 import { type McpAnswer, mcpRoute } from './routes/mcp.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './routes/previews.ts';
 import { searchRoute, workspaceSearchRoute } from './routes/search.ts';
@@ -33,10 +39,12 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     itemRoute(services),
     payerPreviewRoute(services),
     jobRoute(services),
+    jobEventsRoute(services),
     createWorkspaceRoute(services),
     workspaceSearchRoute(services),
     workspaceIngestRoute(services),
     workspaceJobRoute(services),
+    workspaceJobEventsRoute(services),
     cancelWorkspaceJobRoute(services),
     ...workspaceContentRoutes(services),
     workspacePreviewRoute(services),

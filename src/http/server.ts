@@ -175,6 +175,7 @@ class Connections {
       const whole = exchange.send(reply.status, reply.headers, reply.raw);
       reply.delivered?.(whole);
     } else if ('content' in reply) await exchange.giveOut(reply);
+    else if ('events' in reply) await exchange.stream(reply);
     else {
       const whole = exchange.answer(reply);
       reply.delivered?.(whole);

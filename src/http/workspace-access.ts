@@ -4,7 +4,7 @@ import type { WorkspaceRecord } from '../domain/workspace.ts';
 import type { TenantLimits } from '../workspace/tenant-limits.ts';
 import type { Exchange } from './exchange.ts';
 import { problem } from './problem.ts';
-import type { BytesReply, ContentReply, Reply } from './route.ts';
+import type { BytesReply, ContentReply, EventsReply, Reply } from './route.ts';
 import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';
@@ -29,7 +29,7 @@ export async function withWorkspace(
   { workspaces, tenantLimits, onFault }: Services,
   exchange: Exchange,
   id: string,
-  work: (workspace: WorkspaceRecord) => Promise<Answer | BytesReply | ContentReply>,
+  work: (workspace: WorkspaceRecord) => Promise<Answer | BytesReply | ContentReply | EventsReply>,
   kind: WorkKind = 'other',
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));
@@ -53,12 +53,23 @@ export async function withWorkspace(
       ...answer.headers,
       ...workspaces.headers(workspace.id),
     };
+    if ('events' in answer) {
+      leavesLater = true;
+      return { ...answer, headers, close: leaving(answer, leave) };
+    }
     if (!('content' in answer)) return { ...answer, headers };
     leavesLater = true;
     return { ...answer, headers, content: { ...answer.content, close: closing(answer, leave) } };
   } finally {
     if (!leavesLater) leave();
   }
+}
+
+function leaving({ close }: EventsReply, leave: () => void): () => void {
+  return () => {
+    close();
+    leave();
+  };
 }
 
 /** A request that gives stored bytes out is over when they are. */

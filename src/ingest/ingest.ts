@@ -1,19 +1,20 @@
 import type { Clock } from '../domain/clock.ts';
-import { toTimestamp } from '../domain/clock.ts';
 import type { Opened } from '../domain/document.ts';
-import { errorCode, FarthingError } from '../domain/error.ts';
-import { newId } from '../domain/id.ts';
+import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
-import { fileOf, keepFile, removeFile } from './files.ts';
+import { Acceptance, type IngestAnswer, inTenant } from './acceptance.ts';
+import { fileOf, removeFile } from './files.ts';
 import { Holds } from './holds.ts';
-import { JobTable, jobOf } from './job-table.ts';
+import { JobTable } from './job-table.ts';
+import { removeMembers } from './members.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
   IngestLimits,
+  IngestListening,
   IngestShard,
   IngestTenants,
   NewCredit,
@@ -25,6 +26,7 @@ export interface IngestParts {
   readonly tenants: IngestTenants;
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
+  readonly listening?: IngestListening;
   readonly store: Store;
   readonly clock: Clock;
   /** When a Tenant's new Item will be disposed of (RFC 3339), or null. */
@@ -34,12 +36,7 @@ export interface IngestParts {
   readonly log: (event: object) => void;
 }
 
-export interface IngestAnswer {
-  readonly item: Item;
-  readonly job: Job;
-  /** The same bytes were there before: nothing was done. */
-  readonly duplicate: boolean;
-}
+export type { IngestAnswer };
 
 const RETRY_AFTER_S = 5;
 const PRUNE_EVERY_JOBS = 1_000;
@@ -51,8 +48,7 @@ export class Ingest {
   readonly #jobs: JobTable;
   readonly #runner: JobRunner;
   readonly #holds: Holds;
-  /** The last acceptance of each file's bytes: the same bytes wait for it. */
-  readonly #accepting = new Map<string, Promise<unknown>>();
+  readonly #acceptance: Acceptance;
   #accepted = 0;
   #closed = false;
 
@@ -61,6 +57,16 @@ export class Ingest {
     this.#jobs = new JobTable(parts.store, parts.clock);
     this.#runner = new JobRunner({ ...parts, jobs: this.#jobs });
     this.#holds = new Holds();
+    this.#acceptance = new Acceptance({
+      ...parts,
+      jobs: this.#jobs,
+      holds: this.#holds,
+      jobsOf: (tenant) => this.#runner.sizeOf(tenant),
+      begin: (job, opened) => {
+        if (job.held) this.#holds.begin(job, opened);
+        else this.#runner.start(job, opened);
+      },
+    });
   }
 
   /** Jobs that have not ended: those that wait for their turn, those that run, and those that a payment still holds. */
@@ -82,7 +88,7 @@ export class Ingest {
       });
     }
     const { jobsPerTenantMax } = this.#parts.limits;
-    if (this.#unfinished(tenant) >= jobsPerTenantMax) {
+    if (this.#acceptance.unfinished(tenant) >= jobsPerTenantMax) {
       throw new FarthingError(
         'rate_limited',
         `${jobsPerTenantMax} of your files wait to be indexed. Wait until some are done. Nothing was charged.`,
@@ -101,7 +107,7 @@ export class Ingest {
     tenant: string,
     upload: StagedUpload,
   ): Promise<{ opened: Opened } | { duplicate: IngestAnswer }> {
-    const duplicate = await this.#findDuplicate(tenant, upload);
+    const duplicate = await this.#acceptance.findDuplicate(tenant, upload);
     if (duplicate) return { duplicate };
     return { opened: await this.#parts.extractor.open(upload.path, { name: upload.name, tenant }) };
   }
@@ -117,15 +123,12 @@ export class Ingest {
     options: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
     this.admit(tenant);
-    const key = `${tenant} ${upload.sha256}`;
-    const before = this.#accepting.get(key) ?? Promise.resolve();
-    const own = before.catch(() => undefined).then(() => this.#acceptAlone(tenant, upload, opened, options));
-    this.#accepting.set(key, own);
-    try {
-      return await own;
-    } finally {
-      if (this.#accepting.get(key) === own) this.#accepting.delete(key);
-    }
+    const answer = await this.#acceptance.accept(tenant, upload, opened, options);
+    if (++this.#accepted % PRUNE_EVERY_JOBS === 0)
+      void this.#prune().catch((error: unknown) =>
+        this.#parts.log({ event: 'prune_failed', error: String(error) }),
+      );
+    return answer;
   }
 
   /** Starts a held job; once more changes nothing. @throws job_not_found. */
@@ -152,7 +155,12 @@ export class Ingest {
   }
 
   job(id: string): Job | undefined {
-    return this.#jobs.get(id);
+    return this.#jobs.shown(id);
+  }
+
+  /** The job again and again as it changes, until its end: see JobTable.watch. */
+  watch(jobId: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
+    return this.#jobs.watch(jobId, everyMs, signal);
   }
 
   /** Ids of the jobs that wait for a payment: read at a start, when no request runs. */
@@ -212,97 +220,6 @@ export class Ingest {
     this.#jobs.settleAll();
   }
 
-  async #acceptAlone(
-    tenant: string,
-    upload: StagedUpload,
-    opened: Opened,
-    { held, creditTo }: { held: boolean; creditTo?: Address },
-  ): Promise<IngestAnswer> {
-    const duplicate = await this.#findDuplicate(tenant, upload);
-    if (duplicate) return duplicate;
-    const { tenants, clock, expiry } = this.#parts;
-    const item = pendingItem(upload, opened, toTimestamp(clock.now()), expiry(tenant));
-    const answer = await tenants.use(tenant, { create: true }, async (shard) => {
-      this.#checkRoom(tenant, shard, upload);
-      // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
-      const job = await this.#jobs.create({
-        id: jobOf(item.id),
-        tenant,
-        item: item.id,
-        ...(held && { held }),
-        ...(creditTo !== undefined && { creditTo }),
-      });
-      try {
-        await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
-        await shard.putItem(item);
-      } catch (error) {
-        await removeFile(fileOf(tenants.folder(tenant), item.id));
-        await this.#jobs.remove(job.id);
-        throw error;
-      }
-      return { item, job, duplicate: false };
-    });
-    if (held) this.#holds.begin(answer.job, opened);
-    else this.#runner.start(answer.job, opened);
-    if (++this.#accepted % PRUNE_EVERY_JOBS === 0)
-      void this.#prune().catch((error: unknown) =>
-        this.#parts.log({ event: 'prune_failed', error: String(error) }),
-      );
-    return answer;
-  }
-
-  /** Jobs of the Tenant that wait, run, or are being paid for. */
-  #unfinished(tenant: string): number {
-    return this.#runner.sizeOf(tenant) + this.#holds.of(tenant).length;
-  }
-
-  /** What waits has its Segments and bytes still to be counted: at most so many files as a Tenant may have waiting. */
-  #checkRoom(tenant: string, shard: IngestShard, upload: StagedUpload): void {
-    const { itemsPerTenantMax, bytesPerTenantMax, segmentsPerTenantMax } = this.#parts.limits;
-    const snapshot = shard.snapshot();
-    try {
-      const { segments, bytes, ...counted } = snapshot.counts();
-      const items = counted.items + this.#unfinished(tenant);
-      const room = items < itemsPerTenantMax && segments < segmentsPerTenantMax;
-      if (room && bytes + upload.bytes <= bytesPerTenantMax) return;
-      throw new FarthingError(
-        'tenant_full',
-        `An index takes at most ${itemsPerTenantMax} items, ${segmentsPerTenantMax} segments and ${bytesPerTenantMax} bytes.`,
-        {
-          facts: {
-            items,
-            segments,
-            bytes,
-            limit_items: itemsPerTenantMax,
-            limit_segments: segmentsPerTenantMax,
-            limit_bytes: bytesPerTenantMax,
-          },
-        },
-      );
-    } finally {
-      snapshot.close();
-    }
-  }
-
-  /** The Item with the same bytes, once no payment can make it vanish any more. */
-  async #findDuplicate(tenant: string, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
-    const deadline = performance.now() + this.#parts.limits.heldWaitSecondsMax * 1000;
-    for (;;) {
-      const item = await this.#inTenant(tenant, (shard) => shard.itemByDigest(sha256));
-      if (!item) return undefined;
-      const job = this.#jobs.get(jobOf(item.id));
-      if (!job?.held || isEnded(job.state))
-        return { item, job: job ?? endedJob(tenant, item), duplicate: true };
-      const left = deadline - performance.now();
-      if (left <= 0) {
-        throw new FarthingError('overloaded', 'The same file is being paid for. Try again later.', {
-          retryAfterS: RETRY_AFTER_S,
-        });
-      }
-      await this.#holds.wait(job.id, left);
-    }
-  }
-
   async #resumeJob(job: Job): Promise<void> {
     const item = await this.#itemOf(job);
     if (!item) return this.#erase(job);
@@ -325,8 +242,13 @@ export class Ingest {
   }
 
   async #erase(job: Job): Promise<void> {
-    await this.#inTenant(job.tenant, (shard) => shard.removeItem(job.item));
-    await removeFile(fileOf(this.#parts.tenants.folder(job.tenant), job.item));
+    const folder = this.#parts.tenants.folder(job.tenant);
+    await this.#inTenant(job.tenant, async (shard) => {
+      const item = shard.item(job.item);
+      if (item) await removeMembers(shard, folder, item);
+      return shard.removeItem(job.item);
+    });
+    await removeFile(fileOf(folder, job.item));
     await this.#jobs.remove(job.id);
   }
 
@@ -334,14 +256,8 @@ export class Ingest {
     return this.#inTenant(job.tenant, (shard) => shard.item(job.item));
   }
 
-  /** Undefined where the Tenant has no index (any more). */
-  async #inTenant<T>(tenant: string, work: (shard: IngestShard) => Promise<T> | T): Promise<T | undefined> {
-    try {
-      return await this.#parts.tenants.use(tenant, {}, work);
-    } catch (error) {
-      if (errorCode(error) === 'not_found') return undefined;
-      throw error;
-    }
+  #inTenant<T>(tenant: string, work: (shard: IngestShard) => Promise<T> | T): Promise<T | undefined> {
+    return inTenant(this.#parts.tenants, tenant, work);
   }
 
   #existing(id: string): Job {
@@ -353,42 +269,6 @@ export class Ingest {
   #prune(): Promise<void> {
     return this.#jobs.prune(this.#parts.clock.now() - this.#parts.limits.jobKeepHours * HOUR_MS);
   }
-}
-
-function pendingItem(upload: StagedUpload, opened: Opened, now: string, expiresAt: string | null): Item {
-  const { pages, duration_s, width, height, title, notSearchable } = opened;
-  return {
-    id: newId('item'),
-    name: upload.name,
-    media_type: opened.mediaType,
-    bytes: upload.bytes,
-    sha256: upload.sha256,
-    state: 'pending',
-    families: [],
-    segments: 0,
-    created_at: now,
-    expires_at: expiresAt,
-    ...(title !== undefined && { title }),
-    ...(pages !== undefined && { pages }),
-    ...(duration_s !== undefined && { duration_s }),
-    ...(notSearchable && { not_searchable: notSearchable }),
-    ...(width !== undefined && { width }),
-    ...(height !== undefined && { height }),
-  };
-}
-
-/** What is to be said of a job whose row is no longer kept. */
-function endedJob(tenant: string, item: Item): Job {
-  return {
-    id: jobOf(item.id),
-    tenant,
-    item: item.id,
-    state: 'searchable',
-    progress: 1,
-    segments: item.segments,
-    created_at: item.created_at,
-    updated_at: item.created_at,
-  };
 }
 
 function ended(job: Job): FarthingError {

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, toTimestamp } from '../domain/clock.ts';
 import { isEnded, type Job, type JobState, mayFollow } from '../domain/job.ts';
 import type { Store, Table } from '../state/store.ts';
+import { Pace } from './pace.ts';
 
 /** Rows that one turn of the event loop looks at while old ones are removed. */
 const PRUNE_ROWS_PER_TURN = 500;
@@ -20,6 +22,10 @@ export class JobTable {
   /** Progress of running jobs, newer than their rows. */
   readonly #progress = new Map<string, Pick<Job, 'progress' | 'segments'>>();
   readonly #waiters = new Map<string, Set<() => void>>();
+  /** Told of every change, progress included. */
+  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #pace = new Pace();
+  #closed = false;
 
   constructor(store: Store, clock: Clock) {
     this.#rows = store.table<Job>('jobs');
@@ -29,6 +35,13 @@ export class JobTable {
   get(id: string): Job | undefined {
     const row = this.#rows.get(id);
     return row && { ...row, ...this.#progress.get(id) };
+  }
+
+  /** The job with what is known of its pace. */
+  shown(id: string): Job | undefined {
+    const job = this.get(id);
+    const time_left_s = job && this.#pace.secondsLeft(id, job.progress);
+    return job && { ...job, ...(time_left_s !== undefined && { time_left_s }) };
   }
 
   /** Writes a new job. @throws Error when its id is taken. */
@@ -58,6 +71,7 @@ export class JobTable {
     if (!job) throw new Error(`job ${id} does not exist`);
     if (!mayFollow(job.state, state)) throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
     const done = state === 'searchable' ? { progress: 1 } : {};
+    if (state === 'extracting') this.#pace.begin(id);
     return this.#write({ ...job, ...changes, ...done, state });
   }
 
@@ -85,6 +99,7 @@ export class JobTable {
   /** Notes how far a running job is. */
   note(id: string, progress: number, segments: number): void {
     this.#progress.set(id, { progress, segments });
+    this.#tell(id);
   }
 
   async remove(id: string): Promise<void> {
@@ -133,11 +148,48 @@ export class JobTable {
       signal?.addEventListener('abort', settle, { once: true });
       waiters.add(settle);
     });
-    return this.get(id);
+    return this.shown(id);
+  }
+
+  /**
+   * The job as it is, and again after its changes, but not more often than every so many milliseconds; the last one is its end. Ends as well
+   * when its row is removed, the signal is aborted or the server stops.
+   */
+  async *watch(id: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
+    let wake = (): void => undefined;
+    let changed = true;
+    const onChange = (): void => {
+      changed = true;
+      wake();
+    };
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers.add(onChange));
+    signal.addEventListener('abort', onChange);
+    try {
+      for (;;) {
+        const job = this.shown(id);
+        if (!job || signal.aborted || this.#closed) return;
+        const isNew = changed;
+        changed = false;
+        if (isNew) yield job;
+        if (isEnded(job.state)) return;
+        await pause(everyMs, undefined, { signal }).catch(() => undefined);
+        if (changed) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      signal.removeEventListener('abort', onChange);
+      watchers.delete(onChange);
+      if (watchers.size === 0) this.#watchers.delete(id);
+    }
   }
 
   /** Nobody waits any longer: the server stops. */
   settleAll(): void {
+    this.#closed = true;
+    for (const id of [...this.#watchers.keys()]) this.#tell(id);
     for (const id of [...this.#waiters.keys()]) this.#settle(id);
   }
 
@@ -146,11 +198,18 @@ export class JobTable {
     await this.#rows.put(row.id, row);
     this.#progress.delete(row.id);
     if (isEnded(row.state)) this.#settle(row.id);
+    else this.#tell(row.id);
     return row;
+  }
+
+  #tell(id: string): void {
+    for (const tell of [...(this.#watchers.get(id) ?? [])]) tell();
   }
 
   #settle(id: string): void {
     this.#progress.delete(id);
+    this.#pace.end(id);
+    this.#tell(id);
     for (const settle of [...(this.#waiters.get(id) ?? [])]) settle();
   }
 }

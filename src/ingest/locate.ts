@@ -1,4 +1,4 @@
-import type { Block, Extracted, PictureContent } from '../domain/document.ts';
+import type { Block, Extracted, Opened, PictureContent } from '../domain/document.ts';
 import type { Box, Locator, TextSource } from '../domain/segment.ts';
 import { BLOCK_JOINT } from '../encode/passage.ts';
 import type { IngestPassage } from './parts.ts';
@@ -21,7 +21,9 @@ export function cuttable(blocks: readonly Block[]): Block[] {
   let began = Number.NEGATIVE_INFINITY;
   return blocks.map((block) => {
     if (block.time_s === undefined) return block;
-    if (unit === 0 || (block.time_end_s ?? block.time_s) - began > UNIT_SECONDS_MAX) {
+    // Chapters come before subtitles, so that time may begin anew.
+    const isNew = unit === 0 || block.time_s < began;
+    if (isNew || (block.time_end_s ?? block.time_s) - began > UNIT_SECONDS_MAX) {
       unit++;
       began = block.time_s;
     }
@@ -49,7 +51,7 @@ export function locate(
     }
     return {
       ...passage,
-      ...timeOrPage(passage, parts, opened.pageKind, pictures),
+      ...timeOrPage(passage, parts, opened, pictures),
       ...sourceOf(parts),
     };
   });
@@ -100,7 +102,7 @@ function placedByPage(blocks: readonly Block[]): Map<number | undefined, PlacedB
 function timeOrPage(
   { locator, place }: IngestPassage,
   parts: readonly Part[],
-  pageKind: Locator['page_kind'],
+  opened: Opened,
   pictures: readonly PictureContent[],
 ): { locator: Locator; place: number } {
   const time_s = parts[0]?.block.time_s;
@@ -112,16 +114,18 @@ function timeOrPage(
       place: shotAt(pictures, time_s) ?? place,
     };
   }
+  // What a picture says about itself is found in the place of the picture.
+  const isCaption = opened.kind === 'picture' && locator.page === undefined;
   const box = boxOf(parts);
   return {
     locator: {
       ...locator,
       ...(locator.page !== undefined &&
-        pageKind !== undefined &&
-        pageKind !== 'page' && { page_kind: pageKind }),
+        opened.pageKind !== undefined &&
+        opened.pageKind !== 'page' && { page_kind: opened.pageKind }),
       ...(box && { box }),
     },
-    place,
+    place: isCaption ? 0 : place,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Extracted, Opened, Pixels } from '../domain/document.ts';
+import type { Extracted, Opened, Pixels, UnpackedMember } from '../domain/document.ts';
 import type { Item } from '../domain/item.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Locator, SegmentRecord } from '../domain/segment.ts';
@@ -32,8 +32,21 @@ export interface IngestExtractor {
   extract(
     path: string,
     opened: Opened,
-    options?: { signal?: AbortSignal; onProgress?: (fraction: number) => void },
+    options?: {
+      signal?: AbortSignal;
+      onProgress?: (fraction: number) => void;
+      onSound?: (samples: Int16Array) => Promise<void>;
+    },
   ): Promise<Extracted>;
+  unpack(
+    path: string,
+    opened: Opened,
+    options: {
+      target: (index: number) => string;
+      signal?: AbortSignal;
+      onMember?: (count: number) => void;
+    },
+  ): Promise<readonly UnpackedMember[]>;
 }
 
 export interface IngestPassage {
@@ -63,6 +76,23 @@ export interface IngestEncoder {
   admitIngest(): void;
 }
 
+export interface Stretch {
+  readonly time_s: number;
+  readonly time_end_s: number;
+}
+
+/** Finds where somebody speaks in a recording and, where it can, what is said. */
+export interface IngestListening {
+  readonly writes: boolean;
+  listen(): {
+    hear(samples: Int16Array): Promise<void>;
+    finish(): Promise<{
+      readonly speech: readonly Stretch[];
+      readonly said: readonly (Stretch & { readonly text: string })[];
+    }>;
+  };
+}
+
 export interface IngestLimits {
   /** Jobs that may wait or run. */
   readonly jobsMax: number;
@@ -74,6 +104,11 @@ export interface IngestLimits {
   /** Reached, no further file is taken; about 2 kB each. */
   readonly segmentsPerTenantMax: number;
   readonly segmentsPerItemMax: number;
+  /** Archives in archives: 2 is an archive in what was sent. */
+  readonly archiveDepthMax: number;
+  /** Files, and bytes of them, that come out of one upload, from all archives in it. */
+  readonly membersPerUploadMax: number;
+  readonly memberBytesPerUploadMax: number;
   /** Begun so often without an end (the server stopped each time), a job is given up. */
   readonly attemptsMax: number;
   /** How long the state of an ended job can be asked for. */
@@ -91,6 +126,9 @@ export const INGEST_LIMITS: IngestLimits = {
   bytesPerTenantMax: 10 * 2 ** 30,
   segmentsPerTenantMax: 1_000_000,
   segmentsPerItemMax: 100_000,
+  archiveDepthMax: 2,
+  membersPerUploadMax: 1_000,
+  memberBytesPerUploadMax: 512 * 2 ** 20,
   attemptsMax: 3,
   jobKeepHours: 24,
   heldWaitSecondsMax: 60,

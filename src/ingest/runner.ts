@@ -4,15 +4,23 @@ import { movedItem } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import { fileOf, isStorageFull, removeFile } from './files.ts';
+import type { JobTable } from './job-table.ts';
+import { indexFile, type MembersProgress } from './member-work.ts';
+import { removeMembers } from './members.ts';
 import type { IngestTenants, NewCredit } from './parts.ts';
 import { TurnQueue } from './turns.ts';
-import { type WorkParts, workOn } from './work.ts';
+import type { Progress, WorkParts } from './work.ts';
 
 export interface RunnerParts extends WorkParts {
   readonly tenants: IngestTenants;
+  readonly jobs: JobTable;
   readonly newCredit: NewCredit;
   readonly log: (event: object) => void;
 }
+
+/** Shares of a job's progress at which its stages end. */
+const EXTRACTED = 0.3;
+const ENCODED = 0.95;
 
 /** Why a job is stopped: it is cancelled and leaves nothing, or the server stops and it goes on at the next start. */
 class Stopped extends Error {
@@ -114,7 +122,9 @@ export class JobRunner {
     await ifTenantLives(() =>
       tenants.use(job.tenant, {}, async (shard) => {
         const item = shard.item(job.item);
-        if (item) await shard.putItem(movedItem(item, 'failed'));
+        if (!item) return;
+        await removeMembers(shard, tenants.folder(job.tenant), item);
+        await shard.putItem(movedItem(item, 'failed'));
       }),
     );
     await removeFile(fileOf(tenants.folder(job.tenant), job.item));
@@ -166,29 +176,64 @@ export class JobRunner {
     const began = performance.now();
     const item = await tenants.use(job.tenant, {}, (shard) => shard.item(job.item));
     if (!item) throw new FarthingError('not_found', 'The item is gone.');
-    const finished = await workOn(
-      this.#parts,
-      job,
-      item,
-      fileOf(tenants.folder(job.tenant), job.item),
-      opened,
-      signal,
-    );
+    await jobs.move(job.id, 'extracting');
+    const path = fileOf(tenants.folder(job.tenant), job.item);
+    const known = opened ?? (await this.#parts.extractor.open(path, { name: item.name, tenant: job.tenant }));
     signal.throwIfAborted();
-    await jobs.move(job.id, 'committing', { progress: 0.95, segments: finished.segments.length });
+    const { membersPerUploadMax: members, memberBytesPerUploadMax: bytes } = this.#parts.limits;
+    const room = { members, bytes };
+    const work = { tenant: job.tenant, item, path, opened: known, signal };
+    const finished = await indexFile(this.#parts, work, 1, room, this.#progressOf(job, known));
+    signal.throwIfAborted();
+    const { segments } = finished.item;
+    await jobs.move(job.id, 'committing', { progress: ENCODED, segments });
     await tenants.use(job.tenant, {}, (shard) => shard.append(finished.item, finished.segments));
     await jobs.move(job.id, 'searchable');
     log({
       event: 'ingest_done',
       job: job.id,
-      segments: finished.segments.length,
+      segments,
       ms: Math.round(performance.now() - began),
     });
   }
 
+  /** A file's own reading and encoding, or, of an archive, the unpacking and the files in it, as one share of 0..1. */
+  #progressOf(job: Job, { kind, members = 0 }: Opened): Progress & MembersProgress {
+    const { jobs } = this.#parts;
+    // A mail's own text is one among its attachments.
+    const all = members + (kind === 'archive' ? 0 : 1);
+    const own = kind === 'archive' ? 0 : 1 / all;
+    let ownSegments = 0;
+    const encoding = async (segments: number): Promise<void> => {
+      if (jobs.get(job.id)?.state === 'extracting')
+        await jobs.move(job.id, 'encoding', { progress: EXTRACTED, segments });
+    };
+    const note = (share: number, segments: number): void =>
+      jobs.note(job.id, EXTRACTED + (ENCODED - EXTRACTED) * share, segments);
+    return {
+      extracting: (fraction) => jobs.note(job.id, fraction * EXTRACTED, 0),
+      encodes: (segments) => {
+        ownSegments = segments;
+        return encoding(segments);
+      },
+      encoding: (fraction, segments) => note(fraction * own, segments),
+      unpacked: (count) => {
+        if (kind === 'archive') jobs.note(job.id, (count / all) * EXTRACTED, 0);
+      },
+      reads: () => encoding(ownSegments),
+      read: (done, segments) => note(own + done / all, ownSegments + segments),
+    };
+  }
+
   async #endCancelled(job: Job): Promise<void> {
     const { tenants, jobs } = this.#parts;
-    await ifTenantLives(() => tenants.use(job.tenant, {}, (shard) => shard.removeItem(job.item)));
+    await ifTenantLives(() =>
+      tenants.use(job.tenant, {}, async (shard) => {
+        const item = shard.item(job.item);
+        if (item) await removeMembers(shard, tenants.folder(job.tenant), item);
+        await shard.removeItem(job.item);
+      }),
+    );
     await removeFile(fileOf(tenants.folder(job.tenant), job.item));
     await jobs.move(job.id, 'cancelled');
   }

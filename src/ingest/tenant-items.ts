@@ -4,6 +4,7 @@ import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './files.ts';
 import { jobOf } from './job-table.ts';
+import { membersOf, removeMembers } from './members.ts';
 import type { IngestShard, IngestTenants } from './parts.ts';
 import { removePreviews } from './previews.ts';
 
@@ -28,9 +29,17 @@ export class TenantItems {
     return this.#inTenant(tenant, (shard) => shard.item(id));
   }
 
-  /** In order of insertion, after the Item with this id. */
-  async list(tenant: string, page: { after?: string; limit: number }): Promise<Item[]> {
-    return (await this.#inTenant(tenant, (shard) => shard.items(page))) ?? [];
+  /** In order of insertion, after the Item with this id; with `parent`, the files in that one, in the archive's order. */
+  async list(
+    tenant: string,
+    { parent, ...page }: { parent?: string; after?: string; limit: number },
+  ): Promise<Item[]> {
+    const list = (shard: IngestShard & ListedShard): Item[] => {
+      if (parent === undefined) return shard.items(page);
+      const item = shard.item(parent);
+      return item ? membersOf(shard, item, page) : [];
+    };
+    return (await this.#inTenant(tenant, list)) ?? [];
   }
 
   /** An Item and its stored file, which the caller closes. A failed Item has no file any more. */
@@ -46,14 +55,16 @@ export class TenantItems {
   }
 
   /**
-   * Removes an Item: its job is cancelled, its file unlinked, its Segments gone from every family at once. The Item goes
-   * last, so that after a crash in between it is still there to be removed again.
+   * Removes an Item: its job is cancelled, its file unlinked, its Segments gone from every family at once, and so are the files that came
+   * in it. The Item goes last, so that after a crash in between it is still there to be removed again.
    * @returns false when there was none.
    */
   async remove(tenant: string, id: string): Promise<boolean> {
-    if (!(await this.item(tenant, id))) return false;
+    const item = await this.item(tenant, id);
+    if (!item) return false;
     if (await this.#cancelled(jobOf(id))) return true;
     const folder = this.#parts.tenants.folder(tenant);
+    await this.#inTenant(tenant, (shard) => removeMembers(shard, folder, item));
     await removeFile(fileOf(folder, id));
     await removePreviews(folder, id);
     return (await this.#inTenant(tenant, (shard) => shard.removeItem(id))) ?? false;

@@ -1,33 +1,47 @@
 import type { Block, Extracted, Opened, PictureContent } from '../domain/document.ts';
-import { errorCode, FarthingError } from '../domain/error.ts';
+import { FarthingError } from '../domain/error.ts';
 import { type Item, movedItem } from '../domain/item.ts';
-import type { Job } from '../domain/job.ts';
-import type { JobTable } from './job-table.ts';
+import { unlessOverloaded } from './busy.ts';
 import { cuttable, locate } from './locate.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
   IngestLimits,
+  IngestListening,
   IngestPassage,
   IngestSegment,
+  Stretch,
   VectorsBySpace,
 } from './parts.ts';
 import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
 
-/** Shares of a job's progress at which its stages end. */
-const EXTRACTED = 0.3;
-const ENCODED = 0.95;
-
 /** Texts and pictures that are handed to the encoder at once: enough for its batches, few enough to stop soon. */
 const PASSAGES_AT_ONCE = 64;
 const PICTURES_AT_ONCE = 16;
-const OVERLOAD_WAIT_MS = 1_000;
 
 export interface WorkParts {
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
-  readonly jobs: JobTable;
   readonly limits: IngestLimits;
+  /** Absent where no model of voice activity is installed. */
+  readonly listening?: IngestListening;
+}
+
+/** One file, to be made Segments. */
+export interface FileWork {
+  readonly tenant: string;
+  readonly item: Item;
+  readonly path: string;
+  readonly opened: Opened;
+  readonly signal: AbortSignal;
+}
+
+/** Hears how it goes: shares of reading and of encoding, 0..1. */
+export interface Progress {
+  extracting(fraction: number): void;
+  /** Awaited before anything is encoded. */
+  encodes(segments: number): Promise<void>;
+  encoding(fraction: number, segments: number): void;
 }
 
 export interface Finished {
@@ -36,36 +50,37 @@ export interface Finished {
 }
 
 /**
- * The slow part of a job: reads the file, cuts and encodes it. Nothing of it lasts but the job's state.
+ * The slow part: reads the file, cuts and encodes it. Nothing of it lasts.
  * @throws what the extractor throws; document_too_large; the signal's reason.
  */
 export async function workOn(
-  { extractor, encoder, jobs, limits }: WorkParts,
-  job: Job,
-  item: Item,
-  path: string,
-  known: Opened | undefined,
-  signal: AbortSignal,
+  { extractor, encoder, limits, listening }: WorkParts,
+  { tenant, item, path, opened, signal }: FileWork,
+  progress: Progress,
 ): Promise<Finished> {
-  await jobs.move(job.id, 'extracting');
-  const opened = known ?? (await extractor.open(path, { name: item.name, tenant: job.tenant }));
+  const onProgress = (fraction: number): void => progress.extracting(fraction);
+  const listener = opened.notSearchable?.includes('speech') ? listening?.listen() : undefined;
+  const read = await extractor.extract(path, opened, {
+    signal,
+    onProgress,
+    ...(listener && { onSound: (samples) => listener.hear(samples) }),
+  });
+  const heard = await listener?.finish();
   signal.throwIfAborted();
-  const onProgress = (fraction: number): void => jobs.note(job.id, fraction * EXTRACTED, 0);
-  const extracted = await extractor.extract(path, opened, { signal, onProgress });
-  signal.throwIfAborted();
+  const extracted = { ...read, blocks: [...read.blocks, ...(heard?.said ?? []).map(spokenBlock)] };
   const { title, pictures } = extracted;
   const blocks = cuttable(namedAtLeast(extracted, item));
-  const cut = await encoder.cutPassages({ title, blocks }, { tenant: job.tenant, signal });
+  const cut = await encoder.cutPassages({ title, blocks }, { tenant, signal });
   const passages = locate(cut, blocks, extracted);
   const count = passages.length + pictures.length;
   checkCount(count, limits);
-  await jobs.move(job.id, 'encoding', { progress: EXTRACTED, segments: count });
+  await progress.encodes(count);
   let done = 0;
   const onDone = (more: number): void => {
     done += more;
-    jobs.note(job.id, EXTRACTED + ((ENCODED - EXTRACTED) * done) / count, count);
+    progress.encoding(done / count, count);
   };
-  const options = { tenant: job.tenant, signal };
+  const options = { tenant, signal };
   const texts = await inParts(
     passages,
     PASSAGES_AT_ONCE,
@@ -86,13 +101,27 @@ export async function workOn(
   const ofPictures = pictureSegments(item.id, pictures, shown, opened.pageKind);
   return {
     item: {
-      ...movedItem(item, 'searchable'),
+      ...movedItem(heardItem(item, heard?.speech, listening?.writes ?? false), 'searchable'),
       families: familiesOf(ofPassages, ofPictures),
       segments: count,
       ...(title !== undefined && { title }),
     },
     segments: [...ofPassages, ...ofPictures],
   };
+}
+
+function spokenBlock({ text, time_s, time_end_s }: Stretch & { text: string }): Block {
+  return { text, time_s, time_end_s, source: 'speech' };
+}
+
+/** The Item with where somebody speaks in it; what is written down, or where nobody speaks, is no speech that could not be searched. */
+function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item {
+  if (!speech) return item;
+  const spoken = speech.length > 0 ? { ...item, speech } : item;
+  if (speech.length > 0 && !isWritten) return spoken;
+  const { not_searchable, ...rest } = spoken;
+  const others = not_searchable?.filter((what) => what !== 'speech') ?? [];
+  return others.length > 0 ? { ...rest, not_searchable: others } : rest;
 }
 
 /** A recording without tags, words and pictures can still be found by its name. */
@@ -141,28 +170,4 @@ async function inParts<T>(
     onDone(part.length);
   }
   return whole;
-}
-
-async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      if (errorCode(error) !== 'overloaded') throw error;
-      await sleep(OVERLOAD_WAIT_MS, signal);
-    }
-  }
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

@@ -7,6 +7,7 @@ import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { deviceRefusal } from '../encode/device.ts';
 import { Library } from '../encode/library.ts';
 import { openExtractor } from '../extract/extractor.ts';
+import { fromNative, native } from '../native/index.ts';
 import type { Settings } from './settings.ts';
 
 /** What one check found. A `problem` keeps the server from working as configured; a `warning` is worth knowing. */
@@ -39,27 +40,28 @@ const problem = (check: string, found: string, remedy: string): Finding => ({
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
 /** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. */
-export function examine(settings: Settings, kernel: string | undefined): Promise<Finding[]> {
+export function examine(settings: Settings, forcedKernel: string | undefined): Promise<Finding[]> {
   return run([
-    ...checksOf(settings, kernel),
-    ['port', async () => [await port(settings)]],
+    ...checksOf(settings, forcedKernel),
+    ['port', () => ports(settings)],
     ['confinement', () => confinement()],
   ]);
 }
 
-/** As `examine`, inside a server that runs: its port is its own, and its readers have said what confines them. */
+/** As `examine`, inside a server that runs: its ports are its own, and its readers have said what confines them. */
 export function examineRunning(
   settings: Settings,
-  kernel: string | undefined,
+  forcedKernel: string | undefined,
   confined: unknown,
 ): Promise<Finding[]> {
   const told = typeof confined === 'object' && confined !== null ? reported(confined) : [];
-  return run([...checksOf(settings, kernel), ['confinement', () => told]]);
+  return run([...checksOf(settings, forcedKernel), ['confinement', () => told]]);
 }
 
-function checksOf(settings: Settings, kernel: string | undefined): Check[] {
+function checksOf(settings: Settings, forcedKernel: string | undefined): Check[] {
   return [
-    ['processor', () => [processor(kernel)]],
+    ['processor', () => [processor()]],
+    ['kernel', () => [kernel(forcedKernel)]],
     ['node', () => [nodeVersion(), glibc()]],
     ['memory', () => [memory()]],
     ['disk', () => disk(settings)],
@@ -82,16 +84,25 @@ async function run(checks: readonly Check[]): Promise<Finding[]> {
   return findings;
 }
 
-function processor(forced: string | undefined): Finding {
+function processor(): Finding {
   const flags = new Set(
     /^(?:flags|Features)\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.split(' '),
   );
   const known = ['avx2', 'avx512f', 'avx512bw', 'avx512_vnni', 'asimd'].filter((flag) => flags.has(flag));
   const name = `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${known.join(' ') || 'no vector units'}`;
-  const used = forced ? `kernel forced: ${forced}` : 'kernel: the best of these';
   return known.length > 0
-    ? ok('processor', `${name}; ${used}`)
+    ? ok('processor', name)
     : warning('processor', name, 'Searches use plain code here: several times slower than with AVX2.');
+}
+
+/** The native addon's choice, made once for each process. */
+function kernel(forced: string | undefined): Finding {
+  const how = forced ? `forced by FARTHING_KERNEL` : 'the best that this processor has';
+  try {
+    return ok('kernel', `${native.kernelName()} (${how})`);
+  } catch (error) {
+    return problem('kernel', (fromNative(error) as Error).message, 'Leave FARTHING_KERNEL unset.');
+  }
 }
 
 function nodeVersion(): Finding {
@@ -214,18 +225,27 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
   ];
 }
 
-function port({ HOST, PORT }: Settings): Promise<Finding> {
+function ports(settings: Settings): Promise<Finding[]> {
+  const { HOST, PORT, METRICS_HOST, METRICS_PORT, ADMIN_PORT } = settings;
+  return Promise.all([
+    port('port', HOST, PORT, 'PORT'),
+    ...(METRICS_PORT === 'off' ? [] : [port('port of metrics', METRICS_HOST, METRICS_PORT, 'METRICS_PORT')]),
+    ...(ADMIN_PORT === undefined ? [] : [port('port of the page', '127.0.0.1', ADMIN_PORT, 'ADMIN_PORT')]),
+  ]);
+}
+
+function port(check: string, host: string, number: number, setting: string): Promise<Finding> {
   return new Promise((done) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
-      const found = taken ? `${HOST}:${PORT} is taken` : `${HOST}:${PORT}: ${error.message}`;
+      const found = taken ? `${host}:${number} is taken` : `${host}:${number}: ${error.message}`;
       const remedy = taken
-        ? 'Is Farthing running already? Otherwise set another PORT.'
-        : 'Set another HOST or PORT.';
-      done(taken ? warning('port', found, remedy) : problem('port', found, remedy));
+        ? `Is Farthing running already? Otherwise set another ${setting}.`
+        : `Set another address or ${setting}.`;
+      done(taken ? warning(check, found, remedy) : problem(check, found, remedy));
     });
-    server.listen(PORT, HOST, () => server.close(() => done(ok('port', `${HOST}:${PORT} is free`))));
+    server.listen(number, host, () => server.close(() => done(ok(check, `${host}:${number} is free`))));
   });
 }
 

@@ -7,6 +7,7 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { fileOf } from '../ingest/files.ts';
 import { JobTable, jobOf } from '../ingest/job-table.ts';
+import { sentItem } from '../ingest/members.ts';
 import { INGEST_LIMITS } from '../ingest/parts.ts';
 import type { Shard, SpaceSpec } from '../shard/shard.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
@@ -150,7 +151,8 @@ async function copyFiles(
     for (const item of items) {
       // A failed Item has no file any more.
       const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
-      if (!whole || !known(item)) without.push(item.id);
+      const sent = sentItem(shard, item);
+      if (!whole || !sent || !known(sent)) without.push(item.id);
     }
     if (items.length < PAGE) break;
     after = items.at(-1)!.id;

@@ -140,6 +140,24 @@ export const SETTINGS = {
     'Most entries of the books (about 0.5 kB each); the oldest are dropped first, the totals keep them.',
   ),
   FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
+  PAGES_MAX: setting(integer(1, 1_000_000), '5000', 'Most pages of a document.'),
+  PIXELS_MAX: setting(
+    integer(1, 2_000_000_000),
+    '100000000',
+    'Most pixels of a picture, as it claims; four bytes each once decoded.',
+  ),
+  MEDIA_SECONDS_MAX: setting(integer(1, 1_000_000), '14400', 'Longest film or recording.'),
+  SEGMENTS_PER_ITEM_MAX: setting(integer(1, 10_000_000), '100000', 'Most passages and pictures of a file.'),
+  ARCHIVE_MEMBERS_MAX: setting(
+    integer(1, 100_000),
+    '1000',
+    'Most files that come out of one upload; each costs as much work as one sent by itself.',
+  ),
+  ARCHIVE_BYTES_MAX: setting(
+    integer(1024, 2 ** 40),
+    String(512 * MEBIBYTE),
+    'Most bytes that come out of one upload, unpacked.',
+  ),
   OCR_LANGUAGES: setting(
     list,
     'eng',

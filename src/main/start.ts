@@ -1,7 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { type Encoder, openEncoder } from '../encode/encoder.ts';
+import { type Encoder, type EncoderOptions, openEncoder, openFormerEncoder } from '../encode/encoder.ts';
+import { Generations } from '../encode/generations.ts';
 import { Cors } from '../http/cors.ts';
 import { allRoutes } from '../http/routes.ts';
 import { listen } from '../http/server.ts';
@@ -67,7 +68,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
   await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
-  const encoder = await openEncoder({
+  const encoding: EncoderOptions = {
     modelsFolder: settings.MODELS_DIR,
     cacheFolder: settings.CACHE_DIR ? resolve(settings.CACHE_DIR) : join(data, 'cache'),
     ...(settings.QUERY_WORKERS > 0 && { queryWorkers: settings.QUERY_WORKERS }),
@@ -85,6 +86,14 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
       log.error(event);
     },
     onTask: metrics.encoded,
+  };
+  const encoder = await openEncoder(encoding);
+  const encoders = new Generations({
+    current: encoder,
+    // Searches go on at full speed; a single worker adds to what is ingested meanwhile.
+    open: (space) =>
+      openFormerEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
+    log: encoding.log,
   });
   // Part of every quote and link; with a free port it is known once the server listens.
   const state = {
@@ -95,7 +104,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     settings,
     data,
     stagingFolder,
-    encoder,
+    encoders,
     log,
     metrics,
     baseUrl: () => state.baseUrl,
@@ -150,6 +159,8 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     tenants: parts.tenants,
     gate,
     ingest,
+    reencoding: parts.reencoding,
+    formerModels: () => encoders.formerCount,
     ready: () => readiness().ready,
     running: () => server.running(),
   });
@@ -165,6 +176,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     await server.close();
     await metricsServer?.close();
     await parts.close();
+    await encoders.closeFormers();
     await encoder.close();
     lock.release();
   };

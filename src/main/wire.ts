@@ -5,6 +5,8 @@ import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Encoder } from '../encode/encoder.ts';
+import type { Generations } from '../encode/generations.ts';
+import { openListening } from '../encode/listening.ts';
 import { openExtractor } from '../extract/extractor.ts';
 import { ingestEffect } from '../http/routes/ingest.ts';
 import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/workspaces.ts';
@@ -12,6 +14,7 @@ import type { Services } from '../http/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { INGEST_LIMITS } from '../ingest/parts.ts';
 import { Previews } from '../ingest/previews.ts';
+import { Reencoding } from '../ingest/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
@@ -24,6 +27,7 @@ import { RentedTime } from '../workspace/rented-time.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { BackupsTaken } from './backups-taken.ts';
+import { ingestEncoder } from './ingest-encoder.ts';
 import { LiveBackup } from './live-backup.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openPayments } from './payments.ts';
@@ -35,7 +39,8 @@ export interface WireOptions {
   /** Absolute path of DATA_DIR. */
   readonly data: string;
   readonly stagingFolder: string;
-  readonly encoder: Encoder;
+  /** The models in use, and those that filled indexes before. */
+  readonly encoders: Generations;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Known once the server listens. */
@@ -50,6 +55,7 @@ export interface Parts {
   readonly services: Services;
   readonly tenants: Tenants;
   readonly backup: LiveBackup;
+  readonly reencoding: Pick<Reencoding, 'progress'>;
   /** A new key signs receipts from now on. @returns its `kid`. */
   rotateKey(): Promise<string>;
   /** Finishes what a crash left: disposals, payments, jobs. */
@@ -78,13 +84,14 @@ export async function wire(options: WireOptions): Promise<Parts> {
     settings,
     data,
     stagingFolder,
-    encoder,
+    encoders,
     log,
     metrics,
     baseUrl,
     clock = systemClock,
     monotonic,
   } = options;
+  const encoder = encoders.current;
   const event = (entry: object) => {
     metrics.logged(entry);
     log.info(entry);
@@ -101,12 +108,25 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     log: event,
   });
-  const limits = { ...EXTRACT_LIMITS, bytesMax: settings.FILE_BYTES_MAX };
+  const limits = {
+    ...EXTRACT_LIMITS,
+    bytesMax: settings.FILE_BYTES_MAX,
+    pagesMax: settings.PAGES_MAX,
+    pixelsMax: settings.PIXELS_MAX,
+    mediaSecondsMax: settings.MEDIA_SECONDS_MAX,
+    archiveMembersMax: settings.ARCHIVE_MEMBERS_MAX,
+    archiveBytesMax: settings.ARCHIVE_BYTES_MAX,
+  };
   const extractor = openExtractor({
     pictureSpec: encoder.pictureSpec,
     limits,
     scratchFolder: join(data, 'scratch'),
     languages: settings.OCR_LANGUAGES,
+    log: event,
+  });
+  const listening = await openListening({
+    modelsFolder: settings.MODELS_DIR,
+    cacheFolder: settings.CACHE_DIR || join(data, 'cache'),
     log: event,
   });
   const time = new RentedTime(store, clock, {
@@ -115,7 +135,13 @@ export async function wire(options: WireOptions): Promise<Parts> {
   });
   const signer = await openReceiptSigner(join(data, 'keys'));
   const jobsAtOnce = Math.min(INGEST_JOBS_MAX, INGEST_LIMITS.jobsAtOnce + 2 * encoder.workers.ingest);
-  const ingestLimits = { ...INGEST_LIMITS, jobsAtOnce };
+  const ingestLimits = {
+    ...INGEST_LIMITS,
+    jobsAtOnce,
+    segmentsPerItemMax: settings.SEGMENTS_PER_ITEM_MAX,
+    membersPerUploadMax: settings.ARCHIVE_MEMBERS_MAX,
+    memberBytesPerUploadMax: settings.ARCHIVE_BYTES_MAX,
+  };
   const payments = openPayments({
     settings,
     store,
@@ -171,10 +197,25 @@ export async function wire(options: WireOptions): Promise<Parts> {
     lifetimeHours: settings.PAYER_INDEX_MINUTES / 60,
     log: event,
   });
-  const ingest: Ingest = new Ingest({
+  const reencoding = new Reencoding({
     tenants,
     extractor,
     encoder,
+    store,
+    inUse: encoder.spaces.map(({ name, modelSha256, model }) => ({ role: name, modelSha256, model })),
+    load: (space) => encoders.former(space),
+    onDone: () => encoders.closeFormers(),
+    log: event,
+    warn: (entry) => {
+      metrics.logged(entry);
+      log.warn(entry);
+    },
+  });
+  const ingest: Ingest = new Ingest({
+    tenants,
+    extractor,
+    encoder: ingestEncoder(encoders, tenants),
+    ...(listening && { listening }),
     store,
     clock,
     expiry: (tenant) =>
@@ -209,7 +250,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     stagingFolder,
     gate,
-    search: new Search({ tenants, encoder, extractor, observe: metrics.searched, probe }),
+    search: new Search({ tenants, encoders, extractor, observe: metrics.searched, probe }),
     ingest,
     workspaces,
     payerIndex,
@@ -233,7 +274,11 @@ export async function wire(options: WireOptions): Promise<Parts> {
         ...(encoder.serving() ? [] : ['No encoder could be started again.']),
       ];
       const body = report(settings, encoder, extractor.confinement(), gate.health());
-      return { ready: reasons.length === 0, body: { reasons, ...body } };
+      const change = reencoding.progress();
+      return {
+        ready: reasons.length === 0,
+        body: { reasons, ...body, ...(change && { reencoding: change }) },
+      };
     },
     jwks: () => signer.jwks(),
   };
@@ -241,6 +286,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     services,
     tenants,
     backup,
+    reencoding,
     rotateKey: () => signer.rotate(),
     recover: async () => {
       await payments.connect();
@@ -249,6 +295,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await gate.recover();
       await workspaces.resume();
       await payerIndex.sweep();
+      await reencoding.start();
       await ingest.resume();
     },
     sweep: async () => {
@@ -263,12 +310,14 @@ export async function wire(options: WireOptions): Promise<Parts> {
       draining = true;
     },
     close: async () => {
+      await reencoding.close();
       await ingest.close();
       await gate.close();
       await workspaces.close();
       await payerIndex.close();
       await extractor.close();
       await probe.close();
+      await listening?.close();
       await tenants.close();
       await store.close();
     },

@@ -1,5 +1,5 @@
 import type { PictureContent } from '../domain/document.ts';
-import { FarthingError } from '../domain/error.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Family } from '../domain/family.ts';
 import {
   confidenceOf,
@@ -19,13 +19,16 @@ import {
   type Timing,
 } from '../domain/search.ts';
 import type { ShownSegment } from '../domain/segment.ts';
-import type { Encoder, EncoderTask } from '../encode/encoder.ts';
+import type { EncoderTask } from '../encode/encoder.ts';
+import type { Generations, QueryEncoder } from '../encode/generations.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
+import type { FormerSpace } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
+import { LoopTurns } from './loop-turns.ts';
 import { LIST_TRAITS, planLists } from './plan.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
 
@@ -46,10 +49,16 @@ export interface SearchedEvent {
 
 export interface SearchParts {
   readonly tenants: Tenants;
-  readonly encoder: Encoder;
+  readonly encoders: Pick<Generations, 'current' | 'searching'>;
   readonly extractor: Extractor;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;
+}
+
+interface Look {
+  readonly searchable: boolean;
+  /** Spaces that former models serve. */
+  readonly formers: readonly FormerSpace[];
 }
 
 interface Scanned {
@@ -61,18 +70,22 @@ interface Scanned {
   readonly depth: number;
 }
 
+/** An index passes to another model once for each of its three spaces. */
+const MODEL_CHANGES_MAX = 4;
+
 /** Encode → scan → fuse, in one tenant's index. */
 export class Search {
   readonly #tenants: Tenants;
-  readonly #encoder: Encoder;
+  readonly #encoders: SearchParts['encoders'];
   readonly #extractor: Extractor;
   readonly #observe: SearchParts['observe'];
   readonly #probe: RecallProbe | undefined;
+  readonly #turns = new LoopTurns();
 
-  constructor({ tenants, encoder, extractor, observe, probe }: SearchParts) {
+  constructor({ tenants, encoders, extractor, observe, probe }: SearchParts) {
     this.#probe = probe;
     this.#tenants = tenants;
-    this.#encoder = encoder;
+    this.#encoders = encoders;
     this.#extractor = extractor;
     this.#observe = observe;
   }
@@ -83,9 +96,31 @@ export class Search {
    */
   async run(tenant: string, input: SearchInput, signal: AbortSignal): Promise<SearchResult> {
     const started = performance.now();
-    const lists = planLists(input, this.#encoder.fusion, this.#encoder.families);
-    if (lists.some((list) => !list.startsWith('raw'))) this.#encoder.admitQuery();
-    if (!(await this.#isSearchable(tenant))) {
+    // Again where the index has passed from one model to another meanwhile: vectors of two models are never compared.
+    for (let tries = 0; tries < MODEL_CHANGES_MAX; tries++) {
+      const now = await this.#look(tenant);
+      try {
+        const found = await this.#attempt(tenant, now, input, signal, started);
+        if (found) return found;
+      } catch (error) {
+        // A former model is closed once no index needs it: this one has passed on since it was looked at.
+        if (now.formers.length === 0 || errorCode(error) !== 'not_ready') throw error;
+      }
+    }
+    throw new FarthingError('overloaded', 'The index is changing its models. Try again.', { retryAfterS: 1 });
+  }
+
+  async #attempt(
+    tenant: string,
+    { searchable, formers }: Look,
+    input: SearchInput,
+    signal: AbortSignal,
+    started: number,
+  ): Promise<SearchResult | undefined> {
+    const encoder = formers.length === 0 ? this.#encoders.current : await this.#encoders.searching(formers);
+    const lists = planLists(input, encoder.fusion, encoder.families);
+    if (lists.some((list) => !list.startsWith('raw'))) encoder.admitQuery();
+    if (!searchable) {
       // An unreadable picture is refused before an empty index is reported.
       if (input.image) await this.#extractor.decodePicture(input.image);
       return {
@@ -98,12 +133,19 @@ export class Search {
       };
     }
     const tasks: EncoderTask[] = [];
-    const vectors = await this.#encode(tenant, input, lists, signal, (task) => tasks.push(task));
-    if (signal.aborted) throw clientLeft();
+    const vectors = await this.#encode(encoder, tenant, input, lists, signal, (task) => tasks.push(task));
     const encoded = performance.now();
-    const { hits, timing, scans, unproved, segments, depth } = await this.#tenants.use(tenant, {}, (shard) =>
-      withSnapshot(shard, (snapshot) => this.#scanAndFuse(snapshot, input, lists, vectors, signal)),
+    await this.#turns.take();
+    if (signal.aborted) throw clientLeft();
+    const answer = await this.#tenants.use(tenant, {}, (shard) =>
+      withSnapshot(shard, (snapshot) =>
+        isSame(snapshot.formers(), formers)
+          ? this.#scanAndFuse(snapshot, encoder.fusion, input, lists, vectors, signal)
+          : undefined,
+      ),
     );
+    if (!answer) return undefined;
+    const { hits, timing, scans, unproved, segments, depth } = answer;
     const stages = { encode_ms: encoded - started, ...timing };
     const exact = scans.every((scan) => scan.exact);
     this.#observe?.({ lists: scans, segments, exact, timing: stages });
@@ -119,19 +161,25 @@ export class Search {
     };
   }
 
-  async #isSearchable(tenant: string): Promise<boolean> {
-    if (!this.#tenants.exists(tenant)) return false;
+  /** Whether there is anything to search, and which spaces of it are former models'. */
+  async #look(tenant: string): Promise<Look> {
+    const nothing = { searchable: false, formers: [] };
+    if (!this.#tenants.exists(tenant)) return nothing;
     try {
       return await this.#tenants.use(tenant, {}, (shard) =>
-        withSnapshot(shard, (snapshot) => snapshot.counts().segments > 0),
+        withSnapshot(shard, (snapshot) => ({
+          searchable: snapshot.counts().segments > 0,
+          formers: snapshot.formers(),
+        })),
       );
     } catch (error) {
-      if (error instanceof FarthingError && error.code === 'not_found') return false;
+      if (error instanceof FarthingError && error.code === 'not_found') return nothing;
       throw error;
     }
   }
 
   async #encode(
+    encoder: QueryEncoder,
     tenant: string,
     input: SearchInput,
     lists: readonly ListName[],
@@ -141,25 +189,29 @@ export class Search {
     const needsWords = lists.includes('text_semantic') || lists.includes('visual_words');
     const words =
       input.query !== undefined && needsWords
-        ? this.#encoder.encodeQuery(input.query, { tenant, signal, onTask })
+        ? encoder.encodeQuery(input.query, { tenant, signal, onTask })
         : {};
     const picture = input.image && (await this.#extractor.decodePicture(input.image));
     const pictureSpaces =
       picture && lists.includes('visual_picture')
-        ? await this.#encoder.encodeQueryPicture(picture.pixels, { tenant, signal, onTask })
+        ? await encoder.encodeQueryPicture(
+            picture.pixels,
+            { tenant, signal, onTask },
+            async (spec) => (await this.#extractor.decodePicture(input.image!, spec)).pixels,
+          )
         : {};
     return { spaces: await words, picture, pictureSpaces };
   }
 
   async #scanAndFuse(
     snapshot: Snapshot,
+    settings: FusionSettings,
     { query, k, explain, exact = false }: SearchInput,
     lists: readonly ListName[],
     vectors: QueryVectors,
     signal: AbortSignal,
   ): Promise<Scanned> {
     const started = performance.now();
-    const settings = this.#encoder.fusion;
     const depth = Math.max(k, settings.depth);
     const language = query === undefined ? undefined : native.detectLanguage(query);
     const scored: ScoredList[] = [];
@@ -178,6 +230,10 @@ export class Search {
     const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
     return { hits, timing, scans, unproved, segments: snapshot.counts().segments, depth };
   }
+}
+
+function isSame(a: readonly FormerSpace[], b: readonly FormerSpace[]): boolean {
+  return a.length === b.length && a.every(({ key }, index) => key === b[index]!.key);
 }
 
 function clientLeft(): FarthingError {

@@ -2,6 +2,7 @@ import type { Item } from '../domain/item.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
+import type { OpenSpaces } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
@@ -23,7 +24,7 @@ export interface SegmentInput {
   readonly fingerprint?: Uint8Array;
   /** SHA-256 of the picture's file. */
   readonly digest?: Uint8Array;
-  /** One row for each space by its name: unit length, finite. */
+  /** One row for each space: unit length, finite. Rows of spaces that the index does not have are left out. */
   readonly vectors: Readonly<Record<string, Float32Array>>;
 }
 
@@ -46,6 +47,20 @@ export interface Shard {
   items(options: { after?: string; limit: number }): Item[];
   /** Resolves when all that is derived in the background from what was written is there. */
   settle(): Promise<void>;
+  /** Living Segments, ascending, that have a row in one space and none in the other. */
+  lacking(from: string, to: string, limit: number): Promise<Uint32Array>;
+  /**
+   * Adds rows of one space to Segments that are there, one after the other in `values`. Segments that have gone or have a
+   * row are left out.
+   */
+  putRows(space: string, segments: Uint32Array, values: Float32Array): Promise<void>;
+  /**
+   * Lets one space serve in the place of another, whose vectors go. False, and nothing changes, while a Segment that is not
+   * given up has no row in the new one.
+   */
+  switchSpace(from: string, to: string, givenUp: Uint32Array): Promise<boolean>;
+  /** Removes what changes of model that were broken off have left. */
+  removeStaleSpaces(): Promise<void>;
   /** Writes the index, as one moment has it and without its free pages, into an empty folder. Writers go on meanwhile. */
   copyTo(folder: string): Promise<void>;
 }
@@ -54,10 +69,24 @@ export interface Shard {
 const SEGMENTS_PER_TURN = 512;
 
 /** The index as the rest of the server sees it. */
-export function shardOf(shard: NativeShard): Shard {
+export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
+  const name = (space: string): string => spaces.name(space) ?? space;
   return {
-    snapshot: () => openSnapshot(crossing(() => shard.snapshot())),
-    append: (item, segments) => append(shard, item, segments),
+    snapshot: () =>
+      openSnapshot(
+        crossing(() => shard.snapshot()),
+        spaces,
+      ),
+    append: (item, segments) => append(shard, spaces, item, segments),
+    lacking: (from, to, limit) =>
+      awaitCrossing(() => native.lackingSegments(shard, name(from), name(to), limit)),
+    putRows: async (space, segments, values) =>
+      void (await awaitCrossing(() => native.putRows(shard, name(space), segments, values))),
+    switchSpace: (from, to, givenUp) =>
+      awaitCrossing(() => native.switchSpace(shard, name(from), name(to), givenUp)),
+    removeStaleSpaces: async () => {
+      for (const former of spaces.formerNames) await awaitCrossing(() => native.removeSpace(shard, former));
+    },
     putItem: async (item) => void (await awaitCrossing(() => shard.putItem(JSON.stringify(item)))),
     removeItem: (id) => awaitCrossing(() => shard.removeItem(id)),
     item: (id) => reading(shard, (snapshot) => parsed<Item>(snapshot.item(id))),
@@ -69,27 +98,33 @@ export function shardOf(shard: NativeShard): Shard {
   };
 }
 
-async function append(shard: NativeShard, item: Item, segments: readonly SegmentInput[]): Promise<void> {
+async function append(
+  shard: NativeShard,
+  spaces: OpenSpaces,
+  item: Item,
+  segments: readonly SegmentInput[],
+): Promise<void> {
   const batch = crossing(() => shard.batch());
   for (const [index, segment] of segments.entries()) {
-    crossing(() => addTo(batch, segment));
+    crossing(() => addTo(batch, segment, spaces));
     if (index % SEGMENTS_PER_TURN === SEGMENTS_PER_TURN - 1) await new Promise(setImmediate);
   }
   await awaitCrossing(() => shard.append(JSON.stringify(item), batch));
 }
 
-function addTo(batch: InstanceType<typeof native.SegmentBatch>, segment: SegmentInput): void {
-  const { record, words, fingerprint, digest, vectors } = segment;
-  const spaces = Object.keys(vectors);
-  batch.add(
-    JSON.stringify(record),
-    record.place,
-    words,
-    fingerprint,
-    digest,
-    spaces,
-    spaces.map((space) => vectors[space] ?? new Float32Array()),
-  );
+function addTo(
+  batch: InstanceType<typeof native.SegmentBatch>,
+  { record, words, fingerprint, digest, vectors }: SegmentInput,
+  spaces: OpenSpaces,
+): void {
+  const [names, rows]: [string[], Float32Array[]] = [[], []];
+  for (const [space, row] of Object.entries(vectors)) {
+    const name = spaces.name(space);
+    if (name === undefined) continue;
+    names.push(name);
+    rows.push(row);
+  }
+  batch.add(JSON.stringify(record), record.place, words, fingerprint, digest, names, rows);
 }
 
 function reading<T>(shard: NativeShard, read: (snapshot: NativeSnapshot) => T): T {

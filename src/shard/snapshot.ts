@@ -1,8 +1,9 @@
 import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
-import type { ShownSegment } from '../domain/segment.ts';
+import type { SegmentRecord, ShownSegment } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
+import type { FormerSpace, OpenSpaces } from './spaces.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuestion = InstanceType<typeof native.NativeQuestion>;
@@ -75,8 +76,12 @@ export interface Snapshot {
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
   /** What hits show: their Segments, with snippets for the words of a query, and their Items. @throws shard_corrupt */
   hits(segments: Uint32Array, query?: string): ShownHits;
+  /** What is stored of some Segments, whole. */
+  records(segments: Uint32Array): (SegmentRecord | undefined)[];
   item(id: string): Item | undefined;
   counts(): ShardCounts;
+  /** Spaces that were filled by another model than the one in use, and serve until its vectors are all there. */
+  formers(): readonly FormerSpace[];
   /** Rows of each block, of all families: what merges have made of the index. */
   blocks(): number[];
   close(): void;
@@ -94,7 +99,8 @@ const PASSAGES_AT_ONCE_MAX = 32_768;
 const PICTURES_AT_ONCE_MAX = 131_072;
 
 /** A snapshot as the rest of the server sees it. */
-export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
+export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
+  const nativeQuestion = (question: Question): NativeQuestion => asked(question, spaces);
   let counts: ShardCounts | undefined;
   const known = (): ShardCounts => {
     counts ??= countsOf(snapshot);
@@ -112,22 +118,27 @@ export function openSnapshot(snapshot: NativeSnapshot): Snapshot {
   return {
     rank: (question, { depth, exact = false }, signal) => {
       const out = room(depth * 2 ** DEEPENINGS_MAX, known().segments);
-      const asked = crossing(() => nativeQuestion(question));
+      const asking = crossing(() => nativeQuestion(question));
       if (!isLong(question, known().segments))
         return listed(
           out,
-          crossing(() => snapshot.answer(asked, depth, true, exact, ...out)),
+          crossing(() => snapshot.answer(asking, depth, true, exact, ...out)),
           true,
         );
-      return rankApart(snapshot, asked, { depth, exact }, out, signal);
+      return rankApart(snapshot, asking, { depth, exact }, out, signal);
     },
     probe: (question, k, signal) => probeApart(snapshot, question, k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
     hits: (segments, query) => crossing(() => JSON.parse(snapshot.hits(segments, query)) as ShownHits),
+    records: (segments) =>
+      crossing(() => native.storedSegments(snapshot, segments)).map((record) =>
+        parsed<SegmentRecord>(record),
+      ),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
     counts: known,
+    formers: () => spaces.serving(snapshot),
     blocks: () => crossing(() => snapshot.blocks()),
     close,
     [Symbol.dispose]: close,
@@ -164,8 +175,9 @@ function listed([segments, scores, places, facts]: Out, hits: number, withPlaces
   };
 }
 
-function nativeQuestion(question: Question): NativeQuestion {
-  if ('vector' in question) return native.NativeQuestion.vector(question.space, question.vector);
+function asked(question: Question, spaces: OpenSpaces): NativeQuestion {
+  if ('vector' in question)
+    return native.NativeQuestion.vector(spaces.name(question.space) ?? question.space, question.vector);
   if ('words' in question) return native.NativeQuestion.words(question.words, question.language);
   return native.NativeQuestion.picture(question.fingerprint, question.digest);
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
 import { awaitCrossing, native } from '../native/index.ts';
@@ -11,6 +12,7 @@ import {
   unlinkTenant,
 } from './disposal.ts';
 import { type NativeShard, type Shard, type SpaceSpec, shardOf } from './shard.ts';
+import { OpenSpaces } from './spaces.ts';
 
 /** Disposed Tenants that are remembered, so that a late job cannot bring one back. */
 const DISPOSED_MAX = 100_000;
@@ -121,6 +123,12 @@ export class Tenants {
     return disposal;
   }
 
+  /** Ids of all that have a folder, in no order. */
+  async list(): Promise<string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.filter((name) => TENANT_ID.test(name));
+  }
+
   /** To be awaited at start, before anything else: unlinks what a crash left of disposed Tenants; their ids. */
   async resumeDisposals(): Promise<string[]> {
     await makeFolder(this.#folder);
@@ -205,7 +213,7 @@ export class Tenants {
     await makeFolder(folder);
     const spaces = this.#spaces.map((space) => ({ ...space }));
     const opened = await awaitCrossing(() => native.openShard(folder, spaces, { ...this.#sizes }));
-    return { native: opened, shard: shardOf(opened) };
+    return { native: opened, shard: shardOf(opened, new OpenSpaces(opened, spaces.length)) };
   }
 
   async #closeIdlest(): Promise<void> {

@@ -166,6 +166,21 @@ t.test('a wrong use is explained, and a server that is not there is told apart',
   t.match(await agent.run(['ingest', '--no-such-option', 'x']), { code: 2, err: /Exit codes/ });
   t.match(await agent.run(['search', '--help']), { code: 0, out: /Exit codes/ });
   t.match(await agent.run(['ingest', '/no/such/file']), { code: 2, err: /There is no/ });
+  t.match(await agent.run(['search', 'gulls', '--no-workspace', '--json']), {
+    code: 5,
+    out: /"code":"server_unreachable"/,
+  });
+});
+
+t.test('a file that is refused fails alone, and the exit code says so', async (t) => {
+  const odd = '\u007fELF\u0002\u0001\u0001'.padEnd(200, '\0');
+  const agent = new Agent(t.testdir({ files: { 'gull.txt': 'A gull.', 'odd.bin': odd } }), server.url);
+  await agent.run(['wallet', 'new']);
+  await agent.run(['workspace', 'create']);
+  t.match(await agent.run(['ingest', '-r', join(agent.home, 'files')]), {
+    code: 6,
+    err: /odd\.bin: media_type_unsupported[\s\S]*1 ingested, 0 duplicates, 0 skipped, 1 failed/,
+  });
 });
 
 t.test('the completion is a script that bash takes', async (t) => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -72,6 +73,8 @@ if (lacking) {
       await dropPicture(page, '.search', sample('chelsea.png'));
       await seen(page.getByAltText('Searching with dropped.png'));
       await seen(page.locator('.hit').first().getByRole('heading', { name: 'chelsea.png' }));
+      await pastePicture(page, sample('coffee.png'));
+      await seen(page.locator('.hit').first().getByRole('heading', { name: 'coffee.png' }));
 
       await page.getByRole('button', { name: /^Pay .* USD$/ }).click();
       await seen(page.getByText('0.0475 USD'));
@@ -83,7 +86,7 @@ if (lacking) {
       await page.getByRole('button', { name: 'Destroy and get the receipt' }).click();
       await page.getByRole('button', { name: 'Destroy', exact: true }).click();
       await seen(page.getByText(/The signature is good/));
-      t.match(await page.locator('.receipt').textContent(), /4 items[\s\S]*4 searches[\s\S]*0\.0475 USD/);
+      t.match(await page.locator('.receipt').textContent(), /4 items[\s\S]*5 searches[\s\S]*0\.0475 USD/);
       t.same(await violations(page), []);
       await shoot(page, '6-receipt');
       t.same(faults, []);
@@ -170,13 +173,23 @@ function focused(page: Page): Promise<string> {
 
 /** A file from outside the browser, dropped. */
 async function dropPicture(page: Page, selector: string, path: string): Promise<void> {
-  const { readFile } = await import('node:fs/promises');
-  const base64 = (await readFile(path)).toString('base64');
-  const transfer = await page.evaluateHandle(`(() => {
-    const bytes = Uint8Array.from(atob('${base64}'), (letter) => letter.charCodeAt(0));
+  const dataTransfer = await page.evaluateHandle(transferOf('dropped.png', await readFile(path)));
+  await page.dispatchEvent(selector, 'drop', { dataTransfer });
+}
+
+async function pastePicture(page: Page, path: string): Promise<void> {
+  const clipboardData = transferOf('pasted.png', await readFile(path));
+  await page.evaluate(
+    `document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: ${clipboardData}, bubbles: true }))`,
+  );
+}
+
+/** In the page's words: what a drop or a paste carries. */
+function transferOf(name: string, bytes: Buffer): string {
+  return `(() => {
+    const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (letter) => letter.charCodeAt(0));
     const transfer = new DataTransfer();
-    transfer.items.add(new File([bytes], 'dropped.png', { type: 'image/png' }));
+    transfer.items.add(new File([bytes], '${name}', { type: 'image/png' }));
     return transfer;
-  })()`);
-  await page.dispatchEvent(selector, 'drop', { dataTransfer: transfer });
+  })()`;
 }

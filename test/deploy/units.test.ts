@@ -37,7 +37,7 @@ t.test(
       [],
     );
     const stages = [...text.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name);
-    for (const [, from] of text.matchAll(/--from=(\w+) /g)) t.ok(stages.includes(from), from);
+    for (const [, from] of text.matchAll(/--from=(\w+) /g)) t.ok(stages.includes(from), `stage ${from}`);
     t.match(text, /^USER farthing$/m, 'not as root');
     t.match(text, /^ENTRYPOINT \[/m, 'the server itself gets the signals');
   },

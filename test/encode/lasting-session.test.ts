@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type FamilyReport, withLoss } from '../../src/encode/described.ts';
+import { type FamilyReport, withLoss, withRejections } from '../../src/encode/described.ts';
 import { openLasting } from '../../src/encode/lasting-session.ts';
 import type { Output, Session } from '../../src/encode/session.ts';
 import type { Candidate } from '../../src/encode/tower.ts';
@@ -48,12 +48,12 @@ t.test(
       cpu: () => output(2),
     });
     const session = await openLasting(candidate, open);
-    t.equal((await session.run({}, ['out'])).out!.data[0], 1);
+    t.equal((await session.run({}, { out: [1] })).out!.data[0], 1);
     t.equal(session.loss, undefined);
     alive = false;
-    t.equal((await session.run({}, ['out'])).out!.data[0], 2);
+    t.equal((await session.run({}, { out: [1] })).out!.data[0], 2);
     t.match(session.loss, /CUDA error 719/);
-    t.equal((await session.run({}, ['out'])).out!.data[0], 2);
+    t.equal((await session.run({}, { out: [1] })).out!.data[0], 2);
     t.match(opened, [candidate, { provider: 'cpu', path: 'weights', providerOptions: undefined }]);
     t.equal(opened.length, 2);
     t.strictSame(closed, ['cuda']);
@@ -70,7 +70,7 @@ t.test('what fails on the processor too is its own fault, and costs no device', 
     },
   });
   const session = await openLasting(candidate, open);
-  await t.rejects(session.run({}, ['out']), /bad shape on the device/);
+  await t.rejects(session.run({}, { out: [1] }), /bad shape on the device/);
   t.equal(session.loss, undefined);
   t.strictSame(closed, ['cpu']);
 });
@@ -84,4 +84,23 @@ t.test('a loss is told once for each model, and shown in its family with the rea
   const after = withLoss(families, loss);
   t.match(after[0], { available: true, provider: 'cpu', reason: /cuda was lost at run time.*gone/ });
   t.equal(withLoss(after, loss), after);
+});
+
+t.test('a provider that was rejected at the start is shown in its family with the reason', async (t) => {
+  const family = {
+    family: 'text_semantic' as const,
+    available: true,
+    model: 'm',
+    provider: 'cpu',
+    words: true,
+    pictures: false,
+  };
+  const rejected = [
+    { model: 'm', provider: 'cuda', reason: 'cosine 0.90000' },
+    { model: 'm', provider: 'webgpu', reason: 'no adapter' },
+    { model: 'other', provider: 'cuda', reason: 'never mind' },
+  ];
+  t.match(withRejections([family], rejected), [
+    { reason: 'cuda was rejected: cosine 0.90000; webgpu was rejected: no adapter', provider: 'cpu' },
+  ]);
 });

@@ -1,110 +1,21 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import t from 'tap';
-import type { Manifest, ManifestModel } from '../../src/encode/manifest.ts';
 import { native } from '../../src/native/index.ts';
-import { clipTokenizer } from './clip-tokenizer.ts';
-import { CACHE, cosine, MODELS, openEmbedded, SHARED } from './embedded.ts';
-import { pictureModel, textModel } from './onnx-file.ts';
+import { CACHE, cosine, openEmbedded, SHARED } from './embedded.ts';
+import { clip, folderOf, potion } from './other-models.ts';
 import '../teardown-order.ts';
 
 const shared = join(SHARED, 'models');
 const skip = existsSync(shared) ? false : `${shared} is not here`;
 const tenant = 'ws_test';
-const calibration = { a: 10, b: -5, of: 'score' as const };
-const list = { weight: 1, calibration };
-
-/** Lays files of some models into a folder beside the embedded ones, and lists the models in its manifest. */
-async function folderOf(
-  folder: string,
-  models: readonly ManifestModel[],
-  contents: Readonly<Record<string, Uint8Array>>,
-  use: Manifest['use'],
-): Promise<void> {
-  const manifest = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
-  for (const name of ['all-MiniLM-L6-v2', 'mobilenet-v2'])
-    await symlink(join(MODELS, name), join(folder, name));
-  for (const [path, bytes] of Object.entries(contents)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), bytes);
-  }
-  await writeFile(
-    join(folder, 'manifest.json'),
-    JSON.stringify({ ...manifest, use, models: [...manifest.models, ...models] }),
-  );
-}
-
-const fileOf = (path: string, bytes: Uint8Array) => ({
-  path,
-  bytes: bytes.length,
-  sha256: createHash('sha256').update(bytes).digest('hex'),
-});
-const cpu = (file: string, rows: number) => ({
-  providers: ['cpu' as const],
-  file,
-  query_rows: rows,
-  ingest_rows: rows,
-});
 
 t.test(
   "a model of CLIP's shape has one space for words and pictures, through the same code",
   { skip },
   async (t) => {
-    const [dimensions, folder] = [512, t.testdir()];
-    const tokenizer = Buffer.from(
-      clipTokenizer(await readFile(join(shared, 'clip-tokenizer/bpe_simple_vocab_16e6.txt.gz'))),
-    );
-    const contents = {
-      'clip/text.onnx': textModel(dimensions),
-      'clip/picture.onnx': pictureModel(dimensions),
-      'clip/tokenizer.json': tokenizer,
-    };
-    const clip: ManifestModel = {
-      name: 'clip-shaped',
-      family: 'visual',
-      revision: 'random',
-      licence: 'none',
-      source: 'made by this test',
-      files: {
-        text: fileOf('clip/text.onnx', contents['clip/text.onnx']),
-        picture: fileOf('clip/picture.onnx', contents['clip/picture.onnx']),
-        tokenizer: fileOf('clip/tokenizer.json', tokenizer),
-      },
-      text: {
-        tokenizer: 'tokenizer',
-        limit: 77,
-        special_tokens: true,
-        dropped_tokens: [],
-        padding_token: 0,
-        query_prefix: '',
-        passage_prefix: '',
-        inputs: { ids: 'input_ids' },
-        output: 'last_hidden_state',
-        pooling: 'last',
-        normalise: true,
-        dimensions,
-        languages: ['eng'],
-        variants: [{ ...cpu('text', 16), run_tokens: 2048, padding_share: 0.15 }],
-      },
-      picture: {
-        width: 224,
-        height: 224,
-        fit: 'cover',
-        resample: 'cubic',
-        layout: 'nchw',
-        mean: [0.48145466, 0.4578275, 0.40821073],
-        std: [0.26862954, 0.26130258, 0.27577711],
-        input: 'pixel_values',
-        output: 'image_embeds',
-        normalise: true,
-        dimensions,
-        variants: [cpu('picture', 4)],
-      },
-      lists: { visual_words: list, visual_picture: list },
-    };
-    await folderOf(folder, [clip], contents, { text_semantic: 'all-MiniLM-L6-v2', visual: 'clip-shaped' });
+    const folder = t.testdir();
+    await folderOf(folder, [await clip()], { text_semantic: 'all-MiniLM-L6-v2', visual: 'clip-shaped' });
 
     const path = join(folder, 'clip/tokenizer.json');
     const rules = { limit: 77, specialTokens: true, dropped: [] };
@@ -153,40 +64,7 @@ t.test(
   { skip },
   async (t) => {
     const folder = t.testdir();
-    const name = 'potion-base-2M';
-    const [weights, tokenizer] = await Promise.all(
-      ['model_int8.onnx', 'tokenizer.json'].map((file) => readFile(join(shared, name, file))),
-    );
-    const contents = { 'potion/model.onnx': weights!, 'potion/tokenizer.json': tokenizer! };
-    const potion: ManifestModel = {
-      name,
-      family: 'text_semantic',
-      revision: 'int8',
-      licence: 'MIT',
-      source: 'https://huggingface.co/minishlab/potion-base-2M',
-      files: {
-        model: fileOf('potion/model.onnx', weights!),
-        tokenizer: fileOf('potion/tokenizer.json', tokenizer!),
-      },
-      text: {
-        tokenizer: 'tokenizer',
-        limit: 512,
-        special_tokens: false,
-        dropped_tokens: [1],
-        padding_token: 0,
-        query_prefix: '',
-        passage_prefix: '',
-        inputs: { ids: 'input_ids', mask: 'attention_mask' },
-        output: 'sentence_embedding',
-        pooling: 'none',
-        normalise: true,
-        dimensions: 64,
-        languages: ['eng'],
-        variants: [{ ...cpu('model', 32), run_tokens: 4096, padding_share: 0.15 }],
-      },
-      lists: { text_semantic: list },
-    };
-    await folderOf(folder, [potion], contents, { text_semantic: name, visual: 'mobilenet-v2' });
+    await folderOf(folder, [await potion()], { text_semantic: 'potion-base-2M', visual: 'mobilenet-v2' });
     const encoder = await openEmbedded({ modelsFolder: folder, cacheFolder: CACHE });
     t.teardown(() => encoder.close());
     t.strictSame(

@@ -3,11 +3,52 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { ERRORS } from '../../src/domain/error.ts';
-import { openExtractor } from '../../src/extract/extractor.ts';
+import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
+import { tarGzOf, tarOf, zipOf } from './archives.ts';
 
 /** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 15);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
+interface Seed {
+  readonly name: string;
+  readonly bytes: () => Buffer;
+}
+
+const INSIDE = {
+  'notes/a.txt': 'Words about tides and harbours. '.repeat(50),
+  'b.md': '# Title\n\nMore words.',
+};
+/** Kinds that no sample is of. */
+const MADE: readonly Seed[] = [
+  { name: 'zip', bytes: () => zipOf(INSIDE) },
+  { name: 'tar', bytes: () => tarOf(INSIDE) },
+  { name: 'tar.gz', bytes: () => tarGzOf(INSIDE) },
+  {
+    name: 'mail',
+    bytes: () =>
+      Buffer.from(
+        'From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?Q?T=C3=A4st?=\nDate: Tue, 3 Nov 2026 10:00:00 +0100\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/html\n\n<p>Words</p>\n--x\nContent-Type: text/csv; name=a.csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nYSxiCjEsMgo=\n--x--\n',
+      ),
+  },
+  {
+    name: 'rtf',
+    bytes: () => Buffer.from("{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 Words \\'e4 \\u228?\\par more}"),
+  },
+  {
+    name: 'svg',
+    bytes: () =>
+      Buffer.from(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><title>Map</title><rect width="40" height="50" fill="#c33"/><text x="5" y="20">words</text></svg>',
+      ),
+  },
+  { name: 'csv', bytes: () => Buffer.from('part,price\nlens,400\nbulb,12\nwick,3\n') },
+  { name: 'xml', bytes: () => Buffer.from('<?xml version="1.0"?><a><title>T</title><b>words</b></a>') },
+  {
+    name: 'html',
+    bytes: () => Buffer.from('<!doctype html><title>T</title><main><h1>A</h1><p>words</p></main>'),
+  },
+];
+
 const FOLDERS = [
   'samples',
   ...['pdf', 'office', 'image', 'audio', 'video'].map((kind) => `../shared/data/samples/${kind}`),
@@ -23,34 +64,43 @@ t.test(
       log: () => undefined,
     });
     t.teardown(() => extractor.close());
-    const seeds = FOLDERS.filter(existsSync).flatMap((folder) =>
+    const files = FOLDERS.filter(existsSync).flatMap((folder) =>
       readdirSync(folder)
         .filter((name) => /\.\w{3,4}$/.test(name))
         .map((name) => join(folder, name)),
     );
+    const seeds: Seed[] = [
+      ...files.map((name) => ({ name, bytes: () => readFileSync(name) })),
+      ...MADE.flatMap((seed) => [seed, seed]),
+    ];
     const random = randomNumbers(SEED);
     const path = join(t.testdirName, 'changed');
     const outcomes = new Map<string, number>();
     const end = performance.now() + SECONDS * 1000;
     for (let count = 0; count === 0 || performance.now() < end; count++) {
       const seed = seeds[Math.floor(random() * seeds.length)]!;
-      writeFileSync(path, changed(readFileSync(seed), random));
-      const outcome = await extractor.open(path, {}).then(
-        (opened) =>
-          extractor.extract(path, opened).then(
-            () => 'read',
-            (error: { code?: string }) => error.code ?? 'none',
-          ),
-        (error: { code?: string }) => error.code ?? 'none',
-      );
+      writeFileSync(path, changed(seed.bytes(), random));
+      const outcome = await outcomeOf(extractor, path, `${path}.member`);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       if (outcome !== 'read' && (!Object.hasOwn(ERRORS, outcome) || outcome === 'internal'))
-        t.fail(`change ${count} of ${seed} ended as ${outcome}`);
+        t.fail(`change ${count} of ${seed.name} ended as ${outcome}`);
     }
     t.comment(JSON.stringify(Object.fromEntries(outcomes)));
     t.match(await extractor.open('samples/tea.txt', {}), { mediaType: 'text/plain' });
   },
 );
+
+/** Opened, read and unpacked: `read`, or the code of the refusal. */
+async function outcomeOf(extractor: Extractor, path: string, member: string): Promise<string> {
+  try {
+    const opened = await extractor.open(path, {});
+    if (opened.kind !== 'archive') await extractor.extract(path, opened);
+    if (opened.members) await extractor.unpack(path, opened, { target: () => member });
+    return 'read';
+  } catch (error) {
+    return (error as { code?: string }).code ?? 'none';
+  }
+}
 
 /** A few bytes overwritten, a stretch repeated, removed or cut off. */
 function changed(bytes: Buffer, random: () => number): Buffer {

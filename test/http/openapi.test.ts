@@ -88,6 +88,7 @@ t.test(
     for (const id of [
       'searchWorkspace',
       'workspaceJob',
+      'workspaceJobEvents',
       'workspaceHistory',
       'workspaceItems',
       'workspaceItem',

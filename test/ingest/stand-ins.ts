@@ -125,6 +125,10 @@ export class FakeExtractor implements IngestExtractor {
     for (const resume of this.#waiting.splice(0)) resume();
   }
 
+  async unpack(): Promise<never> {
+    throw new Error('nothing is unpacked here');
+  }
+
   async extract(
     path: string,
     opened: Opened,

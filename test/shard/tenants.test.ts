@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { native } from '../../src/native/index.ts';
 import type { Shard } from '../../src/shard/shard.ts';
+import { openTenants } from '../../src/shard/tenants.ts';
 import { itemOf, open, passage, sha256 } from './fixtures.ts';
 import '../teardown-order.ts';
 
@@ -158,31 +158,49 @@ t.test('a damaged index is an error for its tenant alone, and can be disposed of
   t.equal(existsSync(join(folder, 'ws_a')), false);
 });
 
-t.test('vectors of another model are refused, and the words still found', async (t) => {
+t.test('after a change of model the old space serves until the new one has every row', async (t) => {
   const folder = t.testdir();
   const first = open(folder);
   await first.use('ws_a', { create: true }, fill);
   await first.close();
-  const shard = await native.openShard(join(folder, 'ws_a', 'shard'), [
-    { name: 'text_semantic', dimensions: 8, modelSha256: 'ff'.repeat(32) },
-  ]);
-  const snapshot = shard.snapshot();
-  const answer = (question: InstanceType<typeof native.NativeQuestion>) =>
-    snapshot.answer(
-      question,
-      3,
-      false,
-      false,
-      new Uint32Array(3),
-      new Float32Array(3),
-      new Uint32Array(3),
-      new Uint32Array(5),
+  const spaces = [{ name: 'text_semantic', dimensions: 4, modelSha256: 'ff'.repeat(32) }];
+  const tenants = openTenants({ folder, spaces, openShardsMax: 1 });
+  t.teardown(() => tenants.close());
+  const key = `text_semantic@${'ab'.repeat(8)}`;
+  const formers = (shard: Shard) => {
+    const snapshot = shard.snapshot();
+    try {
+      return snapshot.formers().filter(({ role }) => role === 'text_semantic');
+    } finally {
+      snapshot.close();
+    }
+  };
+  const best = (shard: Shard, space: string, vector: Float32Array) => {
+    const snapshot = shard.snapshot();
+    try {
+      return [...snapshot.searchVector(space, vector, 3).segments];
+    } finally {
+      snapshot.close();
+    }
+  };
+  await tenants.use('ws_a', {}, async (shard) => {
+    t.strictSame(formers(shard), [{ role: 'text_semantic', key, modelSha256: 'ab'.repeat(32) }]);
+    const old = new Float32Array(8).fill(0.5);
+    const lacking = await shard.lacking(key, 'text_semantic', 10);
+    t.ok(lacking.length > 0);
+    t.strictSame(best(shard, key, old).sort(), [...lacking], 'the old vectors are searched');
+    t.strictSame(
+      best(shard, 'text_semantic', new Float32Array(4).fill(0.5)),
+      [],
+      'not mixed with the new ones',
     );
-  const vector = native.NativeQuestion.vector('text_semantic', new Float32Array(8));
-  t.throws(() => answer(vector), /shard_model_mismatch/);
-  t.equal(answer(native.NativeQuestion.words('words')), 1);
-  snapshot.close();
-  await shard.close();
+    t.equal(await shard.switchSpace(key, 'text_semantic', new Uint32Array()), false);
+    await shard.putRows('text_semantic', lacking, new Float32Array(4 * lacking.length).fill(0.5));
+    t.equal(await shard.switchSpace(key, 'text_semantic', new Uint32Array()), true);
+    t.strictSame(formers(shard), []);
+    t.strictSame(best(shard, 'text_semantic', new Float32Array(4).fill(0.5)).sort(), [...lacking]);
+    t.strictSame(best(shard, key, old), []);
+  });
 });
 
 t.test('a disposed tenant stays gone, unless it may return', async (t) => {

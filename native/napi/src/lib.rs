@@ -8,6 +8,7 @@ pub mod passages;
 pub mod pixels;
 pub mod shard;
 pub mod shard_copy;
+pub mod shard_spaces;
 pub mod signature;
 pub mod snapshot;
 pub mod tokenize;

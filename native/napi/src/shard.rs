@@ -176,7 +176,7 @@ impl NativeShard {
         AsyncTask::new(CloseTask(self.inner.clone()))
     }
 
-    fn write<'env>(&self, env: &'env Env, write: Write) -> Result<Object<'env>> {
+    pub(crate) fn write<'env>(&self, env: &'env Env, write: Write) -> Result<Object<'env>> {
         type Resolve = Box<dyn FnOnce(Env) -> Result<bool> + Send>;
         let (deferred, promise): (JsDeferred<bool, Resolve>, _) = env.create_deferred()?;
         self.inner.submit(

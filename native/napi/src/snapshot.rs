@@ -118,7 +118,7 @@ impl NativeSnapshot {
     }
 
     /// Runs `read` with the open snapshot, which must not be searched by another thread just now.
-    fn read<T>(&self, read: impl FnOnce(&Snapshot) -> farthing_core::shard::error::Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Snapshot) -> farthing_core::shard::error::Result<T>) -> Result<T> {
         let guard: MutexGuard<'_, Option<Snapshot>> = match self.shared.snapshot.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

@@ -1,7 +1,16 @@
+use napi::Result;
 use napi_derive::napi;
+
+use crate::shard::internal;
 
 /// Version of the native core.
 #[napi]
 pub fn core_version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Name of the kernel that searches vectors in this process.
+#[napi(catch_unwind)]
+pub fn kernel_name() -> Result<String> {
+    farthing_core::kernels::chosen().map(|kernel| kernel.name.to_owned()).map_err(|reason| internal(&reason))
 }

@@ -11,6 +11,7 @@ use super::graph_build;
 use super::queue::{Write, WriteQueue, guarded};
 use super::store::{BlockKey, Family, Store};
 use super::vectors::{CodesView, RowsView};
+use super::write::Unchanged;
 use super::write_threads::lower_priority;
 
 /// Smaller blocks are soon merged, and their codes are few.
@@ -33,9 +34,9 @@ fn look(queue: &Arc<WriteQueue>) -> Result<()> {
     if queue.is_closing() { Ok(()) } else { graph_build::look(queue) }
 }
 
-/// Puts a record about something derived into the index, durably.
-pub fn put_record(queue: &Arc<WriteQueue>, key: String, json: Vec<u8>) -> Result<()> {
-    put(queue, Write::PutDerived { key, json })
+/// Puts a record about something derived into the index, durably; false when what it was derived from has changed.
+pub fn put_record(queue: &Arc<WriteQueue>, key: String, json: Vec<u8>, only_while: Unchanged) -> Result<bool> {
+    put(queue, Write::PutDerived { key, json, only_while })
 }
 
 /// A large block without bits, in a space that is large enough for them.
@@ -77,15 +78,14 @@ fn bits_of(store: &Store, key: BlockKey) -> Result<Option<Vec<u8>>> {
     Ok(Some(bits::encode(&rows)))
 }
 
-fn put(queue: &Arc<WriteQueue>, write: Write) -> Result<()> {
+fn put(queue: &Arc<WriteQueue>, write: Write) -> Result<bool> {
     let (send, receive) = std::sync::mpsc::channel();
     queue.submit(write, Box::new(move |result| drop(send.send(result))));
     match receive.recv() {
-        Ok(Err(error)) if queue.is_closing() => drop(error),
-        Ok(outcome) => drop(outcome?),
-        Err(_) => return Err(ShardError::internal("What was derived was given up.")),
+        Ok(Err(_)) if queue.is_closing() => Ok(false),
+        Ok(outcome) => outcome,
+        Err(_) => Err(ShardError::internal("What was derived was given up.")),
     }
-    Ok(())
 }
 
 #[derive(Default)]

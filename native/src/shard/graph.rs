@@ -10,11 +10,14 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use heed::RoTxn;
 use serde::{Deserialize, Serialize};
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
 use super::error::{Result, ShardError};
+use super::store::{SpaceSpec, Store};
 use super::vectors::quantise;
+use super::write::graph_key;
 use crate::kernels::{self, Kernel};
 
 /// Edges of a node: usual for vectors of some hundred dimensions.
@@ -49,6 +52,8 @@ pub struct GraphRecord {
 pub struct Graph {
     index: Index,
     pub record: GraphRecord,
+    /// The record as the index has it.
+    pub json: Vec<u8>,
     widening: AtomicUsize,
     searching: AtomicUsize,
     /// Hits that were expected and found since the widening was last changed.
@@ -121,14 +126,21 @@ impl Graph {
             return Err(ShardError::corrupt("A graph is not the one that its index remembers."));
         }
         measure_with_ours(&mut index, dimensions)?;
+        let json = serde_json::to_vec(&record).map_err(|error| ShardError::internal(error.to_string()))?;
         Ok(Self {
             index,
+            json,
             widening: AtomicUsize::new(record.widening.min(WIDENINGS.len())),
             record,
             searching: AtomicUsize::new(0),
             expected: AtomicU64::new(0),
             found: AtomicU64::new(0),
         })
+    }
+
+    /// Whether a reader's snapshot remembers this very graph: then it holds all of its rows up to `last`.
+    pub fn is_remembered(&self, store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec) -> bool {
+        matches!(store.derived_record(txn, &graph_key(space)), Ok(Some(json)) if json == self.json)
     }
 
     /// Segments that probably hold the best k, in no order; none when the graph is busy or not good enough.

@@ -17,6 +17,7 @@ use super::queue::WriteQueue;
 use super::scan;
 use super::store::{Family, SpaceSpec, Store};
 use super::vectors::CodesView;
+use super::write::{Unchanged, filled_key, graph_key};
 
 /// Segment numbers that one transaction reads.
 const CHUNK: u32 = 8192;
@@ -63,14 +64,14 @@ pub fn look(queue: &Arc<WriteQueue>) -> Result<()> {
     for space in &store.spaces {
         let txn = store.env.read_txn()?;
         let Some(family) = store.space_family(&txn, space)? else { continue };
-        if store.graph(family).is_none() {
+        if store.graph(family).is_none_or(|graph| !graph.is_remembered(store, &txn, space)) {
             open(store, &txn, family, space)?;
         }
         families.push((space, family));
     }
     for (space, family) in families {
         let txn = store.env.read_txn()?;
-        let known = store.graph(family);
+        let known = store.graph(family).filter(|graph| graph.is_remembered(store, &txn, space));
         let census = census(store, &txn, family, known.as_ref().map(|graph| graph.record.last))?;
         drop(txn);
         let large = census.rows - census.dead >= store.methods.graph_rows_min;
@@ -85,13 +86,9 @@ pub fn look(queue: &Arc<WriteQueue>) -> Result<()> {
     Ok(())
 }
 
-fn key_of(space: &SpaceSpec) -> String {
-    format!("graph/{}", space.name)
-}
-
 /// Opens the graph that the index remembers, where its file is as it was written; otherwise it is built anew.
 fn open(store: &Store, txn: &RoTxn<'_>, family: Family, space: &SpaceSpec) -> Result<()> {
-    let Some(json) = store.derived_record(txn, &key_of(space))? else { return Ok(()) };
+    let Some(json) = store.derived_record(txn, &graph_key(space))? else { return Ok(()) };
     let Ok(record) = serde_json::from_slice::<GraphRecord>(json) else { return Ok(()) };
     let path = store.folder.join(&record.file);
     if checksum(&path).ok() == Some((record.bytes, record.crc32c))
@@ -120,6 +117,12 @@ fn checksum(path: &Path) -> Result<(u64, u32)> {
 fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Census) -> Result<()> {
     let store = queue.store();
     let threads = available_parallelism().map_or(1, |count| (count.get() / 2).max(1));
+    let filled = {
+        let txn = store.env.read_txn()?;
+        let key = filled_key(space);
+        let record = store.derived_record(&txn, &key)?.map(<[u8]>::to_vec);
+        Unchanged { key, record }
+    };
     let index = graph::empty(space.dimensions)?;
     index.reserve_capacity_and_threads(census.rows, threads).map_err(graph::failed)?;
     let (mut first, mut transaction, mut trials) = (0u32, 0, vec![]);
@@ -144,9 +147,9 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
     let mut graph = Graph::view(&store.folder, record, space.dimensions)?;
     let Some(widening) = widening_for(queue, &graph, space, &trials)? else { return Ok(()) };
     graph = Graph::view(&store.folder, GraphRecord { widening, ..graph.record.clone() }, space.dimensions)?;
-    let json = serde_json::to_vec(&graph.record).map_err(|error| ShardError::internal(error.to_string()))?;
-    super::derive::put_record(queue, key_of(space), json)?;
-    store.set_graph(family, Arc::new(graph));
+    if super::derive::put_record(queue, graph_key(space), graph.json.clone(), filled)? {
+        store.set_graph(family, Arc::new(graph));
+    }
     remove_others(store)
 }
 

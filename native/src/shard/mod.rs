@@ -29,6 +29,7 @@ pub mod scan;
 pub mod scan_threads;
 pub mod sieve;
 pub mod snapshot;
+pub mod spaces;
 pub mod store;
 pub mod structure;
 #[cfg(test)]

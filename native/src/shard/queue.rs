@@ -10,8 +10,9 @@ use super::derive;
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::merge::{self, Merged};
+use super::spaces::SpaceRows;
 use super::store::{BlockKey, Store};
-use super::write::Writing;
+use super::write::{Unchanged, Writing};
 use super::write_threads::{self, Length};
 
 /// Writes of one index that may wait; further ones are refused as overload.
@@ -45,11 +46,23 @@ pub enum Write {
     PutDerived {
         key: String,
         json: Vec<u8>,
+        only_while: Unchanged,
+    },
+    /// Rows of a space for Segments that are there.
+    PutRows(SpaceRows),
+    /// Spaces by their index among the Shard's; see `Writing::switch_space`.
+    SwitchSpace {
+        from: usize,
+        to: usize,
+        given_up: Vec<u32>,
+    },
+    RemoveSpace {
+        space: usize,
     },
 }
 
 /// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
-/// something to remove (true for other writes).
+/// something to remove, or a space could be changed (true for other writes).
 pub type Done = Box<dyn FnOnce(Result<bool>) + Send>;
 
 struct Waiting {
@@ -334,7 +347,10 @@ impl WriteQueue {
                 Prepared::PutItem { item } => writing.put_item(item).map(|()| true)?,
                 Prepared::RemoveItem { id } => writing.remove_item(id)?,
                 Prepared::PutBits { key, bits } => writing.put_bits(*key, bits)?,
-                Prepared::PutDerived { key, json } => writing.put_derived(key, json).map(|()| true)?,
+                Prepared::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while)?,
+                Prepared::PutRows(rows) => writing.put_rows(rows).map(|()| true)?,
+                Prepared::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up)?,
+                Prepared::RemoveSpace { space } => writing.remove_space(*space)?,
             });
         }
         writing.commit()?;
@@ -378,6 +394,7 @@ impl Write {
     fn segments(&self) -> usize {
         match self {
             Self::Append { segments, .. } => segments.len(),
+            Self::PutRows(SpaceRows { segments, .. }) => segments.len(),
             _ => 0,
         }
     }
@@ -388,7 +405,10 @@ enum Prepared {
     PutItem { item: ItemRecord },
     RemoveItem { id: String },
     PutBits { key: BlockKey, bits: Vec<u8> },
-    PutDerived { key: String, json: Vec<u8> },
+    PutDerived { key: String, json: Vec<u8>, only_while: Unchanged },
+    PutRows(SpaceRows),
+    SwitchSpace { from: usize, to: usize, given_up: Vec<u32> },
+    RemoveSpace { space: usize },
 }
 
 impl Prepared {
@@ -398,7 +418,10 @@ impl Prepared {
             Write::PutItem { item } => Self::PutItem { item },
             Write::RemoveItem { id } => Self::RemoveItem { id },
             Write::PutBits { key, bits } => Self::PutBits { key, bits },
-            Write::PutDerived { key, json } => Self::PutDerived { key, json },
+            Write::PutDerived { key, json, only_while } => Self::PutDerived { key, json, only_while },
+            Write::PutRows(rows) => Self::PutRows(rows),
+            Write::SwitchSpace { from, to, given_up } => Self::SwitchSpace { from, to, given_up },
+            Write::RemoveSpace { space } => Self::RemoveSpace { space },
         }
     }
 }

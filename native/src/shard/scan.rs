@@ -57,23 +57,28 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    let candidates = scan(store, txn, kernel, &blocks, query, want, &mut ranking)?;
+    let candidates = scan(store, txn, kernel, space, &blocks, query, want, &mut ranking)?;
     rescore(store, txn, kernel, &mut blocks, query, want, candidates, &mut ranking)?;
     Ok(ranking)
 }
 
+#[allow(clippy::too_many_arguments, reason = "one step of a search, split off to fit a screen")]
 fn scan(
     store: &Store,
     txn: &RoTxn<'_>,
     kernel: &'static Kernel,
+    space: &SpaceSpec,
     blocks: &[Block<'_>],
     query: &[f32],
     want: &Want,
     ranking: &mut Ranking,
 ) -> Result<Vec<Candidate>> {
     let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
-    let graph =
-        if want.exact || rows < store.methods.graph_rows_min { None } else { near(store, txn, blocks, query, want) };
+    let graph = if want.exact || rows < store.methods.graph_rows_min {
+        None
+    } else {
+        near(store, txn, space, blocks, query, want)
+    };
     let with_bits = !want.exact && store.methods.bits_serve(rows, want.k) && bits::fit(query.len());
     let mut sieve = if with_bits {
         Sieve::with_bits(kernel, query, want, store.methods.bits_deviations)
@@ -106,9 +111,16 @@ fn scan(
 
 /// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph that
 /// holds all that this reader sees.
-fn near(store: &Store, txn: &RoTxn<'_>, blocks: &[Block<'_>], query: &[f32], want: &Want) -> Option<(Vec<u32>, u32)> {
+fn near(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    space: &SpaceSpec,
+    blocks: &[Block<'_>],
+    query: &[f32],
+    want: &Want,
+) -> Option<(Vec<u32>, u32)> {
     let graph = store.graph(blocks.first()?.key.family)?;
-    if (txn.id() as u64) < graph.record.transaction {
+    if !graph.is_remembered(store, txn, space) {
         return None;
     }
     let mut near = graph.search(query, want.k)?;

@@ -11,7 +11,8 @@ use super::places::reach_places;
 use super::question::{Question, Want};
 use super::queue::WriteQueue;
 use super::scan;
-use super::store::{Family, ItemEntry, Totals, unsealed};
+use super::spaces;
+use super::store::{Family, ItemEntry, SpaceSpec, Totals, unsealed};
 use super::top::{Ranking, Top};
 use crate::kernels;
 use crate::words::language::Language;
@@ -53,20 +54,31 @@ impl Snapshot {
         self.words_list(query, Language::detect(query), &Want::best(k))
     }
 
+    /// Name of the space that serves a role; none when nothing of it was stored.
+    pub fn serving(&self, role: &str) -> Result<Option<String>> {
+        spaces::serving(&self.queue.store().databases, &self.txn, role)
+    }
+
+    /// Living Segments of one space that another does not have, ascending.
+    pub fn lacking(&self, from: &str, to: &str, limit: usize) -> Result<Vec<u32>> {
+        spaces::lacking(self.queue.store(), &self.txn, self.space(from)?, self.space(to)?, limit)
+    }
+
+    fn space(&self, name: &str) -> Result<&SpaceSpec> {
+        let spec = self.queue.store().spaces.iter().find(|spec| spec.name == name);
+        spec.ok_or_else(|| ShardError::internal(format!("{name} is no space of the index.")))
+    }
+
     fn vector_list(&self, space: &str, query: &[f32], want: &Want) -> Result<Ranking> {
         let store = self.queue.store();
-        let spec = store.spaces.iter().find(|spec| spec.name == space);
-        let spec = spec.ok_or_else(|| ShardError::internal(format!("{space} is no space of the index.")))?;
+        let spec = self.space(space)?;
         let kernel = kernels::chosen().map_err(ShardError::internal)?;
         scan::search(store, &self.txn, kernel, spec, query, want)
     }
 
     /// Hits that the quick way was to find for a query, and found: for those who watch its recall. Takes as long as a proof.
     pub fn probe_vector(&self, space: &str, query: &[f32], want: &Want) -> Result<(u64, u64)> {
-        let store = self.queue.store();
-        let spec = store.spaces.iter().find(|spec| spec.name == space);
-        let spec = spec.ok_or_else(|| ShardError::internal(format!("{space} is no space of the index.")))?;
-        scan::probe(store, &self.txn, spec, query, want)
+        scan::probe(self.queue.store(), &self.txn, self.space(space)?, query, want)
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {

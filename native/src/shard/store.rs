@@ -16,6 +16,7 @@ use super::error::{Result, ShardError};
 use super::graph::Graph;
 use super::methods::Methods;
 use super::places::KnownPlaces;
+use super::spaces;
 use super::structure;
 
 /// LMDB's name for its data file.
@@ -134,8 +135,8 @@ impl ItemEntry {
 }
 
 /// The databases of an index. Values of `meta` (but "format"), `items`, `entries`, `segments` and `dead` are [`sealed`]; blocks have checksums
-/// of their own. `meta`: "format", "totals", "space/NAME" → number of a space, and
-/// "graph/NAME" → what is remembered of its graph.
+/// of their own. `meta`: "format", "totals", "space/NAME" → number of a space, "serves/ROLE" → name of the space that serves (`spaces.rs`),
+/// "graph/NAME" → what is remembered of a space's graph, and "filled/NAME" → how often rows of earlier Segments were put there.
 #[derive(Clone, Copy)]
 pub struct Databases {
     pub meta: Database<Str, Bytes>,
@@ -188,16 +189,19 @@ fn once(done: &AtomicBool, verify: impl FnOnce() -> Result<()>) -> Result<()> {
 pub struct Store {
     pub env: Env<WithoutTls>,
     pub databases: Databases,
+    /// Those of the models in use, and after them those of other models that the file held when it was opened.
     pub spaces: Vec<SpaceSpec>,
     pub methods: Methods,
     pub folder: PathBuf,
     graphs: RwLock<HashMap<Family, Arc<Graph>>>,
+    /// How many of them are of models in use.
+    pub in_use: usize,
     pub known_places: KnownPlaces,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
 }
 
 impl Store {
-    /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index.
+    /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index. `spaces`: by role.
     pub fn open(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         let file = folder.join(FILE);
         if !file.try_exists()? {
@@ -207,10 +211,16 @@ impl Store {
         let env = environment(folder)?;
         let databases = existing(&env)?;
         check_dead(&env, &databases)?;
+        let in_use = spaces.len();
+        let spaces = {
+            let txn = env.read_txn()?;
+            spaces::resolve(&databases, &txn, spaces)?
+        };
         Ok(Self {
             env,
             databases,
             spaces,
+            in_use,
             methods,
             folder: folder.to_path_buf(),
             graphs: RwLock::default(),

@@ -214,21 +214,6 @@ fn a_snapshot_does_not_see_what_comes_after_it() {
 }
 
 #[test]
-fn another_model_is_refused_for_its_family_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let shard = open(folder.path());
-    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
-    shard.close().unwrap();
-    let shard = Shard::open(folder.path(), spaces(2)).unwrap();
-    let error = shard.snapshot().unwrap().search_vector("meaning", &[0.2; DIMENSIONS], 3).unwrap_err();
-    assert_eq!(error.code, "shard_model_mismatch");
-    assert_eq!(found_by_words(&shard, "word"), [0]);
-    let write = Write::Append { item: item("b", "searchable"), segments: vec![segment(&[0.2; DIMENSIONS], "x")] };
-    assert_eq!(shard.write(write).unwrap_err().code, "shard_model_mismatch");
-    assert!(shard.snapshot().unwrap().item("b").unwrap().is_none());
-}
-
-#[test]
 fn nan_and_infinity_are_refused_at_the_door() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());

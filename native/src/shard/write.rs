@@ -7,6 +7,7 @@ use super::block::{Dead, Header, U32Column};
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, ItemState, PreparedSegment};
 use super::pictures::{self, PictureRow, PicturesView};
+use super::spaces;
 use super::store::{BlockKey, Family, ItemEntry, SpaceSpec, Store, Totals, sealed, unsealed};
 use super::vectors::{self, CodesView, VectorRows};
 use crate::words::build::{self, AnalysedText};
@@ -17,13 +18,29 @@ pub const VECTOR_ROWS_MAX: usize = 4096;
 /// Segments of a block of postings: few dictionaries to look in, and scores that fit a core's cache.
 pub const WORDS_ROWS_MAX: usize = 32_768;
 pub const PICTURE_ROWS_MAX: usize = 4096;
-/// Spaces that one index may have seen in its life.
+/// Spaces of one index at a time.
 const SPACES_MAX: u8 = 200;
+
+/// A record of `meta` as it was read.
+pub struct Unchanged {
+    pub key: String,
+    pub record: Option<Vec<u8>>,
+}
+
+/// Key of what is remembered of a space's graph.
+pub fn graph_key(space: &SpaceSpec) -> String {
+    format!("graph/{}", space.name)
+}
+
+/// Key of how often rows of earlier Segments were put into a space.
+pub fn filled_key(space: &SpaceSpec) -> String {
+    format!("filled/{}", space.name)
+}
 
 /// One open write transaction with what is still to be put into blocks.
 pub struct Writing<'s, 't> {
-    store: &'s Store,
-    txn: RwTxn<'t>,
+    pub(super) store: &'s Store,
+    pub(super) txn: RwTxn<'t>,
     totals: Totals,
     words: Vec<(u32, AnalysedText)>,
     pictures: Vec<PictureRow>,
@@ -142,21 +159,23 @@ impl<'s: 't, 't> Writing<'s, 't> {
             self.pictures.push(PictureRow { segment: number, digest: picture.digest, fingerprint });
         }
         for (space, vector) in &input.vectors {
-            let rows = &mut self.vectors[*space];
-            rows.segments.push(number);
-            rows.values.extend_from_slice(vector);
+            self.put_row(*space, number, vector)?;
         }
-        if self.words.len() >= WORDS_ROWS_MAX
-            || self.pictures.len() >= PICTURE_ROWS_MAX
-            || self.vectors.iter().any(|rows| rows.segments.len() >= VECTOR_ROWS_MAX)
-        {
+        if self.words.len() >= WORDS_ROWS_MAX || self.pictures.len() >= PICTURE_ROWS_MAX {
             self.flush()?;
         }
         Ok(())
     }
 
+    pub(super) fn put_row(&mut self, space: usize, segment: u32, row: &[f32]) -> Result<()> {
+        let rows = &mut self.vectors[space];
+        rows.segments.push(segment);
+        rows.values.extend_from_slice(row);
+        if rows.segments.len() >= VECTOR_ROWS_MAX { self.flush() } else { Ok(()) }
+    }
+
     /// Makes blocks of what has gathered.
-    fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self) -> Result<()> {
         let words = std::mem::take(&mut self.words);
         if !words.is_empty() {
             self.put_block(Family::WORDS, &build::encode(&words), None)?;
@@ -170,6 +189,10 @@ impl<'s: 't, 't> Writing<'s, 't> {
             if !rows.segments.is_empty() {
                 let store = self.store;
                 let space = &store.spaces[index];
+                // A space of another model that has gone meanwhile does not come back.
+                if index >= store.in_use && store.space_family(&self.txn, space)?.is_none() {
+                    continue;
+                }
                 let family = self.family_for_append(space)?;
                 let block = vectors::encode(&rows, space.dimensions, space.model);
                 self.put_block(family, &block.codes, Some(&block.rows))?;
@@ -199,9 +222,26 @@ impl<'s: 't, 't> Writing<'s, 't> {
         Ok(())
     }
 
-    /// Puts a record about something derived.
-    pub fn put_derived(&mut self, key: &str, json: &[u8]) -> Result<()> {
-        self.store.databases.meta.put(&mut self.txn, key, &sealed(key.as_bytes(), json))?;
+    /// Puts a record about something derived; false when what it was derived from has changed.
+    pub fn put_derived(&mut self, key: &str, json: &[u8], only_while: &Unchanged) -> Result<bool> {
+        if self.store.derived_record(&self.txn, &only_while.key)? != only_while.record.as_deref() {
+            return Ok(false);
+        }
+        self.put_meta(key, json)?;
+        Ok(true)
+    }
+
+    /// Says that rows of earlier Segments have come to a space: a graph does not hold them.
+    pub(super) fn mark_filled(&mut self, space: &SpaceSpec) -> Result<()> {
+        let key = filled_key(space);
+        let before = self.store.derived_record(&self.txn, &key)?.and_then(|record| record.try_into().ok());
+        let times = before.map_or(0, u64::from_le_bytes) + 1;
+        self.put_meta(&key, &times.to_le_bytes())?;
+        self.forget_graph(space)
+    }
+
+    pub(super) fn forget_graph(&mut self, space: &SpaceSpec) -> Result<()> {
+        self.store.databases.meta.delete(&mut self.txn, &graph_key(space))?;
         Ok(())
     }
 
@@ -220,7 +260,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
     }
 
     /// The family of a space, numbered at its first append. Vectors of two models are never mixed.
-    fn family_for_append(&mut self, space: &SpaceSpec) -> Result<Family> {
+    pub(super) fn family_for_append(&mut self, space: &SpaceSpec) -> Result<Family> {
         if let Some(family) = self.store.space_family(&self.txn, space)? {
             if let Some(first) = self.store.blocks_of(&self.txn, family)?.next() {
                 let header = Header::read(first?.1, family.kind())?;
@@ -228,12 +268,19 @@ impl<'s: 't, 't> Writing<'s, 't> {
             }
             return Ok(family);
         }
-        let known = self.store.databases.meta.prefix_iter(&self.txn, "space/")?.count();
-        let number = u8::try_from(known).ok().filter(|number| *number < SPACES_MAX);
-        let number = number.ok_or_else(|| ShardError::new("tenant_full", "The index has seen too many spaces."))?;
+        let taken = spaces::found(&self.store.databases, &self.txn)?;
+        // Higher than any other: of two spaces of one role, the older one has the lower number.
+        let number = taken.last().map_or(0, |space| space.number.saturating_add(1));
+        let free = || (0..SPACES_MAX).find(|number| taken.iter().all(|space| space.number != *number));
+        let number = Some(number).filter(|number| *number < SPACES_MAX).or_else(free);
+        let number = number.ok_or_else(|| ShardError::new("tenant_full", "The index has too many spaces."))?;
         let key = format!("space/{}", space.name);
-        self.store.databases.meta.put(&mut self.txn, &key, &sealed(key.as_bytes(), &[number]))?;
+        self.put_meta(&key, &[number])?;
         Ok(Family::of_space(number))
+    }
+
+    pub(super) fn put_meta(&mut self, key: &str, record: &[u8]) -> Result<()> {
+        Ok(self.store.databases.meta.put(&mut self.txn, key, &sealed(key.as_bytes(), record))?)
     }
 
     /// Removes an Item's Segments from every family.

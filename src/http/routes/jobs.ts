@@ -1,10 +1,13 @@
 import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
-import type { Route } from '../route.ts';
+import type { EventsReply, Route } from '../route.ts';
 import { JobSchema } from '../schemas/items.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
+
+/** Events of a job come no closer together. */
+const EVENT_EVERY_MS = 250;
 
 /** A job as its owner sees it: no tenant, no file name, no content. */
 export function publicJob({
@@ -15,9 +18,83 @@ export function publicJob({
   segments,
   created_at,
   updated_at,
+  time_left_s,
   error,
 }: Job): Record<string, unknown> {
-  return { id, item, state, progress, segments, created_at, updated_at, ...(error && { error }) };
+  return {
+    id,
+    item,
+    state,
+    progress,
+    segments,
+    ...(time_left_s !== undefined && { time_left_s }),
+    created_at,
+    updated_at,
+    ...(error && { error }),
+  };
+}
+
+/** Its states and progress as events; the last one is its end. */
+function eventsOf({ ingest }: Services, job: Job, signal: AbortSignal): EventsReply {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const events = async function* () {
+    for await (const each of ingest.watch(job.id, EVENT_EVERY_MS, either))
+      yield { event: 'job', data: publicJob(each) };
+  };
+  return { status: 200, headers: {}, events: events(), close: () => over.abort() };
+}
+
+/** GET /agent/v1/jobs/{job_id}/events: free for whoever has the id. */
+export function jobEventsRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/jobs/{job_id}/events',
+    operation: { operationId: 'jobEvents', tag: 'Per request', ...EVENTS_OPERATION },
+    handle: (exchange, { job_id }) => eventsOf(services, payerJob(services, job_id!), exchange.signal),
+  };
+}
+
+/** GET /agent/v1/workspaces/{id}/jobs/{job_id}/events */
+export function workspaceJobEventsRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/workspaces/{id}/jobs/{job_id}/events',
+    operation: {
+      operationId: 'workspaceJobEvents',
+      tag: 'Workspaces',
+      security: 'token',
+      ...EVENTS_OPERATION,
+    },
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) =>
+        eventsOf(services, workspaceJob(services, id, params.job_id!), exchange.signal),
+      ),
+  };
+}
+
+const EVENTS_OPERATION = {
+  summary: 'How an ingest goes, as server-sent events',
+  success: {
+    status: 200,
+    description: 'Events named `job`, each with the job as JSON; the stream ends with the job.',
+    text: 'text/event-stream',
+  },
+  errors: [404],
+} as const;
+
+/** @throws job_not_found */
+function payerJob({ ingest }: Services, id: string): Job {
+  const job = isId('job', id) ? ingest.job(id) : undefined;
+  if (!job || job.held || !job.tenant.startsWith('payer_')) throw unknownJob();
+  return job;
+}
+
+/** @throws job_not_found */
+function workspaceJob({ ingest }: Services, workspace: string, id: string): Job {
+  const job = isId('job', id) ? ingest.job(id) : undefined;
+  if (!job || job.tenant !== workspace) throw unknownJob();
+  return job;
 }
 
 function unknownJob(): FarthingError {
@@ -25,7 +102,7 @@ function unknownJob(): FarthingError {
 }
 
 /** GET /agent/v1/jobs/{job_id}: free for whoever has the id. A workspace's jobs are under the workspace only. */
-export function jobRoute({ ingest }: Services): Route {
+export function jobRoute(services: Services): Route {
   return {
     method: 'GET',
     path: '/agent/v1/jobs/{job_id}',
@@ -37,8 +114,7 @@ export function jobRoute({ ingest }: Services): Route {
       errors: [404],
     },
     handle: (_exchange, { job_id }) => {
-      const job = isId('job', job_id!) ? ingest.job(job_id!) : undefined;
-      if (!job || job.held || !job.tenant.startsWith('payer_')) throw unknownJob();
+      const job = payerJob(services, job_id!);
       return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: publicJob(job) };
     },
   };
@@ -59,8 +135,7 @@ export function workspaceJobRoute(services: Services): Route {
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async (workspace) => {
-        const job = isId('job', params.job_id!) ? services.ingest.job(params.job_id!) : undefined;
-        if (!job || job.tenant !== workspace.id) throw unknownJob();
+        const job = workspaceJob(services, workspace.id, params.job_id!);
         return { status: 200, headers: {}, body: publicJob(job) };
       }),
   };
@@ -81,8 +156,7 @@ export function cancelWorkspaceJobRoute(services: Services): Route {
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async (workspace) => {
-        const job = isId('job', params.job_id!) ? services.ingest.job(params.job_id!) : undefined;
-        if (!job || job.tenant !== workspace.id) throw unknownJob();
+        const job = workspaceJob(services, workspace.id, params.job_id!);
         return { status: 200, headers: {}, body: publicJob(await services.ingest.cancel(job.id)) };
       }),
   };

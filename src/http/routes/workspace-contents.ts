@@ -59,12 +59,19 @@ function itemsRoute(services: Services): Route {
     operation: operation('workspaceItems', 'Items of a workspace, in order of upload', ItemListSchema, [
       limitParameter,
       { name: 'after', in: 'query', description: 'The former page’s `next`.', schema: Type.String() },
+      {
+        name: 'parent',
+        in: 'query',
+        description: 'Id of an archive or mail: the files that came in it.',
+        schema: Type.String(),
+      },
     ]),
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const limit = limitOf(exchange);
-        const after = new URLSearchParams(exchange.head.query).get('after') ?? undefined;
-        const items = await services.items.list(id, { after, limit });
+        const query = new URLSearchParams(exchange.head.query);
+        const [after, parent] = [query.get('after') ?? undefined, query.get('parent') ?? undefined];
+        const items = await services.items.list(id, { after, limit, parent });
         const next = items.length === limit ? items.at(-1)!.id : null;
         const shown = items.map((item) => shownItem(item, services.expiry(id)));
         return { status: 200, headers: {}, body: { items: shown, next } };

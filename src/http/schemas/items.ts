@@ -21,8 +21,29 @@ export const ItemSchema = Type.Object(
     not_searchable: Type.Optional(
       Type.Array(Type.String(), described('What is in the file and cannot be found here: `speech`.')),
     ),
+    speech: Type.Optional(
+      Type.Array(
+        Type.Object({ time_s: Type.Number(), time_end_s: Type.Number() }),
+        described('Where somebody speaks in a recording: seconds from its start.'),
+      ),
+    ),
     width: Type.Optional(Count('Pixels.')),
     height: Type.Optional(Count('Pixels.')),
+    parent_item_id: Type.Optional(Type.String({ description: 'The archive or mail that it came in.' })),
+    path: Type.Optional(Type.String({ description: 'Path in the archive.' })),
+    members: Type.Optional(
+      Count('Files inside, each an item of its own; `families` and `segments` are of all together.'),
+    ),
+    members_failed: Type.Optional(Count('Those of them that could not be read: their `error` says why.')),
+    members_duplicate: Type.Optional(
+      Count('Those of them whose bytes were there already; they have no new item.'),
+    ),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.String(), detail: Type.String() },
+        described('Why a file inside another could not be read.'),
+      ),
+    ),
   },
   { $id: 'Item' },
 );
@@ -34,6 +55,9 @@ export const JobSchema = Type.Object(
     state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     segments: Count('Segments made so far.'),
+    time_left_s: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Seconds to its end at the pace so far, of a running job.' }),
+    ),
     created_at: Timestamp('When it was accepted.'),
     updated_at: Timestamp('When it last changed.'),
     error: Type.Optional(

@@ -56,6 +56,19 @@ export const ReadinessSchema = Type.Object(
       Type.Object({ family: FamilySchema, available: Type.Boolean() }, { additionalProperties: true }),
       described('What can be searched, by which models and providers, and why not.'),
     ),
+    reencoding: Type.Optional(
+      Type.Object(
+        {
+          tenants_left: Type.Integer(),
+          segments_done: Type.Integer(),
+          segments_given_up: Type.Integer({ description: 'Their source could not be had.' }),
+          tenants_failed: Type.Integer(),
+        },
+        described(
+          'A change of model that is under way: indexes are searched by the former one until theirs is done.',
+        ),
+      ),
+    ),
     queues: Details('Calls that wait for an encoder.'),
     payment: Details('The facilitator, and payments that run or wait for their outcome.'),
     extraction: Type.Union([Type.String(), Details('How the readers of files are confined.')]),

@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '../../encode/encoder.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
+import type { Reencoding } from '../../ingest/reencoding.ts';
 import type { PaymentGate } from '../../payment/gate.ts';
 import type { Tenants } from '../../shard/tenants.ts';
 
@@ -12,6 +13,9 @@ export interface GaugeSources {
   readonly tenants: Pick<Tenants, 'openCount'>;
   readonly gate: Pick<PaymentGate, 'health' | 'journal'>;
   readonly ingest: Pick<Ingest, 'depths'>;
+  readonly reencoding: Pick<Reencoding, 'progress'>;
+  /** Models that are loaded because an index needs them still. */
+  readonly formerModels: () => number;
   readonly ready: () => boolean;
   /** Requests that have no answer yet. */
   readonly running: () => number;
@@ -52,6 +56,13 @@ export function readGauges(registry: Registry, sources: GaugeSources): void {
   gauge('tenants_open', 'Indexes that are open.', [], (g) => g.set(tenants.openCount));
   gauge('jobs', 'Ingest jobs that have not ended, by state.', ['state'], (g) => {
     for (const [state, count] of Object.entries(ingest.depths())) g.set({ state }, count);
+  });
+  gauge('former_models', 'Models that are loaded only because indexes were filled by them.', [], (g) =>
+    g.set(sources.formerModels()),
+  );
+  gauge('reencoding', 'A change of model that is under way, by what is counted.', ['of'], (g) => {
+    g.reset();
+    for (const [of, count] of Object.entries(sources.reencoding.progress() ?? {})) g.set({ of }, count);
   });
   gauge('payments_running', 'Paid requests that run.', [], (g) => g.set(gate.health().running));
   gauge('payments_pending', 'Payments whose outcome is not known.', [], (g) => g.set(gate.health().pending));

@@ -182,6 +182,10 @@ const VECTOR_LISTS = ['text_semantic', 'visual_words', 'visual_picture'] as cons
 const WATCHED_EVENTS = [
   'encode_worker_lost',
   'encode_failed',
+  'provider_lost',
+  'provider_rejected',
+  'reencoding_failed',
+  'reencoding_without_source',
   'facilitator_trouble',
   'fault',
   'sweep_failed',

@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import type { Block } from '../../src/domain/document.ts';
+import { native } from '../../src/native/index.ts';
+
+const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');
+
+/** What the server encodes of a document's pages. */
+export function passagesOfBlocks(title: string | undefined, blocks: readonly Block[]): string[] {
+  const cutter = new native.PassageCutter(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] }, '');
+  return blocks.flatMap(({ text, page }) =>
+    cutter
+      .cut(title ?? '', [{ text, start: 0, ...(page !== undefined && { page }) }])
+      .map(({ words }) => words),
+  );
+}

@@ -1,0 +1,46 @@
+/** What is needed of a `tokenizer.json` with a byte-level vocabulary (GPT-2's, and Whisper's after it). */
+interface TokenizerFile {
+  readonly model: { readonly vocab: Readonly<Record<string, number>> };
+  readonly added_tokens?: readonly { readonly id: number; readonly special: boolean }[];
+}
+
+/** Bytes that stand for themselves in the vocabulary's letters; the others are letters from 256 on, in order. */
+const PRINTABLE: readonly (readonly [number, number])[] = [
+  [33, 126],
+  [161, 172],
+  [174, 255],
+];
+
+/** Tokens back to text. */
+export class ByteTokens {
+  readonly #bytes = new Map<number, Uint8Array>();
+
+  /** @param json content of a `tokenizer.json` */
+  constructor(json: string) {
+    const { model, added_tokens = [] } = JSON.parse(json) as TokenizerFile;
+    const byteOf = lettersToBytes();
+    const special = new Set(added_tokens.filter((token) => token.special).map(({ id }) => id));
+    for (const [letters, id] of Object.entries(model.vocab)) {
+      if (special.has(id)) continue;
+      this.#bytes.set(
+        id,
+        Uint8Array.from([...letters], (letter) => byteOf.get(letter) ?? 0x3f),
+      );
+    }
+  }
+
+  /** Special tokens say nothing; a letter whose bytes are not all there becomes U+FFFD. */
+  text(ids: readonly number[]): string {
+    return Buffer.concat(ids.flatMap((id) => this.#bytes.get(id) ?? [])).toString('utf8');
+  }
+}
+
+function lettersToBytes(): Map<string, number> {
+  const letters = new Map<string, number>();
+  let next = 256;
+  for (let byte = 0; byte < 256; byte++) {
+    const isPrintable = PRINTABLE.some(([from, to]) => byte >= from && byte <= to);
+    letters.set(String.fromCodePoint(isPrintable ? byte : next++), byte);
+  }
+  return letters;
+}

@@ -1,0 +1,114 @@
+export interface MelSettings {
+  readonly sample_rate: number;
+  /** Samples of a frame, and between the beginnings of two. */
+  readonly fft: number;
+  readonly hop: number;
+  readonly mel_bins: number;
+  /** Length that every stretch is filled up to with silence. */
+  readonly seconds: number;
+}
+
+/** Where Slaney's mel scale changes from linear to logarithmic, and how steep it is on either side (Auditory Toolbox, 1998). */
+const LINEAR_HZ_PER_MEL = 200 / 3;
+const LOG_FROM_HZ = 1000;
+const LOG_STEP = Math.log(6.4) / 27;
+/** As Whisper takes them (Radford et al. 2022, arXiv:2212.04356, and its published code). */
+const POWER_MIN = 1e-10;
+const RANGE_LOG10 = 8;
+
+/** Log-mel spectrograms as Whisper-shaped models take them. Its tables are made once. */
+export class MelSpectrogram {
+  readonly frames: number;
+  readonly #settings: MelSettings;
+  readonly #window: Float64Array;
+  readonly #cosines: Float64Array;
+  readonly #sines: Float64Array;
+  /** Row by row: the share of each frequency in each mel. */
+  readonly #filters: Float64Array;
+
+  constructor(settings: MelSettings) {
+    const { fft, hop, sample_rate, seconds } = settings;
+    this.#settings = settings;
+    this.frames = Math.floor((seconds * sample_rate) / hop);
+    const circle = Float64Array.from({ length: fft }, (_, at) => (2 * Math.PI * at) / fft);
+    this.#window = circle.map((angle) => 0.5 - 0.5 * Math.cos(angle));
+    this.#cosines = circle.map(Math.cos);
+    this.#sines = circle.map(Math.sin);
+    this.#filters = melFilters(settings);
+  }
+
+  /** Samples of at most `seconds` → `mel_bins` × `frames`, row by row. */
+  of(samples: Float32Array): Float32Array {
+    const { fft, hop, mel_bins, sample_rate, seconds } = this.#settings;
+    const sound = new Float64Array(seconds * sample_rate);
+    sound.set(samples.subarray(0, sound.length));
+    const frequencies = fft / 2 + 1;
+    const power = new Float64Array(frequencies);
+    const frame = new Float64Array(fft);
+    const logs = new Float32Array(mel_bins * this.frames);
+    let highest = Number.NEGATIVE_INFINITY;
+    for (let index = 0; index < this.frames; index++) {
+      for (let at = 0; at < fft; at++)
+        frame[at] = this.#window[at]! * sound[mirrored(index * hop + at - fft / 2, sound.length)]!;
+      this.#powers(frame, power);
+      for (let mel = 0; mel < mel_bins; mel++) {
+        let sum = 0;
+        for (let at = 0; at < frequencies; at++) sum += this.#filters[mel * frequencies + at]! * power[at]!;
+        const log = Math.log10(Math.max(POWER_MIN, sum));
+        highest = Math.max(highest, log);
+        logs[mel * this.frames + index] = log;
+      }
+    }
+    return logs.map((log) => (Math.max(log, highest - RANGE_LOG10) + 4) / 4);
+  }
+
+  /** Power of each frequency: a discrete Fourier transform by its definition, for lengths that are no power of two. */
+  #powers(frame: Float64Array, power: Float64Array): void {
+    const { fft } = this.#settings;
+    for (let frequency = 0; frequency < power.length; frequency++) {
+      let [real, imaginary] = [0, 0];
+      for (let at = 0, turn = 0; at < fft; at++) {
+        real += frame[at]! * this.#cosines[turn]!;
+        imaginary -= frame[at]! * this.#sines[turn]!;
+        turn += frequency;
+        if (turn >= fft) turn -= fft;
+      }
+      power[frequency] = real * real + imaginary * imaginary;
+    }
+  }
+}
+
+/** Before its beginning and after its end, sound goes on as in a mirror. */
+function mirrored(at: number, length: number): number {
+  if (at < 0) return -at;
+  return at < length ? at : 2 * (length - 1) - at;
+}
+
+/** Triangles over the mel scale, each of the same area. */
+function melFilters({ fft, mel_bins, sample_rate }: MelSettings): Float64Array {
+  const frequencies = fft / 2 + 1;
+  const top = melOf(sample_rate / 2);
+  const edges = Array.from({ length: mel_bins + 2 }, (_, at) => hertzOf((top * at) / (mel_bins + 1)));
+  const filters = new Float64Array(mel_bins * frequencies);
+  for (let mel = 0; mel < mel_bins; mel++) {
+    const [low, centre, high] = edges.slice(mel, mel + 3) as [number, number, number];
+    for (let at = 0; at < frequencies; at++) {
+      const hertz = (at * sample_rate) / fft;
+      const share = Math.min((hertz - low) / (centre - low), (high - hertz) / (high - centre));
+      filters[mel * frequencies + at] = (Math.max(0, share) * 2) / (high - low);
+    }
+  }
+  return filters;
+}
+
+function melOf(hertz: number): number {
+  const linear = hertz / LINEAR_HZ_PER_MEL;
+  return hertz < LOG_FROM_HZ
+    ? linear
+    : LOG_FROM_HZ / LINEAR_HZ_PER_MEL + Math.log(hertz / LOG_FROM_HZ) / LOG_STEP;
+}
+
+function hertzOf(mel: number): number {
+  const linear = LOG_FROM_HZ / LINEAR_HZ_PER_MEL;
+  return mel < linear ? mel * LINEAR_HZ_PER_MEL : LOG_FROM_HZ * Math.exp(LOG_STEP * (mel - linear));
+}

@@ -1,0 +1,65 @@
+import { walkXml } from './xml.ts';
+
+/** What a number format shows of a day count. */
+export type DateShape = 'date' | 'time' | 'both';
+
+/** Built-in formats that show dates and times (ECMA-376 part 1, 18.8.30, and those of other languages beside them). */
+const DATES = [14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58];
+const TIMES = [18, 19, 20, 21, 32, 33, 34, 35, 45, 46, 47];
+const BOTH = [22];
+
+const DAY_MS = 86_400_000;
+/** Day 0 of the two systems (18.17.4.1); the first has a 29 February 1900 that never was, so that it begins a day early. */
+const EPOCH_1900 = Date.UTC(1899, 11, 30);
+const EPOCH_1904 = Date.UTC(1904, 0, 1);
+/** The last day that spreadsheets know: 31 December 9999. */
+const DAYS_MAX = 2_958_466;
+
+/** Which cell formats of a workbook are dates, in the order in which cells name them. */
+export function dateShapes(styles: string | undefined): (DateShape | undefined)[] {
+  const custom = new Map<number, DateShape | undefined>();
+  const shapes: (DateShape | undefined)[] = [];
+  let inCells = false;
+  if (styles === undefined) return shapes;
+  walkXml(styles, {
+    open: (name, { numFmtId, formatCode = '' }) => {
+      if (name === 'cellXfs') inCells = true;
+      else if (name === 'numFmt') custom.set(Number(numFmtId), shapeOfCode(formatCode));
+      else if (name === 'xf' && inCells) shapes.push(shapeOf(Number(numFmtId), custom));
+    },
+    close: (name) => {
+      if (name === 'cellXfs') inCells = false;
+    },
+  });
+  return shapes;
+}
+
+/** A day count as it is written in ISO 8601, as far as its format shows it; undefined for a number that is no day. */
+export function dateText(value: string, shape: DateShape, is1904: boolean): string | undefined {
+  const days = Number(value);
+  if (value.trim() === '' || !(days >= 0 && days < DAYS_MAX)) return undefined;
+  const seconds = Math.round((days * DAY_MS) / 1000);
+  const [date, time] = new Date((is1904 ? EPOCH_1904 : EPOCH_1900) + seconds * 1000)
+    .toISOString()
+    .split('T') as [string, string];
+  const clock = time.slice(0, 8).replace(/:00$/, '');
+  return { date, time: clock, both: `${date} ${clock}` }[shape];
+}
+
+function shapeOf(id: number, custom: ReadonlyMap<number, DateShape | undefined>): DateShape | undefined {
+  if (custom.has(id)) return custom.get(id);
+  return DATES.includes(id) ? 'date' : TIMES.includes(id) ? 'time' : BOTH.includes(id) ? 'both' : undefined;
+}
+
+/** By its letters, without quoted text, colours and languages: an m is a month beside days and years. */
+function shapeOfCode(code: string): DateShape | undefined {
+  const letters = code
+    .split(';')[0]!
+    .replace(/"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]+\])[^\]]{0,255}\]/gi, '')
+    .toLowerCase();
+  // "General" and "Standard" are no dates, whatever letters they hold.
+  if (/general|standard|[#0?]/.test(letters.replace(/s[.,]0+/g, 's'))) return undefined;
+  const hasDay = /[yd]/.test(letters) || /^[^hs]*m[^hs]*$/.test(letters);
+  const hasTime = /[hs]/.test(letters);
+  return hasDay ? (hasTime ? 'both' : 'date') : hasTime ? 'time' : undefined;
+}

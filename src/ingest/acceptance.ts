@@ -1,0 +1,166 @@
+import { type Clock, toTimestamp } from '../domain/clock.ts';
+import type { Opened } from '../domain/document.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
+import type { Item } from '../domain/item.ts';
+import { isEnded, type Job } from '../domain/job.ts';
+import type { Address } from '../domain/payment.ts';
+import { fileOf, keepFile, removeFile } from './files.ts';
+import type { Holds } from './holds.ts';
+import { type JobTable, jobOf } from './job-table.ts';
+import { endedJob, pendingItem } from './new-item.ts';
+import type { IngestLimits, IngestShard, IngestTenants, StagedUpload } from './parts.ts';
+
+export interface IngestAnswer {
+  readonly item: Item;
+  readonly job: Job;
+  /** The same bytes were there before: nothing was done. */
+  readonly duplicate: boolean;
+}
+
+export interface AcceptanceParts {
+  readonly tenants: IngestTenants;
+  readonly clock: Clock;
+  readonly expiry: (tenant: string) => string | null;
+  readonly limits: IngestLimits;
+  readonly jobs: JobTable;
+  readonly holds: Holds;
+  /** Jobs of a Tenant that wait or run. */
+  readonly jobsOf: (tenant: string) => number;
+  /** Takes over an accepted job: nobody asks for the same bytes before it has. */
+  readonly begin: (job: Job, opened: Opened) => void;
+}
+
+const RETRY_AFTER_S = 5;
+
+/** Makes uploads the Items of their Tenants, each once. */
+export class Acceptance {
+  readonly #parts: AcceptanceParts;
+  /** The last acceptance of each file's bytes: the same bytes wait for it. */
+  readonly #running = new Map<string, Promise<unknown>>();
+
+  constructor(parts: AcceptanceParts) {
+    this.#parts = parts;
+  }
+
+  /** Jobs of the Tenant that wait, run, or are being paid for. */
+  unfinished(tenant: string): number {
+    return this.#parts.jobsOf(tenant) + this.#parts.holds.of(tenant).length;
+  }
+
+  /** Moves the file, puts the Item as pending and its job as accepted, all durable. @throws tenant_full, storage_full, overloaded. */
+  async accept(
+    tenant: string,
+    upload: StagedUpload,
+    opened: Opened,
+    options: { held: boolean; creditTo?: Address },
+  ): Promise<IngestAnswer> {
+    const key = `${tenant} ${upload.sha256}`;
+    const before = this.#running.get(key) ?? Promise.resolve();
+    const own = before.catch(() => undefined).then(() => this.#acceptAlone(tenant, upload, opened, options));
+    this.#running.set(key, own);
+    try {
+      return await own;
+    } finally {
+      if (this.#running.get(key) === own) this.#running.delete(key);
+    }
+  }
+
+  /** The Item with the same bytes, once no payment can make it vanish any more. */
+  async findDuplicate(tenant: string, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
+    const { holds, jobs, limits } = this.#parts;
+    const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
+    for (;;) {
+      const item = await inTenant(this.#parts.tenants, tenant, (shard) => shard.itemByDigest(sha256));
+      if (!item) return undefined;
+      const job = jobs.get(jobOf(item.id));
+      if (!job?.held || isEnded(job.state))
+        return { item, job: job ?? endedJob(tenant, item), duplicate: true };
+      const left = deadline - performance.now();
+      if (left <= 0) {
+        throw new FarthingError('overloaded', 'The same file is being paid for. Try again later.', {
+          retryAfterS: RETRY_AFTER_S,
+        });
+      }
+      await holds.wait(job.id, left);
+    }
+  }
+
+  async #acceptAlone(
+    tenant: string,
+    upload: StagedUpload,
+    opened: Opened,
+    { held, creditTo }: { held: boolean; creditTo?: Address },
+  ): Promise<IngestAnswer> {
+    const duplicate = await this.findDuplicate(tenant, upload);
+    if (duplicate) return duplicate;
+    const { tenants, clock, expiry, jobs } = this.#parts;
+    const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
+    const { name, bytes, sha256 } = upload;
+    const item = pendingItem({ name, bytes, sha256, ...times }, opened);
+    const answer = await tenants.use(tenant, { create: true }, async (shard) => {
+      this.#checkRoom(tenant, shard, upload, opened);
+      // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
+      const job = await jobs.create({
+        id: jobOf(item.id),
+        tenant,
+        item: item.id,
+        ...(held && { held }),
+        ...(creditTo !== undefined && { creditTo }),
+      });
+      try {
+        await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
+        await shard.putItem(item);
+      } catch (error) {
+        await removeFile(fileOf(tenants.folder(tenant), item.id));
+        await jobs.remove(job.id);
+        throw error;
+      }
+      return { item, job, duplicate: false };
+    });
+    this.#parts.begin(answer.job, opened);
+    return answer;
+  }
+
+  /** What waits has its Segments and bytes still to be counted: at most so many files as a Tenant may have waiting. */
+  #checkRoom(tenant: string, shard: IngestShard, upload: StagedUpload, opened: Opened): void {
+    const { itemsPerTenantMax, bytesPerTenantMax, segmentsPerTenantMax } = this.#parts.limits;
+    const { members = 0, membersBytes = 0 } = opened;
+    const snapshot = shard.snapshot();
+    try {
+      const { segments, bytes, ...counted } = snapshot.counts();
+      const items = counted.items + this.unfinished(tenant);
+      const room = items + members < itemsPerTenantMax && segments < segmentsPerTenantMax;
+      if (room && bytes + upload.bytes + membersBytes <= bytesPerTenantMax) return;
+      throw new FarthingError(
+        'tenant_full',
+        `An index takes at most ${itemsPerTenantMax} items, ${segmentsPerTenantMax} segments and ${bytesPerTenantMax} bytes.`,
+        {
+          facts: {
+            items,
+            segments,
+            bytes,
+            limit_items: itemsPerTenantMax,
+            limit_segments: segmentsPerTenantMax,
+            limit_bytes: bytesPerTenantMax,
+          },
+        },
+      );
+    } finally {
+      snapshot.close();
+    }
+  }
+}
+
+/** Undefined where the Tenant has no index (any more). */
+export async function inTenant<T>(
+  tenants: IngestTenants,
+  tenant: string,
+  work: (shard: IngestShard) => Promise<T> | T,
+): Promise<T | undefined> {
+  try {
+    return await tenants.use(tenant, {}, work);
+  } catch (error) {
+    if (errorCode(error) === 'not_found') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode } from '../domain/error.ts';
+
+const OVERLOAD_WAIT_MS = 1_000;
+
+/** Does it again and again while it is refused for want of room: the job was admitted. @throws the signal's reason. */
+export async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (errorCode(error) !== 'overloaded') throw error;
+      // Given up at once when the signal comes; the next turn throws its reason.
+      await pause(OVERLOAD_WAIT_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

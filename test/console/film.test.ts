@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import t from 'tap';
+import { startTestServer } from '../test-server.ts';
+import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
+
+const FILM = resolve(import.meta.dirname, '../../../shared/data/samples/video/bottle-detection.mp4');
+const lacking = missing() ?? (existsSync(FILM) ? undefined : 'the shared sample files are not here');
+t.setTimeout(4 * PATIENCE_MS);
+
+t.test('a moment of a film is found, shown, and played from there', { skip: lacking ?? false }, async (t) => {
+  const server = await startTestServer(t);
+  const { page, faults } = await visit(await openBrowser(t), server.url);
+  await page.getByRole('button', { name: 'Use a play wallet' }).click();
+  await page.getByRole('button', { name: 'Pay and open' }).click();
+  await page.getByLabel('Files to add').setInputFiles(FILM);
+  await page.locator('.file[data-state="searchable"]').waitFor();
+  await page.getByRole('searchbox').fill('bottles of water');
+  await page.keyboard.press('Enter');
+  const later = page.locator('.hit', { has: page.locator('.moment') }).last();
+  await seen(later);
+  const [minutes, seconds] = (await later.locator('.moment').textContent())!.split(':').map(Number);
+  await later.locator('.thumbnail[data-state="shown"]').waitFor();
+  await later.locator('.face').click();
+  const film = page.locator('dialog[open] video');
+  await film.waitFor();
+  await page.waitForFunction("document.querySelector('dialog video').readyState >= 2");
+  const at = (await page.evaluate("document.querySelector('dialog video').currentTime")) as number;
+  t.ok(at >= minutes! * 60 + seconds!, `it is at ${at} s`);
+  t.same(await violations(page), []);
+  await shoot(page, '12-film');
+  t.same(faults, []);
+});

@@ -1,0 +1,23 @@
+import t from 'tap';
+import { LoopTurns } from '../../src/search/loop-turns.ts';
+
+t.test('each piece of work has a turn of the event loop of its own, in order', async (t) => {
+  const turns = new LoopTurns();
+  const seen: string[] = [];
+  const work = async (name: string) => {
+    await turns.take();
+    seen.push(name);
+  };
+  let loops = 0;
+  const count = () => {
+    loops += 1;
+    seen.push(`turn ${loops}`);
+    if (loops < 4) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all([work('a'), work('b'), work('c')]);
+  t.strictSame(seen, ['a', 'turn 1', 'b', 'turn 2', 'c']);
+  await new Promise((resume) => setTimeout(resume, 1));
+  await work('d');
+  t.equal(seen.at(-1), 'd', 'and later the first one waits for nothing again');
+});
