@@ -127,7 +127,13 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
         );
       return rankApart(snapshot, asking, { depth, exact }, out, signal);
     },
-    probe: (question, k, signal) => probeApart(snapshot, question, k, signal),
+    probe: (question, k, signal) =>
+      probeApart(
+        snapshot,
+        crossing(() => nativeQuestion(question)),
+        k,
+        signal,
+      ),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
@@ -202,12 +208,11 @@ async function rankApart(
 
 async function probeApart(
   snapshot: NativeSnapshot,
-  question: Question,
+  question: NativeQuestion,
   k: number,
   signal: AbortSignal,
 ): Promise<Probed> {
-  const asked = crossing(() => nativeQuestion(question));
-  const [expected = 0, found = 0] = await stoppable(signal, (stop) => snapshot.probeApart(asked, k, stop));
+  const [expected = 0, found = 0] = await stoppable(signal, (stop) => snapshot.probeApart(question, k, stop));
   return { expected, found };
 }
 
