@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { type ProbedEvent, RecallProbe, type UnprovedList } from '../../src/search/recall-probe.ts';
 import type { RankedList } from '../../src/shard/snapshot.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
@@ -17,7 +17,7 @@ function vector(): Float32Array {
   return numbers.map((value) => value / length);
 }
 
-async function tenantsWith(test: typeof t, sizes: { bitsRowsMin?: number; graphRowsMin?: number }) {
+async function tenantsWith(test: Test, sizes: { bitsRowsMin?: number; graphRowsMin?: number }) {
   const spaces = [{ name: 'text_semantic', dimensions: DIMENSIONS, modelSha256: 'ab'.repeat(32) }];
   const tenants = openTenants({ folder: test.testdir(), spaces, openShardsMax: 4, sizes });
   test.teardown(() => tenants.close());
