@@ -29,7 +29,13 @@ async function startOnce(): Promise<number> {
   const port = await freePort();
   const began = performance.now();
   const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main/main.ts')], {
-    env: { PATH: process.env.PATH, PORT: String(port), DATA_DIR: join(folder, 'data'), DEMO: '0', LOG_LEVEL: 'warn' },
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      DATA_DIR: join(folder, 'data'),
+      DEMO: '0',
+      LOG_LEVEL: 'warn',
+    },
     stdio: 'ignore',
   });
   const ended = once(child, 'exit');
@@ -52,7 +58,9 @@ try {
   const later: number[] = [];
   while (later.length < starts - 1) later.push(await startOnce());
   const median = quantile(later, 0.5);
-  console.log(`first start ready after ${first.toFixed(0)} ms, later ones after ${median.toFixed(0)} ms (median of ${later.length})`);
+  console.log(
+    `first start ready after ${first.toFixed(0)} ms, later ones after ${median.toFixed(0)} ms (median of ${later.length})`,
+  );
   console.log(writeRecord('start', { first_ms: first, later_ms: later }, machine()));
   process.exitCode = median <= CLAIM_MS ? 0 : 1;
 } finally {

@@ -6,7 +6,7 @@ import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import { fileOf, keepFile, removeFile } from './files.ts';
 import type { Holds } from './holds.ts';
-import { type JobTable, jobOf } from './job-table.ts';
+import { itemOf, type JobTable, jobOf } from './job-table.ts';
 import { endedJob, pendingItem } from './new-item.ts';
 import type { IngestLimits, IngestShard, IngestTenants, StagedUpload } from './parts.ts';
 
@@ -24,8 +24,8 @@ export interface AcceptanceParts {
   readonly limits: IngestLimits;
   readonly jobs: JobTable;
   readonly holds: Holds;
-  /** Jobs of a Tenant that wait or run. */
-  readonly jobsOf: (tenant: string) => number;
+  /** Ids of a Tenant's jobs that wait or run. */
+  readonly jobsOf: (tenant: string) => readonly string[];
   /** Takes over an accepted job: nobody asks for the same bytes before it has. */
   readonly begin: (job: Job, opened: Opened) => void;
 }
@@ -42,9 +42,9 @@ export class Acceptance {
     this.#parts = parts;
   }
 
-  /** Jobs of the Tenant that wait, run, or are being paid for. */
-  unfinished(tenant: string): number {
-    return this.#parts.jobsOf(tenant) + this.#parts.holds.of(tenant).length;
+  /** Ids of the Tenant's jobs that wait, run, or are being paid for. */
+  unfinished(tenant: string): readonly string[] {
+    return [...this.#parts.jobsOf(tenant), ...this.#parts.holds.of(tenant)];
   }
 
   /** Moves the file, puts the Item as pending and its job as accepted, all durable. @throws tenant_full, storage_full, overloaded. */
@@ -121,14 +121,19 @@ export class Acceptance {
     return answer;
   }
 
-  /** What waits has its Segments and bytes still to be counted: at most so many files as a Tenant may have waiting. */
+  /** What waits counts with its Items and bytes; its Segments are not known yet: at most those of so many files as a Tenant may have waiting. */
   #checkRoom(tenant: string, shard: IngestShard, upload: StagedUpload, opened: Opened): void {
     const { itemsPerTenantMax, bytesPerTenantMax, segmentsPerTenantMax } = this.#parts.limits;
     const { members = 0, membersBytes = 0 } = opened;
     const snapshot = shard.snapshot();
     try {
-      const { segments, bytes, ...counted } = snapshot.counts();
-      const items = counted.items + this.unfinished(tenant);
+      const { segments, ...searchable } = snapshot.counts();
+      const waiting = this.unfinished(tenant).map((job) => shard.item(itemOf(job)));
+      const items = searchable.items + waiting.length;
+      const bytes = waiting.reduce(
+        (sum, item) => (item?.state === 'pending' ? sum + item.bytes : sum),
+        searchable.bytes,
+      );
       const room = items + members < itemsPerTenantMax && segments < segmentsPerTenantMax;
       if (room && bytes + upload.bytes + membersBytes <= bytesPerTenantMax) return;
       throw new FarthingError(

@@ -61,7 +61,7 @@ export class Ingest {
       ...parts,
       jobs: this.#jobs,
       holds: this.#holds,
-      jobsOf: (tenant) => this.#runner.sizeOf(tenant),
+      jobsOf: (tenant) => this.#runner.of(tenant),
       begin: (job, opened) => {
         if (job.held) this.#holds.begin(job, opened);
         else this.#runner.start(job, opened);
@@ -88,7 +88,7 @@ export class Ingest {
       });
     }
     const { jobsPerTenantMax } = this.#parts.limits;
-    if (this.#acceptance.unfinished(tenant) >= jobsPerTenantMax) {
+    if (this.#acceptance.unfinished(tenant).length >= jobsPerTenantMax) {
       throw new FarthingError(
         'rate_limited',
         `${jobsPerTenantMax} of your files wait to be indexed. Wait until some are done. Nothing was charged.`,

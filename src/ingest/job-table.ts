@@ -12,6 +12,10 @@ export function jobOf(item: string): string {
   return item.replace(/^item_/, 'job_');
 }
 
+export function itemOf(job: string): string {
+  return job.replace(/^job_/, 'item_');
+}
+
 /**
  * The jobs: every change of state is on the disk before anybody hears of it; progress within a state is kept in memory
  * only. Whoever waits for a job's end is told.

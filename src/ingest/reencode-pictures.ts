@@ -2,10 +2,10 @@ import type { PictureContent } from '../domain/document.ts';
 import { errorCode } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import type { Locator } from '../domain/segment.ts';
+import { unlessOverloaded } from './busy.ts';
 import { fileOf } from './files.ts';
 import type { VectorsBySpace } from './parts.ts';
 import { type FormerSpace, type Known, known, putRows, type ReencodeRun } from './reencode-parts.ts';
-import { unlessOverloaded } from './busy.ts';
 
 const PICTURES_AT_ONCE = 16;
 /** Segments that are looked for at once: more than one file can have, and few enough to be read in one go. */

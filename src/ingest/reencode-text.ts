@@ -1,4 +1,5 @@
 import type { Item } from '../domain/item.ts';
+import { unlessOverloaded } from './busy.ts';
 import {
   type FormerSpace,
   type Known,
@@ -8,7 +9,6 @@ import {
   type ReencodeRun,
   SEGMENTS_AT_ONCE,
 } from './reencode-parts.ts';
-import { unlessOverloaded } from './busy.ts';
 
 /** Texts that are handed to the encoder at once: enough for its workers, few enough to be lost to a crash. */
 const TEXTS_AT_ONCE = 16;

@@ -67,7 +67,8 @@ export class Reencoding {
     const before = this.#table.get(KEY)?.spaces;
     const formers = (before ?? []).filter((old) => !inUse.some((now) => isSame(old, now)));
     // Nothing was filled by another model: spaces that are new are remembered with the others.
-    if (before && formers.length === 0) return before.length < inUse.length ? this.#remember(inUse) : undefined;
+    if (before && formers.length === 0)
+      return before.length < inUse.length ? this.#remember(inUse) : undefined;
     const all = await tenants.list();
     if (all.length === 0) return this.#remember(inUse);
     // From here on an index may be filled by either.

@@ -61,11 +61,9 @@ export class JobRunner {
     return this.#running;
   }
 
-  /** Those of one Tenant. */
-  sizeOf(tenant: string): number {
-    let own = 0;
-    for (const { job } of this.#entries.values()) if (job.tenant === tenant) own += 1;
-    return own;
+  /** Ids of one Tenant's jobs. */
+  of(tenant: string): string[] {
+    return [...this.#entries.values()].flatMap(({ job }) => (job.tenant === tenant ? [job.id] : []));
   }
 
   has(id: string): boolean {

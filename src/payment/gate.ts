@@ -7,6 +7,7 @@ import type { AnswerStore } from './answers.ts';
 import { type ChallengeSettings, challenge } from './challenge.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
+import { EarlierRequests } from './earlier.ts';
 import type { PaymentEvent } from './events.ts';
 import type { Facilitator, FacilitatorHealth } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
@@ -23,7 +24,7 @@ import { Repetitions } from './repetitions.ts';
 import { readRequestKey, requestKeyHash } from './request-key.ts';
 import { type EffectHandlers, Settlements } from './settlements.ts';
 import type { SignatureCheck } from './signature.ts';
-import { type Visit, waitUnlessLeft } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 export interface GateParts {
   readonly store: Store;
@@ -64,7 +65,7 @@ export class PaymentGate {
   readonly #settlements: Settlements;
   readonly #purchases: Purchases;
   readonly #deliveries: Deliveries;
-  readonly #repetitions: Repetitions;
+  readonly #earlier: EarlierRequests;
   readonly #sweeper: NodeJS.Timeout;
   #recovered: Promise<void> = Promise.resolve();
 
@@ -77,12 +78,15 @@ export class PaymentGate {
     this.#purchases = new Purchases({ ...shared, settlements: this.#settlements });
     const flights = this.#flights;
     this.#deliveries = new Deliveries({ records: this.#records, flights, asset: settings.asset, log });
-    this.#repetitions = new Repetitions({
-      records: this.#records,
-      flights,
-      answers,
-      handlers,
-      deliveries: this.#deliveries,
+    const given = { records: this.#records, flights, deliveries: this.#deliveries };
+    this.#earlier = new EarlierRequests({
+      ...given,
+      settlements: this.#settlements,
+      repetitions: new Repetitions({ ...given, answers, handlers }),
+      checkPrice: (payment, amount) => {
+        checkAmount(payment, amount);
+        checkWindow(payment, settings, clock.now());
+      },
     });
     this.#sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
@@ -222,64 +226,13 @@ export class PaymentGate {
   async #decide(visit: Visit): Promise<GateAnswer> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       if (visit.request.signal.aborted) throw clientGone();
-      const earlier = this.#byRequestKey(visit) ?? this.#byPayment(visit) ?? this.#byRequest(visit);
+      const earlier = this.#earlier.of(visit);
       const answer = await (earlier ?? this.#purchase(visit));
       if (!answer) continue;
       if (earlier) this.#tell({ kind: 'repeated', route: routeOf(visit.prepared.quote) });
       return answer;
     }
     throw tooBusy();
-  }
-
-  /** Rule 6, and rule 4(b): the private key of an earlier request. Resolves to undefined after a wait. */
-  #byRequestKey(visit: Visit): Promise<GateAnswer | undefined> | undefined {
-    const { keyHash, prepared, key, request } = visit;
-    if (keyHash === undefined) return undefined;
-    const flight = this.#flights.ofKey(keyHash);
-    const binding = flight ?? this.#records.findByRequestKey(keyHash);
-    if (!binding) return undefined;
-    if (binding.requestHash !== prepared.requestHash) {
-      throw new FarthingError(
-        'idempotency_key_reused',
-        'This private key belongs to another request of the same payer. Use a new key for a new request.',
-      );
-    }
-    if (!flight) return this.#repetitions.ofSettled(visit, binding.payment as string);
-    if (flight.payment === undefined) return waitUnlessLeft(untilOver(flight), request.signal);
-    if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
-    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
-    if (flight.record?.state === 'settled') {
-      return waitUnlessLeft(flight.ended, request.signal).then(() =>
-        flight.pending || request.signal.aborted ? undefined : this.#repetitions.ofEnded(visit, flight),
-      );
-    }
-    return waitUnlessLeft(flight.ended, request.signal);
-  }
-
-  /** Rules 1 and 4(a): the same authorization. */
-  #byPayment(visit: Visit): Promise<GateAnswer | undefined> | undefined {
-    const { key, prepared, request } = visit;
-    const flight = this.#flights.ofPayment(key);
-    if (flight) {
-      if (flight.requestHash !== prepared.requestHash) throw new PaymentRefused('authorization_already_used');
-      if (flight.pending) return this.#settlements.hurry(flight).then(nothing);
-      if (!flight.settlementSent) return this.#join(flight, request);
-      throw new PaymentRefused('authorization_already_used');
-    }
-    if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
-    checkAmount(visit.payment, prepared.quote.amount);
-    checkWindow(visit.payment, this.#parts.settings, this.#parts.clock.now());
-    return undefined;
-  }
-
-  /** Rule 4(c): the same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
-  #byRequest(visit: Visit): Promise<GateAnswer | undefined> | undefined {
-    const { payment, prepared, request } = visit;
-    const flight = this.#flights.ofRequest(payment.payer, prepared.requestHash);
-    if (flight?.pending) return this.#settlements.hurry(flight).then(nothing);
-    if (flight) return waitUnlessLeft(untilOver(flight), request.signal);
-    const owed = this.#records.findUndelivered(payment.payer, prepared.requestHash);
-    return owed === undefined ? undefined : this.#repetitions.ofOwed(visit, owed);
   }
 
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
@@ -324,20 +277,6 @@ export class PaymentGate {
     }
   }
 
-  /** A copy whose body arrived in time: the very same answer, whatever it is. */
-  async #join(flight: Flight, { signal }: PaidRequest): Promise<GateAnswer> {
-    const joined = flight.join();
-    try {
-      await waitUnlessLeft(joined, signal);
-      if (signal.aborted) throw clientGone();
-      const answer = await joined;
-      return flight.charged ? this.#deliveries.ofFlight(flight, answer) : undeliverable(answer);
-    } catch (error) {
-      this.#deliveries.report(flight, false);
-      throw error;
-    }
-  }
-
   #tell(event: PaymentEvent): void {
     this.#parts.onEvent?.(event);
   }
@@ -347,17 +286,8 @@ export class PaymentGate {
   }
 }
 
-/** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
-function untilOver(flight: Flight): Promise<unknown> {
-  return flight.ended.then(() => flight.over);
-}
-
 function tooBusy(): FarthingError {
   return new FarthingError('overloaded', 'Too many paid requests are running. Try again in a moment.', {
     retryAfterS: 1,
   });
-}
-
-function nothing(): undefined {
-  return undefined;
 }

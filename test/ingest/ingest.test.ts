@@ -371,6 +371,14 @@ t.test('a full index refuses another file with the figures', async (t) => {
   const small = bench(t, { bytesPerTenantMax: 5 });
   await t.rejects(small.add('more than five'), { code: 'tenant_full' });
   t.equal(small.tenants.shard(TENANT).stored.size, 0);
+  const waiting = bench(t, { bytesPerTenantMax: 20 });
+  waiting.extractor.hold();
+  await waiting.add('twelve bytes');
+  await t.rejects(
+    waiting.add('twelve more.'),
+    { code: 'tenant_full', facts: { bytes: 12 } },
+    'what waits counts',
+  );
   const wordy = bench(t, { segmentsPerTenantMax: 0 });
   await t.rejects(wordy.add('a file'), { code: 'tenant_full', facts: { limit_segments: 0 } });
 });

@@ -46,7 +46,7 @@ export class FakeShard implements IngestShard {
   }
 
   snapshot(): ReturnType<IngestShard['snapshot']> {
-    const items = [...this.stored.values()];
+    const items = [...this.stored.values()].filter(({ item }) => item.state === 'searchable');
     const counts = () => ({
       items: items.length,
       segments: 0,
