@@ -125,7 +125,9 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
     };
     let index = graph::empty(space.dimensions)?;
     // Rows of earlier Segments may come meanwhile.
-    index.reserve_capacity_and_threads(census.rows + census.rows / 4 + CHUNK as usize, threads).map_err(graph::failed)?;
+    index
+        .reserve_capacity_and_threads(census.rows + census.rows / 4 + CHUNK as usize, threads)
+        .map_err(graph::failed)?;
     let (mut first, mut transaction, mut trials) = (0u32, 0, vec![]);
     loop {
         let end = first.saturating_add(CHUNK - 1).min(census.last);
