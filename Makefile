@@ -168,7 +168,7 @@ $(PEERS_INDEX): bench/peers/index/package.json
 	@touch $@
 
 bench-index: setup $(PEERS_INDEX) ## The index beside other engines: ROWS=10000,100000 TENANTS=1000
-	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) node bench/index.ts
+	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) ENGINES="$(ENGINES)" node bench/index.ts
 
 crash-index: setup ## Kill the writer of an index 200 times: KILLS=1000 SEED=7
 	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/killed.test.ts
