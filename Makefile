@@ -16,7 +16,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest
+.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,6 +86,9 @@ bench-http: setup ## Latency of a search over HTTP
 bench-encode: setup ## What stands around the model's forward pass: SECONDS=10 DOCUMENTS=400
 	@node bench/encode.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
 
+bench-start: setup ## From a spawn to the first /readyz that says yes: STARTS=6
+	@node bench/start.ts $(or $(STARTS),6)
+
 gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
 	@scripts/gpu.sh
 
@@ -100,14 +103,13 @@ arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
 
 ARM_TARGET := aarch64-unknown-linux-gnu
-neon: ## Run the kernels' property tests for NEON under an emulator (needs qemu-user, gcc- and g++-aarch64-linux-gnu)
-	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-g++ >/dev/null || { \
-	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }
+neon: ## Run the kernels' property tests for NEON under an emulator (needs qemu-user and gcc-aarch64-linux-gnu)
+	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-gcc >/dev/null || { \
+	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross" >&2; exit 3; }
 	@rustup target list --installed | grep -q $(ARM_TARGET) || rustup target add $(ARM_TARGET)
-	@CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++ \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
-	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-core --lib --target $(ARM_TARGET) kernels
+	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-kernels-check --target $(ARM_TARGET)
 
 SANITIZER_TOOLCHAIN ?= nightly
 sanitize: ## Writers, readers, merges, disposals and closings at once, under ThreadSanitizer: STRESS_ROUNDS=2000 SEED=7
@@ -166,7 +168,7 @@ $(PEERS_INDEX): bench/peers/index/package.json
 	@touch $@
 
 bench-index: setup $(PEERS_INDEX) ## The index beside other engines: ROWS=10000,100000 TENANTS=1000
-	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) node bench/index.ts
+	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) ENGINES="$(ENGINES)" node bench/index.ts
 
 crash-index: setup ## Kill the writer of an index 200 times: KILLS=1000 SEED=7
 	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/killed.test.ts

@@ -88,7 +88,7 @@ async function inWorkspace(
     ['wallet', 'new'],
     ['workspace', 'create', '--yes', '--minutes', String(MINUTES)],
   ])
-    await command(environment, words, undefined);
+    await command(environment, [...words, '--json'], undefined);
   return work(async (stop) => [await command(environment, ['ingest', '-r', folder, '--json'], stop)]);
 }
 

@@ -22,6 +22,8 @@ const [QUERIES = 0] = numbers(process.env.QUERIES, '100');
 const [GRAPH_ROWS_MAX = 0] = numbers(process.env.GRAPH_ROWS_MAX, '100000');
 /** Fewer are encoded sooner; the rest are perturbed copies then. */
 const [SENTENCES = 0] = numbers(process.env.SENTENCES, '1000000');
+/** Names of engines, separated by commas; empty: all. */
+const ONLY = (process.env.ENGINES || '').split(',').filter((name) => name !== '');
 const CACHE = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-bench-index'));
 const MEASURE = join(import.meta.dirname, 'index/measure.ts');
 const run = promisify(execFile);
@@ -44,6 +46,7 @@ for (const rows of ROWS) {
       `\n${rows} rows of 384 dimensions: ${files.real} sentences, ${rows - files.real} perturbed copies; k 30, one client`,
     );
     for (const [name, { graph }] of Object.entries(ENGINES)) {
+      if (ONLY.length > 0 && !ONLY.includes(name)) continue;
       if (graph && rows > GRAPH_ROWS_MAX) {
         console.log(`${name.padEnd(15)} left out: its graph takes too long to build (GRAPH_ROWS_MAX)`);
         continue;
@@ -72,11 +75,17 @@ async function measured(name: string, files: object): Promise<object> {
       JSON.stringify(files),
     ]);
     const figures = JSON.parse(stdout) as Record<string, number>;
-    const { p50_ms, p99_ms, recall_at_30, build_s, resident_bytes_per_row, disk_bytes_per_row } = figures;
+    const { p50_ms, p99_ms, recall_at_30, build_s, derived_s, resident_bytes_per_row, disk_bytes_per_row } =
+      figures;
     console.log(
       `${name.padEnd(15)} p50 ${p50_ms!.toFixed(3)} ms   p99 ${p99_ms!.toFixed(3)}   recall@30 ${recall_at_30!.toFixed(4)}   ` +
-        `build ${build_s!.toFixed(1)} s   memory ${resident_bytes_per_row} B a row   disk ${disk_bytes_per_row} B a row`,
+        `build ${build_s!.toFixed(1)} s${derived_s! < 0.05 ? '' : ` (+ ${derived_s!.toFixed(1)} in the background)`}   memory ${resident_bytes_per_row} B a row   disk ${disk_bytes_per_row} B a row`,
     );
+    const depths = [1, 10, 100, 1000].map((k) => figures[`recall_at_${k}`]);
+    if (depths.every((recall) => recall !== undefined))
+      console.log(
+        `${''.padEnd(15)} recall@1/10/100/1000 ${depths.map((recall) => recall!.toFixed(4)).join(' ')}`,
+      );
     return figures;
   } catch (error) {
     const [reason] = String((error as { stderr?: string }).stderr ?? error).match(/^.*Error.*$/m) ?? [

@@ -142,7 +142,7 @@ async function searches(shard: Shard, count: number): Promise<number[]> {
 /** Many Tenants with one Item each: memory, open files, and the first search of one with 10,000 rows that was closed. */
 export function tenantFigures(count: number) {
   // Fewer than there are, so that the large one is closed between its searches.
-  const openShardsMax = Math.max(1, Math.min(512, count - 1));
+  const openShardsMax = Math.max(1, Math.min(256, count - 1));
   return withTenants(openShardsMax, async (tenants) => {
     const before = residentMiB();
     await tenants.use('ws_large', { create: true }, (shard) => put(shard, 'base', ROWS_IN_USE));

@@ -2,12 +2,16 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { SegmentInput } from '../../src/shard/shard.ts';
-import { openTenants } from '../../src/shard/tenants.ts';
+import { openTenants, type SearchSizes } from '../../src/shard/tenants.ts';
 import { DIMENSIONS, K } from './vectors.ts';
 
 /** One filled index. `search` gives the ids (numbers of rows) of the best K. */
 export interface Filled {
   search(query: Float32Array): Promise<ArrayLike<number | bigint>> | ArrayLike<number | bigint>;
+  /** Resolves when what is made in the background is there; answers are whole before, too. */
+  settle?(): Promise<void>;
+  /** As `search`, for another number of hits. */
+  best?(query: Float32Array, k: number): Promise<ArrayLike<number>>;
   close(): Promise<void> | void;
 }
 
@@ -20,9 +24,15 @@ const BATCH = 4096;
 const peers = createRequire(join(import.meta.dirname, '../peers/index/package.json'));
 const rowOf = (rows: Float32Array, row: number) => rows.subarray(row * DIMENSIONS, (row + 1) * DIMENSIONS);
 
-/** The engines by name; those with a graph take too long to build for the largest sizes. */
+/** More rows than there will be. */
+const NEVER = 2 ** 32 - 1;
+
+/** The engines by name; `farthing` is as it is served, the others are its ways of searching, whatever the size; those with a graph take too long to build for the largest sizes. */
 export const ENGINES: Readonly<Record<string, { readonly fill: Fill; readonly graph?: boolean }>> = {
-  farthing: { fill: fillFarthing },
+  farthing: { fill: fillFarthing() },
+  'farthing proved': { fill: fillFarthing({ bitsRowsMin: NEVER, graphRowsMin: NEVER }) },
+  'farthing bits': { fill: fillFarthing({ bitsRowsMin: 1, graphRowsMin: NEVER }) },
+  'farthing graph': { fill: fillFarthing({ graphRowsMin: 1 }), graph: true },
   'usearch exact': { fill: fillUsearchExact },
   'usearch HNSW': { fill: fillUsearchGraph, graph: true },
   'hnswlib-node': { fill: fillHnswlib, graph: true },
@@ -30,9 +40,13 @@ export const ENGINES: Readonly<Record<string, { readonly fill: Fill; readonly gr
   'LanceDB flat': { fill: fillLance },
 };
 
-async function fillFarthing(rows: Float32Array, folder: string): Promise<Filled> {
+function fillFarthing(sizes: SearchSizes = {}): Fill {
+  return (rows, folder) => filledFarthing(rows, folder, sizes);
+}
+
+async function filledFarthing(rows: Float32Array, folder: string, sizes: SearchSizes): Promise<Filled> {
   const spaces = [{ name: 'text_semantic', dimensions: DIMENSIONS, modelSha256: 'ab'.repeat(32) }];
-  const tenants = openTenants({ folder, spaces, openShardsMax: 4 });
+  const tenants = openTenants({ folder, spaces, openShardsMax: 4, sizes });
   const count = rows.length / DIMENSIONS;
   for (let from = 0; from < count; from += BATCH) {
     const id = `i${from}`;
@@ -48,18 +62,21 @@ async function fillFarthing(rows: Float32Array, folder: string): Promise<Filled>
     );
   }
   const never = new AbortController().signal;
+  // As a search does it: lease, snapshot, list (from another thread where it is long).
+  const best = (query: Float32Array, k: number) =>
+    tenants.use('ws_bench', {}, async (shard) => {
+      const snapshot = shard.snapshot();
+      try {
+        const ranking = await snapshot.rank({ space: 'text_semantic', vector: query }, { depth: k }, never);
+        return ranking.segments.subarray(0, k);
+      } finally {
+        snapshot.close();
+      }
+    });
   return {
-    // As a search does it: lease, snapshot, list (from another thread where it is long).
-    search: (query) =>
-      tenants.use('ws_bench', {}, async (shard) => {
-        const snapshot = shard.snapshot();
-        try {
-          const ranking = await snapshot.rank({ space: 'text_semantic', vector: query }, { depth: K }, never);
-          return ranking.segments.subarray(0, K);
-        } finally {
-          snapshot.close();
-        }
-      }),
+    search: (query) => best(query, K),
+    best,
+    settle: () => tenants.use('ws_bench', {}, (shard) => shard.settle()),
     close: () => tenants.close(),
   };
 }

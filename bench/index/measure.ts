@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../agent.ts';
-import { ENGINES } from './engines.ts';
-import { DIMENSIONS, dot, K, readF32, readF64, type VectorFiles } from './vectors.ts';
+import { ENGINES, type Filled } from './engines.ts';
+import { DIMENSIONS, dot, K, readF32, readF64, TRUTH, type VectorFiles } from './vectors.ts';
 
 /** One engine in a process of its own: node measure.ts ENGINE FILES(JSON); prints one line of JSON. */
 const [engine = '', files = '{}'] = process.argv.slice(2);
@@ -23,7 +23,10 @@ try {
   const started = performance.now();
   const filled = await ENGINES[engine]!.fill(rows, folder);
   const build_s = (performance.now() - started) / 1000;
+  await filled.settle?.();
+  const derived_s = (performance.now() - started) / 1000 - build_s;
   const { milliseconds, recall } = await searchAll(filled);
+  const depths = await recallAtDepths(filled);
   const resident = residentBytes() - before;
   const disk = bytesUnder(folder);
   await filled.close();
@@ -33,7 +36,9 @@ try {
     p50_ms: quantile(milliseconds, 0.5),
     p99_ms: quantile(milliseconds, 0.99),
     [`recall_at_${K}`]: recall,
+    ...depths,
     build_s,
+    derived_s,
     resident_bytes_per_row: Math.round(resident / count),
     disk_bytes_per_row: Math.round(disk / count),
   };
@@ -42,18 +47,13 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function searchAll(
-  filled: Awaited<ReturnType<(typeof ENGINES)[string]['fill']>>,
-): Promise<{ milliseconds: number[]; recall: number }> {
+async function searchAll(filled: Filled): Promise<{ milliseconds: number[]; recall: number }> {
   const asked = queries.length / DIMENSIONS;
   const milliseconds: number[] = [];
   let good = 0;
   for (let at = 0; at < asked; at += 1) {
     const found = await filled.search(queries.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS));
-    for (let hit = 0; hit < Math.min(K, found.length); hit += 1) {
-      const score = dot(rows, Number(found[hit]) * DIMENSIONS, queries, at * DIMENSIONS);
-      if (score >= truth[at]! - TOLERANCE) good += 1;
-    }
+    good += goodHits(found, at, K);
   }
   for (let search = 0; search < Math.max(asked, SEARCHES_MIN); search += 1) {
     const from = (search % asked) * DIMENSIONS;
@@ -63,6 +63,29 @@ async function searchAll(
     milliseconds.push(performance.now() - before);
   }
   return { milliseconds, recall: good / (asked * K) };
+}
+
+/** How many of the first k belong to the true best k of a query. */
+function goodHits(found: ArrayLike<number | bigint>, query: number, k: number): number {
+  const least = truth[query * TRUTH + k - 1]! - TOLERANCE;
+  let good = 0;
+  for (let hit = 0; hit < Math.min(k, found.length); hit += 1)
+    if (dot(rows, Number(found[hit]) * DIMENSIONS, queries, query * DIMENSIONS) >= least) good += 1;
+  return good;
+}
+
+/** Recall at other depths than K, where an engine tells. */
+async function recallAtDepths(filled: Filled): Promise<Record<string, number>> {
+  const asked = queries.length / DIMENSIONS;
+  const recalls: Record<string, number> = {};
+  if (!filled.best) return recalls;
+  for (const k of [1, 10, 100, 1000]) {
+    let good = 0;
+    for (let at = 0; at < asked; at += 1)
+      good += goodHits(await filled.best(queries.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS), k), at, k);
+    recalls[`recall_at_${k}`] = good / (asked * k);
+  }
+  return recalls;
 }
 
 /** Memory that is this process's own: pages of a mapped file belong to the page cache. */

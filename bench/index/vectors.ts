@@ -5,6 +5,8 @@ import { sentenceVectors } from './sentences.ts';
 
 export const DIMENSIONS = 384;
 export const K = 30;
+/** Scores that are kept of each query: for recall at every depth up to the largest k of a search. */
+export const TRUTH = 1000;
 /** Length of the noise of a perturbed copy beside a vector of unit length: their cosine is about .93. */
 const NOISE = 0.4;
 
@@ -12,7 +14,7 @@ const NOISE = 0.4;
 export interface VectorFiles {
   readonly rows: string;
   readonly queries: string;
-  /** For each query the ids of its true best K, and the score of the last of them. */
+  /** For each query its best scores, descending: `TRUTH` of them. */
   readonly truth: string;
   readonly real: number;
 }
@@ -64,16 +66,17 @@ function perturb(row: Float32Array, out: Float32Array, random: Random): void {
   for (let index = 0; index < out.length; index += 1) out[index]! /= length;
 }
 
-/** The K-th best exact score of each query, by a plain loop in double precision. */
+/** The best exact scores of each query, by a plain loop in double precision. */
 function trueScores(rows: Float32Array, queries: Float32Array): Float64Array {
   const count = rows.length / DIMENSIONS;
   const scores = new Float64Array(count);
-  const worst: number[] = [];
+  const best = new Float64Array((queries.length / DIMENSIONS) * TRUTH);
   for (let query = 0; query < queries.length; query += DIMENSIONS) {
     for (let row = 0; row < count; row += 1) scores[row] = dot(rows, row * DIMENSIONS, queries, query);
-    worst.push(scores.toSorted()[Math.max(0, count - K)]!);
+    const descending = scores.toSorted().reverse().subarray(0, TRUTH);
+    best.set(descending, (query / DIMENSIONS) * TRUTH);
   }
-  return Float64Array.from(worst);
+  return best;
 }
 
 /** Products of four dimensions at a time: a single chain of additions would wait for itself. */

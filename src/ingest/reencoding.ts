@@ -3,6 +3,7 @@ import type { Store, Table } from '../state/store.ts';
 import type { FormerSpace, ReencodeParts, ReencodeRun } from './reencode-parts.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';
+import { unlessOverloaded } from './work.ts';
 
 /** A space and the model that fills it; `model`: for people. */
 export interface Filled {
@@ -117,10 +118,18 @@ export class Reencoding {
   /** Never rejects: an index that cannot be encoded again stays with its former model until the next start. */
   async #tenant(tenant: string): Promise<void> {
     const { log, warn } = this.#parts;
+    const { signal } = this.#stop;
+    const { tenants } = this.#parts;
     const run: ReencodeRun = {
       ...this.#parts,
+      tenants: {
+        folder: (of) => tenants.folder(of),
+        list: () => tenants.list(),
+        // Each step may be done again: what is there already is left out.
+        use: (of, options, work) => unlessOverloaded(() => tenants.use(of, options, work), signal),
+      },
       tenant,
-      signal: this.#stop.signal,
+      signal,
       onDone: (segments) => this.#count(segments),
       onGivenUp: (segments, reason) => {
         this.#progress.segments_given_up += segments;

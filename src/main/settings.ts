@@ -37,6 +37,9 @@ const address: Read<string> = (text) => {
 
 const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integer(0, 65535)(text));
 
+const rowsOrMeasured: Read<number | undefined> = (text) =>
+  text === 'measured' ? undefined : integer(1, 2 ** 32 - 1)(text);
+
 const text: Read<string> = (value) => value;
 const list: Read<readonly string[]> = (value) =>
   value
@@ -196,6 +199,21 @@ export const SETTINGS = {
   TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Searches of one tenant that may run at once.'),
   TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Uploads of one tenant that may run at once.'),
   OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Indexes kept open; the least recently used is closed.'),
+  BITS_ROWS_MIN: setting(
+    rowsOrMeasured,
+    'measured',
+    'Vectors of one kind in an index from which a search passes over rows by a statistical bound, unless it asks for a proof; `measured`: where that was faster (ARCHITECTURE.md).',
+  ),
+  GRAPH_ROWS_MIN: setting(
+    rowsOrMeasured,
+    'measured',
+    'Vectors of one kind in an index from which a graph (HNSW) is built in the background and searched; `measured`: where that was faster (ARCHITECTURE.md).',
+  ),
+  RECALL_PROBE: setting(
+    integer(0, 1_000_000_000),
+    '200',
+    'One in so many searches that prove nothing is proved in the background, for the metric farthing_recall; 0: none.',
+  ),
   CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
   ADMIN_PORT: setting(
     (text) => (text === 'off' ? undefined : integer(0, 65535)(text)),

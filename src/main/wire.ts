@@ -16,6 +16,7 @@ import { INGEST_LIMITS } from '../ingest/parts.ts';
 import { Previews } from '../ingest/previews.ts';
 import { Reencoding } from '../ingest/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
+import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore } from '../state/store.ts';
@@ -101,6 +102,10 @@ export async function wire(options: WireOptions): Promise<Parts> {
     folder: join(data, 'tenants'),
     spaces: encoder.spaces,
     openShardsMax: settings.OPEN_SHARDS_MAX,
+    sizes: {
+      ...(settings.BITS_ROWS_MIN !== undefined && { bitsRowsMin: settings.BITS_ROWS_MIN }),
+      ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
+    },
     log: event,
   });
   const limits = {
@@ -228,6 +233,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     workspace_extend: workspaceExtendEffect(workspaces),
   });
   const backup = new LiveBackup({ data, store, tenants, spaces: encoder.spaces, clock, log: event });
+  const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   let draining = false;
   const services: Services = {
     baseUrl,
@@ -244,7 +250,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     stagingFolder,
     gate,
-    search: new Search({ tenants, encoders, extractor, observe: metrics.searched }),
+    search: new Search({ tenants, encoders, extractor, observe: metrics.searched, probe }),
     ingest,
     workspaces,
     payerIndex,
@@ -310,6 +316,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await workspaces.close();
       await payerIndex.close();
       await extractor.close();
+      await probe.close();
       await listening?.close();
       await tenants.close();
       await store.close();

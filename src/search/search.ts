@@ -30,6 +30,7 @@ import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { LoopTurns } from './loop-turns.ts';
 import { LIST_TRAITS, planLists } from './plan.ts';
+import type { RecallProbe, UnprovedList } from './recall-probe.ts';
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -51,6 +52,7 @@ export interface SearchParts {
   readonly encoders: Pick<Generations, 'current' | 'searching'>;
   readonly extractor: Extractor;
   readonly observe?: (event: SearchedEvent) => void;
+  readonly probe?: RecallProbe;
 }
 
 interface Look {
@@ -63,6 +65,7 @@ interface Scanned {
   readonly hits: Hit[];
   readonly timing: Timing;
   readonly scans: readonly ListScan[];
+  readonly unproved: readonly UnprovedList[];
   readonly segments: number;
   readonly depth: number;
 }
@@ -76,9 +79,11 @@ export class Search {
   readonly #encoders: SearchParts['encoders'];
   readonly #extractor: Extractor;
   readonly #observe: SearchParts['observe'];
+  readonly #probe: RecallProbe | undefined;
   readonly #turns = new LoopTurns();
 
-  constructor({ tenants, encoders, extractor, observe }: SearchParts) {
+  constructor({ tenants, encoders, extractor, observe, probe }: SearchParts) {
+    this.#probe = probe;
     this.#tenants = tenants;
     this.#encoders = encoders;
     this.#extractor = extractor;
@@ -140,10 +145,11 @@ export class Search {
       ),
     );
     if (!answer) return undefined;
-    const { hits, timing, scans, segments, depth } = answer;
+    const { hits, timing, scans, unproved, segments, depth } = answer;
     const stages = { encode_ms: encoded - started, ...timing };
     const exact = scans.every((scan) => scan.exact);
     this.#observe?.({ lists: scans, segments, exact, timing: stages });
+    this.#probe?.consider(tenant, unproved);
     return {
       hits,
       exact,
@@ -210,17 +216,19 @@ export class Search {
     const language = query === undefined ? undefined : native.detectLanguage(query);
     const scored: ScoredList[] = [];
     const scans: ListScan[] = [];
+    const unproved: UnprovedList[] = [];
     for (const list of lists) {
       const question = questionOf(list, settings, query, vectors, language);
       const ranking = await rank(snapshot, question, { depth, exact }, signal);
       scored.push(scoredList(list, ranking, settings, language));
       const { scanned, rescored, method } = ranking;
       scans.push({ list, scanned, rescored, exact: ranking.exact, method });
+      if (!ranking.exact) unproved.push({ list, method, question, depth });
     }
     const scanned = performance.now();
     const hits = toHits(snapshot, fuse(scored, { k, depth, explain }), query);
     const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
-    return { hits, timing, scans, segments: snapshot.counts().segments, depth };
+    return { hits, timing, scans, unproved, segments: snapshot.counts().segments, depth };
   }
 }
 

@@ -30,6 +30,11 @@ export type Question =
   | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
+export interface Probed {
+  readonly expected: number;
+  readonly found: number;
+}
+
 /** How deep a list is to be; `exact`: proved, whatever it costs. */
 export interface Want {
   readonly depth: number;
@@ -58,6 +63,11 @@ export interface Snapshot {
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` gave it up; overloaded
    */
   rank(question: Question, want: Want, signal: AbortSignal): RankedList | Promise<RankedList>;
+  /**
+   * How many of the proved best k there are, and how many of them the quick way finds; 0 where that one proves, too. Takes
+   * as long as a proof, on a thread of its own.
+   */
+  probe(question: Question, k: number, signal: AbortSignal): Promise<Probed>;
   /** The exact best k of a space. @throws shard_corrupt, shard_model_mismatch */
   searchVector(space: string, query: Float32Array, k: number): RankedList;
   /** BM25. @throws shard_corrupt */
@@ -117,6 +127,13 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
         );
       return rankApart(snapshot, asking, { depth, exact }, out, signal);
     },
+    probe: (question, k, signal) =>
+      probeApart(
+        snapshot,
+        crossing(() => nativeQuestion(question)),
+        k,
+        signal,
+      ),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
@@ -183,13 +200,33 @@ async function rankApart(
   out: Out,
   signal: AbortSignal,
 ): Promise<RankedList> {
+  const hits = await stoppable(signal, (stop) =>
+    snapshot.answerApart(question, depth, true, exact, stop, ...out),
+  );
+  return listed(out, hits, true);
+}
+
+async function probeApart(
+  snapshot: NativeSnapshot,
+  question: NativeQuestion,
+  k: number,
+  signal: AbortSignal,
+): Promise<Probed> {
+  const [expected = 0, found = 0] = await stoppable(signal, (stop) => snapshot.probeApart(question, k, stop));
+  return { expected, found };
+}
+
+/** Runs a search on another thread, which ends soon after `signal` is given. */
+async function stoppable<T>(
+  signal: AbortSignal,
+  work: (stop: InstanceType<typeof native.SearchStop>) => Promise<T>,
+): Promise<T> {
   const stop = new native.SearchStop();
   const giveUp = (): void => stop.stop();
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp);
   try {
-    const hits = await awaitCrossing(() => snapshot.answerApart(question, depth, true, exact, stop, ...out));
-    return listed(out, hits, true);
+    return await awaitCrossing(() => work(stop));
   } finally {
     signal.removeEventListener('abort', giveUp);
   }

@@ -24,8 +24,16 @@ export interface TenantsOptions {
   readonly spaces: readonly SpaceSpec[];
   /** Indexes that are open at once; each costs three file descriptors and 64 GiB of address space. */
   readonly openShardsMax: number;
+  /** From which number of vectors on a way of searching serves; what is left out is as measured. */
+  readonly sizes?: SearchSizes;
   /** Hears of what goes on without anybody waiting for it: merges that failed. */
   readonly log?: (event: object) => void;
+}
+
+/** Vectors of a space from which bits, and a graph, are made and searched. */
+export interface SearchSizes {
+  readonly bitsRowsMin?: number;
+  readonly graphRowsMin?: number;
 }
 
 /** An index that is open, opening or closing; a Tenant has at most one at a time. */
@@ -53,6 +61,7 @@ export class Tenants {
   readonly #folder: string;
   readonly #spaces: readonly SpaceSpec[];
   readonly #openShardsMax: number;
+  readonly #sizes: SearchSizes;
   readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
@@ -60,11 +69,12 @@ export class Tenants {
   readonly #disposed = new Set<string>();
   #closed = false;
 
-  constructor({ folder, spaces, openShardsMax, log = () => {} }: TenantsOptions) {
+  constructor({ folder, spaces, openShardsMax, sizes = {}, log = () => {} }: TenantsOptions) {
     this.#log = log;
     this.#folder = resolve(folder);
     this.#spaces = spaces;
     this.#openShardsMax = openShardsMax;
+    this.#sizes = sizes;
   }
 
   /** Absolute path of the Tenant's folder, which need not exist. */
@@ -202,7 +212,7 @@ export class Tenants {
   async #openNative(folder: string): Promise<{ native: NativeShard; shard: Shard }> {
     await makeFolder(folder);
     const spaces = this.#spaces.map((space) => ({ ...space }));
-    const opened = await awaitCrossing(() => native.openShard(folder, spaces));
+    const opened = await awaitCrossing(() => native.openShard(folder, spaces, { ...this.#sizes }));
     return { native: opened, shard: shardOf(opened, new OpenSpaces(opened, spaces.length)) };
   }
 

@@ -119,11 +119,15 @@ t.test('an ingest of a folder that is interrupted, and killed, goes on where it 
   /** Runs until so many files are told of, then ends it. */
   const runUntil = async (count: number, signal: NodeJS.Signals, script?: string) => {
     let seen = 0;
+    let sent = false;
     const ended = await agent.launch(
       words,
       (text, end) => {
         seen += text.split('\n').length - 1;
-        if (seen >= count) end(signal);
+        if (seen < count || sent) return;
+        // Once: a second interruption ends a command at once, as it should.
+        sent = true;
+        end(signal);
       },
       script,
     );

@@ -11,7 +11,7 @@ export interface InTerminal {
   readonly replies?: readonly { readonly to: string; readonly reply: string }[];
 }
 
-/** Runs a command in a terminal of its own (a pty). `out` is all that it was sent, escape and bell as pictures of themselves. */
+/** Runs a command in a terminal of its own (a pty, by `script` of util-linux). `out` is all that it was sent, as `visible` shows it. */
 export async function runInTerminal(
   agent: Agent,
   words: readonly string[],
@@ -30,5 +30,10 @@ export async function runInTerminal(
     const next = left.findIndex(({ to }) => seen.includes(to));
     if (next >= 0) child.stdin.write(left.splice(next, 1)[0]!.reply);
   }
-  return { code: await ended, out: seen.replaceAll('\u001b', '␛').replaceAll('\u0007', '␇'), err: '' };
+  return { code: await ended, out: visible(seen), err: '' };
+}
+
+/** Escape and bell as pictures of themselves. */
+export function visible(text: string): string {
+  return text.replaceAll('\u001b', '␛').replaceAll('\u0007', '␇');
 }

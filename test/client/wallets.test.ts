@@ -23,9 +23,9 @@ t.test(
       },
     };
     const throughProvider = createWalletClient({ chain: base, transport: custom(provider) });
-    for (const signer of [overHttp, throughProvider]) {
+    for (const [index, signer] of [overHttp, throughProvider].entries()) {
       const farthing = new Farthing({ baseUrl: url, signer, budgetUsd: '0.04' });
-      await farthing.ingest(new Blob([`A gull, and ${asked.length} questions.`]));
+      await farthing.ingest(new Blob([`A gull, seen ${index + 1} times.`]));
       t.match(await farthing.search('gull'), { charged: true });
       t.equal(farthing.spending.spentUsd, '0.036');
     }

@@ -19,6 +19,8 @@ t.test('a moment of a film is found, shown, and played from there', { skip: lack
   await page.keyboard.press('Enter');
   const later = page.locator('.hit', { has: page.locator('.moment') }).last();
   await seen(later);
+  // Pictures are loaded near the screen alone.
+  await later.scrollIntoViewIfNeeded();
   const [minutes, seconds] = (await later.locator('.moment').textContent())!.split(':').map(Number);
   await later.locator('.thumbnail[data-state="shown"]').waitFor();
   await later.locator('.face').click();

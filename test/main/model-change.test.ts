@@ -160,7 +160,7 @@ t.test(
     let server = await startTestServer(t, environment);
     const rented = await new TestAgent(server.url).rent({ ttl_minutes: 60 });
     await rented.ingest('gulls.md', GULLS);
-    await rented.ingest('long.txt', long(20_000));
+    await rented.ingest('long.txt', long(6_000));
     await server.stop();
     await new Library(folder, CACHE).use(MINILM);
     await rm(join(folder, 'potion'), { recursive: true });

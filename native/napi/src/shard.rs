@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use farthing_core::shard::error::ShardError;
 use farthing_core::shard::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
+use farthing_core::shard::methods::Methods;
 use farthing_core::shard::opened::Shard;
 use farthing_core::shard::queue::Write;
 use farthing_core::shard::store::SpaceSpec;
@@ -28,6 +29,25 @@ pub struct ShardSpace {
     pub model_sha256: String,
 }
 
+/// From which number of vectors on a way of searching serves; what is left out is as measured.
+#[napi(object)]
+#[derive(Default)]
+pub struct SearchSizes {
+    pub bits_rows_min: Option<u32>,
+    pub graph_rows_min: Option<u32>,
+}
+
+impl SearchSizes {
+    fn methods(&self) -> Methods {
+        let size = |asked: Option<u32>, measured| asked.map_or(measured, |rows| rows as usize);
+        Methods {
+            bits_rows_min: size(self.bits_rows_min, Methods::MEASURED.bits_rows_min),
+            graph_rows_min: size(self.graph_rows_min, Methods::MEASURED.graph_rows_min),
+            ..Methods::MEASURED
+        }
+    }
+}
+
 fn spec(space: ShardSpace) -> Result<SpaceSpec> {
     let model =
         digest_of_hex(&space.model_sha256).ok_or_else(|| internal("A model's SHA-256 has 64 hexadecimal digits."))?;
@@ -41,6 +61,7 @@ fn spec(space: ShardSpace) -> Result<SpaceSpec> {
 pub struct OpenTask {
     folder: PathBuf,
     spaces: Vec<SpaceSpec>,
+    methods: Methods,
 }
 
 impl Task for OpenTask {
@@ -48,7 +69,7 @@ impl Task for OpenTask {
     type JsValue = NativeShard;
 
     fn compute(&mut self) -> Result<Shard> {
-        Shard::open(&self.folder, std::mem::take(&mut self.spaces)).map_err(crossing)
+        Shard::open_with(&self.folder, std::mem::take(&mut self.spaces), self.methods).map_err(crossing)
     }
 
     fn resolve(&mut self, _env: Env, shard: Shard) -> Result<NativeShard> {
@@ -58,9 +79,25 @@ impl Task for OpenTask {
 
 /// Opens the index of an existing folder, which nothing else may have open; off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<NativeShard>")]
-pub fn open_shard(folder: String, spaces: Vec<ShardSpace>) -> Result<AsyncTask<OpenTask>> {
+pub fn open_shard(folder: String, spaces: Vec<ShardSpace>, sizes: Option<SearchSizes>) -> Result<AsyncTask<OpenTask>> {
     let spaces = spaces.into_iter().map(spec).collect::<Result<_>>()?;
-    Ok(AsyncTask::new(OpenTask { folder: folder.into(), spaces }))
+    let methods = sizes.unwrap_or_default().methods();
+    Ok(AsyncTask::new(OpenTask { folder: folder.into(), spaces, methods }))
+}
+
+pub struct SettleTask(Arc<Shard>);
+
+impl Task for SettleTask {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> Result<()> {
+        self.0.settle().map_err(crossing)
+    }
+
+    fn resolve(&mut self, _env: Env, output: ()) -> Result<()> {
+        Ok(output)
+    }
 }
 
 pub struct CloseTask(Arc<Shard>);
@@ -125,6 +162,12 @@ impl NativeShard {
     #[napi(catch_unwind)]
     pub fn take_merge_failure(&self) -> Option<String> {
         self.inner.take_merge_failure().map(|error| error.to_string())
+    }
+
+    /// Waits until all that is derived in the background from what was written is there: for tests and benches.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn settle(&self) -> AsyncTask<SettleTask> {
+        AsyncTask::new(SettleTask(self.inner.clone()))
     }
 
     /// Waits for accepted writes and open snapshots, then closes. Idempotent.

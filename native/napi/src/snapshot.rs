@@ -87,11 +87,19 @@ impl Shared {
     }
 
     fn answer(&self, question: &Question, want: &Want) -> Result<Ranking> {
+        self.search(&want.stop, |snapshot| snapshot.answer(question, want))
+    }
+
+    fn search<T>(
+        &self,
+        stop: &Stop,
+        work: impl FnOnce(&Snapshot) -> farthing_core::shard::error::Result<T>,
+    ) -> Result<T> {
         let outcome = {
             let snapshot = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let closed = || ShardError::new("interrupted", "The snapshot was closed before it was searched.");
-            let open = want.stop.check().and_then(|()| snapshot.as_ref().ok_or_else(closed));
-            open.and_then(|snapshot| snapshot.answer(question, want)).map_err(crossing)
+            let open = stop.check().and_then(|()| snapshot.as_ref().ok_or_else(closed));
+            open.and_then(work).map_err(crossing)
         };
         self.drop_if_closed();
         outcome
@@ -173,6 +181,37 @@ impl NativeSnapshot {
                 let ranking = outcome?;
                 // Safety: on the thread of the arrays' owner, which runs nothing else until this returns.
                 unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
+            }));
+        };
+        if let Err(error) = scan_threads::run(work) {
+            refused.reject(crossing(error));
+        }
+        Ok(promise)
+    }
+
+    /// On a thread of its own: of the proved best k of a question about vectors how many there are, and how many the quick way
+    /// finds; nothing where that one proves, too.
+    #[napi(catch_unwind, ts_return_type = "Promise<[expected: number, found: number]>")]
+    pub fn probe_apart<'env>(
+        &self,
+        env: &'env Env,
+        question: &NativeQuestion,
+        k: u32,
+        stop: &SearchStop,
+    ) -> Result<Object<'env>> {
+        type Resolve = Box<dyn FnOnce(Env) -> Result<Vec<u32>> + Send>;
+        let (deferred, promise): (JsDeferred<Vec<u32>, Resolve>, _) = env.create_deferred()?;
+        let (shared, question) = (self.shared.clone(), question.inner.clone());
+        let want = Want { k: k as usize, stop: stop.inner.clone(), ..Want::default() };
+        let refused = deferred.clone();
+        let work = move || {
+            let outcome = shared.search(&want.stop, |snapshot| match &*question {
+                Question::Vector { space, vector } => snapshot.probe_vector(space, vector, &want),
+                _ => Ok((0, 0)),
+            });
+            deferred.resolve(Box::new(move |_| {
+                let (expected, found) = outcome?;
+                Ok(vec![saturated(expected), saturated(found)])
             }));
         };
         if let Err(error) = scan_threads::run(work) {

@@ -2,10 +2,11 @@
 
 use std::arch::x86_64::*;
 
+use super::bits::{BitsQuery, BitsTerms, GROUP};
 use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
 
 /// Only to be called where `available()` lists it.
-pub const KERNEL: Kernel = Kernel { name: "avx2", dots_i8, dot_f32, bounds };
+pub const KERNEL: Kernel = Kernel { name: "avx2", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     assert_eq!(codes.len(), query.dimensions() * out.len());
@@ -99,4 +100,90 @@ fn bounds(
     }
     // Safety: the kernel is listed only where AVX2 was detected.
     unsafe { wide(dots, scales, residuals, terms, threshold, out) }
+}
+
+fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
+    assert_eq!(left.len(), right.len());
+    // Safety: the kernel is listed only where AVX2 was detected; the lengths were checked.
+    unsafe { pair_i8_avx2(left, right) }
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn pair_i8_avx2(left: &[i8], right: &[i8]) -> i32 {
+    let whole = left.len() / 16 * 16;
+    let mut sum = _mm256_setzero_si256();
+    for at in (0..whole).step_by(16) {
+        let wide = |codes: &[i8]| {
+            // Safety: `at + 16 <= whole`.
+            _mm256_cvtepi8_epi16(unsafe { _mm_loadu_si128(codes.as_ptr().add(at).cast()) })
+        };
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(wide(left), wide(right)));
+    }
+    let rest = left[whole..].iter().zip(&right[whole..]).map(|(left, right)| i32::from(*left) * i32::from(*right));
+    sum_of_lanes(sum) + rest.sum::<i32>()
+}
+
+fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+    query.check(group);
+    // Safety: the kernel is listed only where AVX2 was detected; the length was checked.
+    unsafe { bits_reach_avx2(query, terms, group) }
+}
+
+/// Two registers of 32 rows; each byte's sums are at most 120, so two are added before they are widened.
+#[target_feature(enable = "avx2")]
+unsafe fn bits_reach_avx2(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+    let (nibble, low_bytes) = (_mm256_set1_epi8(15), _mm256_set1_epi16(0x00ff));
+    let (mut even, mut odd) = ([_mm256_setzero_si256(); 2], [_mm256_setzero_si256(); 2]);
+    for at in (0..query.planes.len()).step_by(2) {
+        for half in 0..2 {
+            let of = |at: usize| {
+                // Safety: a table has sixteen bytes, and the planes lie within the group.
+                let (tables, bytes) = unsafe {
+                    let table = |at: usize| _mm_loadu_si128(query.tables[at].as_ptr().cast());
+                    let bytes = _mm256_loadu_si256(group.as_ptr().add(at * GROUP + 32 * half).cast());
+                    ([table(2 * at), table(2 * at + 1)].map(|table| _mm256_broadcastsi128_si256(table)), bytes)
+                };
+                let low = _mm256_shuffle_epi8(tables[0], _mm256_and_si256(bytes, nibble));
+                let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
+                _mm256_add_epi8(low, _mm256_shuffle_epi8(tables[1], high))
+            };
+            let sums = _mm256_add_epi8(of(at), of(at + 1));
+            even[half] = _mm256_add_epi16(even[half], _mm256_and_si256(sums, low_bytes));
+            odd[half] = _mm256_add_epi16(odd[half], _mm256_srli_epi16::<8>(sums));
+        }
+    }
+    let mut reached = 0;
+    for half in 0..2 {
+        let (low, high) = (_mm256_unpacklo_epi16(even[half], odd[half]), _mm256_unpackhi_epi16(even[half], odd[half]));
+        let eights = [
+            _mm256_castsi256_si128(low),
+            _mm256_castsi256_si128(high),
+            _mm256_extracti128_si256::<1>(low),
+            _mm256_extracti128_si256::<1>(high),
+        ];
+        for (eighth, sums) in eights.into_iter().enumerate() {
+            let row = 32 * half + 8 * eighth;
+            // Safety: the features are those of the caller, the length was checked.
+            let below = unsafe { eight_below(query, terms, group, row, sums) };
+            reached |= u64::from(!below) << row;
+        }
+    }
+    reached
+}
+
+/// One bit for each of eight rows whose upper end is below the threshold.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn eight_below(query: &BitsQuery, terms: &BitsTerms, group: &[u8], row: usize, sums: __m128i) -> u8 {
+    let column = |column: usize| {
+        let at = query.planes.len() * GROUP + 4 * (column * GROUP + row);
+        // Safety: three columns of 64 numbers follow the planes.
+        unsafe { _mm256_loadu_ps(group.as_ptr().add(at).cast()) }
+    };
+    let sums = _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(sums));
+    let sums = _mm256_sub_ps(_mm256_mul_ps(_mm256_set1_ps(query.step), sums), _mm256_set1_ps(query.sum));
+    let upper = _mm256_add_ps(_mm256_set1_ps(terms.base), _mm256_mul_ps(column(0), sums));
+    let upper = _mm256_add_ps(upper, _mm256_mul_ps(_mm256_set1_ps(query.low), column(1)));
+    let upper = _mm256_add_ps(upper, _mm256_mul_ps(column(2), _mm256_set1_ps(terms.reach)));
+    _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(upper, _mm256_set1_ps(terms.threshold))) as u8
 }

@@ -6,10 +6,15 @@
 
 use std::sync::OnceLock;
 
+use bits::BitsReach;
+
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512_bits;
+pub mod bits;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 pub mod scalar;
@@ -73,6 +78,9 @@ pub type Bounds = fn(
     out: &mut BoundRows<'_>,
 ) -> bool;
 
+/// Dot product of two rows of codes of one length.
+pub type PairI8 = fn(left: &[i8], right: &[i8]) -> i32;
+
 /// Where a kernel writes its estimates and error bounds.
 pub struct BoundRows<'a> {
     pub estimates: &'a mut [f32],
@@ -85,6 +93,8 @@ pub struct Kernel {
     pub dots_i8: DotsI8,
     pub dot_f32: DotF32,
     pub bounds: Bounds,
+    pub pair_i8: PairI8,
+    pub bits_reach: BitsReach,
 }
 
 /// Lanes of the f32 dot product.
@@ -162,6 +172,9 @@ fn detect() -> Vec<Kernel> {
     }
     if avx512 {
         kernels.push(avx512::WITHOUT_VNNI);
+    }
+    if avx512 && is_x86_feature_detected!("avx512bitalg") && is_x86_feature_detected!("avx512vpopcntdq") {
+        kernels.push(avx512::POPCNT);
     }
     if avx2 {
         kernels.push(avx2::KERNEL);

@@ -2,9 +2,10 @@
 
 use std::arch::aarch64::*;
 
+use super::bits::{BitsQuery, BitsTerms, GROUP};
 use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
 
-pub const KERNEL: Kernel = Kernel { name: "neon", dots_i8, dot_f32, bounds };
+pub const KERNEL: Kernel = Kernel { name: "neon", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     let dimensions = query.dimensions();
@@ -63,4 +64,44 @@ fn bounds(
     out: &mut BoundRows<'_>,
 ) -> bool {
     bounds_loop(dots, scales, residuals, terms, threshold, out)
+}
+
+fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
+    assert_eq!(left.len(), right.len());
+    let whole = left.len() / 16 * 16;
+    // Safety: NEON belongs to every 64-bit ARM; `at + 16 <= whole`.
+    let sum = unsafe {
+        let mut sum = vdupq_n_s32(0);
+        for at in (0..whole).step_by(16) {
+            let (left, right) = (vld1q_s8(left.as_ptr().add(at)), vld1q_s8(right.as_ptr().add(at)));
+            sum = vpadalq_s16(sum, vmull_s8(vget_low_s8(left), vget_low_s8(right)));
+            sum = vpadalq_s16(sum, vmull_high_s8(left, right));
+        }
+        vaddvq_s32(sum)
+    };
+    let rest = left[whole..].iter().zip(&right[whole..]).map(|(left, right)| i32::from(*left) * i32::from(*right));
+    sum + rest.sum::<i32>()
+}
+
+fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+    query.check(group);
+    let mut sums = [0u16; GROUP];
+    // Safety: NEON belongs to every 64-bit ARM; a table has sixteen bytes, the planes lie within the group, and sixteen
+    // sums are written from each of four rows' starts.
+    unsafe {
+        for sixteenth in 0..GROUP / 16 {
+            let (mut first, mut second) = (vdupq_n_u16(0), vdupq_n_u16(0));
+            for at in 0..query.planes.len() {
+                let bytes = vld1q_u8(group.as_ptr().add(at * GROUP + 16 * sixteenth));
+                let table = |at: usize| vld1q_u8(query.tables[at].as_ptr());
+                let low = vqtbl1q_u8(table(2 * at), vandq_u8(bytes, vdupq_n_u8(15)));
+                let sum = vaddq_u8(low, vqtbl1q_u8(table(2 * at + 1), vshrq_n_u8::<4>(bytes)));
+                first = vaddw_u8(first, vget_low_u8(sum));
+                second = vaddw_high_u8(second, sum);
+            }
+            vst1q_u16(sums.as_mut_ptr().add(16 * sixteenth), first);
+            vst1q_u16(sums.as_mut_ptr().add(16 * sixteenth + 8), second);
+        }
+    }
+    query.reached(terms, &sums, group)
 }

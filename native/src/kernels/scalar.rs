@@ -1,8 +1,9 @@
 //! The reference that every other kernel is checked against, and the one that runs anywhere.
 
+use super::bits::{BitsQuery, BitsTerms, GROUP};
 use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, f32_at, finish_f32};
 
-pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds };
+pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     let dimensions = query.dimensions();
@@ -32,4 +33,19 @@ fn bounds(
     out: &mut BoundRows<'_>,
 ) -> bool {
     bounds_loop(dots, scales, residuals, terms, threshold, out)
+}
+
+fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
+    left.iter().zip(right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum()
+}
+
+fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+    query.check(group);
+    let mut sums = [0u16; GROUP];
+    for (tables, bytes) in query.tables.chunks_exact(2).zip(group.chunks_exact(GROUP)) {
+        for (sum, byte) in sums.iter_mut().zip(bytes) {
+            *sum += u16::from(tables[0][usize::from(byte & 15)]) + u16::from(tables[1][usize::from(byte >> 4)]);
+        }
+    }
+    query.reached(terms, &sums, group)
 }

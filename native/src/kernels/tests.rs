@@ -104,3 +104,90 @@ fn extreme_codes_do_not_overflow() {
         }
     }
 }
+
+/// A group of 64 rows from bytes and columns, at any address.
+fn group_of(planes: &[u8], columns: &[f32], shift: usize) -> Vec<u8> {
+    let mut group = vec![0; shift];
+    group.extend(planes);
+    group.extend(columns.iter().flat_map(|value| value.to_le_bytes()));
+    group
+}
+
+proptest! {
+    #[test]
+    fn every_kernel_gives_the_exact_dot_product_of_two_rows(
+        (left, right, shift) in lengths().prop_flat_map(|length| (codes(length), codes(length), 0..64usize))
+    ) {
+        let expected: i32 = left.iter().zip(&right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum();
+        let mut shifted = vec![0i8; shift];
+        shifted.extend(&right);
+        for kernel in available() {
+            prop_assert_eq!((kernel.pair_i8)(&left, &shifted[shift..]), expected, "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn every_kernel_lets_the_same_rows_of_bits_pass(
+        (query, planes, columns, shift) in
+            proptest::sample::select(vec![64usize, 128, 384, 512, 768, 1280, 4096]).prop_flat_map(|dimensions| (
+                proptest::collection::vec(-1.0f32..1.0, dimensions),
+                proptest::collection::vec(any::<u8>(), dimensions / 8 * bits::GROUP),
+                proptest::collection::vec(0.0f32..0.1, 3 * bits::GROUP),
+                0..64usize,
+            )),
+        base in -1.0f32..1.0,
+        reach in 0.0f32..3.0,
+    ) {
+        let coded = bits::BitsQuery::new(&query);
+        let group = group_of(&planes, &columns, shift);
+        // What the bits stand for, in plain arithmetic.
+        let upper: Vec<f32> = (0..bits::GROUP).map(|row| {
+            let mut sum = 0u32;
+            for (at, eight) in coded.planes.iter().enumerate() {
+                let byte = planes[at * bits::GROUP + row];
+                sum += (0..4).map(|plane| (byte & eight[plane]).count_ones() << plane).sum::<u32>();
+            }
+            let terms = bits::BitsTerms { base, reach, threshold: 0.0 };
+            let of = |column: usize| columns[column * bits::GROUP + row];
+            coded.upper(&terms, u16::try_from(sum).unwrap(), [of(0), of(1), of(2)])
+        }).collect();
+        let mut sorted = upper.clone();
+        sorted.sort_by(f32::total_cmp);
+        // A threshold that is one row's own upper end: that row reaches it.
+        for threshold in [f32::NEG_INFINITY, sorted[32], sorted[63], f32::INFINITY] {
+            let terms = bits::BitsTerms { base, reach, threshold };
+            let expected = (0..bits::GROUP).map(|row| u64::from(upper[row] >= threshold) << row).sum::<u64>();
+            for kernel in available() {
+                let reached = (kernel.bits_reach)(&coded, &terms, &group[shift..]);
+                prop_assert_eq!(reached, expected, "{} {}", kernel.name, threshold);
+            }
+        }
+    }
+}
+
+#[test]
+fn extreme_bits_do_not_overflow() {
+    for dimensions in [64, 384, bits::BITS_DIMENSIONS_MAX] {
+        // All values but one are the largest: codes of 15 but for one of 0.
+        let mut query = vec![1.0; dimensions];
+        query[5] = 0.0;
+        let coded = bits::BitsQuery::new(&query);
+        let columns = [[1.0f32; bits::GROUP], [0.0; bits::GROUP], [0.0; bits::GROUP]].concat();
+        let group = group_of(&vec![0xff; dimensions / 8 * bits::GROUP], &columns, 3);
+        let all = (dimensions - 1) as f32;
+        for kernel in available() {
+            for (threshold, expected) in [(all - 1.0, u64::MAX), (all + 2.0, 0)] {
+                let terms = bits::BitsTerms { base: 0.0, reach: 0.0, threshold };
+                assert_eq!((kernel.bits_reach)(&coded, &terms, &group[3..]), expected, "{}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_query_without_differences_or_of_tiny_numbers_is_kept() {
+    for query in [vec![0.0f32; 64], vec![0.25; 64], vec![1e-40; 64]] {
+        let coded = bits::BitsQuery::new(&query);
+        assert!(coded.residual().is_finite() && coded.low.is_finite() && coded.sum.is_finite());
+    }
+}

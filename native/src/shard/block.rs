@@ -26,6 +26,8 @@ pub enum Kind {
     Words = 3,
     /// Fingerprints and digests of pictures.
     Pictures = 4,
+    /// One bit for each dimension of the f32 rows, with three numbers for each row.
+    VectorBits = 5,
 }
 
 impl Kind {

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
+use super::derive;
 use super::error::{Result, ShardError};
+use super::methods::Methods;
 use super::queue::{Done, Write, WriteQueue};
 use super::snapshot::Snapshot;
 use super::store::{SpaceSpec, Store};
@@ -21,9 +23,24 @@ pub struct Shard {
 impl Shard {
     /// Opens the index of a folder that exists and that no other `Shard` has open.
     pub fn open(folder: &Path, spaces: Vec<SpaceSpec>) -> Result<Self> {
+        Self::open_with(folder, spaces, Methods::default())
+    }
+
+    /// As [`Self::open`], with sizes of one's own from which the ways of searching serve.
+    pub fn open_with(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         crate::kernels::chosen().map_err(ShardError::internal)?;
-        let store = Store::open(folder, spaces)?;
-        Ok(Self { queue: RwLock::new(Some(Arc::new(WriteQueue::new(store)))), closing: Mutex::default() })
+        let store = Store::open(folder, spaces, methods)?;
+        let queue = Arc::new(WriteQueue::new(store));
+        if derive::is_due(queue.store()) {
+            queue.derive();
+        }
+        Ok(Self { queue: RwLock::new(Some(queue)), closing: Mutex::default() })
+    }
+
+    /// Waits until nothing is left to be derived in the background from what was written before.
+    pub fn settle(&self) -> Result<()> {
+        self.queue()?.settle();
+        Ok(())
     }
 
     pub fn spaces(&self) -> Result<Vec<SpaceSpec>> {

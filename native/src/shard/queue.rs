@@ -6,12 +6,13 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
+use super::derive;
 use super::error::{Result, ShardError};
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::merge::{self, Merged};
 use super::spaces::SpaceRows;
-use super::store::Store;
-use super::write::Writing;
+use super::store::{BlockKey, Store};
+use super::write::{Unchanged, Writing};
 use super::write_threads::{self, Length};
 
 /// Writes of one index that may wait; further ones are refused as overload.
@@ -35,6 +36,17 @@ pub enum Write {
     },
     RemoveItem {
         id: String,
+    },
+    /// Bits that were derived from a block.
+    PutBits {
+        key: BlockKey,
+        bits: Vec<u8>,
+    },
+    /// A record about something that was derived.
+    PutDerived {
+        key: String,
+        json: Vec<u8>,
+        only_while: Unchanged,
     },
     /// Rows of a space for Segments that are there.
     PutRows(SpaceRows),
@@ -80,10 +92,30 @@ struct State {
     /// Commits since a merge was thought of.
     commits: usize,
     closing: bool,
+    /// The deriving thread works on this queue, or will; and whether it is to look again.
+    deriving: bool,
+    derive_again: bool,
+    /// Deriving failed: it is not tried again while the index stays open.
+    derive_failed: bool,
     /// The last merge failed: none is tried again while the index stays open.
     merge_failed: bool,
     /// Why, until somebody has been told.
     merge_failure: Option<ShardError>,
+}
+
+impl State {
+    /// True when the index is to be put in the deriving thread's line; false when it is there, or must not be.
+    fn begins_deriving(&mut self) -> bool {
+        if self.closing || self.derive_failed {
+            return false;
+        }
+        self.derive_again = self.deriving;
+        !std::mem::replace(&mut self.deriving, true)
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.scheduled && matches!(self.merging, Merging::Idle) && !self.deriving
+    }
 }
 
 /// The writes of one index.
@@ -125,9 +157,44 @@ impl WriteQueue {
             state.merging = Merging::Idle;
             self.changed.notify_all();
         }
-        while state.scheduled || !matches!(state.merging, Merging::Idle) {
+        if state.deriving && derive::withdraw(self) {
+            state.deriving = false;
+        }
+        while !state.is_idle() {
             state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
+    }
+
+    /// Waits until neither writes nor what is made from them in the background are outstanding.
+    pub fn settle(&self) {
+        let mut state = self.lock();
+        while !state.is_idle() {
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.lock().closing
+    }
+
+    /// Has the deriving thread look at this index, now or once more.
+    pub fn derive(self: &Arc<Self>) {
+        if self.lock().begins_deriving() {
+            derive::push(self.clone());
+        }
+    }
+
+    /// Ends a look of the deriving thread; true when it is to look again.
+    pub fn derived(&self, outcome: Result<()>) -> bool {
+        let mut state = self.lock();
+        let again = std::mem::take(&mut state.derive_again);
+        if let Err(error) = outcome {
+            state.derive_failed = true;
+            state.merge_failure.get_or_insert(error);
+        }
+        state.deriving = again && !state.closing && !state.derive_failed;
+        self.changed.notify_all();
+        state.deriving
     }
 
     /// Why merging has stopped, told once.
@@ -159,6 +226,7 @@ impl WriteQueue {
         let removes = group.iter().any(|waiting| matches!(waiting.write, Write::RemoveItem { .. }));
         let (committed, merge_ended) = (!group.is_empty() || merged.is_some(), merged.is_some());
         let outcome = self.commit_group(group, merged);
+        let due = committed && derive::is_due(&self.store);
         let mut state = self.lock();
         state.commits += usize::from(committed);
         if merge_ended {
@@ -176,6 +244,9 @@ impl WriteQueue {
         }
         if state.waiting.is_empty() && !matches!(state.merging, Merging::Made(_)) {
             state.scheduled = false;
+            if due && state.begins_deriving() {
+                derive::push(self.clone());
+            }
             self.changed.notify_all();
         } else {
             self.line_up(&state);
@@ -275,6 +346,8 @@ impl WriteQueue {
                 Prepared::Append { item, segments } => writing.append(item, segments).map(|()| true)?,
                 Prepared::PutItem { item } => writing.put_item(item).map(|()| true)?,
                 Prepared::RemoveItem { id } => writing.remove_item(id)?,
+                Prepared::PutBits { key, bits } => writing.put_bits(*key, bits)?,
+                Prepared::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while)?,
                 Prepared::PutRows(rows) => writing.put_rows(rows).map(|()| true)?,
                 Prepared::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up)?,
                 Prepared::RemoveSpace { space } => writing.remove_space(*space)?,
@@ -331,6 +404,8 @@ enum Prepared {
     Append { item: ItemRecord, segments: Vec<PreparedSegment> },
     PutItem { item: ItemRecord },
     RemoveItem { id: String },
+    PutBits { key: BlockKey, bits: Vec<u8> },
+    PutDerived { key: String, json: Vec<u8>, only_while: Unchanged },
     PutRows(SpaceRows),
     SwitchSpace { from: usize, to: usize, given_up: Vec<u32> },
     RemoveSpace { space: usize },
@@ -342,6 +417,8 @@ impl Prepared {
             Write::Append { item, segments } => Self::Append { item, segments: prepare(segments) },
             Write::PutItem { item } => Self::PutItem { item },
             Write::RemoveItem { id } => Self::RemoveItem { id },
+            Write::PutBits { key, bits } => Self::PutBits { key, bits },
+            Write::PutDerived { key, json, only_while } => Self::PutDerived { key, json, only_while },
             Write::PutRows(rows) => Self::PutRows(rows),
             Write::SwitchSpace { from, to, given_up } => Self::SwitchSpace { from, to, given_up },
             Write::RemoveSpace { space } => Self::RemoveSpace { space },
@@ -350,7 +427,7 @@ impl Prepared {
 }
 
 /// A panic becomes an error: a thread that serves every index must not end for one of them.
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(ShardError::internal("A write to the index failed unexpectedly.")))
 }

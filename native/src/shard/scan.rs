@@ -1,24 +1,23 @@
 //! Search of a vector space: int8 codes with a sure bound, then f32 for the rows that the bound leaves a chance.
 //!
-//! First all codes are scanned. A row's exact score lies within estimate ± error, so the k-th best of all lower ends is a
+//! First all codes are scanned; in large spaces, unless a proof is asked for, only those of rows whose bits leave them a
+//! chance (`bits.rs`). A row's exact score lies within estimate ± error, so the k-th best of all lower ends is a
 //! score that k rows surely reach; a row whose upper end is below it can be left out. The rest is rescored, likeliest
 //! first, until no upper end reaches the k-th best exact score: what was not rescored is proved not to belong to the
 //! answer.
 
 use heed::RoTxn;
 
-use super::block::u32_at;
+use super::bits::{self, BitsView};
 use super::error::{Result, ShardError};
 use super::question::Want;
+use super::sieve::{Candidate, Sieve, Sifted};
 use super::store::{BlockKey, Checked, SpaceSpec, Store};
-use super::top::{Ranking, Scored, Top};
-use super::vectors::{CodesView, RowsView, check_finite, quantise};
+use super::top::{Method, Ranking, Scored, Top};
+use super::vectors::{CodesView, RowsView, check_finite};
 use super::write::check_model;
-use crate::kernels::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES};
+use crate::kernels::{self, Kernel};
 use std::sync::Arc;
-
-/// Rows whose estimates are computed before any of them is looked at: their numbers stay in the first-level cache.
-const CHUNK: usize = 256;
 
 struct Block<'t> {
     key: BlockKey,
@@ -27,20 +26,12 @@ struct Block<'t> {
     rows: Option<RowsView<'t>>,
 }
 
-/// A row that may belong to the answer.
-#[derive(Clone, Copy)]
-struct Candidate {
-    upper: f32,
-    segment: u32,
-    block: u32,
-    row: u32,
-}
-
-/// The exact best k rows of a space for a query, in the order of their f32 scores, then of insertion.
+/// The best k rows of a space for a query, in the order of their f32 scores, then of insertion; `exact` says whether that
+/// is proved.
 pub fn search(
     store: &Store,
     txn: &RoTxn<'_>,
-    kernel: &Kernel,
+    kernel: &'static Kernel,
     space: &SpaceSpec,
     query: &[f32],
     want: &Want,
@@ -66,94 +57,124 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    let candidates = scan(store, txn, kernel, &blocks, query, want, &mut ranking)?;
+    let candidates = scan(store, txn, kernel, space, &blocks, query, want, &mut ranking)?;
     rescore(store, txn, kernel, &mut blocks, query, want, candidates, &mut ranking)?;
     Ok(ranking)
 }
 
-struct QueryCodes {
-    coded: CodedQuery,
-    scale: f32,
-    residual: f32,
-    norm: f32,
-}
-
-impl QueryCodes {
-    fn new(query: &[f32]) -> Self {
-        let mut codes = Vec::with_capacity(query.len());
-        let coded = quantise(query, &mut codes);
-        Self { coded: CodedQuery::new(&codes), scale: coded.scale, residual: coded.residual, norm: coded.norm }
-    }
-
-    /// The parts of the bound that are the same for every row of a block whose norms are at most `norm_max`.
-    ///
-    /// An f32 dot product is off by at most (n / 32 + 6) roundings of ‖q‖‖d‖ (Higham 2002, section 3.1); the bound's own
-    /// arithmetic adds a few more. Sixteen more, each counted twice, cover both.
-    fn terms(&self, norm_max: f32, dimensions: usize) -> BoundTerms {
-        let roundings = (dimensions.div_ceil(LANES) + 16) as f32 * f32::EPSILON;
-        let slack = self.residual * norm_max + roundings * self.norm * norm_max + f32::MIN_POSITIVE;
-        BoundTerms { query_scale: self.scale, query_norm: self.norm, slack: slack * (1.0 + 1e-5) }
-    }
-}
-
+#[allow(clippy::too_many_arguments, reason = "one step of a search, split off to fit a screen")]
 fn scan(
     store: &Store,
     txn: &RoTxn<'_>,
-    kernel: &Kernel,
+    kernel: &'static Kernel,
+    space: &SpaceSpec,
     blocks: &[Block<'_>],
     query: &[f32],
     want: &Want,
     ranking: &mut Ranking,
 ) -> Result<Vec<Candidate>> {
-    let query = QueryCodes::new(query);
-    let dimensions = query.coded.dimensions();
-    let mut lower = Top::new(want.k);
-    let mut candidates = vec![];
-    let (mut dots, mut scales, mut residuals) = ([0i32; CHUNK], [0f32; CHUNK], [0f32; CHUNK]);
-    let (mut estimates, mut errors) = ([0f32; CHUNK], [0f32; CHUNK]);
+    let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
+    let graph = if want.exact || rows < store.methods.graph_rows_min {
+        None
+    } else {
+        near(store, txn, space, blocks, query, want)
+    };
+    let with_bits = !want.exact && store.methods.bits_serve(rows, want.k) && bits::fit(query.len());
+    let mut sieve = if with_bits {
+        Sieve::with_bits(kernel, query, want, store.methods.bits_deviations)
+    } else {
+        Sieve::new(kernel, query, want)
+    };
     for (index, block) in blocks.iter().enumerate() {
-        let view = &block.codes;
         let dead = store.dead(txn, block.key)?;
-        let terms = query.terms(view.header.norm_max, dimensions);
-        let rows = view.header.rows as usize;
-        ranking.scanned += rows as u64;
-        for from in (0..rows).step_by(CHUNK) {
-            want.stop.check()?;
-            let count = CHUNK.min(rows - from);
-            (kernel.dots_i8)(
-                &query.coded,
-                &view.codes[from * dimensions..(from + count) * dimensions],
-                &mut dots[..count],
-            );
-            copy_f32s(view.scales, from, &mut scales[..count]);
-            copy_f32s(view.residuals, from, &mut residuals[..count]);
-            let mut out = BoundRows { estimates: &mut estimates, errors: &mut errors };
-            let mut threshold = lower.threshold();
-            if !(kernel.bounds)(&dots[..count], &scales[..count], &residuals[..count], terms, threshold, &mut out) {
-                continue;
+        let mut sifted = Sifted { index: index as u32, codes: block.codes, dead, first: 0 };
+        if let Some((near, last)) = &graph {
+            by_graph(&mut sieve, &sifted, near);
+            sifted.first = last.saturating_add(1);
+            if block.codes.header.last > *last {
+                sieve.by_codes(&sifted)?;
             }
-            for offset in 0..count {
-                let upper = estimates[offset] + errors[offset];
-                if upper < threshold || dead.has(from + offset) {
-                    continue;
-                }
-                let segment = view.segments.get(from + offset);
-                candidates.push(Candidate { upper, segment, block: index as u32, row: (from + offset) as u32 });
-                lower.offer(Scored { score: estimates[offset] - errors[offset], segment });
-                threshold = lower.threshold();
+            (ranking.exact, ranking.method) = (false, Method::Graph);
+            continue;
+        }
+        match if with_bits { bits_of(store, txn, block)? } else { None } {
+            Some(bits) => {
+                sieve.by_bits(&sifted, &bits)?;
+                (ranking.exact, ranking.method) = (false, Method::Bits);
             }
+            None => sieve.by_codes(&sifted)?,
         }
     }
-    let threshold = lower.threshold();
-    candidates.retain(|candidate| candidate.upper >= threshold);
-    Ok(candidates)
+    ranking.scanned += rows as u64;
+    Ok(sieve.into_candidates())
 }
 
-fn copy_f32s(column: &[u8], from: usize, out: &mut [f32]) {
-    let column = &column[4 * from..4 * (from + out.len())];
-    for (number, bytes) in out.iter_mut().zip(column.chunks_exact(4)) {
-        *number = f32::from_bits(u32_at(bytes, 0));
+/// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph that
+/// holds all that this reader sees.
+fn near(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    space: &SpaceSpec,
+    blocks: &[Block<'_>],
+    query: &[f32],
+    want: &Want,
+) -> Option<(Vec<u32>, u32)> {
+    let graph = store.graph(blocks.first()?.key.family)?;
+    if !graph.is_remembered(store, txn, space) {
+        return None;
     }
+    let mut near = graph.search(query, want.k)?;
+    near.sort_unstable();
+    Some((near, graph.record.last))
+}
+
+/// Looks at those rows of a block that a graph has found.
+fn by_graph(sieve: &mut Sieve<'_>, block: &Sifted<'_>, near: &[u32]) {
+    let header = &block.codes.header;
+    let from = near.partition_point(|segment| *segment < header.first);
+    for segment in near[from..].iter().take_while(|segment| **segment <= header.last) {
+        if let Some(row) = block.codes.segments.position(*segment) {
+            sieve.by_row(block, row);
+        }
+    }
+}
+
+/// The Segments of the proved best k.
+pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
+    let kernel = kernels::chosen().map_err(ShardError::internal)?;
+    let want = Want { k, exact: true, ..Want::default() };
+    Ok(search(store, txn, kernel, space, query, &want)?.hits.into_iter().map(|hit| hit.segment).collect())
+}
+
+/// How many of the proved best k there are, and how many of them the quick way finds; nothing where that one proves, too.
+pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], want: &Want) -> Result<(u64, u64)> {
+    let kernel = kernels::chosen().map_err(ShardError::internal)?;
+    let quick = search(store, txn, kernel, space, query, &Want { exact: false, ..want.clone() })?;
+    if quick.exact {
+        return Ok((0, 0));
+    }
+    let best = search(store, txn, kernel, space, query, &Want { exact: true, ..want.clone() })?;
+    let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
+    let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
+    let expected = best.hits.len() as u64;
+    if quick.method == Method::Graph
+        && let Some(graph) = store.space_family(txn, space)?.and_then(|family| store.graph(family))
+    {
+        graph.probed(expected, found);
+    }
+    Ok((expected, found))
+}
+
+/// The bits of a block, where it has some by now.
+fn bits_of<'t>(store: &Store, txn: &'t RoTxn<'_>, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
+    let Some(value) = store.databases.bits.get(txn, &block.key.bytes())? else { return Ok(None) };
+    let view = BitsView::read(value)?;
+    Store::check_bits(&block.checked, value)?;
+    let (left, right) = (view.header, block.codes.header);
+    if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+        return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
+    }
+    Ok(Some(view))
 }
 
 #[allow(clippy::too_many_arguments, reason = "one step of a search, split off to fit a screen")]
@@ -164,11 +185,9 @@ fn rescore<'t>(
     blocks: &mut [Block<'t>],
     query: &[f32],
     want: &Want,
-    mut candidates: Vec<Candidate>,
+    candidates: Vec<Candidate>,
     ranking: &mut Ranking,
 ) -> Result<()> {
-    candidates
-        .sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
     let mut top = Top::new(want.k);
     for candidate in candidates {
         if candidate.upper < top.threshold() {

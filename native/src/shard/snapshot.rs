@@ -44,9 +44,9 @@ impl Snapshot {
         if want.places { reach_places(want.k, ask, |segment| self.place(segment)) } else { ask(want.k) }
     }
 
-    /// The exact best k rows of a space.
+    /// The proved best k rows of a space.
     pub fn search_vector(&self, space: &str, query: &[f32], k: usize) -> Result<Ranking> {
-        self.vector_list(space, query, &Want::best(k))
+        self.vector_list(space, query, &Want { exact: true, ..Want::best(k) })
     }
 
     /// The best k Segments for a query's words.
@@ -74,6 +74,11 @@ impl Snapshot {
         let spec = self.space(space)?;
         let kernel = kernels::chosen().map_err(ShardError::internal)?;
         scan::search(store, &self.txn, kernel, spec, query, want)
+    }
+
+    /// Hits that the quick way was to find for a query, and found: for those who watch its recall. Takes as long as a proof.
+    pub fn probe_vector(&self, space: &str, query: &[f32], want: &Want) -> Result<(u64, u64)> {
+        scan::probe(self.queue.store(), &self.txn, self.space(space)?, query, want)
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {

@@ -175,6 +175,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
                 self.put_row(*space, segment, row)?;
             }
         }
+        self.mark_filled(spec)?;
         self.flush()
     }
 
@@ -219,6 +220,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
             self.delete_block(*key)?;
         }
         self.store.databases.meta.delete(&mut self.txn, &format!("space/{}", space.name))?;
+        self.forget_graph(space)?;
         self.store.forget(&keys);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::block::{self, Dead, Header, Kind};
 use super::error::{Result, ShardError};
+use super::graph::Graph;
+use super::methods::Methods;
 use super::places::KnownPlaces;
 use super::spaces;
 use super::structure;
@@ -46,6 +48,10 @@ impl Family {
 
     pub fn of_space(number: u8) -> Self {
         Self(Self::FIRST_SPACE + number)
+    }
+
+    pub fn is_space(self) -> bool {
+        self.0 >= Self::FIRST_SPACE
     }
 
     pub fn kind(self) -> Kind {
@@ -129,7 +135,8 @@ impl ItemEntry {
 }
 
 /// The databases of an index. Values of `meta` (but "format"), `items`, `entries`, `segments` and `dead` are [`sealed`]; blocks have checksums
-/// of their own. `meta`: "format", "totals", "space/NAME" → number of a space, and "serves/ROLE" → name of the space that serves (`spaces.rs`).
+/// of their own. `meta`: "format", "totals", "space/NAME" → number of a space, "serves/ROLE" → name of the space that serves (`spaces.rs`),
+/// "graph/NAME" → what is remembered of a space's graph, and "filled/NAME" → how often rows of earlier Segments were put there.
 #[derive(Clone, Copy)]
 pub struct Databases {
     pub meta: Database<Str, Bytes>,
@@ -146,6 +153,8 @@ pub struct Databases {
     pub rows: Database<Bytes, Bytes>,
     /// Dead rows of blocks that have some.
     pub dead: Database<Bytes, Bytes>,
+    /// Bits of the blocks of vectors that have some by now.
+    pub bits: Database<Bytes, Bytes>,
 }
 
 /// Which checksums of a block were compared since the environment was opened.
@@ -153,6 +162,7 @@ pub struct Databases {
 pub struct Checked {
     block: AtomicBool,
     rows_header: AtomicBool,
+    bits: AtomicBool,
     rows: Vec<AtomicU64>,
 }
 
@@ -181,6 +191,9 @@ pub struct Store {
     pub databases: Databases,
     /// Those of the models in use, and after them those of other models that the file held when it was opened.
     pub spaces: Vec<SpaceSpec>,
+    pub methods: Methods,
+    pub folder: PathBuf,
+    graphs: RwLock<HashMap<Family, Arc<Graph>>>,
     /// How many of them are of models in use.
     pub in_use: usize,
     pub known_places: KnownPlaces,
@@ -189,7 +202,7 @@ pub struct Store {
 
 impl Store {
     /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index. `spaces`: by role.
-    pub fn open(folder: &Path, spaces: Vec<SpaceSpec>) -> Result<Self> {
+    pub fn open(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         let file = folder.join(FILE);
         if !file.try_exists()? {
             create_in(folder)?;
@@ -203,7 +216,17 @@ impl Store {
             let txn = env.read_txn()?;
             spaces::resolve(&databases, &txn, spaces)?
         };
-        Ok(Self { env, databases, spaces, in_use, known_places: KnownPlaces::default(), checked: RwLock::default() })
+        Ok(Self {
+            env,
+            databases,
+            spaces,
+            in_use,
+            methods,
+            folder: folder.to_path_buf(),
+            graphs: RwLock::default(),
+            known_places: KnownPlaces::default(),
+            checked: RwLock::default(),
+        })
     }
 
     pub fn totals(&self, txn: &RoTxn<'_>) -> Result<Totals> {
@@ -260,6 +283,31 @@ impl Store {
     /// As [`Self::checked`], for the header of a block's f32 rows.
     pub fn check_rows_header(checked: &Checked, value: &[u8]) -> Result<()> {
         once(&checked.rows_header, || block::verify(value))
+    }
+
+    /// As [`Self::checked`], for a block's bits.
+    pub fn check_bits(checked: &Checked, value: &[u8]) -> Result<()> {
+        once(&checked.bits, || block::verify(value))
+    }
+
+    /// The graph of a space, where one is open.
+    pub fn graph(&self, family: Family) -> Option<Arc<Graph>> {
+        self.graphs.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&family).cloned()
+    }
+
+    pub fn set_graph(&self, family: Family, graph: Arc<Graph>) {
+        self.graphs.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(family, graph);
+    }
+
+    /// Names of the files of open graphs.
+    pub fn graph_files(&self) -> Vec<String> {
+        let graphs = self.graphs.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        graphs.values().map(|graph| graph.record.file.clone()).collect()
+    }
+
+    /// A record of `meta` about something derived.
+    pub fn derived_record<'t>(&self, txn: &'t RoTxn<'_>, key: &str) -> Result<Option<&'t [u8]>> {
+        self.databases.meta.get(txn, key)?.map(|value| unsealed(key.as_bytes(), value)).transpose()
     }
 
     /// Forgets blocks that no longer exist.
@@ -340,6 +388,14 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         }
         _ => return Err(ShardError::corrupt("The index does not say its format.")),
     }
+    // A file of an earlier version has none: what stands there can be made again.
+    let Some(bits) = env.open_database::<Bytes, Bytes>(&txn, Some("bits"))? else {
+        drop(txn);
+        let mut writing = env.write_txn()?;
+        env.create_database::<Bytes, Bytes>(&mut writing, Some("bits"))?;
+        writing.commit()?;
+        return existing(env);
+    };
     let databases = Databases {
         meta,
         items: env.open_database(&txn, Some("items"))?.ok_or_else(absent)?,
@@ -349,6 +405,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         blocks: env.open_database(&txn, Some("blocks"))?.ok_or_else(absent)?,
         rows: env.open_database(&txn, Some("rows"))?.ok_or_else(absent)?,
         dead: env.open_database(&txn, Some("dead"))?.ok_or_else(absent)?,
+        bits,
     };
     // Handles of databases stay open only when the transaction that opened them is committed.
     txn.commit()?;
@@ -358,7 +415,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
 fn create(env: &Env<WithoutTls>) -> Result<()> {
     let mut txn = env.write_txn()?;
     let meta: Database<Str, Bytes> = env.create_database(&mut txn, Some("meta"))?;
-    for name in ["items", "entries", "digests", "segments", "blocks", "rows", "dead"] {
+    for name in ["items", "entries", "digests", "segments", "blocks", "rows", "dead", "bits"] {
         env.create_database::<Bytes, Bytes>(&mut txn, Some(name))?;
     }
     meta.put(&mut txn, "format", &FORMAT.to_le_bytes())?;

@@ -21,6 +21,22 @@ pub const PICTURE_ROWS_MAX: usize = 4096;
 /// Spaces of one index at a time.
 const SPACES_MAX: u8 = 200;
 
+/// A record of `meta` as it was read.
+pub struct Unchanged {
+    pub key: String,
+    pub record: Option<Vec<u8>>,
+}
+
+/// Key of what is remembered of a space's graph.
+pub fn graph_key(space: &SpaceSpec) -> String {
+    format!("graph/{}", space.name)
+}
+
+/// Key of how often rows of earlier Segments were put into a space.
+pub fn filled_key(space: &SpaceSpec) -> String {
+    format!("filled/{}", space.name)
+}
+
 /// One open write transaction with what is still to be put into blocks.
 pub struct Writing<'s, 't> {
     pub(super) store: &'s Store,
@@ -202,7 +218,41 @@ impl<'s: 't, 't> Writing<'s, 't> {
         databases.blocks.delete(&mut self.txn, &key.bytes())?;
         databases.rows.delete(&mut self.txn, &key.bytes())?;
         databases.dead.delete(&mut self.txn, &key.bytes())?;
+        databases.bits.delete(&mut self.txn, &key.bytes())?;
         Ok(())
+    }
+
+    /// Puts a record about something derived; false when what it was derived from has changed.
+    pub fn put_derived(&mut self, key: &str, json: &[u8], only_while: &Unchanged) -> Result<bool> {
+        if self.store.derived_record(&self.txn, &only_while.key)? != only_while.record.as_deref() {
+            return Ok(false);
+        }
+        self.put_meta(key, json)?;
+        Ok(true)
+    }
+
+    /// Says that rows of earlier Segments have come to a space: a graph does not hold them.
+    pub(super) fn mark_filled(&mut self, space: &SpaceSpec) -> Result<()> {
+        let key = filled_key(space);
+        let before = self.store.derived_record(&self.txn, &key)?.and_then(|record| record.try_into().ok());
+        let times = before.map_or(0, u64::from_le_bytes) + 1;
+        self.put_meta(&key, &times.to_le_bytes())?;
+        self.forget_graph(space)
+    }
+
+    pub(super) fn forget_graph(&mut self, space: &SpaceSpec) -> Result<()> {
+        self.store.databases.meta.delete(&mut self.txn, &graph_key(space))?;
+        Ok(())
+    }
+
+    /// Puts a block's bits; false when the block is no longer there.
+    pub fn put_bits(&mut self, key: BlockKey, value: &[u8]) -> Result<bool> {
+        let databases = &self.store.databases;
+        if databases.blocks.get(&self.txn, &key.bytes())?.is_none() {
+            return Ok(false);
+        }
+        databases.bits.put(&mut self.txn, &key.bytes(), value)?;
+        Ok(true)
     }
 
     pub fn txn(&self) -> &RwTxn<'t> {

@@ -75,7 +75,7 @@ fn threads(length: Length) -> &'static Threads {
     })
 }
 
-fn lower_priority() {
+pub(super) fn lower_priority() {
     #[cfg(target_os = "linux")]
     // Safety: a plain system call; on Linux process 0 is the calling thread.
     unsafe {

@@ -1,7 +1,9 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { EncoderTask } from '../../encode/encoder.ts';
 import type { AnsweredEvent } from '../../http/server.ts';
+import type { ProbedEvent } from '../../search/recall-probe.ts';
 import type { SearchedEvent } from '../../search/search.ts';
+import { RunningRecall } from './running-recall.ts';
 
 /** One call of the facilitator, as `observeFacilitator` saw it. */
 export interface FacilitatorCall {
@@ -54,6 +56,17 @@ export class Metrics {
     ROWS,
   );
   readonly #inexact = this.#counter('searches_total', 'Searches of indexes that were not empty.', ['exact']);
+  readonly #recallExpected = this.#counter(
+    'recall_expected_hits_total',
+    'Hits of the proved best that probes expected.',
+    ['list', 'method'],
+  );
+  readonly #recallFound = this.#counter(
+    'recall_found_hits_total',
+    'Hits of the proved best that probes found.',
+    ['list', 'method'],
+  );
+  readonly #recall = new RunningRecall(this.registry, VECTOR_LISTS);
   readonly #batch = this.#histogram(
     'encoder_batch_entries',
     'Entries of one task of an encoder.',
@@ -88,6 +101,11 @@ export class Metrics {
     this.#jobsEnded.inc({ state: 'searchable', code: '' }, 0);
     this.#jobsEnded.inc({ state: 'failed', code: 'internal' }, 0);
     for (const event of WATCHED_EVENTS) this.#events.inc({ event }, 0);
+    for (const list of VECTOR_LISTS)
+      for (const method of ['bits', 'graph']) {
+        this.#recallExpected.inc({ list, method }, 0);
+        this.#recallFound.inc({ list, method }, 0);
+      }
     for (const exact of ['true', 'false']) this.#inexact.inc({ exact }, 0);
     for (const [status, code] of WATCHED_REFUSALS) this.#refusals.inc({ status, code }, 0);
     for (const outcome of ['valid', 'failed']) this.#facilitator.zero({ call: 'verify', outcome });
@@ -112,6 +130,12 @@ export class Metrics {
     }
     for (const stage of ['encode', 'scan', 'fuse'] as const)
       this.#searchSeconds.observe({ stage }, (timing[`${stage}_ms`] ?? 0) / 1000);
+  };
+
+  readonly probed = ({ list, method, expected, found }: ProbedEvent): void => {
+    this.#recallExpected.inc({ list, method }, expected);
+    this.#recallFound.inc({ list, method }, found);
+    this.#recall.add(list, expected, found);
   };
 
   readonly encoded = ({ kind, entries, milliseconds, waitedMs }: EncoderTask): void => {
@@ -150,6 +174,9 @@ export class Metrics {
     return new Histogram({ name: `farthing_${name}`, help, labelNames, buckets, registers: [this.registry] });
   }
 }
+
+/** Lists that may be made without a proof. */
+const VECTOR_LISTS = ['text_semantic', 'visual_words', 'visual_picture'] as const;
 
 /** Rare, and what alerts look at: they count from zero. */
 const WATCHED_EVENTS = [
