@@ -61,8 +61,8 @@ export function readGauges(registry: Registry, sources: GaugeSources): void {
     g.set(sources.formerModels()),
   );
   gauge('reencoding', 'A change of model that is under way, by what is counted.', ['of'], (g) => {
-    g.reset();
-    for (const [of, count] of Object.entries(sources.reencoding.progress() ?? {})) g.set({ of }, count);
+    const none = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
+    for (const [of, count] of Object.entries(sources.reencoding.progress() ?? none)) g.set({ of }, count);
   });
   gauge('payments_running', 'Paid requests that run.', [], (g) => g.set(gate.health().running));
   gauge('payments_pending', 'Payments whose outcome is not known.', [], (g) => g.set(gate.health().pending));
