@@ -3,6 +3,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 use crate::words::analysis::is_unspaced;
+use crate::words::language::start_of;
 
 /// A snippet's length in UTF-16 units: enough to see why a passage was found.
 const LENGTH: usize = 320;
@@ -193,7 +194,7 @@ impl<'a> Units<'a> {
             return unit.min(self.text.len());
         }
         let after = self.of_byte.partition_point(|at| *at as usize <= unit);
-        self.text.floor_char_boundary(after.saturating_sub(1))
+        start_of(self.text, after.saturating_sub(1)).len()
     }
 }
 

@@ -18,6 +18,9 @@ pub const COUNT_MAX: u32 = 255;
 /// A list is dense when so many times its length reaches the number of documents.
 const DENSE_SHARE: u64 = 8;
 
+/// Postings that are read before anything is done with them.
+const BATCH: usize = 128;
+
 pub fn windows(rows: usize) -> usize {
     rows.div_ceil(WINDOW)
 }
@@ -188,6 +191,21 @@ impl<'a> TermPostings<'a> {
         }
     }
 
+    /// As [`Self::for_each`], by the hundred: (documents, their counts). What is done with them is one tight loop.
+    pub fn for_each_batch(&self, mut visit: impl FnMut(&[u32], &[u32])) -> Result<()> {
+        let (mut documents, mut counts, mut filled) = ([0; BATCH], [0; BATCH], 0);
+        self.for_each(|document, count| {
+            (documents[filled], counts[filled]) = (document, count);
+            filled += 1;
+            if filled == BATCH {
+                visit(&documents, &counts);
+                filled = 0;
+            }
+        })?;
+        visit(&documents[..filled], &counts[..filled]);
+        Ok(())
+    }
+
     #[inline(always)]
     fn next_of(&self, numbers: &mut Varints<'_>, before: u32, visit: &mut impl FnMut(u32, u32)) -> Result<u32> {
         let (Some(gap), Some(count)) = (numbers.next_number(), numbers.next_number()) else { return Err(damaged()) };
@@ -343,6 +361,12 @@ mod tests {
             for (document, count) in &postings {
                 prop_assert!(list.most_in(*document as usize / WINDOW).is_none_or(|most| most >= *count));
             }
+            let mut batched = vec![];
+            let of_batch = |documents: &[u32], counts: &[u32]| {
+                batched.extend(documents.iter().copied().zip(counts.iter().copied()));
+            };
+            list.for_each_batch(of_batch).unwrap();
+            prop_assert_eq!(&batched, &postings);
             let asked: Vec<u32> = asked.into_iter().filter(|document| (*document as usize) < rows).collect();
             let mut found = vec![];
             list.for_each_of(asked.len(), |at| asked[at], |at, count| found.push((asked[at], count))).unwrap();

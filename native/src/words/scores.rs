@@ -16,8 +16,9 @@ use crate::shard::top::{Scored, Top};
 const SLACK: f32 = 1.0 + 1e-4;
 /// Steps in which scores are counted to find the k-th best.
 const STEPS: usize = 512;
-/// A list so long, as a share of the block, is worth a look at the scores before it is added.
+/// A list so long, as a share of the block, is worth a look at the scores before it is added, and so much must be new in them.
 const LONG_SHARE: u32 = 16;
+const NEWS_SHARE: u32 = 32;
 
 /// The postings of one word in a block, and what the word weighs.
 #[derive(Clone, Copy)]
@@ -56,10 +57,12 @@ impl BlockScores {
         let allowed = |row: usize| !block.dead.has(row) && holders.is_none_or(|holders| holders[row]);
         let rest = rests(block, lists, formula);
         let (mut floor, mut next, mut unseen) = (top.threshold(), 0, 0u32);
+        // While there are fewer than k, the scores of this block itself tell how good the k-th best is at the least.
+        let begins = floor == f32::NEG_INFINITY;
         let mut scored = 0;
         while next < lists.len() && rest[next] * SLACK >= floor {
             let length = lists[next].postings.frequency;
-            if unseen > 0 && u64::from(length) * u64::from(LONG_SHARE) >= u64::from(block.view.rows()) {
+            if begins && unseen > block.view.rows() / NEWS_SHARE && length >= block.view.rows() / LONG_SHARE {
                 floor = floor.max(self.best_but(k, rest[0], allowed));
                 unseen = 0;
                 continue;
@@ -97,11 +100,13 @@ impl BlockScores {
         let view = &block.view;
         let every_language = view.header.languages & !list.languages == 0;
         let (scores, met) = (&mut self.scores[..], &mut self.met[..]);
-        list.postings.for_each(|document, count| {
-            if every_language || view.language(document).bit() & list.languages != 0 {
-                let row = document as usize;
-                scores[row] += formula.impact(list.weight, count, view.lengths.get(row));
-                met[row / 64] |= 1 << (row % 64);
+        list.postings.for_each_batch(|documents, counts| {
+            for (document, count) in documents.iter().zip(counts) {
+                let row = *document as usize;
+                if every_language || view.language(*document).bit() & list.languages != 0 {
+                    scores[row] += formula.impact(list.weight, *count, view.lengths.get(row));
+                    met[row / 64] |= 1 << (row % 64);
+                }
             }
         })
     }
