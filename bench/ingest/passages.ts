@@ -8,8 +8,6 @@ const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/token
 export function passagesOfBlocks(title: string | undefined, blocks: readonly Block[]): string[] {
   const cutter = new native.PassageCutter(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] }, '');
   return blocks.flatMap(({ text, page }) =>
-    cutter
-      .cut(title, [{ text, start: 0, ...(page !== undefined && { page }) }])
-      .map(({ words }) => words),
+    cutter.cut(title, [{ text, start: 0, ...(page !== undefined && { page }) }]).map(({ words }) => words),
   );
 }

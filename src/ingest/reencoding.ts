@@ -1,9 +1,9 @@
 import { errorCode } from '../domain/error.ts';
 import type { Store, Table } from '../state/store.ts';
+import { unlessOverloaded } from './busy.ts';
 import type { FormerSpace, ReencodeParts, ReencodeRun } from './reencode-parts.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';
-import { unlessOverloaded } from './work.ts';
 
 /** A space and the model that fills it; `model`: for people. */
 export interface Filled {

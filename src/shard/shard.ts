@@ -2,7 +2,7 @@ import type { Item } from '../domain/item.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
-import type { OpenSpaces } from './spaces.ts';
+import { isFormer, type OpenSpaces } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
@@ -120,8 +120,9 @@ function addTo(
   const [names, rows]: [string[], Float32Array[]] = [[], []];
   for (const [space, row] of Object.entries(vectors)) {
     const name = spaces.name(space);
-    if (name === undefined) continue;
-    names.push(name);
+    // An index may have passed on from a former model since a Segment was encoded by it.
+    if (name === undefined && isFormer(space)) continue;
+    names.push(name ?? space);
     rows.push(row);
   }
   batch.add(JSON.stringify(record), record.place, words, fingerprint, digest, names, rows);

@@ -12,6 +12,11 @@ export interface FormerSpace {
   readonly modelSha256: string;
 }
 
+/** Whether a key is that of a former model's space, as `FormerSpace` has it. */
+export function isFormer(key: string): boolean {
+  return key.includes('@');
+}
+
 /** The spaces of an open index by what they go by here: those of models in use by their role. */
 export class OpenSpaces {
   readonly #names = new Map<string, string>();
