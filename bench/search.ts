@@ -104,12 +104,13 @@ async function fill(sciFact: SciFact, count: number): Promise<number> {
 async function withKnownQueries({ claims }: SciFact): Promise<Encoder> {
   const known = new Map<string, Record<string, Float32Array>>();
   for (const { text } of claims) known.set(text, await encoder.encodeQuery(text, { tenant: TENANT }));
-  return Object.assign(Object.create(encoder) as Encoder, {
-    fusion: encoder.fusion,
-    families: encoder.families,
-    admitQuery: () => {},
-    encodeQuery: async (text: string) => known.get(text) ?? {},
-  });
+  const { fusion, families } = encoder;
+  return Object.create(encoder, {
+    fusion: { value: fusion },
+    families: { value: families },
+    admitQuery: { value: () => {} },
+    encodeQuery: { value: async (text: string) => known.get(text) ?? {} },
+  }) as Encoder;
 }
 
 function noPictures(): ConstructorParameters<typeof Search>[0]['extractor'] {

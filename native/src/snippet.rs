@@ -15,6 +15,7 @@ const HIGHLIGHTS_MAX: usize = 64;
 /// A word is also found with another ending: at least so many letters are the same, at most so many are not.
 const SAME_LETTERS_MIN: usize = 4;
 const OTHER_LETTERS_MAX: usize = 3;
+const LETTERS: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
@@ -27,8 +28,8 @@ pub struct Snippet {
 #[derive(Debug, Default)]
 pub struct AskedWords {
     words: Vec<Vec<char>>,
-    /// The bit of each first letter's lower half byte, so that most words of a passage are passed over at once.
-    first_letters: u32,
+    /// Numbers of words by their first letter, so that a word of a passage is compared with very few.
+    by_letter: [Vec<usize>; LETTERS],
 }
 
 /// A word of the query in a passage: its number, and where it stands in bytes.
@@ -48,7 +49,7 @@ impl AskedWords {
         {
             let word: Vec<char> = query[start..end].chars().map(small).collect();
             if !asked.words.contains(&word) {
-                asked.first_letters |= bit(word[0]);
+                asked.by_letter[group(word[0])].push(asked.words.len());
                 asked.words.push(word);
             }
             at = end;
@@ -81,10 +82,8 @@ impl AskedWords {
         let mut at = 0;
         while let Some((start, end)) = next_word(passage, at) {
             let text = &passage[start..end];
-            let first = text.chars().next().map_or(0, |letter| bit(small(letter)));
-            if self.first_letters & first != 0
-                && let Some(word) = self.words.iter().position(|asked| is_same_word(asked, text))
-            {
+            let alike = text.chars().next().map_or(&[][..], |first| &self.by_letter[group(small(first))]);
+            if let Some(word) = alike.iter().copied().find(|word| is_same_word(&self.words[*word], text)) {
                 found.push(Found { word, start, end });
             }
             at = end;
@@ -123,9 +122,9 @@ impl AskedWords {
     }
 }
 
-/// One of 32 bits for a letter.
-fn bit(letter: char) -> u32 {
-    1 << (letter as u32 & 31)
+/// One of the groups of letters; those of ASCII have one each.
+fn group(letter: char) -> usize {
+    letter as usize % LETTERS
 }
 
 /// The small letter, where it is one letter: offsets are those of the text.
@@ -143,20 +142,48 @@ fn small(letter: char) -> char {
 fn is_same_word(asked: &[char], word: &str) -> bool {
     let mut letters = word.chars().map(small);
     let same = asked.iter().take_while(|letter| letters.next() == Some(**letter)).count();
+    if same < SAME_LETTERS_MIN.min(asked.len()) {
+        return false;
+    }
     let longer = asked.len().max(word.chars().count());
     same == longer || (same >= SAME_LETTERS_MIN && longer - same <= OTHER_LETTERS_MAX)
 }
 
 /// Start and end in bytes of the first word after a byte. Each character of a script without spaces is a word.
 fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
-    let mut letters =
-        text[from..].char_indices().map(|(at, letter)| (from + at, letter)).skip_while(|(_, c)| !in_word(*c));
-    let (start, first) = letters.next()?;
-    if is_unspaced(first) {
-        return Some((start, start + first.len_utf8()));
+    let bytes = text.as_bytes();
+    let mut start = from;
+    loop {
+        let byte = *bytes.get(start)?;
+        let letter = if byte.is_ascii() { byte as char } else { letter_at(text, start)? };
+        if in_word(letter) {
+            if is_unspaced(letter) {
+                return Some((start, start + letter.len_utf8()));
+            }
+            break;
+        }
+        start += letter.len_utf8();
     }
-    let end = letters.find(|(_, letter)| !in_word(*letter) || is_unspaced(*letter));
-    Some((start, end.map_or(text.len(), |(at, _)| at)))
+    let mut end = start;
+    while let Some(byte) = bytes.get(end) {
+        if byte.is_ascii() {
+            if !byte.is_ascii_alphanumeric() {
+                break;
+            }
+            end += 1;
+        } else {
+            let letter = letter_at(text, end)?;
+            if !in_word(letter) || is_unspaced(letter) {
+                break;
+            }
+            end += letter.len_utf8();
+        }
+    }
+    Some((start, end))
+}
+
+fn letter_at(text: &str, byte: usize) -> Option<char> {
+    text.get(byte..)?.chars().next()
 }
 
 fn in_word(letter: char) -> bool {
@@ -174,9 +201,12 @@ impl<'a> Units<'a> {
     fn of(text: &'a str) -> Self {
         let mut of_byte = vec![];
         if !text.is_ascii() {
+            of_byte.reserve(text.len() + 1);
             let mut unit = 0;
             for letter in text.chars() {
-                of_byte.resize(of_byte.len() + letter.len_utf8(), unit);
+                for _ in 0..letter.len_utf8() {
+                    of_byte.push(unit);
+                }
                 unit += letter.len_utf16() as u32;
             }
             of_byte.push(unit);
