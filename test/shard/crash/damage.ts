@@ -13,11 +13,11 @@ function pageOf(bytes: Buffer, random: Random): number {
   return PAGE * random.below(Math.floor(bytes.length / PAGE));
 }
 
-/** Sets the number after a block's magic, which is the version of its layout. */
+/** Sets the number after each block's magic, which is the version of its layout: also of those that nothing refers to any more. */
 function futureBlock(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
-  const blocks: number[] = [];
-  for (let at = bytes.indexOf('FTHB'); at !== -1; at = bytes.indexOf('FTHB', at + 4)) blocks.push(at);
-  bytes.writeUInt16LE(100 + random.below(60_000), random.pick(blocks)! + 4);
+  const version = 100 + random.below(60_000);
+  for (let at = bytes.indexOf('FTHB'); at !== -1; at = bytes.indexOf('FTHB', at + 4))
+    bytes.writeUInt16LE(version, at + 4);
   return bytes;
 }
 
