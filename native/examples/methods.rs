@@ -11,9 +11,9 @@ use farthing_core::shard::input::{ItemRecord, SegmentInput};
 use farthing_core::shard::methods::Methods;
 use farthing_core::shard::opened::Shard;
 use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::store::SpaceSpec;
 use farthing_core::shard::top::Ranking;
+use farthing_core::shard::writes::Write;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 100;

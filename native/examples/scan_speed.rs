@@ -7,8 +7,8 @@ use std::time::Instant;
 use farthing_core::kernels;
 use farthing_core::shard::input::{ItemRecord, SegmentInput};
 use farthing_core::shard::opened::Shard;
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::store::SpaceSpec;
+use farthing_core::shard::writes::Write;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 200;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use farthing_core::shard::input::{ItemRecord, SegmentInput};
 use farthing_core::shard::opened::Shard;
-use farthing_core::shard::queue::Write;
+use farthing_core::shard::writes::Write;
 use serde_json::Value;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

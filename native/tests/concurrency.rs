@@ -11,10 +11,10 @@ use farthing_core::shard::error::ShardError;
 use farthing_core::shard::input::{ItemRecord, SegmentInput};
 use farthing_core::shard::opened::Shard;
 use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::scan_threads;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::shard::store::SpaceSpec;
+use farthing_core::shard::writes::Write;
 
 const SLOTS: usize = 3;
 const WRITERS: usize = 3;

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ExtractLimits, UnpackedMember } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import { printable } from '../domain/file-name.ts';
 import type { Reply } from './messages.ts';
 
 /** Longest name that is kept of a member. */
@@ -97,10 +98,8 @@ export class Unpacked {
 /** A path inside an archive without what leads outside, and without characters that nobody sees. */
 export function cleanPath(path: string): string {
   const steps = path
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/g, '')
     .split(/[\\/]/)
-    .map((step) => step.trim())
+    .map(printable)
     .filter((step) => step !== '' && step !== '.' && step !== '..');
   return steps.join('/').slice(-PATH_LENGTH_MAX) || 'file';
 }

@@ -6,6 +6,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import { printable } from '../domain/file-name.ts';
 import type { Exchange } from './exchange.ts';
 import { warningsFor } from './json.ts';
 
@@ -158,9 +159,7 @@ function asRefusal(error: unknown): unknown {
 /** The last part of a path, without control characters: a name is shown, never used on the disk. */
 function cleanName(name: string | undefined): string {
   const last = (name ?? '').split(/[\\/]/).at(-1)!;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const printable = last.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/g, '').trim();
-  return printable.slice(0, NAME_LENGTH_MAX) || 'upload';
+  return printable(last).slice(0, NAME_LENGTH_MAX) || 'upload';
 }
 
 function fileNameOf(disposition: string | undefined): string {

@@ -166,14 +166,15 @@ t.test('an archive that the end of a server interrupts is gone on with, each fil
   await first.stop();
   const second = await startTestServer(t, { DATA_DIR: folder });
   const again = `${second.url}/agent/v1/workspaces/${workspace.id}`;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
-  const ask = async (path: string): Promise<any> =>
-    (await fetch(again + path, { headers: { Authorization: `Bearer ${workspace.token}` } })).json();
-  let job = await ask(`/jobs/${body.job_id}`);
+  const ask = async <Answer>(path: string): Promise<Answer> =>
+    (await (
+      await fetch(again + path, { headers: { Authorization: `Bearer ${workspace.token}` } })
+    ).json()) as Answer;
+  let job = await ask<{ state: string }>(`/jobs/${body.job_id}`);
   while (!['searchable', 'failed'].includes(job.state)) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     job = await ask(`/jobs/${body.job_id}`);
   }
   t.match(job, { state: 'searchable', segments: 60 });
-  t.equal((await ask('/items?limit=200')).items.length, 61);
+  t.equal((await ask<{ items: object[] }>('/items?limit=200')).items.length, 61);
 });

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use farthing_core::shard::opened::Shard;
-use farthing_core::shard::queue::Write;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::shard::spaces::{SpaceRows, role};
+use farthing_core::shard::writes::Write;
 use napi::bindgen_prelude::{AsyncTask, Object, Uint32Array};
 use napi::{Env, Result, Task};
 use napi_derive::napi;

@@ -4,9 +4,9 @@ use super::input::{ItemRecord, SegmentInput};
 use super::methods::Methods;
 use super::opened::Shard;
 use super::question::{Question, Want};
-use super::queue::Write;
 use super::store::SpaceSpec;
 use super::top::{Method, Ranking};
+use super::writes::Write;
 
 const DIMENSIONS: usize = 96;
 const METHODS: Methods = Methods { bits_rows_min: 600, bits_rows_per_hit: 1, ..Methods::MEASURED };

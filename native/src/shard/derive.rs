@@ -1,18 +1,21 @@
 //! What is derived from an index in the background: bits of its large blocks, and graphs. Writers and readers never wait for it: it is
 //! computed on a thread of its own, from a snapshot, and then put into the index with the writes that wait.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use super::bits;
 use super::block;
 use super::error::{Result, ShardError};
 use super::graph_build;
-use super::queue::{Write, WriteQueue, guarded};
-use super::store::{BlockKey, Family, Store};
+use super::line::Line;
+use super::queue::{WriteQueue, guarded};
+use super::records::{BlockKey, Family};
+use super::store::Store;
 use super::vectors::{CodesView, RowsView};
 use super::write::Unchanged;
 use super::write_threads::lower_priority;
+use super::writes::Write;
 
 /// Smaller blocks are soon merged, and their codes are few.
 const ROWS_MIN: usize = 512;
@@ -88,53 +91,24 @@ fn put(queue: &Arc<WriteQueue>, write: Write) -> Result<bool> {
     }
 }
 
-#[derive(Default)]
-struct Line {
-    waiting: Mutex<VecDeque<Arc<WriteQueue>>>,
-    some: Condvar,
-}
-
 /// Puts an index in line; one thread serves all of them.
 pub fn push(queue: Arc<WriteQueue>) {
-    let line = line();
-    line.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(queue);
-    line.some.notify_one();
+    line().push(queue);
 }
 
 /// Takes an index out of the line; false when it was not, or no longer, waiting there.
 pub fn withdraw(queue: &WriteQueue) -> bool {
-    let mut waiting = line().waiting.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = waiting.len();
-    waiting.retain(|other| !std::ptr::eq(Arc::as_ptr(other), queue));
-    waiting.len() < before
+    line().withdraw(|other| std::ptr::eq(Arc::as_ptr(other), queue))
 }
 
-fn line() -> &'static Line {
-    static LINE: OnceLock<&'static Line> = OnceLock::new();
-    LINE.get_or_init(|| {
-        let line: &'static Line = Box::leak(Box::default());
-        let thread = std::thread::Builder::new().name("farthing-derive".into());
-        thread.spawn(move || line.serve()).expect("a thread for deriving can be started");
-        line
-    })
+fn line() -> &'static Line<Arc<WriteQueue>> {
+    static LINE: OnceLock<&'static Line<Arc<WriteQueue>>> = OnceLock::new();
+    LINE.get_or_init(|| Line::open("derive", 1, lower_priority, serve))
 }
 
-impl Line {
-    fn serve(&self) {
-        lower_priority();
-        loop {
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            let queue = loop {
-                match waiting.pop_front() {
-                    Some(queue) => break queue,
-                    None => waiting = self.some.wait(waiting).unwrap_or_else(PoisonError::into_inner),
-                }
-            };
-            drop(waiting);
-            let outcome = guarded(|| look(&queue));
-            if queue.derived(outcome) {
-                push(queue);
-            }
-        }
+fn serve(queue: Arc<WriteQueue>) {
+    let outcome = guarded(|| look(&queue));
+    if queue.derived(outcome) {
+        push(queue);
     }
 }

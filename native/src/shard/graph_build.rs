@@ -14,8 +14,9 @@ use super::block::u32_at;
 use super::error::{Result, ShardError};
 use super::graph::{self, Graph, GraphRecord, WIDENINGS};
 use super::queue::WriteQueue;
+use super::records::Family;
 use super::scan;
-use super::store::{Family, SpaceSpec, Store};
+use super::store::{SpaceSpec, Store};
 use super::vectors::CodesView;
 use super::write::{Unchanged, filled_key, graph_key};
 

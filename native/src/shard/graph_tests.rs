@@ -8,8 +8,8 @@ use super::graph::{Graph, GraphRecord, WIDENINGS};
 use super::methods::Methods;
 use super::opened::Shard;
 use super::question::{Question, Want};
-use super::queue::Write;
 use super::top::Method;
+use super::writes::Write;
 
 const METHODS: Methods = Methods { bits_rows_min: usize::MAX, graph_rows_min: 600, ..Methods::MEASURED };
 

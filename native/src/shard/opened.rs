@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::derive;
 use super::error::{Result, ShardError};
 use super::methods::Methods;
-use super::queue::{Done, Write, WriteQueue};
+use super::queue::{Done, WriteQueue};
 use super::snapshot::Snapshot;
 use super::store::{SpaceSpec, Store};
+use super::writes::Write;
 
 /// How long closing waits for snapshots that nobody closed.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);

@@ -8,12 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::derive;
 use super::error::{Result, ShardError};
-use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::merge::{self, Merged};
-use super::spaces::SpaceRows;
-use super::store::{BlockKey, Store};
-use super::write::{Unchanged, Writing};
+use super::store::Store;
+use super::write::Writing;
 use super::write_threads::{self, Length};
+use super::writes::{Prepared, Write};
 
 /// Writes of one index that may wait; further ones are refused as overload.
 const WAITING_MAX: usize = 1024;
@@ -24,42 +23,6 @@ const GROUP_SEGMENTS_MAX: usize = 8192;
 const SMALL_SEGMENTS_MAX: usize = 64;
 /// Commits that may go by while a merge is under way; then the next one waits for it, or small blocks would pile up.
 const COMMITS_PER_MERGE_MAX: usize = 256;
-
-/// One write.
-pub enum Write {
-    Append {
-        item: ItemRecord,
-        segments: Vec<SegmentInput>,
-    },
-    PutItem {
-        item: ItemRecord,
-    },
-    RemoveItem {
-        id: String,
-    },
-    /// Bits that were derived from a block.
-    PutBits {
-        key: BlockKey,
-        bits: Vec<u8>,
-    },
-    /// A record about something that was derived.
-    PutDerived {
-        key: String,
-        json: Vec<u8>,
-        only_while: Unchanged,
-    },
-    /// Rows of a space for Segments that are there.
-    PutRows(SpaceRows),
-    /// Spaces by their index among the Shard's; see `Writing::switch_space`.
-    SwitchSpace {
-        from: usize,
-        to: usize,
-        given_up: Vec<u32>,
-    },
-    RemoveSpace {
-        space: usize,
-    },
-}
 
 /// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
 /// something to remove, or a space could be changed (true for other writes).
@@ -340,19 +303,7 @@ impl WriteQueue {
         if let Some(merged) = merged {
             merged.apply(&self.store, &mut writing)?;
         }
-        let mut outcomes = Vec::with_capacity(writes.len());
-        for write in writes {
-            outcomes.push(match write {
-                Prepared::Append { item, segments } => writing.append(item, segments).map(|()| true)?,
-                Prepared::PutItem { item } => writing.put_item(item).map(|()| true)?,
-                Prepared::RemoveItem { id } => writing.remove_item(id)?,
-                Prepared::PutBits { key, bits } => writing.put_bits(*key, bits)?,
-                Prepared::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while)?,
-                Prepared::PutRows(rows) => writing.put_rows(rows).map(|()| true)?,
-                Prepared::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up)?,
-                Prepared::RemoveSpace { space } => writing.remove_space(*space)?,
-            });
-        }
+        let outcomes = writes.iter().map(|write| write.apply(&mut writing)).collect::<Result<Vec<bool>>>()?;
         writing.commit()?;
         if let Some(merged) = merged {
             self.store.forget(merged.keys());
@@ -387,42 +338,6 @@ impl WriteQueue {
             }
         }
         self.changed.notify_all();
-    }
-}
-
-impl Write {
-    fn segments(&self) -> usize {
-        match self {
-            Self::Append { segments, .. } => segments.len(),
-            Self::PutRows(SpaceRows { segments, .. }) => segments.len(),
-            _ => 0,
-        }
-    }
-}
-
-enum Prepared {
-    Append { item: ItemRecord, segments: Vec<PreparedSegment> },
-    PutItem { item: ItemRecord },
-    RemoveItem { id: String },
-    PutBits { key: BlockKey, bits: Vec<u8> },
-    PutDerived { key: String, json: Vec<u8>, only_while: Unchanged },
-    PutRows(SpaceRows),
-    SwitchSpace { from: usize, to: usize, given_up: Vec<u32> },
-    RemoveSpace { space: usize },
-}
-
-impl Prepared {
-    fn new(write: Write) -> Self {
-        match write {
-            Write::Append { item, segments } => Self::Append { item, segments: prepare(segments) },
-            Write::PutItem { item } => Self::PutItem { item },
-            Write::RemoveItem { id } => Self::RemoveItem { id },
-            Write::PutBits { key, bits } => Self::PutBits { key, bits },
-            Write::PutDerived { key, json, only_while } => Self::PutDerived { key, json, only_while },
-            Write::PutRows(rows) => Self::PutRows(rows),
-            Write::SwitchSpace { from, to, given_up } => Self::SwitchSpace { from, to, given_up },
-            Write::RemoveSpace { space } => Self::RemoveSpace { space },
-        }
     }
 }
 

@@ -9,10 +9,12 @@
 use heed::RoTxn;
 
 use super::bits::{self, BitsView};
+use super::checked::Checked;
 use super::error::{Result, ShardError};
 use super::question::Want;
+use super::records::BlockKey;
 use super::sieve::{Candidate, Sieve, Sifted};
-use super::store::{BlockKey, Checked, SpaceSpec, Store};
+use super::store::{SpaceSpec, Store};
 use super::top::{Method, Ranking, Scored, Top};
 use super::vectors::{CodesView, RowsView, check_finite};
 use super::write::check_model;
@@ -169,7 +171,7 @@ pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], w
 fn bits_of<'t>(store: &Store, txn: &'t RoTxn<'_>, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
     let Some(value) = store.databases.bits.get(txn, &block.key.bytes())? else { return Ok(None) };
     let view = BitsView::read(value)?;
-    Store::check_bits(&block.checked, value)?;
+    block.checked.bits(value)?;
     let (left, right) = (view.header, block.codes.header);
     if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
         return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
@@ -218,7 +220,7 @@ fn rows_of<'t>(
     let missing = || ShardError::corrupt("The vectors of a block are missing.");
     let value = store.databases.rows.get(txn, &key.bytes())?.ok_or_else(missing)?;
     let rows = RowsView::read(value)?;
-    Store::check_rows_header(checked, value)?;
+    checked.rows_header(value)?;
     let (left, right) = (rows.header, codes.header);
     if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
         return Err(ShardError::corrupt("A block's codes and rows do not belong together."));

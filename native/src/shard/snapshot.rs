@@ -10,9 +10,10 @@ use super::pictures::{DIGEST_BYTES, PicturesView};
 use super::places::reach_places;
 use super::question::{Question, Want};
 use super::queue::WriteQueue;
+use super::records::{Family, ItemEntry, Totals, unsealed};
 use super::scan;
 use super::spaces;
-use super::store::{Family, ItemEntry, SpaceSpec, Totals, unsealed};
+use super::store::SpaceSpec;
 use super::top::{Ranking, Top};
 use crate::kernels;
 use crate::words::language::Language;
@@ -188,7 +189,7 @@ impl Snapshot {
         let blocks = self.queue.store().databases.blocks.iter(&self.txn)?;
         let rows = blocks.map(|entry| {
             let (key, value) = entry?;
-            let family = super::store::BlockKey::read(key)?.family;
+            let family = super::records::BlockKey::read(key)?.family;
             Ok((family.0, Header::read(value, family.kind())?.rows))
         });
         rows.collect()

@@ -10,9 +10,11 @@ use std::collections::HashSet;
 use heed::RoTxn;
 
 use super::block::{self, Header};
+use super::databases::Databases;
 use super::error::{Result, ShardError};
 use super::input::SegmentInput;
-use super::store::{Databases, Family, SpaceSpec, Store, unsealed};
+use super::records::{Family, unsealed};
+use super::store::{SpaceSpec, Store};
 use super::write::{Writing, segments_of};
 
 /// Segments that one call of [`lacking`] gives at most.

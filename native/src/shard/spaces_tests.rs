@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::super::input::{ItemRecord, SegmentInput};
 use super::super::opened::Shard;
-use super::super::queue::Write;
 use super::super::store::SpaceSpec;
+use super::super::writes::Write;
 use super::SpaceRows;
 
 const OLD: usize = 8;

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
 use super::opened::Shard;
-use super::queue::Write;
 use super::store::SpaceSpec;
 use super::top::{Ranking, Scored};
+use super::writes::Write;
 use crate::kernels;
 
 const DIMENSIONS: usize = 24;

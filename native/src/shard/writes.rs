@@ -1,0 +1,94 @@
+//! What can be written to an index.
+
+use super::error::Result;
+use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
+use super::records::BlockKey;
+use super::spaces::SpaceRows;
+use super::write::{Unchanged, Writing};
+
+/// One write.
+pub enum Write {
+    Append {
+        item: ItemRecord,
+        segments: Vec<SegmentInput>,
+    },
+    PutItem {
+        item: ItemRecord,
+    },
+    RemoveItem {
+        id: String,
+    },
+    /// Bits that were derived from a block.
+    PutBits {
+        key: BlockKey,
+        bits: Vec<u8>,
+    },
+    /// A record about something that was derived.
+    PutDerived {
+        key: String,
+        json: Vec<u8>,
+        only_while: Unchanged,
+    },
+    /// Rows of a space for Segments that are there.
+    PutRows(SpaceRows),
+    /// Spaces by their index among the Shard's; see `Writing::switch_space`.
+    SwitchSpace {
+        from: usize,
+        to: usize,
+        given_up: Vec<u32>,
+    },
+    RemoveSpace {
+        space: usize,
+    },
+}
+
+impl Write {
+    /// Segments that it writes.
+    pub fn segments(&self) -> usize {
+        match self {
+            Self::Append { segments, .. } => segments.len(),
+            Self::PutRows(SpaceRows { segments, .. }) => segments.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// A write whose Segments are made ready for their blocks.
+pub enum Prepared {
+    Append { item: ItemRecord, segments: Vec<PreparedSegment> },
+    PutItem { item: ItemRecord },
+    RemoveItem { id: String },
+    PutBits { key: BlockKey, bits: Vec<u8> },
+    PutDerived { key: String, json: Vec<u8>, only_while: Unchanged },
+    PutRows(SpaceRows),
+    SwitchSpace { from: usize, to: usize, given_up: Vec<u32> },
+    RemoveSpace { space: usize },
+}
+
+impl Prepared {
+    pub fn new(write: Write) -> Self {
+        match write {
+            Write::Append { item, segments } => Self::Append { item, segments: prepare(segments) },
+            Write::PutItem { item } => Self::PutItem { item },
+            Write::RemoveItem { id } => Self::RemoveItem { id },
+            Write::PutBits { key, bits } => Self::PutBits { key, bits },
+            Write::PutDerived { key, json, only_while } => Self::PutDerived { key, json, only_while },
+            Write::PutRows(rows) => Self::PutRows(rows),
+            Write::SwitchSpace { from, to, given_up } => Self::SwitchSpace { from, to, given_up },
+            Write::RemoveSpace { space } => Self::RemoveSpace { space },
+        }
+    }
+    /// Does the write; whether there was something to remove, or a space could be changed (true for other writes).
+    pub fn apply<'s: 't, 't>(&self, writing: &mut Writing<'s, 't>) -> Result<bool> {
+        match self {
+            Self::Append { item, segments } => writing.append(item, segments).map(|()| true),
+            Self::PutItem { item } => writing.put_item(item).map(|()| true),
+            Self::RemoveItem { id } => writing.remove_item(id),
+            Self::PutBits { key, bits } => writing.put_bits(*key, bits),
+            Self::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while),
+            Self::PutRows(rows) => writing.put_rows(rows).map(|()| true),
+            Self::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up),
+            Self::RemoveSpace { space } => writing.remove_space(*space),
+        }
+    }
+}
