@@ -180,7 +180,7 @@ fuzz: setup ## Read changed files of every kind: FUZZ_SECONDS=3600 FUZZ_SEED=7
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts
 
 hostile: setup ## Hostile files and requests against a server that others search: HOSTILE_SECONDS=20
-	@HOSTILE_SECONDS=$(HOSTILE_SECONDS) node --no-warnings test/hostile/main.ts
+	@HOSTILE_SECONDS=$(HOSTILE_SECONDS) TAP_TIMEOUT=7200 node --no-warnings test/hostile/main.ts
 
 samples: setup ## Table of every sample file: type, segments, locators, time
 	@node --no-warnings bench/samples.ts

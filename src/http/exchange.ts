@@ -10,6 +10,8 @@ import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
+/** uWebSockets.js closes a resumed connection that is idle for 10 s. */
+const STAY_OPEN_MS = 4000;
 
 /** Nothing that a log or a header could read as more than a name. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -87,7 +89,7 @@ export class Exchange {
     this.trace = traceOf(head.headers.get('traceparent'));
     this.body = new RequestBody({
       pause: () => this.#open(() => response.pause()),
-      resume: () => this.#open(() => response.resume()),
+      resume: () => this.#resume(),
     });
     response.onAborted(() => {
       this.#ended = true;
@@ -196,6 +198,19 @@ export class Exchange {
 
   #open(act: () => void): void {
     if (!this.#ended) act();
+  }
+
+  /**
+   * A body's last piece ends the limit of idle time, and a resume sets it again: where the socket was still paused at the last
+   * piece, the limit is put off until the answer. It could stay paused, but then nobody would notice that the client left.
+   */
+  #resume(): void {
+    this.#open(() => this.#response.resume());
+    if (!this.body.complete) return;
+    const again = setInterval(() => {
+      if (this.#ended) clearInterval(again);
+      else this.#response.resume();
+    }, STAY_OPEN_MS).unref();
   }
 }
 
