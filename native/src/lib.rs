@@ -4,6 +4,7 @@ pub mod confine;
 pub mod fingerprint;
 pub mod kernels;
 pub mod language;
+pub mod listening;
 pub mod lock;
 pub mod passages;
 pub mod pieces;

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { toFarthingError } from '../domain/error.ts';
 import type { Timing } from '../domain/search.ts';
+import { native } from '../native/index.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
 import { problem } from './problem.ts';
@@ -10,6 +11,11 @@ import type { TraceContext } from './trace.ts';
 
 /** Genuine payments of 12 kB are served; uWebSockets.js reads this once, when it is loaded. */
 const HEADER_BYTES_MAX = 16 * 1024;
+/**
+ * Half of what Linux then keeps for a connection. uWebSockets.js goes on reading one connection, paused or not, as long as each
+ * read fills its buffer of 512 KiB (less 24): a fast upload would hold up everybody else, and pile up in memory.
+ */
+const RECEIVE_BUFFER_BYTES = 240 * 1024;
 
 export interface ServerOptions {
   readonly host: string;
@@ -63,6 +69,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
   const connections = new Connections(options);
   app.any('/*', (response, request) => connections.serve(response, request));
   const socket = await listenOn(app, options, uws.us_socket_local_port);
+  native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
   return {
     port: socket.port,
     running: () => connections.running,

@@ -1,5 +1,7 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Cors } from '../../src/http/cors.ts';
@@ -68,4 +70,45 @@ t.test('a client that leaves after its large upload is noticed', async (t) => {
   socket.destroy();
   await left;
   t.pass('its signal was aborted');
+});
+
+t.test('what nobody reads stays with its sender, and others are answered meanwhile', async (t) => {
+  const flood = 256 * 2 ** 20;
+  const quiet = 20;
+  let finish = (): void => undefined;
+  const asked = new Promise<void>((resume) => {
+    finish = resume;
+  });
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    cors: new Cors([]),
+    routes: [
+      { method: 'GET', path: '/quiet', handle: () => ({ status: 200, headers: {}, body: {} }) },
+      {
+        method: 'POST',
+        path: '/flood',
+        handle: async ({ body }) => {
+          await asked;
+          await body.whole(2 * flood);
+          return { status: 200, headers: {}, body: {} };
+        },
+      },
+    ],
+    onAnswered: () => undefined,
+    onFault: (error) => t.fail(String(error)),
+  });
+  t.teardown(() => server.close());
+  const sender = fork(join(import.meta.dirname, 'flood.ts'), [String(server.port), String(flood)]);
+  await once(sender, 'message');
+  for (let answered = 0; answered < quiet; answered++) {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/quiet`);
+    await answer.arrayBuffer();
+  }
+  sender.send('how much?');
+  const [taken] = (await once(sender, 'message')) as [number];
+  t.ok(taken < flood / 16, `${taken} bytes were taken from the sender`);
+  sender.disconnect();
+  await once(sender, 'exit');
+  finish();
 });

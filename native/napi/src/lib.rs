@@ -3,6 +3,7 @@
 pub mod body;
 pub mod confine;
 pub mod fingerprint;
+pub mod listening;
 pub mod lock;
 pub mod passages;
 pub mod pixels;
