@@ -1,4 +1,6 @@
+import { payerTenantId } from '../domain/id.ts';
 import type { Answer, GateAnswer } from '../domain/payment.ts';
+import type { AnswerStore } from './answers.ts';
 import type { Asset } from './asset.ts';
 import type { Flight, Flights } from './flight.ts';
 import type { Payment } from './payment.ts';
@@ -10,6 +12,7 @@ const DELIVERY_REPORT_MS = 120_000;
 
 export interface DeliveryParts {
   readonly records: PaymentRecords;
+  readonly answers: AnswerStore;
   readonly flights: Flights;
   readonly asset: Asset;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
@@ -61,12 +64,20 @@ export class Deliveries {
   /** Notes a delivery after the settlement's own note; the flight is known until both are on the disk. */
   report(flight: Flight, whole: boolean): void {
     const { records, flights } = this.#parts;
-    const noted = whole ? flight.noted.then(() => records.delivered(flight.payment!)) : flight.noted;
+    const noted = flight.noted
+      .then(() => this.#keep(flight, whole))
+      .then(() => (whole ? records.delivered(flight.payment!) : undefined));
     flight.noted = this.#noted(noted);
     void flight.noted.then(() => {
       flight.report(whole);
       if (flight.isOver) flights.remove(flight);
     });
+  }
+
+  /** Keeps an answer that may be asked for again: one that did not go out, or whose request has a private key. */
+  async #keep({ answer, keyHash, payer, payment }: Flight, whole: boolean): Promise<void> {
+    if (answer && (!whole || keyHash !== undefined))
+      await this.#parts.answers.keep(payerTenantId(payer), payment!, answer);
   }
 
   async #noted(note: Promise<void>): Promise<void> {

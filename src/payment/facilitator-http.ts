@@ -1,3 +1,6 @@
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+
 /** Facilitators' answers are small; more than this is none of theirs. */
 const REPLY_BYTES_MAX = 64 * 1024;
 
@@ -16,42 +19,85 @@ const BEFORE_SENDING = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
+  'ECONNECTTIMEOUT',
 ]);
+/** A connection that is not there by then: the request was certainly not sent. */
+const CONNECT_DEADLINE_MS = 4000;
+/** Idle connections are given up before a facilitator's own time-out, of which 5 s is the shortest common one. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveMsecs: 1000, timeout: 4000, maxFreeSockets: 64 };
+const AGENTS = { 'http:': new HttpAgent(KEEP_ALIVE), 'https:': new HttpsAgent(KEEP_ALIVE) };
 
-/** One HTTP exchange of JSON within a deadline, over connections that are kept alive. Never throws. */
-export async function exchangeJson(
-  url: string,
-  options: { method: 'GET' | 'POST'; body?: unknown; bearerToken?: string; deadlineMs: number },
-): Promise<JsonReply> {
-  const { method, body, bearerToken, deadlineMs } = options;
-  try {
-    const response = await fetch(url, {
-      method,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(deadlineMs),
-      headers: {
-        accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(bearerToken !== undefined && { authorization: `Bearer ${bearerToken}` }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    return { kind: 'reply', status: response.status, body: parse(await readLimited(response)) };
-  } catch (error) {
-    return classify(error, deadlineMs);
-  }
+export interface JsonRequest {
+  readonly method: 'GET' | 'POST';
+  readonly body?: unknown;
+  readonly bearerToken?: string;
+  readonly deadlineMs: number;
 }
 
-async function readLimited(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of response.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > REPLY_BYTES_MAX) return '';
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
+/**
+ * One HTTP exchange of JSON within a deadline, over connections that are kept alive. Never throws, follows no redirect. Node's own
+ * client: two of these stand in every paid request, and `fetch` takes three times the processor time.
+ */
+export function exchangeJson(url: string, request: JsonRequest): Promise<JsonReply> {
+  return new Promise((resolve) => {
+    try {
+      send(new URL(url), request, resolve);
+    } catch (error) {
+      resolve({ kind: 'not_sent', detail: String(error) });
+    }
+  });
+}
+
+function send(
+  url: URL,
+  { method, body, bearerToken, deadlineMs }: JsonRequest,
+  done: (reply: JsonReply) => void,
+): void {
+  const https = url.protocol === 'https:';
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const sent = (https ? httpsRequest : httpRequest)(url, {
+    method,
+    agent: AGENTS[https ? 'https:' : 'http:'],
+    headers: {
+      accept: 'application/json',
+      ...(content !== undefined && {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(content),
+      }),
+      ...(bearerToken !== undefined && { authorization: `Bearer ${bearerToken}` }),
+    },
+  });
+  const settle = (reply: JsonReply): void => {
+    clearTimeout(deadline);
+    clearTimeout(connecting);
+    done(reply);
+  };
+  const deadline = setTimeout(() => sent.destroy(withCode('TimeoutError')), deadlineMs);
+  const connecting = setTimeout(() => {
+    if (sent.socket?.connecting !== false) sent.destroy(withCode('ECONNECTTIMEOUT'));
+  }, CONNECT_DEADLINE_MS);
+  sent.on('error', (error) => settle(classify(error, deadlineMs)));
+  sent.on('response', (response) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    response.on('data', (piece: Buffer) => {
+      bytes += piece.byteLength;
+      if (bytes <= REPLY_BYTES_MAX) pieces.push(piece);
+      else response.destroy();
+    });
+    response.on('error', (error) => settle(classify(error, deadlineMs)));
+    response.on('close', () => {
+      const text = bytes > REPLY_BYTES_MAX ? '' : Buffer.concat(pieces).toString('utf8');
+      if (response.complete || bytes > REPLY_BYTES_MAX)
+        settle({ kind: 'reply', status: response.statusCode ?? 0, body: parse(text) });
+      else settle({ kind: 'lost', detail: 'the answer was cut off' });
+    });
+  });
+  sent.end(content);
+}
+
+function withCode(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }
 
 function parse(text: string): unknown {
@@ -63,13 +109,14 @@ function parse(text: string): unknown {
 }
 
 function classify(error: unknown, deadlineMs: number): JsonReply {
-  const { name, cause } = error as { name?: string; cause?: { code?: string; errors?: { code?: string }[] } };
-  if (name === 'TimeoutError') return { kind: 'lost', detail: `no answer within ${deadlineMs} ms` };
-  const codes = [cause?.code, ...(cause?.errors ?? []).map((each) => each.code)].filter(
-    (code) => code !== undefined,
+  const { code, errors = [] } = error as { code?: string; errors?: { code?: string }[] };
+  if (code === 'TimeoutError') return { kind: 'lost', detail: `no answer within ${deadlineMs} ms` };
+  // A host of several addresses fails with one error for each.
+  const codes = (errors.length > 0 ? errors.map((each) => each.code) : [code]).filter(
+    (each) => each !== undefined,
   );
   const detail = codes.join(', ') || String(error);
-  return codes.length > 0 && codes.every((code) => BEFORE_SENDING.has(code))
+  return codes.length > 0 && codes.every((each) => BEFORE_SENDING.has(each))
     ? { kind: 'not_sent', detail }
     : { kind: 'lost', detail };
 }

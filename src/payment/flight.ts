@@ -21,7 +21,7 @@ export class Flight {
   pending = false;
   /** The record as far as it got; with a complete answer once it is settled. */
   record: PaymentRecord | undefined;
-  /** The charged answer without receipt headers, until it lies in the AnswerStore. */
+  /** The charged answer without receipt headers. */
   answer: Answer | undefined;
   /** What is still to be written once the answer is out; the flight stays known until then. */
   noted: Promise<void> = Promise.resolve();

@@ -77,7 +77,13 @@ export class PaymentGate {
     this.#settlements = new Settlements({ ...shared, handlers, flights: this.#flights, log });
     this.#purchases = new Purchases({ ...shared, settlements: this.#settlements });
     const flights = this.#flights;
-    this.#deliveries = new Deliveries({ records: this.#records, flights, asset: settings.asset, log });
+    this.#deliveries = new Deliveries({
+      records: this.#records,
+      answers,
+      flights,
+      asset: settings.asset,
+      log,
+    });
     const given = { records: this.#records, flights, deliveries: this.#deliveries };
     this.#earlier = new EarlierRequests({
       ...given,

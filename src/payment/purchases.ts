@@ -1,8 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import { payerTenantId } from '../domain/id.ts';
 import type { Answer, PreparedRequest, Quote, WorkOutcome } from '../domain/payment.ts';
-import type { AnswerStore } from './answers.ts';
 import { declareDiscovery } from './discovery.ts';
 import type { Facilitator } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
@@ -30,7 +28,6 @@ export interface PurchaseParts {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
   readonly settlements: Settlements;
-  readonly answers: AnswerStore;
   readonly clock: Clock;
 }
 
@@ -72,13 +69,9 @@ export class Purchases {
       await settlements.abandon(flight, withEffect);
       throw clientGone();
     }
-    const draft = 'effect' in outcome ? undefined : outcome.answer;
-    const noted = await this.#noteBeforeSettling(
-      flight,
-      withEffect,
-      draft?.({ verify_ms: verifyMs, settle_ms: 0 }),
-    );
-    return { charged: true, answer: await settlements.settle(flight, noted, terms, verifyMs, draft) };
+    const answer = 'effect' in outcome ? undefined : outcome.answer;
+    const noted = await this.#noteBeforeSettling(flight, withEffect);
+    return { charged: true, answer: await settlements.settle(flight, noted, terms, verifyMs, answer) };
   }
 
   #newRecord({ flight, payment, prepared }: Purchase): PaymentRecord {
@@ -130,22 +123,11 @@ export class Purchases {
   }
 
   /** What a start after a crash needs, durable before the settlement is sent. */
-  async #noteBeforeSettling(
-    flight: Flight,
-    record: PaymentRecord,
-    draft: Answer | undefined,
-  ): Promise<PaymentRecord> {
-    const { records, answers, facilitator, settlements } = this.#parts;
-    const kept = draft
-      ? answers.keep(payerTenantId(flight.payer), flight.payment!, draft)
-      : Promise.resolve(false);
-    const needsNote = record.effect !== undefined || !facilitator.recalls;
+  async #noteBeforeSettling(flight: Flight, record: PaymentRecord): Promise<PaymentRecord> {
+    const { records, facilitator, settlements } = this.#parts;
+    if (record.effect === undefined && facilitator.recalls) return record;
     try {
-      const [noted] = await Promise.all([
-        needsNote ? records.settling(flight.payment!, record) : record,
-        kept,
-      ]);
-      return noted;
+      return await records.settling(flight.payment!, record);
     } catch (error) {
       await settlements.abandon(flight, record);
       throw error;

@@ -73,6 +73,9 @@ export class Settlements {
     let known: PaymentRecord = { ...record, timing };
     if (settlement.kind === 'unknown') {
       known = await this.#notePending(flight, known, settlement.detail);
+      // The work may be asked for long after: it is not to be done again over an index that has changed.
+      if (answer)
+        await this.#parts.answers.keep(payerTenantId(flight.payer), flight.payment!, answer(timing));
       settlement = await facilitator.reconcile(record.payment, terms);
     }
     if (settlement.kind === 'unknown') {
@@ -182,14 +185,9 @@ export class Settlements {
     flight.pending = false;
     // A facilitator that recalls its settlements lets the note of a finished answer come after the answer itself.
     if (!facilitator.recalls) await noted;
-    flight.noted = noted.then(() => this.#keepComplete(flight, answer));
+    flight.noted = noted;
     flight.noted.catch((error) => log({ level: 'error', event: 'settled_note_failed', error }));
     return answer;
-  }
-
-  /** The answer was kept before the settlement, without the time it took: now it is complete. */
-  async #keepComplete(flight: Flight, answer: Answer): Promise<void> {
-    await this.#parts.answers.keep(payerTenantId(flight.payer), flight.payment!, answer);
   }
 
   /** Commits the effect of a settled payment. @throws settlement_pending when that fails; it is tried again. */
