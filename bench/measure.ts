@@ -33,7 +33,10 @@ export class Measurement {
 
   constructor(contest: Contest, plan: Plan, set: BeirSet) {
     this.#contest = contest;
-    this.#queries = set.queries.map(({ text }) => ({ body: JSON.stringify({ query: text, k: 10 }) }));
+    // The same question of one payer waits for the answer to the former one: no two are the same within a run.
+    this.#queries = [10, 11, 12, 13].flatMap((k) =>
+      set.queries.map(({ text }) => ({ body: JSON.stringify({ query: text, k }) })),
+    );
     const chosen = firstDocuments(set, plan.documents + plan.besides).map(uploadOf);
     this.#uploads = chosen.slice(0, plan.documents);
     this.#besides = chosen.slice(plan.documents);

@@ -1,4 +1,4 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * Who asks when. Closed: so many clients, each with one request at a time; a slow server slows its clients. Open: requests begin at
@@ -37,9 +37,8 @@ async function openLoop(perSecond: number, seconds: number, send: Send, stop: Ab
   await Promise.all(running);
 }
 
-/** A timer may be a millisecond late; the last one is waited for turn by turn. */
+/** A timer may be a millisecond late, which counts as waiting; turning until the moment would take a processor from the server. */
 async function untilMoment(moment: number): Promise<void> {
-  const milliseconds = Math.floor(moment - performance.now()) - 1;
+  const milliseconds = moment - performance.now();
   if (milliseconds > 0) await pause(milliseconds);
-  while (performance.now() < moment) await turn();
 }

@@ -1,6 +1,7 @@
 import { FarthingError, toFarthingError } from '../domain/error.ts';
 import { CutJob, type EncoderTask, type JobKind, type PictureJob, TextJob } from './job.ts';
 import { type CutPassage, type ProviderLoss, TASK_ROWS_MAX } from './protocol.ts';
+import { QueryPace } from './query-pace.ts';
 import { FairQueue, type Piece, type PullBounds } from './queue.ts';
 import type { Slot } from './slot.ts';
 
@@ -51,7 +52,7 @@ export class Dispatcher {
   /** Workers with a task: until its rows are copied out of the worker's memory, or a failed worker answers again. */
   readonly #busy = new Map<Slot, Promise<void>>();
   readonly #counters = { tasks: 0, runs: 0, tokens: 0, padding: 0, workerFailures: 0, repeatedPieces: 0 };
-  #queryMs = 10;
+  readonly #pace = new QueryPace();
   /** Queries that are not answered yet, and when the last one was. */
   #searching = 0;
   #lastQueryAt = Number.NEGATIVE_INFINITY;
@@ -82,18 +83,12 @@ export class Dispatcher {
 
   admitQuery(): void {
     this.#refuseWhenClosing();
-    const waitMs = this.#expectedWaitMs();
+    const waitMs = this.#queries.depth * this.#pace.milliseconds;
     const most = this.#options.queryWaitMsMax ?? Number.POSITIVE_INFINITY;
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
     // What one task holds waits for one task, however slow the last ones were.
     const tooLong = waitMs > most && this.#queryWorkersFallBehind();
     this.#queries.admit('searches', retryAfterS, tooLong);
-  }
-
-  /** By how long queries took lately, and how many workers share them. */
-  #expectedWaitMs(): number {
-    const helping = [...this.#slots].filter(({ role }) => role === 'query' || this.#queryWorkersFallBehind());
-    return (this.#queries.depth * this.#queryMs) / Math.max(1, helping.length);
   }
 
   admitIngest(): void {
@@ -136,9 +131,10 @@ export class Dispatcher {
     const boundsOf = (kind: string) => this.#options.bounds[kind as JobKind];
     for (const slot of this.#slots) {
       if (this.#busy.has(slot)) continue;
-      const helps = slot.role === 'query' || this.#queryWorkersFallBehind();
       let queue = this.#queries;
-      let pieces = helps ? queue.pull(boundsOf) : [];
+      let pieces: Piece<number>[] = [];
+      if (slot.role === 'query' || !this.#hasQueryWorkers()) pieces = queue.pull(boundsOf);
+      else if (this.#queryWorkersFallBehind()) pieces = queue.pull(oneOf(boundsOf));
       if (pieces.length === 0 && slot.role === 'ingest' && !this.#ingestMakesRoom()) {
         queue = this.#ingest;
         pieces = queue.pull(boundsOf);
@@ -154,11 +150,14 @@ export class Dispatcher {
 
   /**
    * An ingest worker runs at a low priority: a query that it takes may wait for everything else on the machine. It helps
-   * only when more queries wait than the next task of a query worker takes, or when there is no such worker.
+   * only when more queries wait than the next task of a query worker takes, and with one at a time.
    */
   #queryWorkersFallBehind(): boolean {
-    if (![...this.#slots].some(({ role }) => role === 'query')) return true;
-    return this.#queries.depth > this.#options.bounds.query_texts.entries;
+    return !this.#hasQueryWorkers() || this.#queries.depth > this.#options.bounds.query_texts.entries;
+  }
+
+  #hasQueryWorkers(): boolean {
+    return [...this.#slots].some(({ role }) => role === 'query');
   }
 
   /**
@@ -175,14 +174,13 @@ export class Dispatcher {
 
   async #serve(slot: Slot, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {
     const started = performance.now();
+    const ended = queue === this.#queries ? this.#pace.begin(started) : undefined;
     try {
       await this.#perform(slot, pieces);
       this.#tell(pieces, started);
-      if (queue === this.#queries) {
-        const each = (performance.now() - started) / pieces.length;
-        this.#queryMs += (each - this.#queryMs) / 16;
-      }
+      ended?.(performance.now(), pieces.length);
     } catch (error) {
+      ended?.(performance.now(), 0);
       this.#counters.workerFailures += 1;
       this.#options.log({
         event: 'encode_failed',
@@ -296,6 +294,10 @@ export class Dispatcher {
     while (this.#busy.size > 0) await Promise.race(this.#busy.values());
     await Promise.all(this.#options.slots.map((slot) => slot.close()));
   }
+}
+
+function oneOf(boundsOf: (kind: string) => PullBounds): (kind: string) => PullBounds {
+  return (kind) => ({ ...boundsOf(kind), entries: 1 });
 }
 
 /** Bounds of a task never go over what its shared memory holds. */

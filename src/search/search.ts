@@ -91,6 +91,14 @@ export class Search {
   }
 
   /**
+   * Refuses what would be refused when it runs, while that costs nearly nothing: nobody has been asked to verify a payment yet.
+   * @throws family_not_applicable, family_unavailable, overloaded
+   */
+  admit(input: SearchInput): void {
+    admitted(this.#encoders.current, input);
+  }
+
+  /**
    * Searches what is searchable now: whole Items only, from one snapshot. `signal` gives the search up.
    * @throws family_not_applicable, family_unavailable, image_unreadable, overloaded
    */
@@ -118,8 +126,7 @@ export class Search {
     started: number,
   ): Promise<SearchResult | undefined> {
     const encoder = formers.length === 0 ? this.#encoders.current : await this.#encoders.searching(formers);
-    const lists = planLists(input, encoder.fusion, encoder.families);
-    if (lists.some((list) => !list.startsWith('raw'))) encoder.admitQuery();
+    const lists = admitted(encoder, input);
     if (!searchable) {
       // An unreadable picture is refused before an empty index is reported.
       if (input.image) await this.#extractor.decodePicture(input.image);
@@ -230,6 +237,13 @@ export class Search {
     const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
     return { hits, timing, scans, unproved, segments: snapshot.counts().segments, depth };
   }
+}
+
+/** The lists of a search, once the encoder would take its query. */
+function admitted(encoder: QueryEncoder, input: SearchInput): ListName[] {
+  const lists = planLists(input, encoder.fusion, encoder.families);
+  if (lists.some((list) => !list.startsWith('raw'))) encoder.admitQuery();
+  return lists;
 }
 
 function isSame(a: readonly FormerSpace[], b: readonly FormerSpace[]): boolean {

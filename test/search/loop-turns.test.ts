@@ -21,3 +21,21 @@ t.test('each piece of work has a turn of the event loop of its own, in order', a
   await work('d');
   t.equal(seen.at(-1), 'd', 'and later the first one waits for nothing again');
 });
+
+t.test('a turn whose other work takes long has more of them, for as long as that', async (t) => {
+  let clock = 0;
+  const turns = new LoopTurns(() => clock);
+  const seen: string[] = [];
+  const work = async (name: string) => {
+    await turns.take();
+    seen.push(name);
+  };
+  const all = Promise.all(Array.from({ length: 7 }, (_, index) => work(`${index}`)));
+  for (let turn = 1; turn <= 3; turn++) {
+    clock += 12;
+    await new Promise<void>((resume) => setImmediate(resume));
+    seen.push('|');
+  }
+  await all;
+  t.equal(seen.join(''), '0123|456||');
+});

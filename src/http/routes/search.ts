@@ -53,6 +53,7 @@ export function searchRoute(services: Services): Route {
     handle: (exchange) =>
       paid(services, exchange, { quote: quote(), priceFixed: true, kind: 'search' }, async (tenant) => {
         const { input, identity, warnings } = await readSearch(exchange, services.limits.searchBodyBytesMax);
+        services.search.admit(input);
         return {
           identity: { kind: 'json', value: identity },
           warnings,
