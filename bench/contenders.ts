@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type BenchServer, startScript, startServer } from './agent.ts';
 import type { LoadRequest, Order } from './load/order.ts';
+import { untilIdle } from './load/process-tree.ts';
 import { BenchPayer, type Offer } from './pay/payer.ts';
 
 /** The servers that do the whole job, with the same payments in front of the same facilitator. */
@@ -78,6 +79,7 @@ export async function startContest(): Promise<Contest> {
     const server = await startScript(ASSEMBLED, { ...common, MODEL: model, TOKEN: 'bench' });
     contenders.push(new Contender('assembled', server));
   }
+  await Promise.all(contenders.map(({ server }) => untilIdle(server.pid)));
   return {
     contenders,
     verifyTakes: (milliseconds) => void facilitator.send(milliseconds),

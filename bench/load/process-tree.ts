@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** What a process and all that it started use, as Linux counts it. */
 export interface Usage {
@@ -25,6 +26,22 @@ export function usageOf(pid: number): Usage {
     openFiles: sum('openFiles'),
     processes: all.length,
   };
+}
+
+const LOOK_EVERY_MS = 250;
+const IDLE_SHARE = 0.1;
+const IDLE_AFTER_MS_MAX = 20_000;
+
+/** Resolves when a server has done what it does after its start, such as starting its readers: less than a tenth of a core. */
+export async function untilIdle(pid: number): Promise<void> {
+  const most = performance.now() + IDLE_AFTER_MS_MAX;
+  let before = usageOf(pid).cpuSeconds;
+  while (performance.now() < most) {
+    await pause(LOOK_EVERY_MS);
+    const now = usageOf(pid).cpuSeconds;
+    if ((now - before) * 1000 < IDLE_SHARE * LOOK_EVERY_MS) return;
+    before = now;
+  }
 }
 
 function treeOf(pid: number): number[] {
