@@ -36,6 +36,11 @@ export interface EncoderCounters {
 /** How long after a query the next one is expected. */
 const SEARCHING_MS = 1_000;
 
+/** So many queries wait for the query workers, whatever else is idle or slow: some tens of milliseconds on a processor. */
+const QUERIES_WAITING_ANYWAY = 8;
+/** With more of them waiting the ingest workers help. */
+const QUERIES_NOT_HELPED = 2;
+
 /** Once with others, whose fault a failure may have been, and twice alone. */
 const ATTEMPTS_MAX = 3;
 
@@ -86,8 +91,8 @@ export class Dispatcher {
     const waitMs = this.#queries.depth * this.#pace.milliseconds;
     const most = this.#options.queryWaitMsMax ?? Number.POSITIVE_INFINITY;
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
-    // What one task holds waits for one task, however slow the last ones were.
-    const tooLong = waitMs > most && this.#queryWorkersFallBehind();
+    // A few may wait however slow the last ones were.
+    const tooLong = waitMs > most && this.#queries.depth > QUERIES_WAITING_ANYWAY;
     this.#queries.admit('searches', retryAfterS, tooLong);
   }
 
@@ -150,10 +155,10 @@ export class Dispatcher {
 
   /**
    * An ingest worker runs at a low priority: a query that it takes may wait for everything else on the machine. It helps
-   * only when more queries wait than the next task of a query worker takes, and with one at a time.
+   * only when more queries wait than a query worker is given time for, and with one at a time.
    */
   #queryWorkersFallBehind(): boolean {
-    return !this.#hasQueryWorkers() || this.#queries.depth > this.#options.bounds.query_texts.entries;
+    return !this.#hasQueryWorkers() || this.#queries.depth > QUERIES_NOT_HELPED;
   }
 
   #hasQueryWorkers(): boolean {

@@ -187,7 +187,7 @@ export const SETTINGS = {
   ),
   QUERY_WAIT_MS_MAX: setting(
     integer(0, 3_600_000),
-    '150',
+    '250',
     'A query that would wait longer for an encoder, as far as can be told, is refused at once; 0: however long.',
   ),
   INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Uploads that may wait; more are refused.'),

@@ -115,7 +115,7 @@ t.test('while there are searches, an ingest leaves a worker idle for each of the
   t.equal(new Int32Array(labels)[MOST], 1);
 });
 
-t.test('a query that would wait too long is refused at once, but never what one task holds', async (t) => {
+t.test('a query that would wait too long is refused at once, but never a few', async (t) => {
   // Before anything was measured a query is taken to need ten milliseconds: so long for ten of them.
   const opened = dispatcher(['query'], undefined, 1000, 100);
   const outcomes = Array.from({ length: 40 }, (_, index) =>
