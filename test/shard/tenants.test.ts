@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Shard } from '../../src/shard/shard.ts';
@@ -230,3 +230,25 @@ t.test('indexes that nobody uses are closed, those in use are not, and all are o
   });
   t.equal(await tenants.use('ws_a', {}, (shard) => shard.item('a')?.id), 'a');
 });
+
+t.test(
+  'indexes give back what they needed, open or closed',
+  { skip: !existsSync('/proc/self/status') && 'memory is read from /proc' },
+  async (t) => {
+    const own = () =>
+      Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
+    const tenants = open(t.testdir(), 64);
+    t.teardown(() => tenants.close());
+    await tenants.use('ws_first', { create: true }, fill);
+    const before = own();
+    // LMDB asks for 3 MiB for each of them, of which it uses a few pages.
+    for (let index = 0; index < 60; index++) {
+      await tenants.use(`ws_${index}`, { create: true }, fill);
+      await tenants.dispose(`ws_${index}`);
+      await tenants.use(`ws_again_${index}`, { create: true }, fill);
+    }
+    t.equal(tenants.openCount, 61);
+    const grown = own() - before;
+    t.ok(grown < 100, `${grown.toFixed(0)} MiB more than with one index`);
+  },
+);
