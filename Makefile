@@ -148,8 +148,8 @@ bench-workspaces: setup ## 10,000 workspaces: memory, start, sweep, noisy neighb
 bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express with @x402/express
 	@node bench/pay.ts
 
-crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7
-	@KILLS=$(KILLS) SEED=$(SEED) node test/payment/crash/main.ts
+crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7 CRASH_SECONDS=1800
+	@KILLS=$(KILLS) SEED=$(SEED) CRASH_SECONDS=$(CRASH_SECONDS) node test/payment/crash/main.ts
 
 docs: setup ## Write docs/configuration.md anew from the settings
 	@node src/main/cli.ts settings > docs/configuration.md

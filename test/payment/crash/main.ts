@@ -1,6 +1,8 @@
 import { runCrashes } from './crash-run.ts';
 
-/** `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. */
+/**
+ * `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. CRASH_SECONDS: no kill begins later.
+ */
 
 const kills = Number(process.env.KILLS || 1000);
 const seed = Number(process.env.SEED || Date.now() % 2 ** 31);
@@ -12,6 +14,7 @@ const report = await runCrashes({
   seed,
   kills,
   clients: 4,
+  ...(process.env.CRASH_SECONDS && { secondsMax: Number(process.env.CRASH_SECONDS) }),
   onKill: (kill, moment) => {
     if (kill % 10 === 0 || kill === kills) console.log(`  ${kill} of ${kills} kills, the last at ${moment}`);
   },
