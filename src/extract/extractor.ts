@@ -70,7 +70,7 @@ export interface ExtractorOptions {
   /** Languages whose writing is recognised in scans (ISO 639-2); empty: none. */
   readonly languages?: readonly string[];
   /** Files that are read at the same time. */
-  readonly extractChildren?: number;
+  readonly readers?: number;
   readonly log: (event: object) => void;
 }
 
@@ -78,7 +78,7 @@ const QUERIES_WAITING_MAX = 64;
 const OPENINGS_WAITING_MAX = 64;
 const PREVIEWS_WAITING_MAX = 64;
 /** Two, of which one Tenant takes one at most: a file made to last holds up its own Tenant alone. */
-const OPENERS = 2;
+const OPENERS_MIN = 2;
 const EXTRACTIONS_WAITING_MAX = 1024;
 /** Ingest gives way to queries: as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
@@ -106,7 +106,7 @@ class ChildExtractor implements Extractor {
   readonly #mediaExtractions: Lane;
 
   constructor(options: ExtractorOptions) {
-    const { pictureSpec, limits, scratchFolder, languages = [], extractChildren = 1, log } = options;
+    const { pictureSpec, limits, scratchFolder, languages = [], readers = 1, log } = options;
     const missing = missingLanguages(languages);
     if (missing.length > 0)
       throw new Error(
@@ -130,9 +130,11 @@ class ChildExtractor implements Extractor {
     };
     this.#queriesFor = (spec, index) => lane(`query-${index}`, 'reader', 0, QUERIES_WAITING_MAX, spec);
     this.#queries = lane('query', 'reader', 0, QUERIES_WAITING_MAX);
-    const openers = Array.from({ length: OPENERS }, (_, index) => lane(`open-${index}`, 'reader', 0));
+    const openers = Array.from({ length: Math.max(OPENERS_MIN, readers) }, (_, index) =>
+      lane(`open-${index}`, 'reader', 0),
+    );
     this.#openings = new FairLanes(openers, OPENINGS_WAITING_MAX);
-    this.#extractions = Array.from({ length: extractChildren }, (_, index) =>
+    this.#extractions = Array.from({ length: readers }, (_, index) =>
       lane(`extract-${index}`, 'reader', INGEST_NICENESS),
     );
     this.#previews = lane('preview', 'reader', INGEST_NICENESS, PREVIEWS_WAITING_MAX);
@@ -319,10 +321,13 @@ class ChildExtractor implements Extractor {
     return { queries: this.#queries.depth, opening, extracting };
   }
 
-  /** One after the other: a start is all work, and the server has other things to do at its own start. */
+  /**
+   * One after the other: a start is all work, and the server has other things to do at its own start. Further readers start when
+   * the first ones are busy.
+   */
   async #warm(): Promise<void> {
-    const [first, ...others] = this.#openings.lanes;
-    for (const lane of [first!, this.#queries, ...this.#extractions, ...others]) await lane.warm();
+    const [first, second] = this.#openings.lanes;
+    for (const lane of [first!, this.#queries, this.#extractions[0]!, second!]) await lane.warm();
   }
 
   async close(): Promise<void> {

@@ -10,20 +10,23 @@ interface Waiting {
 }
 
 /**
- * Several lanes, of which one owner holds one at most: a file that is made to last holds up its owner's other files, and
+ * Several lanes, of which one owner holds all but one at most: files that are made to last hold up their owner's other files, and
  * nobody else's as long as a lane is left.
  */
 export class FairLanes {
   readonly lanes: readonly Lane[];
   readonly #waitingMax: number;
   readonly #free: Lane[];
-  readonly #owners = new Set<string>();
+  /** Lanes that each owner holds. */
+  readonly #held = new Map<string, number>();
+  readonly #heldMax: number;
   #waiting: Waiting[] = [];
   #closed = false;
 
   constructor(lanes: readonly Lane[], waitingMax: number) {
     this.lanes = lanes;
     this.#free = [...lanes];
+    this.#heldMax = Math.max(1, lanes.length - 1);
     this.#waitingMax = waitingMax;
   }
 
@@ -41,8 +44,9 @@ export class FairLanes {
     try {
       return await lane.run(task);
     } finally {
-      this.#owners.delete(owner);
-      this.#free.push(lane);
+      this.#hold(owner, -1);
+      // First again: a lane whose child has started goes before one that never was needed.
+      this.#free.unshift(lane);
       this.#next();
     }
   }
@@ -71,11 +75,17 @@ export class FairLanes {
   #next(): void {
     for (const waiting of [...this.#waiting]) {
       if (this.#free.length === 0) return;
-      if (this.#owners.has(waiting.owner)) continue;
+      if ((this.#held.get(waiting.owner) ?? 0) >= this.#heldMax) continue;
       this.#waiting = this.#waiting.filter((other) => other !== waiting);
-      this.#owners.add(waiting.owner);
+      this.#hold(waiting.owner, 1);
       waiting.start(this.#free.shift()!);
     }
+  }
+
+  #hold(owner: string, more: 1 | -1): void {
+    const held = (this.#held.get(owner) ?? 0) + more;
+    if (held > 0) this.#held.set(owner, held);
+    else this.#held.delete(owner);
   }
 }
 

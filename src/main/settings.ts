@@ -180,6 +180,11 @@ export const SETTINGS = {
     '0',
     'Encoder threads for uploads, at a lower priority. 0: one for each processor; one where a GPU serves.',
   ),
+  READERS: setting(
+    integer(0, 64),
+    '0',
+    'Files that are read at the same time, each in a process of its own. 0: half as many as there are processors, at most eight.',
+  ),
   QUERY_QUEUE_MAX: setting(
     integer(1, 1_000_000),
     '256',

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock, toTimestamp } from '../domain/clock.ts';
@@ -76,6 +77,8 @@ const DAY_MS = 86_400_000;
 /** Small JSON bodies: a workspace's creation or extension. */
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 
+const READERS_MAX = 8;
+
 /** Small files wait for the disk and for their reader about as long as for the encoder; each job holds a whole document. */
 const INGEST_JOBS_MAX = 8;
 
@@ -122,6 +125,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     limits,
     scratchFolder: join(data, 'scratch'),
     languages: settings.OCR_LANGUAGES,
+    readers: settings.READERS || automaticReaders(),
     log: event,
   });
   const listening = await openListening({
@@ -322,6 +326,11 @@ export async function wire(options: WireOptions): Promise<Parts> {
       await store.close();
     },
   };
+}
+
+/** The other half of the processors is for the encoders. */
+function automaticReaders(): number {
+  return Math.min(READERS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
 /** What stays of a workspace outside its folder and its record; said in its receipt. */
