@@ -7,7 +7,7 @@ import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
 import { tarGzOf, tarOf, zipOf } from './archives.ts';
 
 /** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 15);
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 60);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 interface Seed {
   readonly name: string;
