@@ -3,7 +3,7 @@ use napi::{Error, Result};
 use napi_derive::napi;
 
 /// Limits the receive buffer of every connection that this process accepts on a port from now on, to about twice `bytes`.
-/// Returns how many listening sockets there were; none on systems other than Linux.
+/// Returns how many listening sockets there were; none where there is no /proc to find them in.
 #[napi(catch_unwind)]
 pub fn limit_receive_buffers(port: u16, bytes: i32) -> Result<u32> {
     listening::limit_receive_buffers(port, bytes)
