@@ -239,6 +239,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
   const backup = new LiveBackup({ data, store, tenants, spaces: encoder.spaces, clock, log: event });
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   let draining = false;
+  let closed = false;
   const services: Services = {
     baseUrl,
     prices: {
@@ -304,6 +305,8 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     sweep: async () => {
       await workspaces.sweep().catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
+      // The first part may have taken until after the end: what is read next is closed by then.
+      if (closed) return;
       await payerIndex.sweep();
       await tenants
         .closeIdle(SHARD_IDLE_MS)
@@ -314,6 +317,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       draining = true;
     },
     close: async () => {
+      closed = true;
       await reencoding.close();
       await ingest.close();
       await gate.close();
