@@ -6,13 +6,16 @@ use std::path::Path;
 
 /// Holds the lock while it lives.
 #[derive(Debug)]
-pub struct FolderLock(#[allow(dead_code, reason = "the open file is the lock")] File);
+pub struct FolderLock {
+    /// The open file is the lock.
+    _file: File,
+}
 
 /// Takes the lock of a folder; `None` when another process has it. The folder must exist.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(FolderLock(file))),
+        Ok(()) => Ok(Some(FolderLock { _file: file })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }

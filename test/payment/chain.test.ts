@@ -77,8 +77,7 @@ t.test(
       const headers = { Prefer: 'wait=60' };
       const response = await payV1(legacy, server.url + path, { method, body, headers });
       paid(response, `v1 ${method} ${path}`);
-      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-      return (await response.json()) as any;
+      return (await response.json()) as { id: string; item: { id: string } };
     };
     const { item } = await v1('POST', '/agent/v1/ingest', 'Gulls nest on cliffs.');
     await v1('POST', '/agent/v1/search', '{"query":"where do gulls live?"}');
