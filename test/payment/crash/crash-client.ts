@@ -19,8 +19,8 @@ export interface Going {
   readonly stopped: boolean;
 }
 
-/** What a client does next; an upload takes longer than most servers live here, so there are few. */
-const KINDS = ['search', 'search', 'workspace', 'workspace', 'workspace', 'ingest'] as const;
+/** What a client does next, beside extending the workspace that it has. */
+const KINDS = ['search', 'search', 'workspace', 'workspace', 'workspace'] as const;
 const MINUTE = 500n;
 const PRICES = { ingest: 30_000n, search: 6000n, workspace: 10_000n + 60n * MINUTE, extend: 10n * MINUTE };
 const PAUSE_MS = 20;
@@ -42,12 +42,15 @@ export class CrashClient {
   readonly #random: Random;
   readonly #going: Going;
   readonly #onAnswer: () => void;
+  readonly #uploads: boolean;
   #workspace: string | undefined;
   #serial = 0;
 
-  constructor(random: Random, going: Going, onAnswer: () => void) {
+  /** `uploads`: it also pays for uploads, which outlast most lives of the server: for as long it buys nothing else. */
+  constructor(random: Random, going: Going, uploads: boolean, onAnswer: () => void) {
     this.#random = random;
     this.#going = going;
+    this.#uploads = uploads;
     this.#onAnswer = onAnswer;
   }
 
@@ -55,7 +58,11 @@ export class CrashClient {
   async run(): Promise<void> {
     await this.#buy('workspace');
     while (!this.#going.stopped) {
-      const kinds = [...KINDS, ...(this.#workspace ? ['extend', 'extend'] : [])];
+      const kinds = [
+        ...KINDS,
+        ...(this.#uploads ? ['ingest'] : []),
+        ...(this.#workspace ? ['extend', 'extend'] : []),
+      ];
       await this.#buy(this.#random.pick(kinds) as Purchase['kind']);
     }
   }

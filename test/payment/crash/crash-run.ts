@@ -34,6 +34,8 @@ export interface CrashReport {
   /** Payments found half-way after the kills, by the state of their record. */
   readonly halfWay: Readonly<Record<string, number>>;
   readonly purchases: number;
+  /** Purchases that were answered, by what was bought. */
+  readonly answered: Readonly<Record<string, number>>;
   readonly charges: number;
   readonly faults: readonly string[];
 }
@@ -50,8 +52,8 @@ export interface CrashOptions {
 const ROOT = resolve(import.meta.dirname, '../../..');
 const OCCURRENCES_MAX = 6;
 const RUNNING_MS_MAX = 600;
-/** Long enough for an upload. */
-const LONG_RUNNING_MS_MAX = 2500;
+/** Long enough for an upload, with the start of the process that reads it. */
+const LONG_RUNNING_MS_MAX = 5000;
 const STARTING_MS_MAX = 400;
 /** A boundary that isn't reached by then: the kill comes anyway. */
 const MOMENT_DEADLINE_MS = 1000;
@@ -90,7 +92,7 @@ export async function runCrashes({
   };
   const buyers = Array.from(
     { length: clients },
-    () => new CrashClient(random.fork(), going, () => reached('answered')),
+    (_, index) => new CrashClient(random.fork(), going, index === 0, () => reached('answered')),
   );
   const purchases = () => buyers.flatMap((buyer) => buyer.purchases);
   const faults: string[] = [];
@@ -151,7 +153,9 @@ export async function runCrashes({
     if (faults.length === 0) rmSync(folder, { recursive: true, force: true });
   }
   const charges = ledger.transfers.size;
-  return { seed, kills, moments, halfWay, purchases: purchases().length, charges, faults };
+  const answered: Record<string, number> = {};
+  for (const { kind, answer } of purchases()) if (answer) answered[kind] = (answered[kind] ?? 0) + 1;
+  return { seed, kills, moments, halfWay, purchases: purchases().length, answered, charges, faults };
 }
 
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
