@@ -47,10 +47,11 @@ pub fn search(
         )));
     }
     check_finite(query)?;
-    let mut ranking = Ranking { exact: true, ..Ranking::default() };
-    let Some(family) = store.space_family(txn, space)? else { return Ok(ranking) };
+    let Some(family) = store.space_family(txn, space)? else {
+        return Ok(Ranking { exact: true, ..Ranking::default() });
+    };
     if want.k == 0 {
-        return Ok(ranking);
+        return Ok(Ranking { exact: true, ..Ranking::default() });
     }
     let mut blocks = vec![];
     for entry in store.blocks_of(txn, family)? {
@@ -59,75 +60,122 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    let candidates = scan(store, txn, kernel, space, &blocks, query, want, &mut ranking)?;
-    rescore(store, txn, kernel, &mut blocks, query, want, candidates, &mut ranking)?;
-    Ok(ranking)
+    Scan { store, txn, kernel, space, query, want }.best(blocks)
 }
 
-#[allow(clippy::too_many_arguments, reason = "one step of a search, split off to fit a screen")]
-fn scan(
-    store: &Store,
-    txn: &RoTxn<'_>,
+/// One search of a space, and what its steps share.
+struct Scan<'a, 't> {
+    store: &'a Store,
+    txn: &'t RoTxn<'a>,
     kernel: &'static Kernel,
-    space: &SpaceSpec,
-    blocks: &[Block<'_>],
-    query: &[f32],
-    want: &Want,
-    ranking: &mut Ranking,
-) -> Result<Vec<Candidate>> {
-    let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
-    let graph = if want.exact || rows < store.methods.graph_rows_min {
-        None
-    } else {
-        near(store, txn, space, blocks, query, want)
-    };
-    let with_bits = !want.exact && store.methods.bits_serve(rows, want.k) && bits::fit(query.len());
-    let mut sieve = if with_bits {
-        Sieve::with_bits(kernel, query, want, store.methods.bits_deviations)
-    } else {
-        Sieve::new(kernel, query, want)
-    };
-    for (index, block) in blocks.iter().enumerate() {
-        let dead = store.dead(txn, block.key)?;
-        let mut sifted = Sifted { index: index as u32, codes: block.codes, dead, first: 0 };
-        if let Some((near, last)) = &graph {
-            by_graph(&mut sieve, &sifted, near);
-            sifted.first = last.saturating_add(1);
-            if block.codes.header.last > *last {
-                sieve.by_codes(&sifted)?;
-            }
-            (ranking.exact, ranking.method) = (false, Method::Graph);
-            continue;
-        }
-        match if with_bits { bits_of(store, txn, block)? } else { None } {
-            Some(bits) => {
-                sieve.by_bits(&sifted, &bits)?;
-                (ranking.exact, ranking.method) = (false, Method::Bits);
-            }
-            None => sieve.by_codes(&sifted)?,
-        }
-    }
-    ranking.scanned += rows as u64;
-    Ok(sieve.into_candidates())
+    space: &'a SpaceSpec,
+    query: &'a [f32],
+    want: &'a Want,
 }
 
-/// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph that
-/// holds all that this reader sees.
-fn near(
-    store: &Store,
-    txn: &RoTxn<'_>,
-    space: &SpaceSpec,
-    blocks: &[Block<'_>],
-    query: &[f32],
-    want: &Want,
-) -> Option<(Vec<u32>, u32)> {
-    let graph = store.graph(blocks.first()?.key.family)?;
-    if !graph.is_remembered(store, txn, space) {
-        return None;
+impl<'t> Scan<'_, 't> {
+    fn best(&self, mut blocks: Vec<Block<'t>>) -> Result<Ranking> {
+        let mut ranking = Ranking { exact: true, ..Ranking::default() };
+        let candidates = self.candidates(&blocks, &mut ranking)?;
+        self.rescore(&mut blocks, candidates, &mut ranking)?;
+        Ok(ranking)
     }
-    let mut near = graph.search(query, want.k)?;
-    near.sort_unstable();
-    Some((near, graph.record.last))
+
+    /// Rows that may be among the best, likeliest first; says in `ranking` by what method and whether that is proved.
+    fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
+        let Self { store, txn, kernel, query, want, .. } = *self;
+        let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
+        let graph = if want.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
+        let with_bits = !want.exact && store.methods.bits_serve(rows, want.k) && bits::fit(query.len());
+        let mut sieve = if with_bits {
+            Sieve::with_bits(kernel, query, want, store.methods.bits_deviations)
+        } else {
+            Sieve::new(kernel, query, want)
+        };
+        for (index, block) in blocks.iter().enumerate() {
+            let dead = store.dead(txn, block.key)?;
+            let mut sifted = Sifted { index: index as u32, codes: block.codes, dead, first: 0 };
+            if let Some((near, last)) = &graph {
+                by_graph(&mut sieve, &sifted, near);
+                sifted.first = last.saturating_add(1);
+                if block.codes.header.last > *last {
+                    sieve.by_codes(&sifted)?;
+                }
+                (ranking.exact, ranking.method) = (false, Method::Graph);
+                continue;
+            }
+            match if with_bits { self.bits_of(block)? } else { None } {
+                Some(bits) => {
+                    sieve.by_bits(&sifted, &bits)?;
+                    (ranking.exact, ranking.method) = (false, Method::Bits);
+                }
+                None => sieve.by_codes(&sifted)?,
+            }
+        }
+        ranking.scanned += rows as u64;
+        Ok(sieve.into_candidates())
+    }
+
+    /// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph
+    /// that holds all that this reader sees.
+    fn near(&self, blocks: &[Block<'_>]) -> Option<(Vec<u32>, u32)> {
+        let graph = self.store.graph(blocks.first()?.key.family)?;
+        if !graph.is_remembered(self.store, self.txn, self.space) {
+            return None;
+        }
+        let mut near = graph.search(self.query, self.want.k)?;
+        near.sort_unstable();
+        Some((near, graph.record.last))
+    }
+
+    /// The bits of a block, where it has some by now.
+    fn bits_of(&self, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
+        let Some(value) = self.store.databases.bits.get(self.txn, &block.key.bytes())? else {
+            return Ok(None);
+        };
+        let view = BitsView::read(value)?;
+        block.checked.bits(value)?;
+        let (left, right) = (view.header, block.codes.header);
+        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+            return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
+        }
+        Ok(Some(view))
+    }
+
+    /// Ranks the candidates by their f32 scores until none of the rest can reach the k-th best.
+    fn rescore(&self, blocks: &mut [Block<'t>], candidates: Vec<Candidate>, ranking: &mut Ranking) -> Result<()> {
+        let mut top = Top::new(self.want.k);
+        for candidate in candidates {
+            if candidate.upper < top.threshold() {
+                break;
+            }
+            self.want.stop.check()?;
+            let block = &mut blocks[candidate.block as usize];
+            let row = candidate.row as usize;
+            let rows = match block.rows {
+                Some(rows) => rows,
+                None => *block.rows.insert(self.rows_of(block.key, &block.codes, &block.checked)?),
+            };
+            block.checked.row(row, || rows.verify_row(row))?;
+            let score = (self.kernel.dot_f32)(self.query, rows.row(row));
+            top.offer(Scored { score, segment: candidate.segment });
+            ranking.rescored += 1;
+        }
+        ranking.hits = top.into_ranking();
+        Ok(())
+    }
+
+    fn rows_of(&self, key: BlockKey, codes: &CodesView<'_>, checked: &Checked) -> Result<RowsView<'t>> {
+        let missing = || ShardError::corrupt("The vectors of a block are missing.");
+        let value = self.store.databases.rows.get(self.txn, &key.bytes())?.ok_or_else(missing)?;
+        let rows = RowsView::read(value)?;
+        checked.rows_header(value)?;
+        let (left, right) = (rows.header, codes.header);
+        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+            return Err(ShardError::corrupt("A block's codes and rows do not belong together."));
+        }
+        Ok(rows)
+    }
 }
 
 /// Looks at those rows of a block that a graph has found.
@@ -165,65 +213,4 @@ pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], w
         graph.probed(expected, found);
     }
     Ok((expected, found))
-}
-
-/// The bits of a block, where it has some by now.
-fn bits_of<'t>(store: &Store, txn: &'t RoTxn<'_>, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
-    let Some(value) = store.databases.bits.get(txn, &block.key.bytes())? else { return Ok(None) };
-    let view = BitsView::read(value)?;
-    block.checked.bits(value)?;
-    let (left, right) = (view.header, block.codes.header);
-    if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
-        return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
-    }
-    Ok(Some(view))
-}
-
-#[allow(clippy::too_many_arguments, reason = "one step of a search, split off to fit a screen")]
-fn rescore<'t>(
-    store: &Store,
-    txn: &'t RoTxn<'_>,
-    kernel: &Kernel,
-    blocks: &mut [Block<'t>],
-    query: &[f32],
-    want: &Want,
-    candidates: Vec<Candidate>,
-    ranking: &mut Ranking,
-) -> Result<()> {
-    let mut top = Top::new(want.k);
-    for candidate in candidates {
-        if candidate.upper < top.threshold() {
-            break;
-        }
-        want.stop.check()?;
-        let block = &mut blocks[candidate.block as usize];
-        let row = candidate.row as usize;
-        let rows = match block.rows {
-            Some(rows) => rows,
-            None => *block.rows.insert(rows_of(store, txn, block.key, &block.codes, &block.checked)?),
-        };
-        block.checked.row(row, || rows.verify_row(row))?;
-        top.offer(Scored { score: (kernel.dot_f32)(query, rows.row(row)), segment: candidate.segment });
-        ranking.rescored += 1;
-    }
-    ranking.hits = top.into_ranking();
-    Ok(())
-}
-
-fn rows_of<'t>(
-    store: &Store,
-    txn: &'t RoTxn<'_>,
-    key: BlockKey,
-    codes: &CodesView<'_>,
-    checked: &Checked,
-) -> Result<RowsView<'t>> {
-    let missing = || ShardError::corrupt("The vectors of a block are missing.");
-    let value = store.databases.rows.get(txn, &key.bytes())?.ok_or_else(missing)?;
-    let rows = RowsView::read(value)?;
-    checked.rows_header(value)?;
-    let (left, right) = (rows.header, codes.header);
-    if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
-        return Err(ShardError::corrupt("A block's codes and rows do not belong together."));
-    }
-    Ok(rows)
 }
