@@ -30,9 +30,9 @@ export async function wordResults(
   const folder = mkdtempSync(join(tmpdir(), 'farthing-words-'));
   const tenants = openTenants({ folder, spaces: [], openShardsMax: 64 });
   try {
-    const cut = await Promise.all(
-      corpus.abstracts.map(({ title, text }) => encoder.cutPassages({ title, blocks: [{ text }] })),
-    );
+    const cut: Cut[] = [];
+    for (const { title, text } of corpus.abstracts)
+      cut.push(await encoder.cutPassages({ title, blocks: [{ text }] }));
     const queries: Judged[][][] = corpus.claims.map(() => []);
     for (const size of sizes) {
       const parts: WordIndex[] = [];
