@@ -8,8 +8,9 @@ import { DIMENSIONS, dot, K, readF32, readF64, TRUTH, type VectorFiles } from '.
 /** One engine in a process of its own: node measure.ts ENGINE FILES(JSON); prints one line of JSON. */
 const [engine = '', files = '{}'] = process.argv.slice(2);
 const { rows: rowsFile, queries: queriesFile, truth: truthFile } = JSON.parse(files) as VectorFiles;
-/** Each query is asked so often: more where the whole takes less than this many searches. */
+/** Each query is asked again until there are so many searches, or the time is over. */
 const SEARCHES_MIN = 300;
+const SEARCHING_MS_MAX = 30_000;
 /** Scores of two engines differ in their last bits. */
 const TOLERANCE = 1e-5;
 
@@ -55,7 +56,9 @@ async function searchAll(filled: Filled): Promise<{ milliseconds: number[]; reca
     const found = await filled.search(queries.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS));
     good += goodHits(found, at, K);
   }
+  const ending = performance.now() + SEARCHING_MS_MAX;
   for (let search = 0; search < Math.max(asked, SEARCHES_MIN); search += 1) {
+    if (search >= asked && performance.now() > ending) break;
     const from = (search % asked) * DIMENSIONS;
     const query = queries.subarray(from, from + DIMENSIONS);
     const before = performance.now();
