@@ -124,8 +124,9 @@ export function readHtml(source: string): { title?: string; blocks: Block[] } {
       outline.paragraph(
         paragraph
           .replaceAll(HEADING_MARK, '')
-          .replace(/(?: \|)+ *$/gm, '')
-          .replace(/[ \t]+\n/g, '\n'),
+          // Tried at the start of a run alone: from each of its places it would be the square of a long one.
+          .replace(/(?<! \|)(?: \|)+ *$/gm, '')
+          .replace(/(?<![ \t])[ \t]+\n/g, '\n'),
       );
   }
   return outline.finish();

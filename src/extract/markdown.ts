@@ -1,7 +1,9 @@
 import type { Block } from '../domain/document.ts';
 import { Outline } from './outline.ts';
 
-const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
+const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+/** Marks that may close a heading's line; tried at the start of a run alone, as each pattern here that begins with one. */
+const ATX_END = /(?:^|(?<![ \t])[ \t]+)#+[ \t]*$/;
 const SETEXT = /^ {0,3}(=+|-{2,})[ \t]*$/;
 const FENCE = /^ {0,3}(```+|~~~+)/;
 
@@ -49,7 +51,7 @@ export function readMarkdown(source: string): { title?: string; blocks: Block[] 
     const heading = ATX.exec(line);
     if (heading) {
       flush();
-      outline.heading(heading[1]!.length, withoutMarks(heading[2] ?? ''));
+      outline.heading(heading[1]!.length, withoutMarks((heading[2] ?? '').replace(ATX_END, '')));
       continue;
     }
     const underline = SETEXT.exec(line)?.[1];
@@ -75,8 +77,7 @@ function frontMatter(source: string): { title?: string; body: string } {
 
 /** Drops what only serves the rendering: targets of links and pictures, emphasis, code marks, HTML tags, quote marks. */
 function withoutMarks(text: string): string {
-  return text
-    .replace(/<!--[\s\S]*?-->/g, '')
+  return withoutComments(text)
     .replace(
       /!?\[([^\]\n]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]+"[^"\n]{0,300}")?\)|\[[^\]\n]{0,200}\])/g,
       '$1',
@@ -85,6 +86,12 @@ function withoutMarks(text: string): string {
     .replace(/<\/?[a-zA-Z][^<>\n]{0,300}>/g, '')
     .replace(/(\*\*|__)(?=\S)([^*_\n]{1,500}?\S?)\1/g, '$2')
     .replace(/(?<![\p{L}\d*])\*(?=\S)([^*\n]{1,500}?)\*(?![\p{L}\d*])/gu, '$1')
-    .replace(/`+([^`\n]{1,500})`+/g, '$1')
+    .replace(/(?<!`)`+([^`\n]{1,500})`+/g, '$1')
     .replace(/^ {0,3}(?:> ?)+/gm, '');
+}
+
+/** Looked for up to the last end of one alone: each beginning that nothing ends would be sought to the end of the text. */
+function withoutComments(text: string): string {
+  const end = text.lastIndexOf('-->') + '-->'.length;
+  return text.slice(0, end).replace(/<!--[\s\S]*?-->/g, '') + text.slice(end);
 }

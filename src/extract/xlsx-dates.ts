@@ -59,7 +59,7 @@ function shapeOfCode(code: string): DateShape | undefined {
     .toLowerCase();
   // "General" and "Standard" are no dates, whatever letters they hold.
   if (/general|standard|[#0?]/.test(letters.replace(/s[.,]0+/g, 's'))) return undefined;
-  const hasDay = /[yd]/.test(letters) || /^[^hs]*m[^hs]*$/.test(letters);
   const hasTime = /[hs]/.test(letters);
+  const hasDay = /[yd]/.test(letters) || (!hasTime && letters.includes('m'));
   return hasDay ? (hasTime ? 'both' : 'date') : hasTime ? 'time' : undefined;
 }

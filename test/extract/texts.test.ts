@@ -1,9 +1,13 @@
 import t from 'tap';
 import { csvSeparator, readCsv } from '../../src/extract/csv.ts';
+import { readHtml } from '../../src/extract/html.ts';
+import { readMarkdown } from '../../src/extract/markdown.ts';
+import { pictureTypeOf } from '../../src/extract/picture.ts';
 import { readXml } from '../../src/extract/plain-xml.ts';
 import { recognise } from '../../src/extract/recognise.ts';
 import { reflow } from '../../src/extract/reflow.ts';
 import { readRtf } from '../../src/extract/rtf.ts';
+import { dateShapes } from '../../src/extract/xlsx-dates.ts';
 
 t.test('a table in text is told from prose, and each row carries the names of its columns', async (t) => {
   const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';
@@ -50,4 +54,31 @@ t.test('lines of a page know where they stand in its text, whatever hyphens brea
   t.ok(lines.every(({ at }) => at < text.length));
   t.equal(text.slice(lines[1]!.at, lines[1]!.at + 3), 'ken');
   t.equal(text.slice(lines.at(-1)!.at), 'Next');
+});
+
+t.test('no pattern takes more than linear time, whatever the bytes: none of these would end', async (t) => {
+  const many = 400_000;
+  t.equal(await pictureTypeOf(Buffer.from(`${'<!---->'.repeat(1_000)}x`)), undefined);
+  t.equal(await pictureTypeOf(Buffer.from('<!-- a --><!-- b -->\n<svg>')), 'image/svg+xml');
+  const code = '`'.repeat(many);
+  for (const [source, text] of [
+    [`words ${'<!--'.repeat(many)}`, `words ${'<!--'.repeat(many)}`],
+    ['a <!-- hidden --> b <!-- open', 'a  b <!-- open'],
+    [`x${code}`, `x${code}`],
+  ] as const)
+    t.ok(readMarkdown(source).blocks[0]!.text === text, source.slice(0, 20));
+  t.equal(readMarkdown(`#${' #'.repeat(many)}x\n\nwords`).blocks[0]!.text, 'words');
+  t.match(readMarkdown('# Title ##\n\n## Part # \n\nwords'), {
+    title: 'Title',
+    blocks: [{ heading: 'Part' }],
+  });
+  const spaces = ' '.repeat(many);
+  t.match(readHtml(`<pre>a${spaces}b</pre>`).blocks[0]!.text, /^a +b$/);
+  t.match(readHtml(`<table><tr>${'<td></td>'.repeat(150_000)}<td>x</td></tr></table>`).blocks[0]!.text, /x$/);
+  t.same(
+    dateShapes(
+      `<s><numFmts><numFmt numFmtId="170" formatCode="${'m'.repeat(many)}h"/></numFmts><cellXfs><xf numFmtId="170"/></cellXfs></s>`,
+    ),
+    ['time'],
+  );
 });
