@@ -1,4 +1,4 @@
-import type { PictureContent } from '../domain/document.ts';
+import type { PictureContent, PictureSpec } from '../domain/document.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Family } from '../domain/family.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type Timing,
 } from '../domain/search.ts';
 import type { ShownSegment } from '../domain/segment.ts';
-import type { EncoderTask } from '../encode/encoder.ts';
+import type { EncodeOptions, EncoderTask } from '../encode/encoder.ts';
 import type { Generations, QueryEncoder } from '../encode/generations.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
@@ -193,21 +193,25 @@ export class Search {
     signal: AbortSignal,
     onTask: (task: EncoderTask) => void,
   ): Promise<QueryVectors> {
+    const options = { tenant, signal, onTask };
     const needsWords = lists.includes('text_semantic') || lists.includes('visual_words');
-    const words =
-      input.query !== undefined && needsWords
-        ? encoder.encodeQuery(input.query, { tenant, signal, onTask })
-        : {};
-    const picture = input.image && (await this.#extractor.decodePicture(input.image));
-    const pictureSpaces =
-      picture && lists.includes('visual_picture')
-        ? await encoder.encodeQueryPicture(
-            picture.pixels,
-            { tenant, signal, onTask },
-            async (spec) => (await this.#extractor.decodePicture(input.image!, spec)).pixels,
-          )
-        : {};
-    return { spaces: await words, picture, pictureSpaces };
+    const [spaces, seen] = await Promise.all([
+      input.query !== undefined && needsWords ? encoder.encodeQuery(input.query, options) : {},
+      input.image && this.#encodePicture(encoder, input.image, lists, options),
+    ]);
+    return { spaces, pictureSpaces: {}, ...seen };
+  }
+
+  async #encodePicture(
+    encoder: QueryEncoder,
+    image: Uint8Array,
+    lists: readonly ListName[],
+    options: EncodeOptions,
+  ): Promise<Pick<QueryVectors, 'picture' | 'pictureSpaces'>> {
+    const picture = await this.#extractor.decodePicture(image);
+    if (!lists.includes('visual_picture')) return { picture, pictureSpaces: {} };
+    const again = async (spec: PictureSpec) => (await this.#extractor.decodePicture(image, spec)).pixels;
+    return { picture, pictureSpaces: await encoder.encodeQueryPicture(picture.pixels, options, again) };
   }
 
   async #scanAndFuse(

@@ -1,0 +1,39 @@
+import t from 'tap';
+import type { PictureContent } from '../../src/domain/document.ts';
+import type { Extractor } from '../../src/extract/extractor.ts';
+import { Search } from '../../src/search/search.ts';
+import { openTenants } from '../../src/shard/tenants.ts';
+import { openEmbedded } from '../encode/embedded.ts';
+import { itemOf, passage } from '../shard/fixtures.ts';
+import '../teardown-order.ts';
+
+t.test('a client that leaves while its picture is decoded ends its search alone', async (t) => {
+  const encoder = await openEmbedded();
+  t.teardown(() => encoder.close());
+  const tenants = openTenants({ folder: t.testdir(), spaces: encoder.spaces, openShardsMax: 4 });
+  t.teardown(() => tenants.close());
+  await tenants.use('ws_a', { create: true }, (shard) =>
+    shard.append(itemOf('a'), [passage('a', 'some words', { vectors: {} })]),
+  );
+  const client = new AbortController();
+  const picture = Promise.withResolvers<PictureContent>();
+  const decodePicture = () => {
+    client.abort();
+    return picture.promise;
+  };
+  const search = new Search({
+    tenants,
+    encoders: { current: encoder, searching: async () => encoder },
+    extractor: { decodePicture } as unknown as Extractor,
+  });
+  // The only worker for queries has something to do: the search's words wait, and are dropped when their turn comes.
+  const before = encoder.encodeQuery('what another asks', { tenant: 'ws_b' });
+  const input = { query: 'words', image: new Uint8Array(1), k: 3 };
+  const ended = t.rejects(search.run('ws_a', input, client.signal));
+  await before;
+  // A rejection that nobody holds would end the process in this turn.
+  await new Promise(setImmediate);
+  picture.reject(new Error('the child process was stopped'));
+  await ended;
+  t.equal(encoder.queueDepths().queries, 0);
+});
