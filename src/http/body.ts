@@ -57,6 +57,7 @@ export class RequestBody {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#resumeSource();
+    this.#wakeReader();
   }
 
   /** The pieces in order. @throws the failure when the client left before the end. */
@@ -97,8 +98,18 @@ export class RequestBody {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
+  /** Given up at once when it is destroyed: `Readable.from` would wait for the next piece, which a client may never send. */
   stream(): Readable {
-    return Readable.from(this.pieces(), { objectMode: false, highWaterMark: HIGH_WATER_BYTES });
+    const pieces = this.pieces();
+    return new Readable({
+      highWaterMark: HIGH_WATER_BYTES,
+      read() {
+        pieces.next().then(
+          ({ value }) => this.push(value ?? null),
+          (error: Error) => this.destroy(error),
+        );
+      },
+    });
   }
 
   #resumeSource(): void {

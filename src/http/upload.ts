@@ -75,13 +75,16 @@ async function receiveMultipart(
     },
   });
   const unknown: string[] = [];
-  let file: { name: string; written: Promise<{ bytes: number; sha256: string }> } | undefined;
+  let file:
+    | { name: string; stream: Readable; written: Promise<{ bytes: number; sha256: string }> }
+    | undefined;
   let surplus = false;
   let tooManyParts = false;
   parser.on('file', (field: string, stream: BusboyFileStream, name: string) => {
     if (field === FILE_FIELD && !file) {
-      file = { name: cleanName(name), written: writeFile(stream, path, limits) };
-      file.written.catch(() => stream.resume());
+      file = { name: cleanName(name), stream, written: writeFile(stream, path, limits) };
+      // The parser waits for the end of each part: of one that is read no further there is none.
+      file.written.catch((error: Error) => parser.destroy(error));
       return;
     }
     if (field === FILE_FIELD) surplus = true;
@@ -95,7 +98,16 @@ async function receiveMultipart(
   parser.on('partsLimit', () => {
     tooManyParts = true;
   });
-  await pipeline(exchange.body.stream(), parser);
+  // What cannot be written may be known after the parser's own end, when nobody listens any more.
+  parser.on('error', () => undefined);
+  try {
+    await pipeline(exchange.body.stream(), parser);
+  } catch (error) {
+    // Closed before its path is unlinked.
+    file?.stream.destroy(error as Error);
+    await file?.written.catch(() => undefined);
+    throw error;
+  }
   const written = await file?.written;
   if (tooManyParts) throw new FarthingError('request_malformed', `Send at most ${PARTS_MAX} parts.`);
   if (!file || !written) {
