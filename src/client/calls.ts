@@ -103,7 +103,7 @@ export class Calls {
         // With a settlement under way nobody knows yet; what is known to be uncharged pays for the next call.
         if (answer.status >= 500) authorizations.spent(authorization);
         else authorizations.giveBack(authorization);
-        throw problemError(answer.status, answer.headers, answer.body);
+        throw problemError(answer.status, answer.headers, answer.body, key);
       }
       required = await authorizations.required(answer.headers, answer.body);
       this.#quotes.set(kindOf(call), required);

@@ -52,8 +52,8 @@ export class FarthingError extends Error {
   }
 }
 
-/** A problem document as an error. */
-export function problemError(status: number, headers: Headers, body: unknown): FarthingError {
+/** A problem document as an error. @param key of the call: told where it is not known yet whether it was charged, to go on with */
+export function problemError(status: number, headers: Headers, body: unknown, key?: string): FarthingError {
   const { code, detail, request_id, type, title, charged, ...facts } = (body ?? {}) as Record<
     string,
     unknown
@@ -65,7 +65,7 @@ export function problemError(status: number, headers: Headers, body: unknown): F
   const seconds = Number(headers.get('Retry-After'));
   return new FarthingError(code as ErrorCode, detail, {
     status,
-    facts,
+    facts: charged === null && key !== undefined ? { ...facts, idempotency_key: key } : facts,
     requestId: typeof request_id === 'string' ? request_id : undefined,
     retryAfterS: seconds > 0 ? seconds : undefined,
   });

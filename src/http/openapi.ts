@@ -33,7 +33,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   422: 'Understood but impossible. Nothing is charged.',
   429: 'Too many requests; `Retry-After` says when to try again.',
   500: 'A fault of the server. Nothing is charged.',
-  503: 'Not now; `Retry-After` says when to try again. Nothing is charged.',
+  503: 'Not now; `Retry-After` says when to try again. Nothing is charged, unless by the settlement of `settlement_pending`.',
   507: 'The disk of the server is full. Nothing was stored or charged.',
 };
 

@@ -6,7 +6,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** Where an error code is explained: a page of the tree, so the address holds wherever the server runs. */
 const ERROR_TYPE_PREFIX = 'urn:farthing:error:';
 
-/** Any error as an RFC 9457 problem document. `charged` is always false here: failures take no money. */
+/** Any error as an RFC 9457 problem document. `charged`: failures take no money, but of a settlement without an outcome nobody knows yet. */
 export function problem(error: unknown, requestId: string): Answer {
   const { status, title, code, detail, retryAfterS, facts } = toFarthingError(error);
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store' };
@@ -25,7 +25,7 @@ export function problem(error: unknown, requestId: string): Answer {
       detail,
       ...facts,
       request_id: requestId,
-      charged: false,
+      charged: code === 'settlement_pending' ? null : false,
     },
   };
 }

@@ -41,7 +41,10 @@ export const ProblemSchema = Type.Object(
     ),
     detail: Type.String({ description: 'What was wrong and what to do.' }),
     request_id: Type.String(),
-    charged: Type.Boolean(),
+    charged: Type.Union(
+      [Type.Literal(false), Type.Null()],
+      described('False: nothing was charged. Null: not known yet, with `settlement_pending` alone.'),
+    ),
   },
   { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
 );
