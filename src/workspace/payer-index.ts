@@ -1,3 +1,4 @@
+import { FarthingError } from '../domain/error.ts';
 import type { Store } from '../state/store.ts';
 import { type PayerRow, PayerRows } from './payer-rows.ts';
 import type { RentedTime } from './rented-time.ts';
@@ -45,14 +46,20 @@ export class PayerIndex {
     return this.#requests.enter(tenant);
   }
 
-  /** Before anything is written for a payer: sees to it that it will be disposed of, even if no ingest comes to be paid. */
+  /**
+   * Before anything is written for a payer: sees to it that it will be disposed of, even if no ingest comes to be paid.
+   * @throws overloaded while the index is being disposed of: what is written now would go with it
+   */
   async ensure(tenant: string): Promise<void> {
-    if (!this.#rows.get(tenant)) await this.#rows.set(tenant, (row) => row ?? this.#fresh());
+    const row = this.#rows.get(tenant) ?? (await this.#rows.set(tenant, (now) => now ?? this.#fresh()));
+    if (row?.disposing)
+      throw new FarthingError('overloaded', 'Your index has just reached its end. Send the file again.', {
+        retryAfterS: 1,
+      });
   }
 
   /** A paid ingest: the index lives so many hours from now. */
   async touch(tenant: string): Promise<void> {
-    await this.#running.get(tenant);
     await this.#rows.set(tenant, (row) => (row?.disposing ? row : this.#fresh()));
   }
 
@@ -102,17 +109,17 @@ export class PayerIndex {
     return disposal;
   }
 
+  /** Requests that began in time end first: one of them may pay for more of the index's life, which then goes on. */
   async #disposeOnce(tenant: string): Promise<void> {
     const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#parts;
+    const ended = await this.#requests.ended(tenant, drainSecondsMax);
     const begun = await this.#rows.set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });
     if (!begun?.disposing) return;
-    await stopTenant(tenant);
-    const ended = await this.#requests.ended(tenant, drainSecondsMax);
     if (!ended) log({ event: 'disposal_without_waiting', tenant, waited_s: drainSecondsMax });
-    // A request that has ended just now may have left a job.
     await stopTenant(tenant);
     await tenants.dispose(tenant);
-    await this.#rows.set(tenant, () => undefined);
+    // What a request that outlived the disposal may leave has an end as well.
+    await this.#rows.set(tenant, () => (this.#requests.has(tenant) ? this.#fresh() : undefined));
     log({ event: 'payer_index_disposed', tenant });
   }
 }

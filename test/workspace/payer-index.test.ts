@@ -10,7 +10,10 @@ import '../teardown-order.ts';
 const PAYER = 'payer_0x00000000000000000000000000000000000000aa';
 const HOUR = 3_600_000;
 
-function open(t: { testdir(): string; teardown(work: () => Promise<void>): void }) {
+function open(
+  t: { testdir(): string; teardown(work: () => Promise<void>): void },
+  { drainSecondsMax = 60 } = {},
+) {
   const folder = t.testdir();
   const store = openStore(join(folder, 'state'));
   t.teardown(() => store.close());
@@ -21,6 +24,16 @@ function open(t: { testdir(): string; teardown(work: () => Promise<void>): void 
     if (fails) throw new Error('the disk is gone');
   });
   const stopped: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  let held = Promise.resolve();
+  const stopping = {
+    begun: begun.promise,
+    hold: () => {
+      const hold = Promise.withResolvers<void>();
+      held = hold.promise;
+      return hold.resolve;
+    },
+  };
   const events: object[] = [];
   const index = new PayerIndex({
     store,
@@ -28,9 +41,11 @@ function open(t: { testdir(): string; teardown(work: () => Promise<void>): void 
     tenants,
     stopTenant: async (tenant) => {
       stopped.push(tenant);
+      begun.resolve();
+      await held;
     },
     lifetimeHours: 24,
-    drainSecondsMax: 60,
+    drainSecondsMax,
     log: (event) => events.push(event),
   });
   return {
@@ -38,6 +53,7 @@ function open(t: { testdir(): string; teardown(work: () => Promise<void>): void 
     tenants,
     index,
     stopped,
+    stopping,
     events,
     fail: (value: boolean) => {
       fails = value;
@@ -90,13 +106,54 @@ t.test('a disposal waits for requests that began before it; later ones wait for 
   clock.advance(24 * HOUR);
   const sweep = index.sweep();
   const late = index.enter(PAYER);
-  while (stopped.length === 0) await new Promise(setImmediate);
+  await new Promise(setImmediate);
   t.ok(tenants.has(PAYER));
   leave();
   (await late)();
   await sweep;
   t.notOk(tenants.has(PAYER));
-  t.strictSame(stopped, [PAYER, PAYER]);
+  t.strictSame(stopped, [PAYER], 'what the requests left is stopped');
+});
+
+t.test('a request that began in time and pays while the disposal waits for it keeps the index', async (t) => {
+  const { clock, tenants, index, stopped, events } = open(t);
+  await index.touch(PAYER);
+  tenants.ingest(PAYER, 'a'.repeat(64));
+  const leave = await index.enter(PAYER);
+  clock.advance(24 * HOUR);
+  const sweep = index.sweep();
+  const late = index.enter(PAYER);
+  await index.ensure(PAYER);
+  tenants.ingest(PAYER, 'b'.repeat(64));
+  await index.touch(PAYER);
+  leave();
+  (await late)();
+  await sweep;
+  t.ok(tenants.has(PAYER));
+  t.equal(index.expiry(PAYER), '2026-11-23T09:00:00.000Z');
+  t.strictSame([stopped, events], [[], []]);
+});
+
+t.test('nothing is accepted while an index is disposed of; what outlives it has an end again', async (t) => {
+  const { clock, tenants, index, stopping, events } = open(t, { drainSecondsMax: 0.01 });
+  await index.touch(PAYER);
+  tenants.ingest(PAYER, 'a'.repeat(64));
+  const leave = await index.enter(PAYER);
+  clock.advance(24 * HOUR);
+  const goOn = stopping.hold();
+  const sweep = index.sweep();
+  await stopping.begun;
+  await t.rejects(index.ensure(PAYER), { code: 'overloaded', retryAfterS: 1 });
+  goOn();
+  await sweep;
+  t.match(events, [{ event: 'disposal_without_waiting' }, { event: 'payer_index_disposed' }]);
+  t.notOk(tenants.has(PAYER));
+  tenants.ingest(PAYER, 'b'.repeat(64));
+  leave();
+  clock.advance(24 * HOUR);
+  await index.sweep();
+  t.notOk(tenants.has(PAYER));
+  t.equal(index.expiry(PAYER), null);
 });
 
 t.test('a disposal that failed is gone on with, though the payer is not let in meanwhile', async (t) => {
