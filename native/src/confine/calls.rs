@@ -8,7 +8,8 @@ use seccompiler::{
 };
 
 /// Calls that no decoder needs. What they could do: talk to the network, run programs, touch other processes, change
-/// modes, owners and times of files (which Landlock does not cover), enter name spaces, reach rare kernel code.
+/// modes, owners and times of files (which Landlock does not cover), empty them (which it covers from Linux 6.2), enter name
+/// spaces, reach rare kernel code.
 fn forbidden_calls() -> Vec<i64> {
     let mut calls = vec![
         libc::SYS_socket,
@@ -36,6 +37,8 @@ fn forbidden_calls() -> Vec<i64> {
         libc::SYS_setpriority,
         libc::SYS_migrate_pages,
         libc::SYS_move_pages,
+        libc::SYS_truncate,
+        libc::SYS_ftruncate,
         libc::SYS_fchmod,
         libc::SYS_fchmodat,
         libc::SYS_fchown,

@@ -20,7 +20,18 @@ pub fn restrict(readable: &[String]) -> Protection {
     if restrict_this_thread(ruleset.as_raw_fd()) != 0 {
         return Protection::Unavailable(last_error("landlock_restrict_self"));
     }
-    others.map_or_else(Protection::Partial, |()| Protection::Enforced)
+    if let Err(reason) = others {
+        return Protection::Partial(reason);
+    }
+    if !refuses_truncation() {
+        return Protection::Partial("before Linux 6.2 it lets files be cut short; only seccomp refuses it".into());
+    }
+    Protection::Enforced
+}
+
+/// What the kernel lacks is left out silently otherwise (`BestEffort`).
+fn refuses_truncation() -> bool {
+    Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::Truncate).is_ok()
 }
 
 /// Everything that the kernel can forbid is forbidden, but reading files below `readable`.

@@ -44,6 +44,25 @@ fn a_confined_process_reads_one_folder_and_has_no_network_and_no_programs() {
 }
 
 #[test]
+fn the_filter_of_calls_alone_keeps_files_from_being_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, "words").unwrap();
+    let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let outcome = in_a_child(|| {
+        if calls::filter().is_err() {
+            return 77;
+        }
+        // SAFETY: the name outlives the call.
+        let refused = unsafe { libc::truncate(name.as_ptr(), 0) } != 0;
+        i32::from(!(refused && file.set_len(0).is_err()))
+    });
+    assert!(outcome == 0 || outcome == 77, "claim {outcome} does not hold");
+    assert!(outcome == 77 || std::fs::read(&path).unwrap() == b"words");
+}
+
+#[test]
 fn threads_that_ran_before_are_confined_too() {
     let outcome = in_a_child(|| {
         let (ask, asked) = std::sync::mpsc::channel::<()>();
