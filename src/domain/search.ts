@@ -60,18 +60,20 @@ export interface Hit {
   readonly explanation?: HitExplanation;
 }
 
-/** How a hit came to its score: `kind_confidence` × the sum of the lists' `scaled` × `share`, unless a near-identical picture decides. */
+/** How a hit came to its score: `kind_confidence` × the sum of `scaled` × `share` over the lists of its `kind`. */
 export interface HitExplanation {
   readonly lists: readonly {
     readonly list: ListName;
+    /** What the list is about; a page may be found by both, and the better kind counts. */
+    readonly kind: 'passages' | 'pictures';
     readonly family: Family;
     /** Place in the list, from 1. */
     readonly rank: number;
     /** As the list scores: cosine, BM25, or closeness of fingerprints. */
     readonly raw_score: number;
-    /** The raw score between the list's last and first place, 0..1. */
+    /** The raw score between the list's last and first place, 0..1; of a near-identical picture at least .9. */
     readonly scaled: number;
-    /** The list's share in its kind's score. */
+    /** The list's share in its kind's score; less of it once a near-identical picture was found. */
     readonly share: number;
     /** Calibrated probability of relevance that this list gives. */
     readonly confidence: number;

@@ -30,10 +30,12 @@ export interface FusedPlace {
   readonly explanation?: HitExplanation;
 }
 
-/** Share of the scale that likeness can reach where near-identical pictures are looked for. */
+/** Share of the scale that likeness can reach once a near-identical picture was found. */
 const LIKENESS_SHARE = 0.9;
 /** Share by which likeness orders near-identical pictures among themselves. */
 const LIKENESS_TIEBREAK = 0.01;
+/** Share that near-identical pictures have above those: how near they are. */
+const IDENTITY_SHARE = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
 
 type Kind = ScoredList['kind'];
 const KINDS: readonly Kind[] = ['passages', 'pictures'];
@@ -41,12 +43,15 @@ const KINDS: readonly Kind[] = ['passages', 'pictures'];
 /** What the lists of one kind say about a place. */
 interface Side {
   likeness: number;
-  identity: number;
+  /** How near it is to the picture that was sent; absent where it is not near-identical. */
+  identity?: number;
   confidence: number;
   best: number;
   segment: number;
   family: Family;
 }
+
+type Said = HitExplanation['lists'][number] & { readonly nearIdentical?: boolean };
 
 interface Candidate {
   /** Segments of the place that any list holds; the earliest of them. */
@@ -54,8 +59,8 @@ interface Candidate {
   first: number;
   /** A page may be found by its text and by its look: the better of both counts, never their sum. */
   readonly sides: Partial<Record<Kind, Side>>;
-  /** Only when it is asked for. */
-  readonly said: HitExplanation['lists'][number][];
+  /** Only when it is asked for; as the lists have it, before `weighed`. */
+  readonly said: Said[];
 }
 
 /**
@@ -78,14 +83,18 @@ export function fuse(
     for (const kind of KINDS)
       topConfidence[kind] = Math.max(topConfidence[kind], sides[kind]?.confidence ?? 0);
   }
-  const identical = lists.some((list) => list.nearIdentical);
+  const identical = lists.some((list) => list.nearIdentical && list.segments.length > 0);
   const fused: { candidate: Candidate; kind: Kind; score: number }[] = [];
   for (const candidate of candidates.values())
     fused.push({ candidate, ...betterSide(candidate, topConfidence, identical) });
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
   return fused.slice(0, k).map(({ candidate: { sides, members, said }, kind, score }) => {
     const { segment, family, confidence } = sides[kind]!;
-    const explanation = { lists: said, kind, kind_confidence: topConfidence[kind] };
+    const explanation = {
+      lists: said.map((list) => weighed(list, sides.pictures, identical)),
+      kind,
+      kind_confidence: topConfidence[kind],
+    };
     return { segment, family, score, confidence, segments: members, ...(explain && { explanation }) };
   });
 }
@@ -149,8 +158,9 @@ function addList(
     side.confidence = Math.max(side.confidence, confidence);
     rank += 1;
     if (explain) {
-      const { name, family } = list;
-      candidate.said.push({ list: name, family, rank, raw_score: score, scaled, share, confidence });
+      const { name, kind, family, nearIdentical } = list;
+      const said = { list: name, kind, family, rank, raw_score: score, scaled, share, confidence };
+      candidate.said.push({ ...said, nearIdentical });
     }
   }
   countMembers(candidates, counted, segments, places, heads);
@@ -191,11 +201,25 @@ function countMembers(
 }
 
 function newSide(segment: number, family: Family): Side {
-  return { likeness: 0, identity: 0, confidence: 0, best: -1, segment, family };
+  return { likeness: 0, confidence: 0, best: -1, segment, family };
 }
 
+/** The score of a picture's side once a near-identical picture was found, of whichever place. */
 function pictureScore({ likeness, identity }: Side): number {
-  if (identity === 0) return LIKENESS_SHARE * likeness;
-  const rest = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
-  return LIKENESS_SHARE + rest * identity + LIKENESS_TIEBREAK * likeness;
+  if (identity === undefined) return LIKENESS_SHARE * likeness;
+  return LIKENESS_SHARE + IDENTITY_SHARE * identity + LIKENESS_TIEBREAK * likeness;
+}
+
+/** What a list said as it went into the score: the sum of `scaled` × `share` over a kind is that of `betterSide`. */
+function weighed(
+  { nearIdentical, ...said }: Said,
+  pictures: Side | undefined,
+  identical: boolean,
+): HitExplanation['lists'][number] {
+  if (said.kind !== 'pictures' || !identical) return said;
+  if (nearIdentical) return { ...said, scaled: LIKENESS_SHARE + IDENTITY_SHARE * said.scaled };
+  return {
+    ...said,
+    share: said.share * (pictures?.identity === undefined ? LIKENESS_SHARE : LIKENESS_TIEBREAK),
+  };
 }

@@ -23,7 +23,7 @@ const itself = (segment: number) => segment;
 const fuse = (
   lists: readonly ScoredList[],
   placeOf: (segment: number) => number,
-  limits: { k: number; depth: number },
+  limits: { k: number; depth: number; explain?: boolean },
 ) =>
   fuseLists(
     lists.map((one) => ({ ...one, places: one.segments.map(placeOf) })),
@@ -103,9 +103,14 @@ t.test('a near-identical picture outranks every likeness, and no match says noth
   t.match(first, { segment: 3, family: 'raw' });
   t.match(second, { segment: 1, family: 'visual' });
   const none = list('raw', 'pictures', [], { nearIdentical: true });
+  const passages = list('text_semantic', 'passages', [
+    [11, 0.95],
+    [12, 0.2],
+  ]);
   t.same(
-    fuse([likeness, none], itself, options).map(({ segment }) => segment),
-    [1, 2, 3],
+    fuse([passages, likeness, none], itself, options),
+    fuse([passages, likeness], itself, options),
+    'scores too, and what stands before what',
   );
 });
 
@@ -136,36 +141,46 @@ t.test('confidence stays within 0..1 and no score is above 1', async (t) => {
     t.ok(confidence >= 0 && confidence <= 1 && score >= 0 && score <= 1);
 });
 
-t.test('it gives what the plain formula gives, to the last bit, for random lists', async (t) => {
-  let state = 7;
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((state / 0x80000000) * below);
-  };
-  const placeOf = (segment: number) => segment - (segment % 3);
-  const randomList = (kind: ScoredList['kind'], nearIdentical: boolean): ScoredList => {
-    const segments = new Set(Array.from({ length: random(60) }, () => random(120)));
-    const scores = [...segments].map(() => random(40) / 40).sort((a, b) => b - a);
-    const from = kind === 'passages' ? 0 : 1_000;
-    const ranked = [...segments].map((segment, index) => [segment + from, scores[index]!] as const);
-    const family = nearIdentical ? 'raw' : kind === 'passages' ? 'text_semantic' : 'visual';
-    return list(family, kind, ranked, { nearIdentical, weight: random(3) / 2 });
-  };
-  let rounds = 0;
-  for (let round = 0; round < 300; round += 1) {
-    const lists = [
-      randomList('passages', false),
-      randomList('passages', false),
-      randomList('pictures', false),
-      ...(random(2) === 0 ? [randomList('pictures', true)] : []),
-    ];
-    const limits = { k: 1 + random(40), depth: 1 + random(50) };
-    const [found, expected] = [fuse(lists, placeOf, limits), fusePlainly(lists, placeOf, limits)];
-    if (!isDeepStrictEqual(found, expected)) t.same(found, expected, `round ${round}`);
-    rounds += 1;
-  }
-  t.equal(rounds, 300);
-});
+t.test(
+  'it gives what the plain formula gives, to the last bit, for random lists, and explains it',
+  async (t) => {
+    let state = 7;
+    const random = (below: number): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return Math.floor((state / 0x80000000) * below);
+    };
+    const placeOf = (segment: number) => segment - (segment % 3);
+    const randomList = (kind: ScoredList['kind'], nearIdentical: boolean): ScoredList => {
+      const segments = new Set(Array.from({ length: random(60) }, () => random(120)));
+      const scores = [...segments].map(() => random(40) / 40).sort((a, b) => b - a);
+      const from = kind === 'passages' ? 0 : 1_000;
+      const ranked = [...segments].map((segment, index) => [segment + from, scores[index]!] as const);
+      const family = nearIdentical ? 'raw' : kind === 'passages' ? 'text_semantic' : 'visual';
+      return list(family, kind, ranked, { nearIdentical, weight: random(3) / 2 });
+    };
+    let rounds = 0;
+    for (let round = 0; round < 300; round += 1) {
+      const lists = [
+        randomList('passages', false),
+        randomList('passages', false),
+        randomList('pictures', false),
+        ...(random(2) === 0 ? [randomList('pictures', true)] : []),
+      ];
+      const limits = { k: 1 + random(40), depth: 1 + random(50) };
+      const [found, expected] = [fuse(lists, placeOf, limits), fusePlainly(lists, placeOf, limits)];
+      if (!isDeepStrictEqual(found, expected)) t.same(found, expected, `round ${round}`);
+      const explained = fuse(lists, placeOf, { ...limits, explain: true });
+      for (const [index, { score, explanation }] of explained.entries()) {
+        const parts = explanation!.lists.filter(({ kind }) => kind === explanation!.kind);
+        const sum = parts.reduce((total, { scaled, share }) => total + scaled * share, 0);
+        if (score !== found[index]!.score || Math.abs(score - explanation!.kind_confidence * sum) > 1e-12)
+          t.fail(`round ${round}: hit ${index} is not what its explanation says`, { explanation, score });
+      }
+      rounds += 1;
+    }
+    t.equal(rounds, 300);
+  },
+);
 
 t.test('a page found by its text is not outranked by one whose look is added to a worse text', async (t) => {
   const meaning = list('text_semantic', 'passages', [

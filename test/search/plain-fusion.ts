@@ -10,7 +10,7 @@ interface Candidate {
   readonly members: Set<number>;
   first: number;
   likeness: number;
-  identity: number;
+  identity?: number;
   confidence: number;
   best: number;
   segment: number;
@@ -27,7 +27,7 @@ export function fusePlainly(
   const topConfidence = { passages: 0, pictures: 0 };
   for (const { kind, confidence } of candidates.values())
     topConfidence[kind] = Math.max(topConfidence[kind], confidence);
-  const identical = lists.some((list) => list.nearIdentical);
+  const identical = lists.some((list) => list.nearIdentical && list.segments.length > 0);
   const fused = [...candidates.values()].map((candidate) => ({
     candidate,
     score:
@@ -88,7 +88,6 @@ function newCandidate(kind: ScoredList['kind'], segment: number, family: Family)
     members: new Set(),
     first: segment,
     likeness: 0,
-    identity: 0,
     confidence: 0,
     best: -1,
     segment,
@@ -97,7 +96,7 @@ function newCandidate(kind: ScoredList['kind'], segment: number, family: Family)
 }
 
 function pictureScore({ likeness, identity }: Candidate): number {
-  if (identity === 0) return LIKENESS_SHARE * likeness;
+  if (identity === undefined) return LIKENESS_SHARE * likeness;
   const rest = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
   return LIKENESS_SHARE + rest * identity + LIKENESS_TIEBREAK * likeness;
 }

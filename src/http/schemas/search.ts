@@ -34,21 +34,27 @@ export const LocatorSchema = Type.Object(
 );
 
 const ListName = Type.Union(LISTS.map((list) => Type.Literal(list)));
+const Kind = Type.Union([Type.Literal('passages'), Type.Literal('pictures')]);
 
 export const HitExplanationSchema = Type.Object(
   {
     lists: Type.Array(
       Type.Object({
         list: ListName,
+        kind: Kind,
         family: FamilySchema,
         rank: Type.Integer({ minimum: 1, description: 'Place in the list.' }),
         raw_score: Type.Number({
           description: 'As the list scores: cosine, BM25, or closeness of fingerprints.',
         }),
         scaled: Type.Number({
-          description: 'The raw score between the list’s last and first place, 0 to 1.',
+          description:
+            'The raw score between the list’s last and first place, 0 to 1; of a near-identical picture at least 0.9.',
         }),
-        share: Type.Number({ description: 'The list’s share in the score of its kind.' }),
+        share: Type.Number({
+          description:
+            'The list’s share in the score of its kind; less of it once a near-identical picture was found.',
+        }),
         confidence: Type.Number({
           minimum: 0,
           maximum: 1,
@@ -56,7 +62,7 @@ export const HitExplanationSchema = Type.Object(
         }),
       }),
     ),
-    kind: Type.Union([Type.Literal('passages'), Type.Literal('pictures')]),
+    kind: Kind,
     kind_confidence: Type.Number({
       description: 'Confidence of the kind’s best hit: it sets passages and pictures beside each other.',
     }),
@@ -64,7 +70,7 @@ export const HitExplanationSchema = Type.Object(
   {
     $id: 'HitExplanation',
     description:
-      'score = kind_confidence × the sum of scaled × share, unless a near-identical picture decides.',
+      'score = kind_confidence × the sum of scaled × share over the lists of the hit’s kind: the better kind counts.',
   },
 );
 
