@@ -1,55 +1,91 @@
 import { type OfficeContent, picturesOf, relationships, titleIn } from './office-content.ts';
 import { Outline } from './outline.ts';
+import { ParagraphStack } from './paragraph-stack.ts';
 import { corrupt } from './refusal.ts';
-import { tableText } from './table.ts';
 import { walkXml } from './xml.ts';
 import type { Zip } from './zip.ts';
 
 const MAIN = 'word/document.xml';
 
-/** WordprocessingML (ECMA-376 part 1, 17): paragraphs below their headings, tables by rows, pictures. */
+/** Parts that hold what paragraphs of the main part refer to, and the elements that hold one note and refer to one. */
+const NOTES = [
+  ['word/footnotes.xml', 'footnote', 'footnoteReference'],
+  ['word/endnotes.xml', 'endnote', 'endnoteReference'],
+] as const;
+
+/**
+ * WordprocessingML (ECMA-376 part 1, 17): paragraphs below their headings, each with its notes behind it, tables by rows, pictures.
+ */
 export function readDocx(zip: Zip): OfficeContent {
   const source = zip.text(MAIN);
   if (source === undefined) throw corrupt('its text is missing');
   const levels = headingLevels(zip.text('word/styles.xml'));
+  const notes = new Map(
+    NOTES.flatMap(([part, element, reference]) => notesOf(zip, part, element, reference)),
+  );
   const outline = new Outline(titleIn(zip.text('docProps/core.xml')));
-  let paragraph = '';
-  let style = '';
+  const stack = new ParagraphStack<number>((text, level) => {
+    if (level === undefined) outline.paragraph(text);
+    else outline.heading(level, text);
+  });
+  walkParagraphs(source, MAIN, stack, (name, { val, id }) => {
+    if (name === 'pStyle') {
+      const level = levels.get(val ?? '');
+      if (level !== undefined) stack.setKind(level);
+    }
+    const note = `${name} ${id}`;
+    for (const text of notes.get(note) ?? []) stack.aside(text);
+    // Once: a file that refers to a long one again and again would multiply.
+    notes.delete(note);
+  });
+  return { ...outline.finish(), pictures: picturesOf(zip, relationships(zip, MAIN).values()) };
+}
+
+/** Paragraphs of the notes in a part, by what refers to them. */
+function notesOf(zip: Zip, part: string, element: string, reference: string): [string, string[]][] {
+  const source = zip.text(part);
+  const found: [string, string[]][] = [];
+  if (source === undefined) return found;
+  const stack = new ParagraphStack<number>((text) => found.at(-1)?.[1].push(text));
+  walkParagraphs(source, part, stack, (name, { id }) => {
+    if (name === element) found.push([`${reference} ${id}`, []]);
+  });
+  return found;
+}
+
+/** Gives the paragraphs and tables to the stack, as they are read today: without what was moved elsewhere, or stands twice for older programs. */
+function walkParagraphs(
+  source: string,
+  part: string,
+  stack: ParagraphStack<number>,
+  opened: (name: string, attributes: Readonly<Record<string, string>>) => void,
+): void {
   let inText = false;
-  /** Rows of the outermost open table; tables inside are text of their cell. */
-  let rows: string[][] = [];
-  let tables = 0;
   walkXml(
     source,
     {
+      skips: (name) => name === 'Fallback' || name === 'moveFrom',
       open: (name, attributes) => {
-        if (name === 'p' && tables === 0) [paragraph, style] = ['', ''];
-        else if (name === 'pStyle') style = attributes.val ?? '';
-        else if (name === 't') inText = true;
-        else if (name === 'tab') paragraph += ' ';
-        else if (name === 'br' || name === 'cr') paragraph += '\n';
-        else if (name === 'tbl' && tables++ === 0) rows = [];
-        else if (name === 'tr' && tables === 1) rows.push([]);
-        else if (name === 'tc' && tables === 1) paragraph = '';
+        if (name === 't') inText = true;
+        else if (name === 'p') stack.openParagraph();
+        else if (name === 'tab') stack.text(' ');
+        else if (name === 'br' || name === 'cr') stack.text('\n');
+        else if (name === 'tbl') stack.openTable();
+        else if (name === 'tr') stack.openRow();
+        else opened(name, attributes);
       },
       text: (text) => {
-        if (inText) paragraph += text;
+        if (inText) stack.text(text);
       },
       close: (name) => {
         if (name === 't') inText = false;
-        else if (name === 'tc' && tables === 1) rows.at(-1)?.push(paragraph.trim());
-        else if (name === 'tbl' && --tables === 0) outline.paragraph(tableText(rows));
-        else if (name === 'p' && tables > 0) paragraph += ' ';
-        else if (name === 'p') {
-          const level = levels.get(style);
-          if (level === undefined) outline.paragraph(paragraph);
-          else outline.heading(level, paragraph);
-        }
+        else if (name === 'p') stack.closeParagraph();
+        else if (name === 'tc') stack.closeCell();
+        else if (name === 'tbl') stack.closeTable();
       },
     },
-    MAIN,
+    part,
   );
-  return { ...outline.finish(), pictures: picturesOf(zip, relationships(zip, MAIN).values()) };
 }
 
 /** Levels of the styles that are headings, by their ids: names are the same in every language, ids are not. */

@@ -2,8 +2,8 @@ import type { Block } from '../domain/document.ts';
 import { withoutControls } from './charset.ts';
 import { type OfficeContent, picturesOf, titleIn } from './office-content.ts';
 import { Outline, shorten } from './outline.ts';
+import { ParagraphStack } from './paragraph-stack.ts';
 import { corrupt } from './refusal.ts';
-import { tableText } from './table.ts';
 import { walkXml } from './xml.ts';
 import type { Zip } from './zip.ts';
 
@@ -29,17 +29,27 @@ export function readOdf(zip: Zip): OfficeContent {
   };
 }
 
+/** No text of the document: what was deleted, marks of notes (the notes themselves are read), who remarked and when. */
+const SKIPPED = [
+  'text:tracked-changes',
+  'table:tracked-changes',
+  'text:note-citation',
+  'dc:creator',
+  'dc:date',
+  'meta:creator-initials',
+];
+/** Elements that hold a paragraph; the last two say in words what a drawing shows. */
+const PARAGRAPHS = ['text:p', 'text:h', 'svg:title', 'svg:desc'];
+
 class OdfReader {
   readonly #outline: Outline;
   readonly #blocks: Block[] = [];
   readonly #pageTag: string | undefined;
+  readonly #stack = new ParagraphStack<number>((text, level) => this.#paragraph(text, level));
   #pages = 0;
   #name = '';
   #lines: string[] = [];
-  #rows: string[][] | undefined;
   #repeat = 1;
-  #text = '';
-  #level: number | undefined;
 
   constructor(title: string | undefined, mimetype: string) {
     this.#outline = new Outline(title);
@@ -50,41 +60,38 @@ class OdfReader {
         : undefined;
   }
 
-  open(tag: string, attributes: Readonly<Record<string, string>>): void {
-    if (tag === this.#pageTag) {
+  skips(_tag: string, fullName: string): boolean {
+    return SKIPPED.includes(fullName);
+  }
+
+  open(tag: string, attributes: Readonly<Record<string, string>>, fullName: string): void {
+    if (tag === this.#pageTag && !this.#stack.isInTable) {
       this.#pages++;
       this.#name = shorten(attributes.name ?? '', 200);
       this.#lines = [];
     }
-    if (tag === 'table') this.#rows = [];
-    else if (tag === 'table-row') this.#rows?.push([]);
-    else if (tag === 'table-cell') {
-      this.#text = '';
+    if (tag === 'table') this.#stack.openTable();
+    else if (tag === 'table-row') this.#stack.openRow();
+    else if (tag === 'table-cell')
       this.#repeat = Math.min(CELLS_REPEATED_MAX, Number(attributes['number-columns-repeated'] ?? 1) || 1);
-    } else if (tag === 'h' || tag === 'p') {
-      this.#level = tag === 'h' ? Number(attributes['outline-level'] ?? 1) || 1 : undefined;
-      if (!this.#rows) this.#text = '';
-      else if (this.#text !== '') this.#text += ' ';
-    } else if (tag === 's' || tag === 'tab') this.#text += ' ';
-    else if (tag === 'line-break') this.#text += '\n';
+    else if (PARAGRAPHS.includes(fullName))
+      this.#stack.openParagraph(tag === 'h' ? Number(attributes['outline-level'] ?? 1) || 1 : undefined);
+    else if (tag === 's' || tag === 'tab') this.#stack.text(' ');
+    else if (tag === 'line-break') this.#stack.text('\n');
   }
 
   text(text: string): void {
-    this.#text += text;
+    this.#stack.text(text);
   }
 
-  close(tag: string): void {
+  close(tag: string, fullName: string): void {
     if (tag === 'table-cell') {
-      const cell = this.#text.trim();
-      for (let count = 0; count < (cell === '' ? 1 : this.#repeat); count++) this.#rows?.at(-1)?.push(cell);
-    } else if (tag === 'table') {
-      this.#paragraph(tableText(this.#rows ?? []));
-      this.#rows = undefined;
-    } else if ((tag === 'h' || tag === 'p') && !this.#rows) {
-      if (this.#level !== undefined && !this.#pageTag) this.#outline.heading(this.#level, this.#text);
-      else this.#paragraph(this.#text);
-    }
-    if (tag === this.#pageTag) this.#closePage();
+      this.#stack.closeCell(this.#repeat);
+      // A table inside has set its own.
+      this.#repeat = 1;
+    } else if (tag === 'table') this.#stack.closeTable();
+    else if (PARAGRAPHS.includes(fullName)) this.#stack.closeParagraph();
+    if (tag === this.#pageTag && !this.#stack.isInTable) this.#closePage();
   }
 
   finish(): { blocks: Block[]; pages: number; title?: string } {
@@ -92,8 +99,9 @@ class OdfReader {
     return { ...this.#outline.finish(), pages: 0 };
   }
 
-  #paragraph(text: string): void {
+  #paragraph(text: string, level: number | undefined): void {
     if (this.#pageTag) this.#lines.push(withoutControls(text).trim());
+    else if (level !== undefined) this.#outline.heading(level, text);
     else this.#outline.paragraph(text);
   }
 

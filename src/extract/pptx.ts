@@ -8,8 +8,8 @@ import {
   titleIn,
 } from './office-content.ts';
 import { shorten } from './outline.ts';
+import { ParagraphStack } from './paragraph-stack.ts';
 import { corrupt } from './refusal.ts';
-import { tableText } from './table.ts';
 import { walkXml } from './xml.ts';
 import type { Zip } from './zip.ts';
 
@@ -45,36 +45,40 @@ export function readPptx(zip: Zip): OfficeContent {
   return { blocks, pictures, pages: slides.length, ...(title !== undefined && { title }) };
 }
 
+/** Parts of a slide that stand on every one. */
+const REPEATED = ['sldNum', 'dt', 'ftr', 'hdr'];
+
 function readSlide(source: string): { heading: string; text: string } {
   const paragraphs: string[] = [];
   const headings: string[] = [];
-  let [paragraph, inText, isTitle, skipped] = ['', false, false, false];
-  let rows: string[][] | undefined;
+  const stack = new ParagraphStack<'title' | 'repeated'>((text, kind) => {
+    if (kind !== 'repeated') (kind === 'title' ? headings : paragraphs).push(withoutControls(text).trim());
+  });
+  let kind: 'title' | 'repeated' | undefined;
+  let inText = false;
   if (source === '') return { heading: '', text: '' };
   walkXml(source, {
+    // The same once more, for older programs.
+    skips: (name) => name === 'Fallback',
     open: (name, { type = '' }) => {
-      if (name === 'sp') [isTitle, skipped] = [false, false];
+      if (name === 'sp') kind = undefined;
       else if (name === 'ph') {
-        isTitle = type === 'title' || type === 'ctrTitle';
-        skipped = ['sldNum', 'dt', 'ftr', 'hdr'].includes(type);
+        if (type === 'title' || type === 'ctrTitle') kind = 'title';
+        else kind = REPEATED.includes(type) ? 'repeated' : undefined;
       } else if (name === 't') inText = true;
-      else if (name === 'br') paragraph += '\n';
-      else if (name === 'tbl') rows = [];
-      else if (name === 'tr') rows?.push([]);
-      else if (name === 'tc' || (name === 'p' && !rows)) paragraph = '';
+      else if (name === 'br') stack.text('\n');
+      else if (name === 'tbl') stack.openTable();
+      else if (name === 'tr') stack.openRow();
+      else if (name === 'p') stack.openParagraph(kind);
     },
     text: (text) => {
-      if (inText) paragraph += text;
+      if (inText) stack.text(text);
     },
     close: (name) => {
       if (name === 't') inText = false;
-      else if (name === 'tc') rows?.at(-1)?.push(paragraph.trim());
-      else if (name === 'tbl') {
-        paragraphs.push(tableText(rows ?? []));
-        rows = undefined;
-      } else if (name === 'p' && rows) paragraph += ' ';
-      else if (name === 'p' && !skipped)
-        (isTitle ? headings : paragraphs).push(withoutControls(paragraph).trim());
+      else if (name === 'tc') stack.closeCell();
+      else if (name === 'tbl') stack.closeTable();
+      else if (name === 'p') stack.closeParagraph();
     },
   });
   return {

@@ -94,6 +94,66 @@ t.test('OpenDocument gives the same', async (t) => {
   t.match(read(slides), { pages: 2, blocks: [{ page: 1 }, { page: 2, heading: 'Two', text: 'Second' }] });
 });
 
+t.test('a paragraph stays whole around its notes and text boxes, which come after it', async (t) => {
+  const ODF = 'application/vnd.oasis.opendocument';
+  const odf = (kind: string, body: string) =>
+    zipOf({
+      mimetype: `${ODF}.${kind}`,
+      'content.xml': `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:svg="s" xmlns:dc="c">${body}</office:document-content>`,
+    });
+  const cell = (inside: string) => `<table:table-cell>${inside}</table:table-cell>`;
+  const textOf = (bytes: Uint8Array) => read(bytes).blocks.map(({ text }) => text);
+  t.same(
+    textOf(
+      odf(
+        'text',
+        '<text:tracked-changes><text:p>Taken back.</text:p></text:tracked-changes><text:p>The lighthouse stands on a rock<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A footnote.</text:p></text:note-body></text:note> since 1850.</text:p><text:p>Seen<draw:frame><svg:desc>A tower</svg:desc><draw:text-box><text:p>Boxed</text:p></draw:text-box></draw:frame> from afar<office:annotation><dc:creator>Ada</dc:creator><text:p>How far?</text:p></office:annotation>.</text:p>',
+      ),
+    ),
+    [
+      'The lighthouse stands on a rock since 1850.\n\nA footnote.\n\nSeen from afar.\n\nA tower\n\nBoxed\n\nHow far?',
+    ],
+  );
+  const inner = `<table:table><table:table-row>${cell('<text:p>red</text:p>')}${cell('<text:p>white</text:p>')}</table:table-row></table:table>`;
+  const nested = `<table:table><table:table-row>${cell('<text:p>1</text:p>')}${cell('<text:p>2</text:p>')}</table:table-row><table:table-row>${cell('<text:p>3</text:p>')}${cell(`<text:p>four</text:p>${inner}<text:p>after</text:p>`)}</table:table-row></table:table>`;
+  t.same(textOf(odf('text', nested)), ['| 1 | 2\n| 3 | four red white after']);
+  t.match(read(odf('spreadsheet', nested)), {
+    pages: 1,
+    blocks: [{ text: '| 1 | 2\n| 3 | four red white after' }],
+  });
+
+  const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+  const box = `<w:txbxContent>${paragraph('Boxed')}</w:txbxContent>`;
+  const parts = (body: string, others: Record<string, string> = {}) =>
+    zipOf({
+      'word/document.xml': `<w:document xmlns:w="w" xmlns:mc="m"><w:body>${body}</w:body></w:document>`,
+      ...others,
+    });
+  t.same(
+    textOf(
+      parts(
+        `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>${run('Boats')}</w:p><w:p>${run('Before the box,')}<mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent>${run(' after the box.')}</w:p>`,
+      ),
+    ),
+    ['Before the box, after the box.\n\nBoxed'],
+  );
+  const note = (kind: string, id: number, text: string) =>
+    `<w:${kind} w:id="${id}">${paragraph(text)}</w:${kind}>`;
+  const refer = (kind: string, id: number) => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`;
+  t.same(
+    textOf(
+      parts(
+        `<w:p>${run('On a rock')}${refer('footnote', 2)}${run(' since 1850')}${refer('endnote', 2)}${run('.')}${refer('footnote', 2)}</w:p><w:moveFrom>${paragraph('Moved.')}</w:moveFrom><w:moveTo>${paragraph('Moved.')}</w:moveTo>`,
+        {
+          'word/footnotes.xml': `<w:footnotes xmlns:w="w"><w:footnote w:id="-1">${paragraph('___')}</w:footnote>${note('footnote', 2, 'A footnote.')}</w:footnotes>`,
+          'word/endnotes.xml': `<w:endnotes xmlns:w="w">${note('endnote', 2, 'An endnote.')}</w:endnotes>`,
+        },
+      ),
+    ),
+    ['On a rock since 1850.\n\nA footnote.\n\nAn endnote.\n\nMoved.'],
+  );
+});
+
 t.test('a row of a table says what its values are', async (t) => {
   t.equal(
     tableText([
