@@ -52,8 +52,25 @@ export async function readMemory(io: Io): Promise<WorkspaceMemory> {
   return (await readJson<WorkspaceMemory>(memoryFile(io))) ?? { current: null, known: {} };
 }
 
-export function writeMemory(io: Io, memory: WorkspaceMemory): Promise<void> {
+function writeMemory(io: Io, memory: WorkspaceMemory): Promise<void> {
   return writeJson(memoryFile(io), memory);
+}
+
+/** From now on it is the current one. */
+export async function remember(io: Io, id: string, workspace: KnownWorkspace): Promise<void> {
+  const { known } = await readMemory(io);
+  await writeMemory(io, { current: id, known: { ...known, [id]: workspace } });
+}
+
+/** No workspace is current; all stay remembered. */
+export async function useNone(io: Io): Promise<void> {
+  await writeMemory(io, { ...(await readMemory(io)), current: null });
+}
+
+export async function forget(io: Io, id: string): Promise<void> {
+  const { current, known } = await readMemory(io);
+  const { [id]: _gone, ...left } = known;
+  await writeMemory(io, { current: current === id ? null : current, known: left });
 }
 
 export interface Access {
@@ -66,11 +83,7 @@ export interface Access {
 
 /** The client with the local wallet and the workspace that is meant. */
 export async function openAccess(values: CommonValues, io: Io): Promise<Access> {
-  const memory = await readMemory(io);
-  const id = values['no-workspace'] ? undefined : (values.workspace ?? memory.current ?? undefined);
-  const known = id === undefined ? undefined : memory.known[id];
-  if (id !== undefined && !known)
-    throw new UsageError(`The workspace ${id} is not remembered here: farthing workspace use ${id} TOKEN`);
+  const known = meant(values, await readMemory(io));
   const server = serverOf(values, io, known);
   const account = await openWallet(io);
   const client = new Farthing({
@@ -84,12 +97,38 @@ export async function openAccess(values: CommonValues, io: Io): Promise<Access> 
     approve: ({ usd: price, payTo, description }) =>
       approve(values, io, price, `${description} To ${payTo}.`),
   });
-  const workspace = known && client.workspaces.open({ id: id!, token: known.token });
+  const workspace = known && client.workspaces.open(known);
   return { client, workspace, target: `${server} ${workspace?.id ?? account?.address ?? ''}` };
 }
 
+/**
+ * The workspace that is meant. A token is its server's alone: at another one a workspace that is merely current is none.
+ * @throws UsageError when the one that was named is not remembered, or is at another server
+ */
+function meant(
+  values: CommonValues,
+  { current, known }: WorkspaceMemory,
+): (KnownWorkspace & { readonly id: string }) | undefined {
+  const id = values['no-workspace'] ? null : (values.workspace ?? current);
+  if (id === null) return undefined;
+  const workspace = known[id];
+  if (!workspace) throw notRemembered(id);
+  if (values.server === undefined || withoutSlash(values.server) === workspace.server)
+    return { id, ...workspace };
+  if (values.workspace === undefined) return undefined;
+  throw new UsageError(`The workspace ${id} is at ${workspace.server}: leave --server out, or name another.`);
+}
+
+export function notRemembered(id: string): UsageError {
+  return new UsageError(`The workspace ${id} is not remembered here: farthing workspace use ${id} TOKEN`);
+}
+
 export function serverOf(values: CommonValues, io: Io, known?: KnownWorkspace): string {
-  return (values.server ?? known?.server ?? io.environment.FARTHING_URL ?? SERVER).replace(/\/+$/, '');
+  return withoutSlash(values.server ?? known?.server ?? io.environment.FARTHING_URL ?? SERVER);
+}
+
+function withoutSlash(server: string): string {
+  return server.replace(/\/+$/, '');
 }
 
 function usd(name: string, value: string): string {

@@ -4,13 +4,16 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Farthing } from '../client/index.ts';
 import { localBackend, type WorkspaceKeeper } from '../mcp/local-backend.ts';
 import { makeServer } from '../mcp/server.ts';
-import { COMMON_OPTIONS, openAccess, readMemory, writeMemory } from './access.ts';
+import { COMMON_OPTIONS, forget, openAccess, readMemory, remember } from './access.ts';
 import { EXIT, type Io } from './io.ts';
 
 /** `mcp`: the tools over standard input and output, until the host closes them. Nobody is asked: the budget decides. */
 export async function mcpCommand(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS });
-  const { client } = await openAccess({ ...values, yes: true, 'no-workspace': true }, io);
+  const { client } = await openAccess(
+    { ...values, yes: true, 'no-workspace': values.workspace === undefined },
+    io,
+  );
   const keeper = keeperOf(client, io, values.workspace);
   const server = makeServer('local', (_meta, cancelled) =>
     localBackend({ client, keeper, readFile, signal: AbortSignal.any([cancelled, io.signal]) }),
@@ -36,17 +39,7 @@ function keeperOf(client: Farthing, io: Io, fixed: string | undefined): Workspac
         ? client.workspaces.open({ id, token: known.token })
         : undefined;
     },
-    add: async ({ id, token }, { expires_at }) => {
-      const { known } = await readMemory(io);
-      await writeMemory(io, {
-        current: id,
-        known: { ...known, [id]: { server: client.baseUrl, token, expires_at } },
-      });
-    },
-    remove: async (id) => {
-      const { current, known } = await readMemory(io);
-      const { [id]: _gone, ...left } = known;
-      await writeMemory(io, { current: current === id ? null : current, known: left });
-    },
+    add: ({ id, token }, { expires_at }) => remember(io, id, { server: client.baseUrl, token, expires_at }),
+    remove: (id) => forget(io, id),
   };
 }

@@ -4,10 +4,13 @@ import {
   COMMON_OPTIONS,
   type CommonValues,
   explainSpending,
+  forget,
+  notRemembered,
   openAccess,
   readMemory,
+  remember,
   serverOf,
-  writeMemory,
+  useNone,
 } from './access.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
 
@@ -44,9 +47,8 @@ async function create(values: Values, io: Io): Promise<number> {
     spendLimitUsd: values['spend-limit'],
     signal: io.signal,
   });
-  const memory = await readMemory(io);
-  const entry = { server: access.client.baseUrl, token: workspace.token, expires_at: record.expires_at };
-  await writeMemory(io, { current: workspace.id, known: { ...memory.known, [workspace.id]: entry } });
+  const { id, token } = workspace;
+  await remember(io, id, { server: access.client.baseUrl, token, expires_at: record.expires_at });
   show(values, io, { ...record }, `${record.id}: ${record.ttl_minutes} minutes, until ${record.expires_at}`);
   explainSpending(access, io);
   return EXIT.done;
@@ -55,15 +57,14 @@ async function create(values: Values, io: Io): Promise<number> {
 async function use([id, token, ...more]: readonly string[], values: Values, io: Io): Promise<number> {
   if (id === undefined || more.length > 0)
     throw new UsageError('Use workspace use ID [TOKEN], or workspace use none.');
-  const { known } = await readMemory(io);
   if (id === 'none') {
-    await writeMemory(io, { current: null, known });
+    await useNone(io);
     return EXIT.done;
   }
-  if (token === undefined && !Object.hasOwn(known, id))
-    throw new UsageError(`The workspace ${id} is not remembered here: farthing workspace use ${id} TOKEN`);
-  const entry = token === undefined ? known[id]! : { server: serverOf(values, io), token };
-  await writeMemory(io, { current: id, known: { ...known, [id]: entry } });
+  const { known } = await readMemory(io);
+  const workspace = token === undefined ? known[id] : { server: serverOf(values, io), token };
+  if (!workspace) throw notRemembered(id);
+  await remember(io, id, workspace);
   return EXIT.done;
 }
 
@@ -99,9 +100,7 @@ async function extend(values: Values, io: Io): Promise<number> {
 async function dispose(values: Values, io: Io): Promise<number> {
   const { workspace } = await opened(values, io);
   const disposal = await workspace.dispose();
-  const { current, known } = await readMemory(io);
-  const { [workspace.id]: _gone, ...left } = known;
-  await writeMemory(io, { current: current === workspace.id ? null : current, known: left });
+  await forget(io, workspace.id);
   show(values, io, { ...disposal }, disposal.receipt);
   return EXIT.done;
 }

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { startTestServer } from '../test-server.ts';
@@ -71,6 +74,30 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.match(await agent.run(['workspace', 'usage']), { code: 2, err: /Which workspace/ });
   t.match(await agent.json(['workspace', 'dispose', made.id]), { claims: { workspace: made.id } });
   t.match(await agent.run(['workspace', 'usage', made.id]), { code: 2, err: /not remembered/ });
+});
+
+t.test('a workspace’s token goes to its own server alone', async (t) => {
+  const heard: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    heard.push(request.headers.authorization);
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const agent = new Agent(t.testdir({}), server.url);
+  await agent.run(['wallet', 'new']);
+  const { id } = await agent.json<{ id: string }>(['workspace', 'create']);
+  t.match(await agent.run(['search', 'gulls', '--server', elsewhere]), { code: 5 });
+  t.same(heard, [undefined], 'the search was sent, without it');
+  t.match(await agent.run(['workspace', 'usage', '--server', elsewhere]), {
+    code: 2,
+    err: /Which workspace/,
+  });
+  for (const words of [['search', 'gulls'], ['mcp']])
+    t.match(await agent.run([...words, '-w', id, '--server', elsewhere]), { code: 2, err: /is at http/ });
+  t.equal(heard.length, 1, 'nothing was sent');
+  t.match(await agent.run(['workspace', 'usage', '--server', `${server.url}/`]), { code: 0 });
 });
 
 t.test('without a workspace each call is paid, within the budget', async (t) => {
