@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import { deviceRefusal } from '../src/encode/device.ts';
 import { type Encoder, openEncoder } from '../src/encode/encoder.ts';
+import { Library } from '../src/encode/library.ts';
 import type { Provider } from '../src/encode/manifest.ts';
+import { lacksOf } from '../src/encode/readiness.ts';
 import { quantile } from './agent.ts';
 import { clientsThroughServer } from './gpu/clients.ts';
 import { cosine, lostDevice, sentences } from './gpu/parts.ts';
@@ -10,7 +12,7 @@ import { machine, writeRecord } from './record.ts';
 /**
  * `make gpu-check`: what a GPU does for this server: parity with the processor, throughput over batches and lengths, latency
  * of 1, 16 and 256 clients through the whole server, memory, and what happens when the device is lost. Without a GPU it says
- * so and ends with 3.
+ * so and ends with 3; without the provider's library or weights it names the commands that bring them.
  */
 
 const MODELS = resolve(import.meta.dirname, '../models');
@@ -43,6 +45,11 @@ if (missing.every((reason) => reason !== undefined)) {
 const provider = (process.env.PROVIDER ?? (missing[0] === undefined ? 'cuda' : 'webgpu')) as
   | 'cuda'
   | 'webgpu';
+const lacks = lacksOf(provider, await new Library(MODELS, CACHE).models());
+if (lacks.length > 0) {
+  for (const { what, command } of lacks) console.error(`${what}. Run: ${command}`);
+  process.exit(1);
+}
 const encoder = await open(provider).catch((error: Error) => {
   console.error(`${provider} does not serve: ${error.message}`);
   process.exit(1);
@@ -89,7 +96,9 @@ if (sixteen.per_second < 10_000)
   faults.push(`16 clients: ${sixteen.per_second.toFixed(0)} queries/s, aim 10,000`);
 if (sixteen.p50_ms > 2) faults.push(`16 clients: p50 ${sixteen.p50_ms.toFixed(2)} ms, aim 2`);
 
-facts.lost_device = await lostDevice(MODELS, CACHE);
+const lost = await lostDevice(MODELS, CACHE);
+facts.lost_device = lost.served;
+faults.push(...lost.faults);
 facts.faults = faults;
 console.log(writeRecord('gpu', facts, machine()));
 for (const fault of faults) console.log(`missed: ${fault}`);

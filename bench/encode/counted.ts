@@ -5,6 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ServerCounts } from './counted-server.ts';
 
+/** What a process needs to find its libraries and its GPU; no setting of the server, and no secret. */
+const INHERITED = /^(?:PATH|HOME|LD_LIBRARY_PATH|(?:CUDA|NVIDIA|VK)_.*)$/;
+
+/** What a server under measurement takes over from the environment of its bench. */
+export function inherited(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => INHERITED.test(name)));
+}
+
 /** A server in a process of its own, with the counts of its encoders. */
 export class CountedServer {
   readonly url: string;
@@ -15,7 +23,7 @@ export class CountedServer {
     const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
     const child = fork(resolve(import.meta.dirname, 'counted-server.ts'), [], {
       env: {
-        PATH: process.env.PATH,
+        ...inherited(process.env),
         PORT: '0',
         DEMO: '0',
         DATA_DIR: folder,

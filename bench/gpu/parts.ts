@@ -1,4 +1,7 @@
-import { openEncoder } from '../../src/encode/encoder.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 const WORDS =
   'the a tide engine river cell protein bond lamp city keeper gull dawn storm wheel carbon valley court'.split(
@@ -20,26 +23,32 @@ export function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
 }
 
-/** A device cannot be pulled out here: with all of them hidden from a new start, the next provider must serve. */
-export async function lostDevice(modelsFolder: string, cacheFolder: string) {
-  const visible = process.env.CUDA_VISIBLE_DEVICES;
-  process.env.CUDA_VISIBLE_DEVICES = '-1';
-  try {
-    const encoder = await openEncoder({
-      modelsFolder,
-      cacheFolder,
-      queryQueueMax: 64,
-      ingestQueueMax: 64,
-      log: () => {},
-    });
-    const { text_semantic: vector } = await encoder.encodeQuery('does it still answer', {
-      tenant: 'gpu-check',
-    });
-    const families = encoder.families.map(({ family, provider }) => ({ family, provider }));
-    await encoder.close();
-    return { answered: vector !== undefined, families };
-  } finally {
-    if (visible === undefined) delete process.env.CUDA_VISIBLE_DEVICES;
-    else process.env.CUDA_VISIBLE_DEVICES = visible;
-  }
+export interface LostDevice {
+  readonly answered: boolean;
+  readonly families: readonly { readonly family: string; readonly provider: string }[];
+}
+
+/**
+ * A device cannot be pulled out here: with all of them hidden from a new process, the processor must serve.
+ * @returns what served, and what is wrong with it
+ */
+export async function lostDevice(
+  modelsFolder: string,
+  cacheFolder: string,
+): Promise<{ served?: LostDevice; faults: string[] }> {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'lost-device.ts'), modelsFolder, cacheFolder],
+    // CUDA's devices, and Vulkan's by its drivers.
+    { env: { ...process.env, CUDA_VISIBLE_DEVICES: '-1', VK_DRIVER_FILES: '/dev/null' } },
+  );
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  if (code !== 0)
+    return { faults: [`without a device the start failed (${code}): ${err.trim().slice(-500)}`] };
+  const served = JSON.parse(out) as LostDevice;
+  const faults = served.families
+    .filter(({ provider }) => provider !== 'cpu')
+    .map(({ family, provider }) => `without a device ${family} is still served by ${provider}`);
+  if (!served.answered) faults.push('without a device no query is answered');
+  return { served, faults };
 }

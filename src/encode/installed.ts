@@ -172,5 +172,10 @@ function candidateOf(
     ...(variant.row_counts ? { rowCounts: variant.row_counts } : {}),
     ...(variant.provider_options ? { providerOptions: variant.provider_options } : {}),
     ...(variant.session_options ? { sessionOptions: variant.session_options } : {}),
+    graph: {
+      ...(variant.inputs ? { inputs: variant.inputs } : {}),
+      ...(variant.output ? { output: variant.output } : {}),
+      ...(variant.pooling ? { pooling: variant.pooling } : {}),
+    },
   };
 }

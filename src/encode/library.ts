@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
 import { type DownloadOptions, download } from './download.ts';
 import { changeLock } from './lock.ts';
-import { type ManifestModel, readManifest } from './manifest.ts';
+import { type ManifestModel, PROVIDERS, type Provider, readManifest } from './manifest.ts';
 import { Verification } from './verification.ts';
 
 /** Where files lie until all of their model's are there. */
@@ -15,6 +15,8 @@ export interface LibraryFile {
   readonly path: string;
   /** Why it may not be used; absent: it is there and right. */
   readonly refusal?: string;
+  /** It is there, and not what the manifest says. */
+  readonly wrong: boolean;
   /** Can be pulled. */
   readonly remote: boolean;
 }
@@ -29,6 +31,8 @@ export interface LibraryModel {
   readonly used: boolean;
   /** Some weights, and all else that they need, are there and right. */
   readonly installed: boolean;
+  /** Providers that it has weights for, of which some are not here. */
+  readonly lacking: readonly Provider[];
   readonly files: readonly LibraryFile[];
 }
 
@@ -49,24 +53,40 @@ export class Library {
     this.#cacheFolder = cacheFolder;
   }
 
-  /** Every model of the manifest, its files checked. */
-  async models(): Promise<LibraryModel[]> {
+  /**
+   * Every model of the manifest, its files checked: `anew`, or by the checksums that they had when they were last hashed, as
+   * long as their size and time stay.
+   */
+  async models({ anew = false } = {}): Promise<LibraryModel[]> {
     const manifest = await readManifest(this.#folder);
-    const verification = await Verification.open(this.#folder, this.#cacheFolder);
+    const verification = anew
+      ? Verification.anew(this.#folder, this.#cacheFolder)
+      : await Verification.open(this.#folder, this.#cacheFolder);
     const models: LibraryModel[] = [];
     for (const model of manifest.models) {
       const files: LibraryFile[] = [];
       for (const [name, file] of Object.entries(model.files)) {
         const refusal = await verification.refusal(file);
-        files.push({ name, path: file.path, remote: file.remote !== undefined, ...(refusal && { refusal }) });
+        const wrong = refusal !== undefined && existsSync(join(this.#folder, file.path));
+        const remote = file.remote !== undefined;
+        files.push({ name, path: file.path, remote, wrong, ...(refusal && { refusal }) });
       }
       const { name, family, licence, revision, note } = model;
       const used = Object.values(manifest.use).includes(name);
-      const installed = isInstalled(
-        model,
-        new Set(files.flatMap((file) => (file.refusal ? [] : [file.name]))),
-      );
-      models.push({ name, family, licence, revision, ...(note && { note }), used, installed, files });
+      const there = new Set(files.flatMap((file) => (file.refusal ? [] : [file.name])));
+      const installed = isInstalled(model, there);
+      const lacking = PROVIDERS.filter((provider) => lacksWeights(model, provider, there));
+      models.push({
+        name,
+        family,
+        licence,
+        revision,
+        ...(note && { note }),
+        used,
+        installed,
+        lacking,
+        files,
+      });
     }
     // A folder that the server has not made yet is left to it: it tells a first start by that.
     if (existsSync(this.#cacheFolder)) await verification.save();
@@ -155,10 +175,28 @@ export class Library {
   }
 }
 
-/** Each part has weights for some provider, and the files that go with them. */
-function isInstalled({ text, picture }: ManifestModel, there: ReadonlySet<string>): boolean {
+/** Each part has weights for some provider, and the files that go with them; what hears has all of its files. */
+function isInstalled({ text, picture, voice, speech }: ManifestModel, there: ReadonlySet<string>): boolean {
   const weights = (part: { variants: readonly { file: string }[] } | undefined) =>
     !part || part.variants.some(({ file }) => there.has(file));
-  const besides = [text?.tokenizer, picture?.labels?.file];
+  const besides = [
+    text?.tokenizer,
+    picture?.labels?.file,
+    voice?.file,
+    speech?.encoder,
+    speech?.decoder,
+    speech?.tokenizer,
+  ];
   return weights(text) && weights(picture) && besides.every((file) => file === undefined || there.has(file));
+}
+
+function lacksWeights(
+  { text, picture }: ManifestModel,
+  provider: Provider,
+  there: ReadonlySet<string>,
+): boolean {
+  return [text, picture].some((part) => {
+    const own = part?.variants.filter(({ providers }) => providers.includes(provider)) ?? [];
+    return own.length > 0 && !own.some(({ file }) => there.has(file));
+  });
 }

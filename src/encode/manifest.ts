@@ -60,6 +60,26 @@ const Variant = closed({
   ),
 });
 
+const TextInputs = closed({
+  ids: Type.String(),
+  mask: Type.Optional(Type.String()),
+  types: Type.Optional(Type.String()),
+});
+const Pooling = Type.Union([
+  Type.Literal('none'),
+  Type.Literal('mean'),
+  Type.Literal('cls'),
+  Type.Literal('last'),
+]);
+
+/** Weights of another export than the part describes say here what is different. */
+const TextVariant = closed({
+  ...Variant.properties,
+  inputs: Type.Optional(TextInputs),
+  output: Type.Optional(Type.String()),
+  pooling: Type.Optional(Pooling),
+});
+
 const Text = closed({
   tokenizer: Name,
   /** Most tokens of one text, special tokens included. */
@@ -69,23 +89,14 @@ const Text = closed({
   padding_token: Type.Integer({ minimum: 0 }),
   query_prefix: Type.String({ maxLength: 1_000 }),
   passage_prefix: Type.String({ maxLength: 1_000 }),
-  inputs: closed({
-    ids: Type.String(),
-    mask: Type.Optional(Type.String()),
-    types: Type.Optional(Type.String()),
-  }),
+  inputs: TextInputs,
   output: Type.String(),
-  pooling: Type.Union([
-    Type.Literal('none'),
-    Type.Literal('mean'),
-    Type.Literal('cls'),
-    Type.Literal('last'),
-  ]),
+  pooling: Pooling,
   normalise: Type.Boolean(),
   dimensions: Count(65_536),
   /** ISO 639-3 codes. */
   languages: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z]{3}$' }), { minItems: 1 })),
-  variants: Type.Array(Variant, { minItems: 1 }),
+  variants: Type.Array(TextVariant, { minItems: 1 }),
 });
 
 /** Words for pictures without a joint model: ConSE (Norouzi et al. 2013, arXiv:1312.5650). */

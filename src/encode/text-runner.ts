@@ -14,7 +14,7 @@ export type TextUse = 'query' | 'passage';
 
 /** A text model in one worker: tokenises, runs, pools. Its tensors' memory is allocated once, for the largest run. */
 export class TextRunner {
-  readonly #tower: TextTower;
+  readonly #settings: TextTower['settings'];
   readonly #candidate: Candidate;
   readonly session: Session;
   readonly #tokenizer: InstanceType<typeof native.TextTokenizer>;
@@ -24,8 +24,8 @@ export class TextRunner {
   readonly #types: KeptTensor<'int64'>;
 
   constructor(tower: TextTower, candidate: Candidate, session: Session) {
-    const { limit, special_tokens, dropped_tokens } = tower.settings;
-    this.#tower = tower;
+    this.#settings = { ...tower.settings, ...candidate.graph };
+    const { limit, special_tokens, dropped_tokens, inputs } = this.#settings;
     this.#candidate = candidate;
     this.session = session;
     const { queryRows, ingestRows, runTokens, widths } = candidate;
@@ -33,7 +33,7 @@ export class TextRunner {
     const tokens = Math.max(widest, Math.min(runTokens, Math.max(queryRows, ingestRows) * widest));
     this.#ids = new KeptTensor('int64', tokens);
     this.#mask = new KeptTensor('int64', tokens);
-    this.#types = new KeptTensor('int64', tower.settings.inputs.types ? tokens : 0);
+    this.#types = new KeptTensor('int64', inputs.types ? tokens : 0);
     this.#tokenizer = new native.TextTokenizer(tower.tokenizerPath, {
       limit,
       specialTokens: special_tokens,
@@ -42,7 +42,7 @@ export class TextRunner {
   }
 
   get dimensions(): number {
-    return this.#tower.settings.dimensions;
+    return this.#settings.dimensions;
   }
 
   /** Writes one vector of unit length for each text: row i starts at `offset + i · stride` of `target`. */
@@ -53,7 +53,7 @@ export class TextRunner {
     offset: number,
     stride: number,
   ): Promise<RunTotals> {
-    const { query_prefix, passage_prefix } = this.#tower.settings;
+    const { query_prefix, passage_prefix } = this.#settings;
     const { queryRows, ingestRows, runTokens, paddingShare, widths } = this.#candidate;
     const batch = this.#tokenizer.encode(texts as string[], use === 'query' ? query_prefix : passage_prefix);
     const lengths = batch.lengths();
@@ -74,7 +74,7 @@ export class TextRunner {
 
   async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {
     const shape = [filledRows(rows.length, this.#candidate.rowCounts), width];
-    const { inputs, output, padding_token, pooling } = this.#tower.settings;
+    const { inputs, output, padding_token, pooling } = this.#settings;
     const [ids, mask] = [this.#ids.of(shape), this.#mask.of(shape)];
     const used = rows.length * width;
     const [tokens, marks] = [KeptTensor.data<BigInt64Array>(ids), KeptTensor.data<BigInt64Array>(mask)];
@@ -94,7 +94,7 @@ export class TextRunner {
   }
 
   #pool(output: Output, row: number, length: number, width: number, target: Float32Array): void {
-    const { pooling, normalise } = this.#tower.settings;
+    const { pooling, normalise } = this.#settings;
     const size = target.length;
     const rows = output.data.length / (pooling === 'none' ? size : size * width);
     if (!Number.isInteger(rows) || row >= rows)

@@ -15,6 +15,8 @@ export interface Candidate {
   readonly rowCounts?: readonly number[];
   readonly providerOptions?: Readonly<Record<string, string | number | boolean>>;
   readonly sessionOptions?: Readonly<Record<string, string>>;
+  /** What these weights call their inputs and output, and how they are pooled, where it is not what the part says. */
+  readonly graph?: Partial<Pick<ManifestText, 'inputs' | 'output' | 'pooling'>>;
 }
 
 /** A model's text part. */

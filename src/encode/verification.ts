@@ -31,6 +31,11 @@ export class Verification {
     return new Verification(folder, cacheFolder, parseSeen(text));
   }
 
+  /** Hashes every file once more, whatever was known of it. */
+  static anew(folder: string, cacheFolder: string): Verification {
+    return new Verification(folder, cacheFolder, new Map());
+  }
+
   /** Why a file may not be used; undefined when it is what the manifest says. */
   async refusal(file: ManifestFile): Promise<string | undefined> {
     const path = join(this.#folder, file.path);

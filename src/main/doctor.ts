@@ -4,38 +4,18 @@ import { createServer } from 'node:net';
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
-import { deviceRefusal } from '../encode/device.ts';
-import { Library } from '../encode/library.ts';
 import { openExtractor } from '../extract/extractor.ts';
 import { fromNative, native } from '../native/index.ts';
+import { type Finding, ok, problem, warning } from './doctor-finding.ts';
+import { models, providers } from './doctor-models.ts';
 import type { Settings } from './settings.ts';
 
-/** What one check found. A `problem` keeps the server from working as configured; a `warning` is worth knowing. */
-export interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warning' | 'problem';
-  readonly found: string;
-  readonly remedy?: string;
-}
+export type { Finding } from './doctor-finding.ts';
 
 const GIBIBYTE = 2 ** 30;
 const FACILITATOR_TIMEOUT_MS = 10_000;
 /** Authorizations are valid for minutes: a clock that is off by more makes good ones look early or late. */
 const CLOCK_OFFSET_S_MAX = 10;
-
-const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found });
-const warning = (check: string, found: string, remedy: string): Finding => ({
-  check,
-  state: 'warning',
-  found,
-  remedy,
-});
-const problem = (check: string, found: string, remedy: string): Finding => ({
-  check,
-  state: 'problem',
-  found,
-  remedy,
-});
 
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
@@ -150,39 +130,6 @@ function fileLimit({ OPEN_SHARDS_MAX }: Settings): Finding {
     soft,
     `ulimit -n ${wanted}, or LimitNOFILE=${wanted} in the unit, or a lower OPEN_SHARDS_MAX.`,
   );
-}
-
-async function models({ MODELS_DIR, CACHE_DIR, DATA_DIR }: Settings): Promise<Finding[]> {
-  const library = new Library(resolve(MODELS_DIR), resolve(CACHE_DIR || join(DATA_DIR, 'cache')));
-  const used = (await library.models()).filter((model) => model.used);
-  if (used.length === 0)
-    return [
-      warning('models', 'none is in use', 'farthing models use NAME; without one, only words are searched.'),
-    ];
-  return used.map(({ name, installed, files, family }) =>
-    installed
-      ? ok(`model ${name}`, `${family}; checksums are right`)
-      : problem(
-          `model ${name}`,
-          files.flatMap(({ refusal }) => refusal ?? []).join('; '),
-          `farthing models pull ${name}, or restore the file.`,
-        ),
-  );
-}
-
-function providers({ PROVIDER }: Settings): Finding[] {
-  return (['cuda', 'webgpu', 'cpu'] as const).map((provider) => {
-    const refusal = deviceRefusal(provider, 'auto');
-    if (refusal === undefined)
-      return ok(`provider ${provider}`, 'may serve; tried and measured at the start');
-    return PROVIDER === provider
-      ? problem(
-          `provider ${provider}`,
-          `PROVIDER=${provider}, but ${refusal}`,
-          'Install the driver, or set PROVIDER=auto.',
-        )
-      : ok(`provider ${provider}`, `not used: ${refusal}`);
-  });
 }
 
 async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Promise<Finding[]> {

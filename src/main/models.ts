@@ -55,10 +55,13 @@ function stateOf(state: string, { files, used, installed }: LibraryModel): strin
 }
 
 async function verify(library: Library, { write }: Output): Promise<number> {
-  const models = await library.models();
+  const models = await library.models({ anew: true });
   for (const { name, files } of models)
     for (const { path, refusal } of files) write(`${name.padEnd(24)} ${refusal ?? `${path} is right`}`);
-  return models.some(({ used, installed }) => used && !installed) ? 1 : 0;
+  const broken = models.some(
+    ({ used, installed, files }) => used && (!installed || files.some(({ wrong }) => wrong)),
+  );
+  return broken ? 1 : 0;
 }
 
 async function use(library: Library, name: string, { write }: Output): Promise<number> {

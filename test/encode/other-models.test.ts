@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { native } from '../../src/native/index.ts';
 import { CACHE, cosine, openEmbedded, SHARED } from './embedded.ts';
-import { clip, folderOf, potion } from './other-models.ts';
+import { clip, folderOf, potion, tokenVectors } from './other-models.ts';
 import '../teardown-order.ts';
 
 const shared = join(SHARED, 'models');
@@ -56,6 +56,24 @@ t.test(
       ['text_semantic'],
       'passages go to text alone',
     );
+  },
+);
+
+t.test(
+  "weights of another export than their model's part describes run by what their variant says",
+  async (t) => {
+    const folder = join(t.testdir({}), 'models');
+    mkdirSync(folder);
+    await folderOf(folder, [await tokenVectors()], { text_semantic: 'token-vectors' });
+    const encoder = await openEmbedded({ modelsFolder: folder, cacheFolder: join(folder, '../cache') });
+    t.teardown(() => encoder.close());
+    t.match(encoder.families[1], { model: 'token-vectors', available: true });
+    const [one, same, other] = await Promise.all(
+      ['a cat sleeps', 'sleeps a cat', 'a dog barks'].map((text) => encoder.encodeQuery(text, { tenant })),
+    );
+    t.equal(one!.text_semantic!.length, 8);
+    t.ok(cosine(one!.text_semantic!, same!.text_semantic!) > 0.99999, 'a mean over tokens knows no order');
+    t.ok(cosine(one!.text_semantic!, other!.text_semantic!) < 0.999);
   },
 );
 

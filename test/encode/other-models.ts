@@ -85,6 +85,36 @@ export async function potion(): Promise<OtherModel> {
   return { model, contents };
 }
 
+/** MiniLM's part over weights that give one vector of 8 dimensions for each token: what is different stands in the variant. */
+export async function tokenVectors(): Promise<OtherModel> {
+  const manifest = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
+  const { text, files } = manifest.models.find(({ name }) => name === 'all-MiniLM-L6-v2')!;
+  const weights = textModel(8);
+  const model: ManifestModel = {
+    name: 'token-vectors',
+    family: 'text_semantic',
+    revision: 'random',
+    licence: 'none',
+    source: 'made by this test',
+    files: { model: fileOf('tokens/model.onnx', weights), tokenizer: files.tokenizer! },
+    text: {
+      ...text!,
+      dimensions: 8,
+      variants: [
+        {
+          ...cpu('model', 4),
+          run_tokens: 1024,
+          inputs: { ids: 'input_ids' },
+          output: 'last_hidden_state',
+          pooling: 'mean',
+        },
+      ],
+    },
+    lists: { text_semantic: list },
+  };
+  return { model, contents: { 'tokens/model.onnx': weights } };
+}
+
 /** A joint model of CLIP's shapes with random weights and CLIP's own tokenizer. */
 export async function clip(): Promise<OtherModel> {
   const dimensions = 512;

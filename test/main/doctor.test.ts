@@ -1,10 +1,12 @@
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { lacksOf } from '../../src/encode/readiness.ts';
 import { readConfig } from '../../src/main/config.ts';
 import { doctorCommand, type Finding } from '../../src/main/doctor.ts';
+import { providers } from '../../src/main/doctor-models.ts';
 import { MODELS } from '../encode/embedded.ts';
 import '../teardown-order.ts';
 
@@ -57,6 +59,7 @@ t.test(
     const folder = join(t.testdir({}), 'models');
     cpSync(MODELS, folder, { recursive: true });
     writeFileSync(join(folder, 'all-MiniLM-L6-v2/tokenizer.json'), '{}');
+    rmSync(join(folder, 'silero-vad/model.onnx'));
     const late = createHttpServer((_, response) =>
       response.writeHead(200, { Date: new Date(Date.now() - 3_600_000).toUTCString() }).end('{}'),
     );
@@ -72,8 +75,44 @@ t.test(
     });
     t.equal(code, 1);
     t.match(of('model all-MiniLM-L6-v2'), { state: 'problem', remedy: /models pull all-MiniLM-L6-v2/ });
+    t.match(of('model silero-vad'), { state: 'problem', found: /is not installed/ });
     t.match(of('port'), { state: 'warning', found: /is taken/ });
     t.match(of('facilitator'), { state: 'ok' });
     t.match(of('clock'), { state: 'problem', remedy: /synchronisation/ });
   },
 );
+
+t.test('a GPU without its library or its weights does not pass for one that may serve', async (t) => {
+  const folder = join(t.testdir({}), 'models');
+  cpSync(MODELS, folder, { recursive: true });
+  for (const name of ['model_fp32.onnx', 'model_fp32_hub.onnx'])
+    rmSync(join(folder, 'all-MiniLM-L6-v2', name), { force: true });
+  const settings = readConfig({ MODELS_DIR: folder, DATA_DIR: join(folder, '../data') });
+  const present = () => undefined;
+  const [cuda, webgpu, cpu] = await providers(settings, present);
+  const pull = /npx farthing models pull all-MiniLM-L6-v2/;
+  t.match(cuda, { state: 'warning', found: /weights of all-MiniLM-L6-v2 for cuda/, remedy: pull });
+  t.match(webgpu, { state: 'warning', found: /weights of all-MiniLM-L6-v2 for webgpu/, remedy: pull });
+  t.match(cpu, { state: 'ok' });
+  const [forced, other] = await providers({ ...settings, PROVIDER: 'cuda' }, present);
+  t.match(forced, { state: 'problem', remedy: pull });
+  t.match(other, { state: 'ok', found: /PROVIDER=cuda/ });
+});
+
+t.test('what CUDA lacks is its library, and then the weights, each with its command', async (t) => {
+  const models = [
+    { name: 'used', used: true, lacking: ['cuda' as const] },
+    { name: 'other', used: false, lacking: ['cuda' as const] },
+  ];
+  const library = join(t.testdir({ 'library.so': '' }), 'library.so');
+  const pull = {
+    what: 'the weights of used for cuda are not here',
+    command: 'npx farthing models pull used',
+  };
+  t.strictSame(lacksOf('cuda', models, library), [pull]);
+  t.match(lacksOf('cuda', models, `${library}.absent`), [
+    { what: /absent is not here/, command: 'make gpu' },
+    pull,
+  ]);
+  t.strictSame(lacksOf('webgpu', models, `${library}.absent`), []);
+});

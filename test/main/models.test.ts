@@ -1,7 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { Library } from '../../src/encode/library.ts';
 import { checkManifest, type Manifest, readManifest } from '../../src/encode/manifest.ts';
 import { bar, modelsCommand } from '../../src/main/models.ts';
 import { MODELS } from '../encode/embedded.ts';
@@ -92,9 +103,92 @@ t.test('--offline asks nobody and names the files to copy', async (t) => {
 t.test('models that are unknown, or made elsewhere, are refused with what there is', async (t) => {
   const { farthing, lines } = await world(t);
   await t.rejects(farthing('pull', 'nothing'), /There are: all-MiniLM-L6-v2/);
-  await t.rejects(farthing('pull', 'all-MiniLM-L6-v2'), /cannot be pulled/);
+  await t.rejects(farthing('pull', 'mobilenet-v2'), /cannot be pulled/);
   t.equal(await farthing('pull'), 2);
   t.match(lines.at(-1), /models pull NAME/);
+});
+
+/** The embedded models, and a hub of this machine with small weights for GPUs. */
+async function embedded(t: Test) {
+  const root = t.testdir({});
+  const folder = join(root, 'models');
+  mkdirSync(folder);
+  symlinkSync(join(MODELS, 'mobilenet-v2'), join(folder, 'mobilenet-v2'));
+  for (const name of ['all-MiniLM-L6-v2', 'silero-vad'])
+    cpSync(join(MODELS, name), join(folder, name), { recursive: true });
+  rmSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx'), { force: true });
+  rmSync(join(folder, 'all-MiniLM-L6-v2/model_fp32.onnx'), { force: true });
+  const manifest = JSON.parse(readFileSync(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
+  const { files, hub } = manifest.models.find(({ name }) => name === 'all-MiniLM-L6-v2')!;
+  Object.assign(files.fp32_hub!, {
+    bytes: weights.length,
+    sha256: createHash('sha256').update(weights).digest('hex'),
+  });
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(checkManifest(manifest)));
+  const { url } = await startHub(t, {
+    [`/${hub!.repository}/resolve/${hub!.revision}/${files.fp32_hub!.remote}`]: {
+      content: weights,
+      large: true,
+      faults: [{ breakAfter: 30_000 }],
+    },
+  });
+  const settings = {
+    MODELS_DIR: folder,
+    CACHE_DIR: join(root, 'cache'),
+    DATA_DIR: root,
+    MODEL_HUB_URL: url,
+  };
+  mkdirSync(settings.CACHE_DIR);
+  const lines: string[] = [];
+  const output = { write: (line: string) => lines.push(line), pause: async () => {} };
+  const farthing = (...words: string[]) => modelsCommand(words, settings, output);
+  return { folder, farthing, lines, library: new Library(folder, settings.CACHE_DIR) };
+}
+
+t.test('the weights for GPUs that the tree has not are pulled beside those that it has', async (t) => {
+  const { folder, farthing, lines, library } = await embedded(t);
+  const lacking = async () => {
+    const model = (await library.models()).find(({ name }) => name === 'all-MiniLM-L6-v2')!;
+    t.ok(model.installed);
+    return model.lacking;
+  };
+  t.strictSame(await lacking(), ['cuda', 'webgpu']);
+  t.equal(await farthing('pull', 'all-MiniLM-L6-v2'), 0);
+  t.equal(lines.at(-1), 'all-MiniLM-L6-v2: all-MiniLM-L6-v2/model_fp32_hub.onnx');
+  t.ok(readFileSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx')).equals(weights));
+  t.strictSame(await lacking(), []);
+  t.equal(await farthing('pull', 'all-MiniLM-L6-v2'), 0);
+  t.match(lines.at(-1), /is here already/);
+});
+
+t.test('models of voices and of speech are here only with all of their files', async (t) => {
+  const { folder, farthing, lines } = await embedded(t);
+  t.equal(await farthing('verify'), 0);
+  await farthing('list');
+  t.match(lines.join('\n'), /whisper-tiny\.en +speech +not here/);
+  await t.rejects(farthing('use', 'whisper-tiny.en'), /whisper-tiny\.en is not installed/);
+  await t.rejects(farthing('pull', 'whisper-tiny.en', '--offline'), /whisper-tiny\.en is not installed/);
+  rmSync(join(folder, 'silero-vad/model.onnx'));
+  t.equal(await farthing('verify'), 1, 'a model in use is missing');
+  t.match(lines.join('\n'), /silero-vad\/model\.onnx is not installed/);
+});
+
+t.test('verify hashes every file anew, also one whose size and time are as they were', async (t) => {
+  const { folder, farthing } = await embedded(t);
+  t.equal(await farthing('verify'), 0);
+  const path = join(folder, 'all-MiniLM-L6-v2/tokenizer.json');
+  const { atime, mtime } = statSync(path);
+  const bytes = readFileSync(path);
+  bytes[100]! ^= 1;
+  writeFileSync(path, bytes);
+  utimesSync(path, atime, mtime);
+  t.equal(await farthing('verify'), 1);
+});
+
+t.test('wrong weights of a model in use are a failure, also where it has others', async (t) => {
+  const { folder, farthing } = await embedded(t);
+  writeFileSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx'), 'no weights');
+  t.equal(await farthing('verify'), 1);
 });
 
 t.test('a damaged lock file stops everything: hashes were locked in it', async (t) => {

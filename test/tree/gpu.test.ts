@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { inherited } from '../../bench/encode/counted.ts';
+import { lostDevice } from '../../bench/gpu/parts.ts';
 
 const TREE = join(import.meta.dirname, '../..');
 const gpu = ['/dev/nvidiactl', '/dev/dxg'].some(existsSync) || existsSync('/dev/dri');
@@ -25,6 +27,23 @@ t.test(
     t.match(stderr, /no NVIDIA device/);
   },
 );
+
+t.test(
+  'a measured server finds the libraries and the GPU of its bench, and takes no setting over',
+  async (t) => {
+    const libraries = { LD_LIBRARY_PATH: '/libraries', CUDA_VISIBLE_DEVICES: '1', PATH: '/bin' };
+    t.strictSame(inherited({ ...libraries, FACILITATOR_TOKEN: 'secret', PORT: '1' }), libraries);
+  },
+);
+
+t.test('with every device hidden, a new process is served by the processor', async (t) => {
+  const cache = join(TREE, 'node_modules/.cache/farthing-test');
+  const { served, faults } = await lostDevice(join(TREE, 'models'), cache);
+  t.match(served, { answered: true, families: [{ provider: 'cpu' }, { provider: 'cpu' }] });
+  t.strictSame(faults, []);
+  const broken = await lostDevice('/nowhere', cache);
+  t.match(broken.faults, [/the start failed \(1\)/]);
+});
 
 t.test('every pinned GPU package has its hash, and the provider the version of the runtime', async (t) => {
   const pins = readFileSync(join(TREE, 'scripts/gpu-pins.txt'), 'utf8')
