@@ -15,7 +15,7 @@ export function csvSeparator(text: string): string | undefined {
   const whole = lines.slice(0, Math.max(1, lines.length - 1)).filter((line) => line.trim() !== '');
   if (whole.length < 3) return undefined;
   return SEPARATORS.find((separator) => {
-    const counts = whole.map((line) => cellsOf(line, separator).length);
+    const counts = whole.map((line) => readRow(line, 0, separator).cells.length);
     return counts[0]! > 1 && counts.every((count) => count === counts[0]) && !whole.some(isProse);
   });
 }
@@ -28,42 +28,47 @@ function isProse(line: string): boolean {
 /** Rows below their header (RFC 4180; a quoted cell may hold line breaks). */
 export function readCsv(text: string, separator: string): { blocks: Block[] } {
   const rows: string[][] = [];
-  let at = 0;
-  while (at < text.length) {
-    const end = rowEnd(text, at);
-    rows.push(cellsOf(text.slice(at, end), separator).slice(0, COLUMNS_MAX));
+  for (let at = 0; at < text.length; ) {
+    const { cells, end } = readRow(text, at, separator);
+    rows.push(cells.slice(0, COLUMNS_MAX));
     at = end + 1;
   }
   const table = tableText(rows);
   return { blocks: table === '' ? [] : [{ text: table }] };
 }
 
-/** The next line break that no quotes enclose. */
-function rowEnd(text: string, from: number): number {
-  let quoted = false;
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 34) quoted = !quoted;
-    else if (code === 10 && !quoted) return at;
+/** The cells from `from` on, up to the line break that ends their row. */
+function readRow(text: string, from: number, separator: string): { cells: string[]; end: number } {
+  const cells: string[] = [];
+  for (let at = from; ; ) {
+    const quoted = text[at] === '"' ? quotedCell(text, at, separator) : undefined;
+    const end = quoted?.end ?? cellEnd(text, at, separator);
+    cells.push((quoted?.cell ?? text.slice(at, end)).trim());
+    if (text[end] !== separator) return { cells, end };
+    at = end + 1;
   }
-  return text.length;
 }
 
-function cellsOf(row: string, separator: string): string[] {
-  const cells: string[] = [];
-  let cell = '';
-  let quoted = false;
-  for (let at = 0; at < row.length; at++) {
-    const character = row[at]!;
-    if (quoted && character === '"' && row[at + 1] === '"') {
-      cell += '"';
-      at++;
-    } else if (character === '"') quoted = !quoted;
-    else if (character === separator && !quoted) {
-      cells.push(cell.trim());
-      cell = '';
-    } else cell += character;
-  }
-  cells.push(cell.trim());
-  return cells;
+function cellEnd(text: string, from: number, separator: string): number {
+  let at = from;
+  while (at < text.length && text[at] !== separator && text[at] !== '\n') at++;
+  return at;
+}
+
+/**
+ * A cell in quotes, which stand at its very start and end; two of them inside are one. Undefined where that is not so: then the quote
+ * is a character like any other, as in 7" pipes.
+ */
+function quotedCell(
+  text: string,
+  from: number,
+  separator: string,
+): { cell: string; end: number } | undefined {
+  let close = text.indexOf('"', from + 1);
+  while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+  if (close < 0) return undefined;
+  let end = close + 1;
+  while (text[end] === ' ') end++;
+  const isWhole = end === text.length || text[end] === '\n' || text[end] === separator;
+  return isWhole ? { cell: text.slice(from + 1, close).replaceAll('""', '"'), end } : undefined;
 }

@@ -1,14 +1,10 @@
-import { shorten } from './outline.ts';
-
-const CELL_LENGTH_MAX = 2_000;
-
 /**
  * A table as text, a line for each row. A first row of words names the columns: then every other row carries the names, so that a row
  * that is found by itself says what its values are.
  */
 export function tableText(rows: readonly (readonly string[])[]): string {
   const filled = rows
-    .map((row) => row.map((cell) => shorten(cell, CELL_LENGTH_MAX)))
+    .map((row) => row.map((cell) => cell.replace(/\s+/g, ' ').trim()))
     .filter((row) => row.some((cell) => cell !== ''));
   const [first, ...others] = filled;
   if (!first) return '';

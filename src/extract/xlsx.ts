@@ -17,6 +17,8 @@ import type { Zip } from './zip.ts';
 const MAIN = 'xl/workbook.xml';
 const COLUMNS_MAX = 1_000;
 const CELLS_MAX = 2_000_000;
+/** Of all cells: many may show the same long text, which is stored once. */
+const CHARACTERS_MAX = 50_000_000;
 
 /** SpreadsheetML (ECMA-376 part 1, 18): each sheet as a table, its name as heading. Numbers stand as stored, but for dates and times. */
 export function readXlsx(zip: Zip): OfficeContent {
@@ -40,9 +42,18 @@ export function readXlsx(zip: Zip): OfficeContent {
   };
   const blocks: Block[] = [];
   const pictures: EmbeddedPicture[] = [];
-  let room = CELLS_MAX;
+  const room = { cells: CELLS_MAX, characters: CHARACTERS_MAX };
+  const take = (characters: number): void => {
+    if (--room.cells < 0)
+      throw tooLarge(`Send spreadsheets of at most ${CELLS_MAX} cells.`, { limit_cells: CELLS_MAX });
+    room.characters -= characters;
+    if (room.characters < 0)
+      throw tooLarge(`Send spreadsheets of at most ${CHARACTERS_MAX} characters in their cells.`, {
+        limit_characters: CHARACTERS_MAX,
+      });
+  };
   for (const [index, { name, part }] of sheets.entries()) {
-    const rows = readSheet(zip.text(part) ?? '', shared, shownAs, () => room-- > 0);
+    const rows = readSheet(zip.text(part) ?? '', shared, shownAs, take);
     const text = withoutControls(tableText(rows));
     if (text !== '') blocks.push({ text, page: index + 1, heading: name });
     const drawings = [...relationships(zip, part).values()].filter((target) =>
@@ -79,7 +90,7 @@ function readSheet(
   source: string,
   shared: readonly string[],
   shownAs: (value: string, style: string | undefined) => string,
-  mayRead: () => boolean,
+  take: (characters: number) => void,
 ): string[][] {
   const rows: string[][] = [];
   let [column, type, value, inValue] = [0, '', '', false];
@@ -89,8 +100,6 @@ function readSheet(
     open: (name, attributes) => {
       if (name === 'row') rows.push([]);
       else if (name === 'c') {
-        if (!mayRead())
-          throw tooLarge(`Send spreadsheets of at most ${CELLS_MAX} cells.`, { limit_cells: CELLS_MAX });
         column = columnOf(attributes.r) ?? rows.at(-1)?.length ?? 0;
         [type, value, style] = [attributes.t ?? '', '', attributes.s];
       }
@@ -104,9 +113,12 @@ function readSheet(
       const row = rows.at(-1);
       if (name !== 'c' || !row || column >= COLUMNS_MAX) return;
       while (row.length < column) row.push('');
-      if (type === 's') row[column] = shared[Number(value)] ?? '';
-      else if (type === 'b') row[column] = value === '1' ? 'true' : 'false';
-      else row[column] = type === '' || type === 'n' ? shownAs(value, style) : value;
+      let shown = value;
+      if (type === 's') shown = shared[Number(value)] ?? '';
+      else if (type === 'b') shown = value === '1' ? 'true' : 'false';
+      else if (type === '' || type === 'n') shown = shownAs(value, style);
+      take(shown.length);
+      row[column] = shown;
     },
   });
   return rows;

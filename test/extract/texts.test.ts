@@ -29,6 +29,18 @@ t.test('a table in text is told from prose, and each row carries the names of it
     },
   ]);
   t.match(await recognise(Buffer.from(table), undefined), { mediaType: 'text/csv' });
+  t.same(
+    readCsv('Part,Note\n7" pipe,2" wide\nvalve,"open\nbulb,"a ""b"", c" \n"x"y,"two\nlines"\nlast,"', ',')
+      .blocks,
+    [
+      {
+        text: '| Part | Note\n| Part: 7" pipe | Note: 2" wide\n| Part: valve | Note: "open\n| Part: bulb | Note: a "b", c\n| Part: "x"y | Note: two lines\n| Part: last | Note: "',
+      },
+    ],
+    'a quote is one at the start of a cell alone, and when it is closed',
+  );
+  const long = `${'many words '.repeat(500)}end`;
+  t.equal(readCsv(`Name,Text\na,${long}\n`, ',').blocks[0]!.text, `| Name | Text\n| Name: a | Text: ${long}`);
 });
 
 t.test('RTF gives its text without its tables of fonts and colours', async (t) => {
