@@ -1,4 +1,5 @@
 import type { Hit } from '../client/index.ts';
+import { hasPicture } from '../client/preview.ts';
 import type { Access } from './access.ts';
 import type { Io } from './io.ts';
 import { place } from './table.ts';
@@ -31,9 +32,4 @@ export async function showPictures(
     const name = item.name.replace(/[\p{Cc}\p{Cf}]/gu, '');
     io.write(`${index + 1}  ${[place(locator), name].filter(Boolean).join('  ')}\n${picture}`);
   }
-}
-
-/** Of texts a preview shows nothing that the snippet doesn't; of sounds there is none. */
-function hasPicture({ item: { media_type } }: Hit): boolean {
-  return !/^(text|audio)\//.test(media_type);
 }

@@ -1,10 +1,15 @@
-import type { Locator } from './answers.ts';
+import type { Hit, Locator } from './answers.ts';
 
 /** Which part of an item a small picture shows: a hit's `locator` is one. Neither: the first page, or the only one. */
 export type PreviewPart = Pick<Locator, 'page' | 'time_s'>;
 
 export interface PreviewOptions {
   readonly signal?: AbortSignal;
+}
+
+/** Of texts a preview shows nothing that the snippet doesn't; of sounds there is none. */
+export function hasPicture({ item: { media_type } }: Hit): boolean {
+  return !/^(text|audio)\//.test(media_type);
 }
 
 /** Path of an item's small picture (WebP), below its owner's. */

@@ -78,12 +78,17 @@ export class RequestBody {
     }
   }
 
-  /** The whole body. @throws body_too_large once more than `bytesMax` arrived. */
-  async whole(bytesMax: number): Promise<Buffer> {
+  /**
+   * The whole body.
+   * @param onBytes hears how many more arrived, and may refuse them by throwing
+   * @throws body_too_large once more than `bytesMax` arrived.
+   */
+  async whole(bytesMax: number, onBytes?: (bytes: number) => void): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of this.pieces()) {
       bytes += piece.byteLength;
+      onBytes?.(piece.byteLength);
       if (bytes > bytesMax) {
         throw new FarthingError(
           'body_too_large',

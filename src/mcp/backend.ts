@@ -36,8 +36,8 @@ export interface Scope {
 export interface Answered<T> {
   readonly body: T;
   readonly receipt?: Readonly<Record<string, unknown>>;
-  /** The workspace that was meant in the end. */
-  readonly workspace?: string;
+  /** The workspace that was meant in the end, and its token where that came with the call. */
+  readonly scope: Scope;
 }
 
 /** What the tools call: a client with a wallet of its own, or the server that they are mounted on. */
@@ -50,14 +50,14 @@ export interface Backend {
   usage(scope: Scope): Promise<Answered<UsageAnswer>>;
   dispose(scope: Scope): Promise<Answered<Readonly<Record<string, unknown>>>>;
   /** Metadata, and a small picture (WebP). Without a workspace of the payer's own index, where both are paid for. */
-  item(item: string, workspace: string | undefined): Promise<Item>;
-  preview(item: string, part: PreviewPart, workspace: string | undefined): Promise<Blob>;
+  item(item: string, scope: Scope): Promise<Item>;
+  preview(item: string, part: PreviewPart, scope: Scope): Promise<Blob>;
   /** Of the server whose addresses the results name. */
   readonly baseUrl: string;
 }
 
 /** Address of an item, for whoever may read it. */
-export function itemAddress({ baseUrl }: Backend, item: string, workspace: string | undefined): string {
+export function itemAddress({ baseUrl }: Backend, item: string, { workspace }: Scope): string {
   const owner = workspace === undefined ? '' : `workspaces/${workspace}/`;
   return `${baseUrl}/agent/v1/${owner}items/${item}`;
 }

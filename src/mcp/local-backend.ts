@@ -32,18 +32,20 @@ export function localBackend({ client, keeper, readFile, signal }: LocalParts): 
       throw new FarthingError('workspace_unauthorized', 'There is no workspace: create one first.');
     return workspace;
   };
+  const ownerOf = (scope: Scope) => (scope.workspace === undefined ? client : needed(scope));
   return {
     kind: 'local',
     search: async ({ query, image_path, families, k, exact }, scope) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
       const body = await (workspace ?? client).search({ query, image, families, k, exact, signal });
-      return { body, workspace: workspace?.id };
+      return { body, scope: { workspace: workspace?.id } };
     },
     ingest: async (file, scope) => {
       const { source, name } = sourceOf(file);
       const workspace = await chosen(scope);
-      return { body: await (workspace ?? client).ingest(source, { name, signal }), workspace: workspace?.id };
+      const body = await (workspace ?? client).ingest(source, { name, signal });
+      return { body, scope: { workspace: workspace?.id } };
     },
     createWorkspace: async ({ ttl_minutes, spend_limit_usd }) => {
       const { workspace, record } = await client.workspaces.rent({
@@ -52,18 +54,17 @@ export function localBackend({ client, keeper, readFile, signal }: LocalParts): 
         signal,
       });
       await keeper.add(workspace, record);
-      return { body: { ...record, left_usd: client.spending.leftUsd } };
+      return { body: { ...record, left_usd: client.spending.leftUsd }, scope: { workspace: workspace.id } };
     },
-    usage: async (scope) => ({ body: await (await needed(scope)).usage() }),
+    usage: async (scope) => ({ body: await (await needed(scope)).usage(), scope }),
     dispose: async (scope) => {
       const workspace = await needed(scope);
       const disposal = await workspace.dispose();
       await keeper.remove(workspace.id);
-      return { body: { ...disposal } };
+      return { body: { ...disposal }, scope };
     },
-    item: async (item, id) => (id === undefined ? client : await needed({ workspace: id })).item(item),
-    preview: async (item, part, id) =>
-      (id === undefined ? client : await needed({ workspace: id })).preview(item, part, { signal }),
+    item: async (item, scope) => (await ownerOf(scope)).item(item),
+    preview: async (item, part, scope) => (await ownerOf(scope)).preview(item, part, { signal }),
     baseUrl: client.baseUrl,
   };
 }

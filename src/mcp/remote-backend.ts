@@ -28,6 +28,8 @@ export function remoteBackend(parts: RemoteParts): Backend {
       token: token ?? (own ? parts.scope.token : undefined),
     };
   };
+  /** An item names its owner itself: without a workspace it is the payer's, whatever the connection names. */
+  const ownerOf = (asked: Scope): Scope => (asked.workspace === undefined ? {} : scopeOf(asked));
   const needed = (asked: Scope): Scope & { workspace: string } => {
     const { workspace, token } = scopeOf(asked);
     if (workspace === undefined)
@@ -50,7 +52,7 @@ export function remoteBackend(parts: RemoteParts): Backend {
     init: RequestInit = {},
   ): Promise<Answered<T>> => ({
     ...(await read<T>(await request(method, scope, path, init))),
-    workspace: scope.workspace,
+    scope,
   });
   return {
     kind: 'remote',
@@ -64,13 +66,10 @@ export function remoteBackend(parts: RemoteParts): Backend {
     createWorkspace: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
     usage: async (asked) => send('GET', needed(asked), '/usage'),
     dispose: async (asked) => send('DELETE', needed(asked), ''),
-    item: async (item, workspace) => {
-      const scope = workspace === undefined ? {} : scopeOf({ workspace });
-      return (await send<Item>('GET', scope, `/items/${encodeURIComponent(item)}`)).body;
-    },
-    preview: async (item, part, workspace) => {
-      const scope = workspace === undefined ? {} : scopeOf({ workspace });
-      const response = await request('GET', scope, previewPath(item, part));
+    item: async (item, owner) =>
+      (await send<Item>('GET', ownerOf(owner), `/items/${encodeURIComponent(item)}`)).body,
+    preview: async (item, part, owner) => {
+      const response = await request('GET', ownerOf(owner), previewPath(item, part));
       if (!response.ok) await read(response);
       return response.blob();
     },
@@ -79,7 +78,7 @@ export function remoteBackend(parts: RemoteParts): Backend {
 }
 
 /** @throws PaymentNeeded for a 402, FarthingError for every other refusal */
-async function read<T>(response: Response): Promise<Answered<T>> {
+async function read<T>(response: Response): Promise<Omit<Answered<T>, 'scope'>> {
   const body = (await response.json()) as Record<string, unknown>;
   const receipt = decode(response.headers.get('PAYMENT-RESPONSE'));
   if (response.status === 402)

@@ -38,15 +38,16 @@ export function thumbnailAddress(
 /** @throws McpError for an address that is none of this server's, or that has to be paid for first */
 export async function readResource(backend: Backend, uri: string): Promise<ReadResourceResult> {
   const url = URL.parse(uri);
-  const [, workspace, item, isPreview] =
-    (url && uri.startsWith(backend.baseUrl) && PATH.exec(url.pathname)) || [];
+  // Below the public address, which may have a path of its own.
+  const path = uri.startsWith(backend.baseUrl) ? uri.slice(backend.baseUrl.length).split('?', 1)[0]! : '';
+  const [, workspace, item, isPreview] = PATH.exec(path) ?? [];
   if (!url || item === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri}.`);
   try {
     if (!isPreview) {
-      const text = JSON.stringify(await backend.item(item, workspace));
+      const text = JSON.stringify(await backend.item(item, { workspace }));
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     }
-    const blob = await base64Of(await backend.preview(item, partOf(url.searchParams), workspace));
+    const blob = await base64Of(await backend.preview(item, partOf(url.searchParams), { workspace }));
     return { contents: [{ uri, mimeType: THUMBNAIL_TYPE, blob }] };
   } catch (error) {
     const why =

@@ -1,6 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
-import { type Answered, type Backend, itemAddress, PaymentNeeded } from './backend.ts';
+import { hasPicture } from '../client/preview.ts';
+import { type Answered, type Backend, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 /** Results as text for the model, as data for the program, and with links to the items. */
@@ -10,7 +11,7 @@ const RESPONSE_KEY = 'x402/payment-response';
 /** @param thumbnails hits that are shown as pictures, too; the others' are linked */
 export async function searchResult(
   backend: Backend,
-  { body, receipt, workspace }: Answered<SearchAnswer>,
+  { body, receipt, scope }: Answered<SearchAnswer>,
   thumbnails: number,
 ): Promise<CallToolResult> {
   const lines = body.hits.map(hitLine);
@@ -18,16 +19,16 @@ export async function searchResult(
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
       type: 'resource_link',
-      uri: itemAddress(backend, id, workspace),
+      uri: itemAddress(backend, id, scope),
       name,
       mimeType: media_type,
     }),
   );
   const pictured = body.hits.filter(hasPicture);
   const blocks = [
-    ...(await pictures(backend, pictured.slice(0, thumbnails), workspace)),
+    ...(await pictures(backend, pictured.slice(0, thumbnails), scope)),
     ...links,
-    ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(backend, hit, workspace)),
+    ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(backend, hit, scope)),
   ];
   return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, blocks);
 }
@@ -35,35 +36,22 @@ export async function searchResult(
 /** Best first; the rest can be addressed in the same way. */
 const THUMBNAIL_LINKS_MAX = 8;
 
-/** Of texts a thumbnail shows nothing that the snippet doesn't; of sounds there is none. */
-function hasPicture({ item: { media_type } }: Hit): boolean {
-  return !/^(text|audio)\//.test(media_type);
-}
-
-function thumbnailLink(
-  backend: Backend,
-  { item, locator }: Hit,
-  workspace: string | undefined,
-): ContentBlock {
+function thumbnailLink(backend: Backend, { item, locator }: Hit, scope: Scope): ContentBlock {
   return {
     type: 'resource_link',
-    uri: thumbnailAddress(itemAddress(backend, item.id, workspace), locator),
+    uri: thumbnailAddress(itemAddress(backend, item.id, scope), locator),
     name: `thumbnail of ${item.name}${whereOf(locator)}`,
     mimeType: THUMBNAIL_TYPE,
   };
 }
 
 /** Included in a workspace; elsewhere each would be a payment of its own, which nobody asked for. */
-async function pictures(
-  backend: Backend,
-  hits: readonly Hit[],
-  workspace: string | undefined,
-): Promise<ContentBlock[]> {
-  if (workspace === undefined) return [];
+async function pictures(backend: Backend, hits: readonly Hit[], scope: Scope): Promise<ContentBlock[]> {
+  if (scope.workspace === undefined) return [];
   const blocks: ContentBlock[] = [];
   for (const { item, locator } of hits) {
     // What cannot be shown is found all the same.
-    const preview = await backend.preview(item.id, locator, workspace).catch(() => undefined);
+    const preview = await backend.preview(item.id, locator, scope).catch(() => undefined);
     if (preview) blocks.push({ type: 'image', data: await base64Of(preview), mimeType: THUMBNAIL_TYPE });
   }
   return blocks;
@@ -71,14 +59,14 @@ async function pictures(
 
 export function ingestResult(
   backend: Backend,
-  { body, receipt, workspace }: Answered<IngestAnswer>,
+  { body, receipt, scope }: Answered<IngestAnswer>,
 ): CallToolResult {
   const { id, name, media_type, segments, pages } = body.item;
   const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
   const words = body.duplicate ? 'was there already' : `is ${body.job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
-    uri: itemAddress(backend, id, workspace),
+    uri: itemAddress(backend, id, scope),
     name,
     mimeType: media_type,
   };

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,7 +12,7 @@ import { type PaymentRequired, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Agent } from '../cli/cli-agent.ts';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../test-server.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
 const almanac = resolve(import.meta.dirname, '../../samples/almanac.pdf');
@@ -29,10 +32,15 @@ class TestHost {
   }
 }
 
-async function overHttp(t: Pick<Test, 'teardown'>, query = '', token?: string): Promise<TestHost> {
+async function overHttp(
+  t: Pick<Test, 'teardown'>,
+  query = '',
+  token?: string,
+  { url: base } = server,
+): Promise<TestHost> {
   const host = new TestHost();
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const url = new URL(`${server.url}/mcp${query}`);
+  const url = new URL(`${base}/mcp${query}`);
   await host.client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   t.teardown(() => host.client.close());
   return host;
@@ -122,6 +130,15 @@ t.test(
     const [item] = (await inside.client.readResource({ uri: uri.replace(/\/preview.*$/, '') })).contents;
     t.match(JSON.parse((item as { text: string }).text), { name: 'almanac.pdf', pages: Number });
     await t.rejects(host.client.readResource({ uri }), { message: /unauthorized/ }, 'not without the token');
+    const byCall = await host.call('search', {
+      query: QUESTION,
+      k: 1,
+      thumbnails: 1,
+      workspace: id,
+      token,
+    });
+    t.match(byCall.content[1], image as object, 'with the token of the call, too');
+    t.notMatch(JSON.stringify(byCall), token);
     await t.rejects(inside.client.readResource({ uri: 'file:///etc/passwd' }), { message: /no resource/ });
     const { resourceTemplates } = await inside.client.listResourceTemplates();
     t.ok(
@@ -151,6 +168,51 @@ t.test(
     t.match(await inside.call('workspace_dispose', {}), { structuredContent: { claims: { workspace: id } } });
   },
 );
+
+t.test('resources are read below a public address that has a path', async (t) => {
+  const address = 'https://files.example/farthing';
+  const behind = await startTestServer(t, { BASE_URL: address });
+  const { id, token } = await new TestAgent(behind.url).rent();
+  const host = await overHttp(t, `?workspace=${id}`, token, behind);
+  await host.call('ingest', { content_b64: readFileSync(almanac, 'base64'), name: 'almanac.pdf' });
+  const { content } = await host.call('search', { query: QUESTION, k: 1 });
+  const [, item, thumbnail] = content as { uri: string }[];
+  t.ok(item!.uri.startsWith(`${address}/agent/v1/workspaces/${id}/items/`), item!.uri);
+  const [read] = (await host.client.readResource(item!)).contents;
+  t.match(JSON.parse((read as { text: string }).text), { name: 'almanac.pdf' });
+  t.match((await host.client.readResource(thumbnail!)).contents, [{ mimeType: 'image/webp' }]);
+  const elsewhere = item!.uri.replace('/farthing', '');
+  await t.rejects(host.client.readResource({ uri: elsewhere }), { message: /no resource/ });
+});
+
+t.test('clients that announce large bodies and send none shut nobody out', async (t) => {
+  const { host, port } = server;
+  const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${16 * 2 ** 20}\r\n\r\n`;
+  const silent = Array.from({ length: 300 }, () => connect(port, host));
+  t.teardown(() => {
+    for (const socket of silent) socket.destroy();
+  });
+  await Promise.all(silent.map((socket) => new Promise<void>((sent) => socket.write(head, () => sent()))));
+  t.equal((await (await overHttp(t)).client.listTools()).tools.length, NAMES.length);
+});
+
+t.test('a header that the web platform does not take is left out', async (t) => {
+  const asked = request({
+    host: server.host,
+    port: server.port,
+    path: '/mcp',
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      // Bytes of UTF-8, as they are.
+      'X-City': Buffer.from('Łódź').toString('latin1'),
+      'Mcp-City': Buffer.from('Łódź').toString('latin1'),
+    },
+  });
+  asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
+  const [{ statusCode }] = (await once(asked, 'response')) as [IncomingMessage];
+  t.equal(statusCode, 200);
+});
 
 t.test('what is not MCP is refused in order, and GET has nothing to stream', async (t) => {
   t.equal((await fetch(`${server.url}/mcp`)).status, 405);

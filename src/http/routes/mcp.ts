@@ -9,11 +9,13 @@ export type McpAnswer = (request: Request, left: AbortSignal) => Promise<Respons
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
-/** Of all bodies together: nobody has paid for anything when they are read. */
+/** Of all bodies together, as far as they have arrived: nobody has paid for anything when they are read. */
 const BYTES_MAX = 256 * 2 ** 20;
 const ARRAY = 0x5b;
-/** They belong to the connection; the body is whole by now. */
-const HOP_BY_HOP = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
+/** What the transport and the tools read. */
+const PASSED_ON = /^(?:accept|authorization|content-type|mcp-[a-z0-9-]+)$/;
+/** What the web platform's headers take. */
+const LATIN_1 = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What the transport understands: a client that takes anything takes both. */
 const ACCEPT = 'application/json, text/event-stream';
@@ -60,13 +62,19 @@ export function mcpRoute(answer: McpAnswer, bodyBytesMax: number): Route {
     path: '/mcp',
     operation: OPERATION,
     handle: async (exchange) => {
-      const bytes = Math.min(Number(exchange.header('content-length') ?? bodyBytesMax), bodyBytesMax);
-      if (running.calls >= CALLS_MAX || running.bytes + bytes > BYTES_MAX)
-        throw new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
-      running.calls += 1;
-      running.bytes += bytes;
+      let held = 0;
+      const hold = (bytes: number) => {
+        if (running.bytes + bytes > BYTES_MAX) throw overloaded();
+        running.bytes += bytes;
+        held += bytes;
+      };
+      let begun = 0;
       try {
-        const response = await answer(await readRequest(exchange, bodyBytesMax), exchange.signal);
+        const request = readRequest(exchange, await exchange.body.whole(bodyBytesMax, hold));
+        if (running.calls >= CALLS_MAX) throw overloaded();
+        begun = 1;
+        running.calls += begun;
+        const response = await answer(request, exchange.signal);
         const type = response.headers.get('content-type');
         return {
           status: response.status,
@@ -74,19 +82,24 @@ export function mcpRoute(answer: McpAnswer, bodyBytesMax: number): Route {
           raw: new Uint8Array(await response.arrayBuffer()),
         };
       } finally {
-        running.calls -= 1;
-        running.bytes -= bytes;
+        running.calls -= begun;
+        running.bytes -= held;
       }
     },
   };
 }
 
-async function readRequest({ head, body }: Exchange, bodyBytesMax: number): Promise<Request> {
-  const bytes = await body.whole(bodyBytesMax);
+function overloaded(): FarthingError {
+  return new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+}
+
+function readRequest({ head }: Exchange, bytes: Buffer): Request {
   // Each message of a batch would be a request of its own: one could be hundreds.
   if (bytes.find((byte) => byte > 0x20) === ARRAY)
     throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
-  const headers = new Headers([...head.headers].filter(([name]) => !HOP_BY_HOP.has(name)));
+  const headers = new Headers(
+    [...head.headers].filter(([name, value]) => PASSED_ON.test(name) && LATIN_1.test(value)),
+  );
   // Every answer is JSON: who takes that need not name the stream that there never is.
   if (/\*\/\*|application\/json|^$/.test(headers.get('accept') ?? '')) headers.set('accept', ACCEPT);
   return new Request(`http://mcp${head.path}${head.query === '' ? '' : `?${head.query}`}`, {
