@@ -54,10 +54,9 @@ export async function tryText(tower: TextTower, candidate: Candidate): Promise<T
 }
 
 export async function tryPicture(tower: PictureTower, candidate: Candidate): Promise<Trial> {
-  const { bridge: _, ...alone } = tower;
-  const { runner, session, report } = await openPicture(alone, candidate, new Float32Array(0));
+  const { runner, session, report } = await openPicture(tower, candidate, new Float32Array(0));
   try {
-    return { warmupMs: report.warmupMs, vector: still(session, await probePicture(runner, alone)) };
+    return { warmupMs: report.warmupMs, vector: still(session, await probePicture(runner, tower)) };
   } finally {
     await runner.session.close();
   }

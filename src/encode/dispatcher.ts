@@ -17,6 +17,8 @@ export interface DispatcherOptions {
   readonly bounds: Readonly<Record<JobKind, PullBounds>>;
   /** Text towers of each kind of text. */
   readonly towers: Readonly<Record<'query_texts' | 'passage_texts', readonly number[]>>;
+  /** Models that every worker must have open. */
+  readonly models: readonly string[];
   readonly log: (event: object) => void;
   readonly onTask?: (task: EncoderTask) => void;
   /** A worker's answer tells that its provider is lost: with each answer from then on. */
@@ -158,7 +160,7 @@ export class Dispatcher {
    * only when more queries wait than a query worker is given time for, and with one at a time.
    */
   #queryWorkersFallBehind(): boolean {
-    return !this.#hasQueryWorkers() || this.#queries.depth > QUERIES_NOT_HELPED;
+    return this.#queries.depth > QUERIES_NOT_HELPED;
   }
 
   #hasQueryWorkers(): boolean {
@@ -222,11 +224,16 @@ export class Dispatcher {
     }
   }
 
-  /** Waits until the worker, or the one in its place, answers: what waits goes to the others meanwhile. */
+  /**
+   * Waits until the worker, or the one in its place, answers: what waits goes to the others meanwhile. One that comes back
+   * without a model that serves is lost: it would fail everything that it is given.
+   */
   async #revive(slot: Slot): Promise<void> {
     this.#pump();
     try {
-      await slot.report();
+      const reports = await slot.report();
+      const failed = reports.find(({ model, failure }) => failure && this.#options.models.includes(model));
+      if (failed) throw new Error(`${failed.model}: ${failed.failure}`);
     } catch (error) {
       this.#slots.delete(slot);
       this.#options.log({ event: 'encode_worker_lost', role: slot.role, error: String(error) });
@@ -277,8 +284,9 @@ export class Dispatcher {
         count += 1;
       }
     }
-    const use = (pieces[0]!.work as PictureJob).kind === 'query_pictures' ? 'query' : 'ingest';
-    return slot.encode({ kind: 'pictures', use, count });
+    const first = pieces[0]!.work as PictureJob;
+    const use = first.kind === 'query_pictures' ? 'query' : 'ingest';
+    return slot.encode({ kind: 'pictures', use, count, words: first.has('visual_words') });
   }
 
   async #cut(slot: Slot, pieces: Piece<number>[]): Promise<void> {

@@ -241,6 +241,7 @@ class WorkerEncoder implements Encoder {
       onTask,
       bounds: boundsOf(towers),
       towers: towersOf,
+      models: [...towers.texts, ...(picture ? [picture] : [])].map(({ model }) => model),
       onLoss: (loss) => {
         const families = withLoss(this.#families, loss);
         if (families === this.#families) return;

@@ -110,6 +110,11 @@ abstract class VectorJob extends Job<Vectors> {
     );
   }
 
+  /** Whether a row holds a vector of this space. */
+  has(space: SpaceName): boolean {
+    return this.#parts.some(({ spaces }) => spaces.includes(space));
+  }
+
   /** Length of a worker's row. */
   get stride(): number {
     return this.#parts.reduce((sum, { dimensions }) => sum + dimensions, 0);

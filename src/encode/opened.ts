@@ -43,17 +43,12 @@ export async function openPicture(
   labels: Float32Array,
 ): Promise<OpenedPicture> {
   const session = await openLasting(candidate);
-  const runner = new PictureRunner(withoutBridge(tower), candidate, session, labels);
+  const runner = new PictureRunner(tower, candidate, session, labels);
+  // Without words: the labels are embedded only after the text model is warm.
   const warmupMs = await median(async () => {
     await probePicture(runner, tower);
   });
-  // The bridge comes in only now: its labels are embedded after the text model is warm.
-  const whole = tower.bridge ? new PictureRunner(tower, candidate, runner.session, labels) : runner;
-  return { runner: whole, session, report: { model: tower.model, provider: candidate.provider, warmupMs } };
-}
-
-function withoutBridge({ bridge: _, ...tower }: PictureTower): PictureTower {
-  return tower;
+  return { runner, session, report: { model: tower.model, provider: candidate.provider, warmupMs } };
 }
 
 /** The vector that a picture model gives for a pattern with edges, ramps and colours. */
@@ -68,7 +63,7 @@ export async function probePicture(runner: PictureRunner, tower: PictureTower): 
       );
   }
   const vector = new Float32Array(dimensions);
-  await runner.encode(rgb, 1, 'query', vector, dimensions);
+  await runner.encode(rgb, 1, 'query', vector, false);
   return vector;
 }
 

@@ -26,16 +26,20 @@ export class PictureRunner {
   }
 
   /**
-   * Encodes `count` pictures that lie one after the other in `rgb`. Row i of `target` starts at `i · stride`: the
-   * picture's vector, and after it its vector among words where there is a bridge. Both have unit length.
+   * Encodes `count` pictures that lie one after the other in `rgb` into as many rows of `target`: the picture's vector and,
+   * with `words`, after it its vector among words. Both have unit length.
+   * @throws when there are to be words, and there is no bridge to them
    */
   async encode(
     rgb: Uint8Array,
     count: number,
     use: 'query' | 'ingest',
     target: Float32Array,
-    stride: number,
+    words: boolean,
   ): Promise<number> {
+    const bridge = words ? this.#tower.bridge : undefined;
+    if (words && !bridge) throw new Error('the picture model has no words in this worker');
+    const stride = this.#tower.settings.dimensions + (bridge?.dimensions ?? 0);
     const most = use === 'query' ? this.#candidate.queryRows : this.#candidate.ingestRows;
     let runs = 0;
     for (let start = 0; start < count; start += most) {
@@ -44,16 +48,22 @@ export class PictureRunner {
         rgb.subarray(start * this.#size, (start + rows) * this.#size),
         rows,
         target.subarray(start * stride),
-        stride,
+        bridge,
       );
       runs += 1;
     }
     return runs;
   }
 
-  async #run(rgb: Uint8Array, rows: number, target: Float32Array, stride: number): Promise<void> {
+  async #run(
+    rgb: Uint8Array,
+    rows: number,
+    target: Float32Array,
+    bridge: LabelBridge | undefined,
+  ): Promise<void> {
     const { width, height, layout, mean, std, input, output, dimensions, normalise } = this.#tower.settings;
     const size = this.#size;
+    const stride = dimensions + (bridge?.dimensions ?? 0);
     // Rows that only fill up hold what an earlier run has left there.
     const filled = filledRows(rows, this.#candidate.rowCounts);
     const tensor = this.#input.of(
@@ -70,7 +80,6 @@ export class PictureRunner {
         values.subarray(from, from + size),
       );
     }
-    const bridge = this.#tower.bridge;
     const found = await this.session.run(
       { [input]: tensor },
       {

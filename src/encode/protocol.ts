@@ -51,7 +51,13 @@ export type Task =
       readonly use: TextUse;
       readonly texts: readonly string[];
     }
-  | { readonly kind: 'pictures'; readonly use: 'query' | 'ingest'; readonly count: number }
+  /** `words`: each picture's vector is followed by its vector among words. */
+  | {
+      readonly kind: 'pictures';
+      readonly use: 'query' | 'ingest';
+      readonly count: number;
+      readonly words: boolean;
+    }
   | { readonly kind: 'cut'; readonly title?: string; readonly blocks: readonly PlacedBlock[] };
 
 /** Tower by tower, the texts first: what a worker found when it opened them. */

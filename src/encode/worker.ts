@@ -106,18 +106,10 @@ class Worker {
     return totals;
   }
 
-  async #encodePictures({ use, count }: Extract<Task, { kind: 'pictures' }>): Promise<WorkTotals> {
-    const opened = this.#picture;
-    const tower = this.#settings.towers.picture;
-    if (!opened || !tower) throw new Error('the picture model is not open in this worker');
-    const stride = tower.settings.dimensions + (tower.bridge?.dimensions ?? 0);
-    const runs = await opened.runner.encode(
-      new Uint8Array(this.#settings.input),
-      count,
-      use,
-      this.#output,
-      stride,
-    );
+  async #encodePictures({ use, count, words }: Extract<Task, { kind: 'pictures' }>): Promise<WorkTotals> {
+    if (!this.#picture) throw new Error('the picture model is not open in this worker');
+    const rgb = new Uint8Array(this.#settings.input);
+    const runs = await this.#picture.runner.encode(rgb, count, use, this.#output, words);
     return { runs, tokens: 0, padding: 0 };
   }
 

@@ -12,6 +12,7 @@ function dispatcher(
   labels = new SharedArrayBuffer(4 * 1000),
   queryQueueMax = 1000,
   queryWaitMsMax?: number,
+  log: (event: object) => void = () => {},
 ) {
   const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
   const slots = roles.map((role) => {
@@ -32,7 +33,8 @@ function dispatcher(
       cut: bounds,
     },
     towers: { query_texts: [0], passage_texts: [0] },
-    log: () => {},
+    models: ['m'],
+    log,
   });
   t.teardown(() => opened.close());
   return opened;
@@ -59,6 +61,25 @@ t.test('workers that throw or die lose no query and answer none twice', async (t
   t.ok(workerFailures >= 30, `${workerFailures} failures`);
   t.ok(repeatedPieces >= workerFailures);
   t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+});
+
+t.test('a worker that comes back without its model is given nothing more', async (t) => {
+  let told!: (event: object) => void;
+  const lost = new Promise<object>((resolve) => {
+    told = resolve;
+  });
+  const opened = dispatcher(['query', 'query'], undefined, undefined, undefined, (event) => {
+    if ((event as { event: string }).event === 'encode_worker_lost') told(event);
+  });
+  t.strictSame(await answer(opened, 'lose 1'), ['lose 1'.length, 1]);
+  t.match(await lost, { role: 'query', error: /m: no memory is left/ });
+  const all = await Promise.all(Array.from({ length: 100 }, (_, index) => answer(opened, `fine ${index}`)));
+  t.equal(all.length, 100);
+  t.equal(opened.counters.workerFailures, 1, 'the others went past it');
+  t.ok(opened.serving);
+  await t.rejects(answer(opened, 'lose 2'), { code: 'not_ready' });
+  t.notOk(opened.serving);
+  t.throws(() => opened.admitQuery(), { code: 'not_ready' });
 });
 
 t.test('what fails by itself is refused in the end, and takes nobody along', async (t) => {

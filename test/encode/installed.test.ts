@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { openEncoder } from '../../src/encode/encoder.ts';
 import type { Manifest } from '../../src/encode/manifest.ts';
-import { MODELS } from './embedded.ts';
+import { cosine, MODELS } from './embedded.ts';
 import '../teardown-order.ts';
 
 const MINILM = 'all-MiniLM-L6-v2/model_int8.onnx';
@@ -89,13 +90,42 @@ t.test('a model file that was tampered with is refused with both checksums', asy
   });
 });
 
+t.test(
+  'pictures that share a task keep their own vectors where the text model of their labels fails to open',
+  async (t) => {
+    const root = t.testdir();
+    const broken = Buffer.from('no model at all');
+    const folder = await folderWith(root, { replaced: { [MINILM]: broken } });
+    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+    const file = manifest.models[0]!.files.int8!;
+    Object.assign(file, { bytes: broken.length, sha256: createHash('sha256').update(broken).digest('hex') });
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    const encoder = await open(root, folder);
+    t.match(encoder.families[0], { available: true, words: false, pictures: true });
+    const { width, height } = encoder.pictureSpec!;
+    const pictures = Array.from({ length: 4 }, (_, index) => ({
+      rgb: Uint8Array.from(
+        { length: width * height * 3 },
+        (_, at) => (at * (index + 3)) % (60 * (index + 1)),
+      ),
+    }));
+    const vector = async (picture: { rgb: Uint8Array }) =>
+      (await encoder.encodeQueryPicture(picture, { tenant: 'x' })).visual_picture!;
+    const alone: Float32Array[] = [];
+    for (const picture of pictures) alone.push(await vector(picture));
+    // The first one goes to the worker; the others wait, and share its next task.
+    const together = await Promise.all(pictures.map(vector));
+    for (const [index, one] of together.entries()) t.ok(cosine(one, alone[index]!) > 0.9999, `${index}`);
+    t.ok(cosine(alone[0]!, alone[3]!) < 0.99, 'they are different');
+  },
+);
+
 t.test('weights that the manifest knows but no runtime can open make their family unavailable', async (t) => {
   const root = t.testdir();
   const broken = Buffer.from('no model at all');
   const folder = await folderWith(root, { absent: [MINILM], replaced: { [MOBILENET]: broken } });
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
   const file = manifest.models[1]!.files.model!;
-  const { createHash } = await import('node:crypto');
   Object.assign(file, { bytes: broken.length, sha256: createHash('sha256').update(broken).digest('hex') });
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
   const encoder = await open(root, folder);
