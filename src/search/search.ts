@@ -104,7 +104,7 @@ export class Search {
    */
   async run(tenant: string, input: SearchInput, signal: AbortSignal): Promise<SearchResult> {
     const started = performance.now();
-    // Again where the index has passed from one model to another meanwhile: vectors of two models are never compared.
+    // Again where the index has ended, or passed from one model to another meanwhile: vectors of two models are never compared.
     for (let tries = 0; tries < MODEL_CHANGES_MAX; tries++) {
       const now = await this.#look(tenant);
       try {
@@ -144,7 +144,7 @@ export class Search {
     const encoded = performance.now();
     await this.#turns.take();
     if (signal.aborted) throw clientLeft();
-    const answer = await this.#tenants.use(tenant, {}, (shard) =>
+    const answer = await this.#tenants.useIfThere(tenant, (shard) =>
       withSnapshot(shard, (snapshot) =>
         isSame(snapshot.formers(), formers)
           ? this.#scanAndFuse(snapshot, encoder.fusion, input, lists, vectors, signal)
@@ -170,19 +170,13 @@ export class Search {
 
   /** Whether there is anything to search, and which spaces of it are former models'. */
   async #look(tenant: string): Promise<Look> {
-    const nothing = { searchable: false, formers: [] };
-    if (!this.#tenants.exists(tenant)) return nothing;
-    try {
-      return await this.#tenants.use(tenant, {}, (shard) =>
-        withSnapshot(shard, (snapshot) => ({
-          searchable: snapshot.counts().segments > 0,
-          formers: snapshot.formers(),
-        })),
-      );
-    } catch (error) {
-      if (error instanceof FarthingError && error.code === 'not_found') return nothing;
-      throw error;
-    }
+    const look = await this.#tenants.useIfThere(tenant, (shard) =>
+      withSnapshot(shard, (snapshot) => ({
+        searchable: snapshot.counts().segments > 0,
+        formers: snapshot.formers(),
+      })),
+    );
+    return look ?? { searchable: false, formers: [] };
   }
 
   async #encode(

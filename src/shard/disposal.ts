@@ -1,19 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Shard } from './shard.ts';
-
-/** What a disposed Tenant held. */
-export interface DisposedContents {
-  readonly items: number;
-  readonly segments: number;
-  readonly bytes: number;
-  /** SHA-256 over the Items' SHA-256 digests in lower-case hexadecimal, sorted, each followed by a newline. */
-  readonly itemsDigest: string;
-}
 
 const PREFIX = '.disposing-';
-const PAGE = 1_000;
 
 /** Writes a folder's entries to the disk, so that what was made or renamed in it survives a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -33,32 +21,6 @@ export async function makeFolder(folder: string): Promise<void> {
     await syncFolder(dirname(made));
     if (made === first) return;
   }
-}
-
-/** What an index holds, read in pages, with a turn for the event loop between them. */
-export async function contentsOf(shard: Shard): Promise<DisposedContents> {
-  const digests: string[] = [];
-  for (let after: string | undefined; ; ) {
-    const items = shard.items({ after, limit: PAGE });
-    digests.push(...items.map(({ sha256 }) => sha256));
-    if (items.length < PAGE) break;
-    after = items.at(-1)?.id;
-    await new Promise(setImmediate);
-  }
-  const snapshot = shard.snapshot();
-  try {
-    return { ...snapshot.counts(), itemsDigest: digestOf(digests) };
-  } finally {
-    snapshot.close();
-  }
-}
-
-export const NOTHING: DisposedContents = { items: 0, segments: 0, bytes: 0, itemsDigest: digestOf([]) };
-
-function digestOf(digests: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const digest of [...digests].sort()) hash.update(`${digest}\n`);
-  return hash.digest('hex');
 }
 
 /**

@@ -1,16 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { FarthingError } from '../domain/error.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
 import { awaitCrossing, native } from '../native/index.ts';
-import {
-  contentsOf,
-  type DisposedContents,
-  finishDisposals,
-  makeFolder,
-  NOTHING,
-  unlinkTenant,
-} from './disposal.ts';
+import { finishDisposals, makeFolder, unlinkTenant } from './disposal.ts';
 import { type NativeShard, type Shard, type SpaceSpec, shardOf } from './shard.ts';
 import { OpenSpaces } from './spaces.ts';
 
@@ -48,6 +41,9 @@ interface Entry {
   whenFree?: () => void;
 }
 
+/** An entry with a lease: it stays open until that is given back. */
+type Leased = Entry & Required<Pick<Entry, 'opened'>>;
+
 /** Opens the owner of all Tenants' folders. */
 export function openTenants(options: TenantsOptions): Tenants {
   return new Tenants(options);
@@ -65,7 +61,7 @@ export class Tenants {
   readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
-  readonly #disposals = new Map<string, Promise<DisposedContents>>();
+  readonly #disposals = new Map<string, Promise<void>>();
   readonly #disposed = new Set<string>();
   #closed = false;
 
@@ -98,24 +94,34 @@ export class Tenants {
     { create = false }: { create?: boolean },
     work: (shard: Shard) => Promise<T> | T,
   ): Promise<T> {
-    const entry = await this.#lease(tenant, create);
+    return this.#run(tenant, await this.#lease(tenant, create), work);
+  }
+
+  /** As `use`, and undefined where the Tenant is absent or disposed. */
+  async useIfThere<T>(tenant: string, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined> {
+    const entry = await this.#lease(tenant, false).catch((error: unknown) => {
+      if (errorCode(error) === 'not_found') return undefined;
+      throw error;
+    });
+    return entry && this.#run(tenant, entry, work);
+  }
+
+  async #run<T>(tenant: string, entry: Leased, work: (shard: Shard) => Promise<T> | T): Promise<T> {
+    const { opened } = entry;
     try {
-      return await work((entry.opened ?? (await entry.opening)).shard);
+      return await work(opened.shard);
     } finally {
-      const failure = entry.opened?.native.takeMergeFailure();
+      const failure = opened.native.takeMergeFailure();
       if (failure) this.#log({ event: 'merge_failed', tenant, failure });
-      entry.leases -= 1;
-      entry.usedAt = performance.now();
-      if (entry.leases === 0) entry.whenFree?.();
+      giveBack(entry);
     }
   }
 
   /**
-   * Refuses new use, waits for what runs, closes the index and unlinks the folder durably. Asked again, or for a Tenant
-   * that has nothing: counts of nothing; while it runs: the same promise. Afterwards the Tenant is refused, so that a
-   * late job can't bring it back, unless it `mayReturn`.
+   * Refuses new use, waits for what runs, closes the index and unlinks the folder durably; asked again while it runs: the
+   * same promise. Afterwards the Tenant is refused, so that a late job can't bring it back, unless it `mayReturn`.
    */
-  dispose(tenant: string, { mayReturn = false }: { mayReturn?: boolean } = {}): Promise<DisposedContents> {
+  dispose(tenant: string, { mayReturn = false }: { mayReturn?: boolean } = {}): Promise<void> {
     const running = this.#disposals.get(tenant);
     if (running) return running;
     const disposal = this.#dispose(tenant, mayReturn).finally(() => this.#disposals.delete(tenant));
@@ -170,7 +176,7 @@ export class Tenants {
   }
 
   /** The Tenant's entry with one lease more; taken without a pause once the entry is usable. */
-  async #lease(tenant: string, create: boolean): Promise<Entry> {
+  async #lease(tenant: string, create: boolean): Promise<Leased> {
     for (;;) {
       if (this.#isGone(tenant)) throw this.#notFound();
       const entry = this.#entries.get(tenant);
@@ -189,9 +195,9 @@ export class Tenants {
       this.#entries.set(tenant, usable);
       try {
         usable.opened ??= await usable.opening;
-        return usable;
+        return usable as Leased;
       } catch (error) {
-        usable.leases -= 1;
+        giveBack(usable);
         throw error;
       }
     }
@@ -236,34 +242,16 @@ export class Tenants {
     await opened?.native.close();
   }
 
-  async #dispose(tenant: string, mayReturn: boolean): Promise<DisposedContents> {
+  async #dispose(tenant: string, mayReturn: boolean): Promise<void> {
     // The caller's entry in `#disposals` is made in the same turn: from here on nobody gets a new lease.
     await Promise.resolve();
     const entry = this.#entries.get(tenant);
     if (entry) {
       await free(entry);
-      await entry.closing;
-    }
-    const contents = await this.#lastContents(tenant);
-    await unlinkTenant(this.#folder, tenant);
-    if (!mayReturn) this.#remember(tenant);
-    return contents;
-  }
-
-  /** What the Tenant holds, read with an index of its own or the open one, which is closed afterwards. */
-  async #lastContents(tenant: string): Promise<DisposedContents> {
-    const folder = join(this.folder(tenant), 'shard');
-    if (!existsSync(join(folder, 'data.mdb'))) return NOTHING;
-    const entry = this.#entries.get(tenant) ?? { opening: this.#openNative(folder), leases: 0, usedAt: 0 };
-    try {
-      const { shard } = await entry.opening;
-      return await contentsOf(shard);
-    } catch {
-      // A damaged index can still be disposed of.
-      return NOTHING;
-    } finally {
       await this.#closeEntry(tenant, entry);
     }
+    await unlinkTenant(this.#folder, tenant);
+    if (!mayReturn) this.#remember(tenant);
   }
 
   #remember(tenant: string): void {
@@ -271,6 +259,12 @@ export class Tenants {
     const [oldest] = this.#disposed;
     if (this.#disposed.size > DISPOSED_MAX && oldest !== undefined) this.#disposed.delete(oldest);
   }
+}
+
+function giveBack(entry: Entry): void {
+  entry.leases -= 1;
+  entry.usedAt = performance.now();
+  if (entry.leases === 0) entry.whenFree?.();
 }
 
 /** Resolves when nobody uses the index. */

@@ -13,12 +13,8 @@ export interface TenantShard {
 /** What this part needs of the owner of the Tenants' folders. */
 export interface TenantFolders {
   folder(tenant: string): string;
-  /** @throws not_found when the Tenant has nothing, or is being disposed. */
-  use<T>(
-    tenant: string,
-    options: { create?: boolean },
-    work: (shard: TenantShard) => Promise<T> | T,
-  ): Promise<T>;
+  /** Undefined when the Tenant has nothing, or is being disposed. */
+  useIfThere<T>(tenant: string, work: (shard: TenantShard) => Promise<T> | T): Promise<T | undefined>;
   /** Refuses new use, waits for running ones, and unlinks the folder durably. Idempotent. */
-  dispose(tenant: string): Promise<unknown>;
+  dispose(tenant: string): Promise<void>;
 }

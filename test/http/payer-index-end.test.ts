@@ -39,8 +39,11 @@ t.test(
     const [agent, other] = [new TestAgent(server.url), new TestAgent(server.url)];
     t.match(await agent.ingest('before.txt', 'Tides follow the moon.'), { body: { charged: true } });
     t.match(await other.ingest('another.txt', 'Gulls nest on the cliffs.'), { body: { charged: true } });
-    const goOn = Promise.withResolvers<void>();
-    const pay = wrapFetchWithPaymentFromConfig(halves(goOn.promise), {
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const pay = wrapFetchWithPaymentFromConfig(halves(held), {
       schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(agent.account) }],
     });
     const form = new FormData();
@@ -55,7 +58,7 @@ t.test(
     shift.milliseconds += DAYS_MS;
     // Both ends are seen by one sweep: once the other's index is gone, this one's end has begun.
     await until(() => !existsSync(server.running.tenantFolder(payerTenantId(other.account.address))));
-    goOn.resolve();
+    goOn();
     const uploaded = await answer;
     t.equal(uploaded.status, 200);
     t.match(await uploaded.json(), { charged: true, job: { state: 'searchable' } });

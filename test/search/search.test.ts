@@ -16,10 +16,12 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
     shard.append(itemOf('a'), [passage('a', 'some words', { vectors: {} })]),
   );
   const client = new AbortController();
-  const picture = Promise.withResolvers<PictureContent>();
-  const decodePicture = () => {
+  let fail = (_: Error): void => undefined;
+  const decodePicture = (): Promise<PictureContent> => {
     client.abort();
-    return picture.promise;
+    return new Promise((_, reject) => {
+      fail = reject;
+    });
   };
   const search = new Search({
     tenants,
@@ -33,7 +35,7 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
   await before;
   // A rejection that nobody holds would end the process in this turn.
   await new Promise(setImmediate);
-  picture.reject(new Error('the child process was stopped'));
+  fail(new Error('the child process was stopped'));
   await ended;
   t.equal(encoder.queueDepths().queries, 0);
 });

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { FarthingError } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
-import { itemOf, open, passage, sha256 } from './fixtures.ts';
+import { itemOf, open, passage } from './fixtures.ts';
 import '../teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
@@ -95,7 +96,7 @@ t.test('many first uses at once open an index once', async (t) => {
   t.equal(await tenants.use('ws_a', {}, (shard) => shard.items({ limit: 100 }).length), 20);
 });
 
-t.test('a disposal waits for what runs, says what there was, and leaves nothing', async (t) => {
+t.test('a disposal waits for what runs, and leaves nothing', async (t) => {
   const folder = t.testdir();
   const tenants = open(folder);
   t.teardown(() => tenants.close());
@@ -118,14 +119,28 @@ t.test('a disposal waits for what runs, says what there was, and leaves nothing'
   t.equal(existsSync(tenants.folder('ws_a')), true, 'while a use runs');
   finish();
   t.equal(await running, 'a');
-  t.same(await disposal, { items: 1, segments: 1, bytes: 100, itemsDigest: sha256(`${sha256('a')}\n`) });
+  await disposal;
   t.same(readdirSync(folder), []);
   await t.rejects(
     tenants.use('ws_a', { create: true }, () => 1),
     ABSENT,
     'a late job cannot bring it back',
   );
-  t.same(await tenants.dispose('ws_a'), { items: 0, segments: 0, bytes: 0, itemsDigest: sha256('') });
+  await tenants.dispose('ws_a');
+  t.same(readdirSync(folder), [], 'once more changes nothing');
+});
+
+t.test('what is absent or disposed is undefined to whoever asks for it if it is there', async (t) => {
+  const tenants = open(t.testdir());
+  t.teardown(() => tenants.close());
+  t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
+  t.equal(tenants.exists('ws_a'), false, 'asking makes nothing');
+  await tenants.use('ws_a', { create: true }, fill);
+  t.equal(await tenants.useIfThere('ws_a', (shard) => shard.item('a')?.id), 'a');
+  const failing = () => Promise.reject(new FarthingError('not_found', 'A failure of the work itself.'));
+  await t.rejects(tenants.useIfThere('ws_a', failing), ABSENT);
+  await tenants.dispose('ws_a');
+  t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
 });
 
 t.test('a disposal that was interrupted is finished at start', async (t) => {
@@ -154,8 +169,13 @@ t.test('a damaged index is an error for its tenant alone, and can be disposed of
     { code: 'shard_corrupt' },
   );
   await tenants.use('ws_b', { create: true }, fill);
+  const failing = t.rejects(
+    tenants.use('ws_a', {}, () => 1),
+    { code: 'shard_corrupt' },
+  );
   await tenants.dispose('ws_a');
-  t.equal(existsSync(join(folder, 'ws_a')), false);
+  await failing;
+  t.equal(existsSync(join(folder, 'ws_a')), false, 'also while it is being opened');
 });
 
 t.test('after a change of model the old space serves until the new one has every row', async (t) => {
@@ -186,7 +206,7 @@ t.test('after a change of model the old space serves until the new one has every
   await tenants.use('ws_a', {}, async (shard) => {
     t.strictSame(formers(shard), [{ role: 'text_semantic', key, modelSha256: 'ab'.repeat(32) }]);
     const old = new Float32Array(8).fill(0.5);
-    const lacking = await shard.lacking(key, 'text_semantic', 10);
+    const lacking = await shard.lacking(key, 'text_semantic', new Uint32Array(), 10);
     t.ok(lacking.length > 0);
     t.strictSame(best(shard, key, old).sort(), [...lacking], 'the old vectors are searched');
     t.strictSame(

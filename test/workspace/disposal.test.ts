@@ -79,6 +79,18 @@ t.test('DELETE destroys the folder, and its receipt says what was destroyed and 
   t.strictSame(check.valid && check.claims, answer.claims);
 });
 
+t.test('a receipt counts and digests the same items: those that could be found', async (t) => {
+  const world = await World.open(t.testdir());
+  t.teardown(() => world.close());
+  const { id, token } = await filled(world);
+  world.tenants.ingest(id, 'c'.repeat(64), 'failed');
+  world.tenants.ingest(id, 'd'.repeat(64), 'pending');
+  t.match((await world.workspaces.dispose(id, token)).claims, {
+    items: 2,
+    items_sha256: digestOfItems(DIGESTS),
+  });
+});
+
 t.test(
   'the same DELETE is answered the same for 24 hours, then not at all, and at last the record goes',
   async (t) => {

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FarthingError } from '../../src/domain/error.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { TenantFolders, TenantShard } from '../../src/workspace/tenants.ts';
 
@@ -22,25 +21,22 @@ export class FakeTenants implements TenantFolders {
     return existsSync(this.folder(tenant));
   }
 
-  ingest(tenant: string, sha256: string): void {
+  ingest(tenant: string, sha256: string, state: Item['state'] = 'searchable'): void {
     mkdirSync(this.folder(tenant), { recursive: true });
     const items = [
       ...this.#items(tenant),
-      fakeItem(`item_${String(this.#items(tenant).length).padStart(8, '0')}`, sha256),
+      fakeItem(`item_${String(this.#items(tenant).length).padStart(8, '0')}`, sha256, state),
     ];
     writeFileSync(this.#list(tenant), JSON.stringify(items));
   }
 
-  async use<T>(
-    tenant: string,
-    _options: { create?: boolean },
-    work: (shard: TenantShard) => Promise<T> | T,
-  ): Promise<T> {
-    if (!existsSync(this.#list(tenant))) throw new FarthingError('not_found', 'no such tenant');
+  async useIfThere<T>(tenant: string, work: (shard: TenantShard) => Promise<T> | T): Promise<T | undefined> {
+    if (!existsSync(this.#list(tenant))) return undefined;
     const items = this.#items(tenant);
+    const { length } = items.filter(({ state }) => state === 'searchable');
     return work({
       snapshot: () => ({
-        counts: () => ({ items: items.length, segments: 2 * items.length, bytes: 100 * items.length }),
+        counts: () => ({ items: length, segments: 2 * length, bytes: 100 * length }),
         close: () => {},
       }),
       items: ({ after, limit }) =>
@@ -65,14 +61,14 @@ export class FakeTenants implements TenantFolders {
   }
 }
 
-function fakeItem(id: string, sha256: string): Item {
+function fakeItem(id: string, sha256: string, state: Item['state']): Item {
   return {
     id,
     name: 'a.txt',
     media_type: 'text/plain',
     bytes: 100,
     sha256,
-    state: 'searchable',
+    state,
     families: ['raw'],
     segments: 2,
     created_at: '2026-11-21T09:00:00.000Z',

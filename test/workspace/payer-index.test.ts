@@ -24,14 +24,18 @@ function open(
     if (fails) throw new Error('the disk is gone');
   });
   const stopped: string[] = [];
-  const begun = Promise.withResolvers<void>();
+  let begin = (): void => undefined;
   let held = Promise.resolve();
   const stopping = {
-    begun: begun.promise,
+    begun: new Promise<void>((resolve) => {
+      begin = resolve;
+    }),
     hold: () => {
-      const hold = Promise.withResolvers<void>();
-      held = hold.promise;
-      return hold.resolve;
+      let goOn = (): void => undefined;
+      held = new Promise((resolve) => {
+        goOn = resolve;
+      });
+      return goOn;
     },
   };
   const events: object[] = [];
@@ -41,7 +45,7 @@ function open(
     tenants,
     stopTenant: async (tenant) => {
       stopped.push(tenant);
-      begun.resolve();
+      begin();
       await held;
     },
     lifetimeHours: 24,
