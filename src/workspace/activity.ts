@@ -39,6 +39,8 @@ interface Entry {
   dirty: boolean;
   closed: boolean;
   writing: Promise<void>;
+  /** Writes of the history that have not ended: until then the entry stays, so that a close can wait for them. */
+  writes: number;
 }
 
 /** Entries of a workspace's history that may wait for the disk; the oldest give way. */
@@ -101,7 +103,8 @@ export class Activity {
   async flush(): Promise<void> {
     const dirty = [...this.#entries].filter(([, entry]) => entry.dirty && !entry.closed);
     for (const [id, entry] of this.#entries) {
-      if (!entry.dirty && !entry.closed && entry.waiting.length === 0) this.#entries.delete(id);
+      const { dirty: changed, closed, waiting, writes } = entry;
+      if (!changed && !closed && waiting.length === 0 && writes === 0) this.#entries.delete(id);
     }
     if (dirty.length === 0) return;
     await this.#parts.store.transaction(() => {
@@ -139,26 +142,33 @@ export class Activity {
     entry.dirty = false;
   }
 
-  /** One write at a time, so that a close can wait for the last. A history that cannot be written costs no answer. */
+  /** One write at a time, so that a close can wait for the last. */
   #writeHistory(id: string, entry: Entry): Promise<void> {
+    entry.writes += 1;
     entry.writing = entry.writing.then(async () => {
-      if (entry.closed || entry.waiting.length === 0) return;
-      const { waiting, lost } = entry;
-      entry.waiting = [];
-      entry.lost = 0;
-      try {
-        if (lost > 0) this.#parts.log({ event: 'history_entries_lost', workspace: id, entries: lost });
-        await this.#historyOf(id).append(waiting);
-      } catch (error) {
-        this.#parts.log({
-          event: 'history_not_written',
-          workspace: id,
-          entries: waiting.length,
-          error: String(error),
-        });
-      }
+      await this.#append(id, entry);
+      entry.writes -= 1;
     });
     return entry.writing;
+  }
+
+  /** A history that cannot be written costs no answer. */
+  async #append(id: string, entry: Entry): Promise<void> {
+    if (entry.closed || entry.waiting.length === 0) return;
+    const { waiting, lost } = entry;
+    entry.waiting = [];
+    entry.lost = 0;
+    try {
+      if (lost > 0) this.#parts.log({ event: 'history_entries_lost', workspace: id, entries: lost });
+      await this.#historyOf(id).append(waiting);
+    } catch (error) {
+      this.#parts.log({
+        event: 'history_not_written',
+        workspace: id,
+        entries: waiting.length,
+        error: String(error),
+      });
+    }
   }
 
   #historyOf(id: string): History {
@@ -175,6 +185,7 @@ export class Activity {
       dirty: false,
       closed: false,
       writing: Promise.resolve(),
+      writes: 0,
     };
     this.#entries.set(id, entry);
     return entry;

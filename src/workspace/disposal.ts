@@ -99,7 +99,7 @@ export class Disposals {
   async #conclude(record: WorkspaceRecord, counters: Parameters<typeof receiptClaims>[0]['counters']) {
     const { clock, records, signer, issuer, settings, keptElsewhere } = this.#parts;
     if (record.end?.reason === 'payment_failed') {
-      await records.remove(record.id);
+      await records.transaction(() => records.erase(record.id));
       return undefined;
     }
     const disposedAt = clock.now();

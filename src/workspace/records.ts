@@ -230,13 +230,12 @@ export class WorkspaceRecords {
     });
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#store.transaction(() => {
-      const before = this.#records.get(id);
-      if (!before) return;
-      this.write(before, undefined);
-      void this.#tokens.remove(id);
-    });
+  /** Inside a transaction: nothing is known of the workspace any more. */
+  erase(id: string): void {
+    const before = this.#records.get(id);
+    if (!before) return;
+    this.write(before, undefined);
+    void this.#tokens.remove(id);
   }
 
   /** True when the repeated DELETEs of a disposed workspace are no longer answered. */

@@ -29,6 +29,7 @@ const KEY = 'heartbeat';
  *     wall   ──────●━━━━━━━━●┈┈┈ down ┈┈┈●━━━━━━━━━━▶
  */
 export class RentedTime {
+  readonly #store: Store;
   readonly #clock: Clock;
   readonly #monotonic: () => number;
   readonly #table: Table<Heartbeat>;
@@ -39,6 +40,7 @@ export class RentedTime {
     clock: Clock,
     { downtimeRefundMinutesMax, monotonic = () => performance.now() }: RentedTimeOptions,
   ) {
+    this.#store = store;
     this.#clock = clock;
     this.#monotonic = monotonic;
     this.#table = store.table('workspace_clock');
@@ -69,7 +71,7 @@ export class RentedTime {
   }
 
   /** Keeps the present moment. */
-  async beat(): Promise<void> {
-    await this.#table.put(KEY, { rented: this.now(), wall: this.#clock.now() });
+  beat(): Promise<void> {
+    return this.#store.transaction(() => this.keep());
   }
 }

@@ -80,7 +80,9 @@ export class Sweeper {
   async #forget(record: WorkspaceRecord): Promise<void> {
     const { records, extensions } = this.#parts;
     if (record.end?.tokenKept) return records.forgetToken(record.id);
-    await records.transaction(() => extensions.forget(record.id));
-    await records.remove(record.id);
+    await records.transaction(() => {
+      extensions.forget(record.id);
+      records.erase(record.id);
+    });
   }
 }
