@@ -48,6 +48,29 @@ t.test('RTF gives its text without its tables of fonts and colours', async (t) =
     "{\\rtf1\\ansi{\\fonttbl{\\f0 Times;}}{\\*\\generator x;}\\b Caf\\'e9\\b0\\par Two \\{braces\\} and \\u8364?uro.\\par}";
   t.same(readRtf(source), { title: 'Café', blocks: [{ text: 'Two {braces} and €uro.' }] });
   t.doesNotThrow(() => readRtf('{'.repeat(10_000)));
+  const textOf = (body: string) => readRtf(`{\\rtf1\\ansi ${body}}`).blocks[0]?.text;
+  t.equal(
+    textOf(
+      'It\\rquote s \\ldblquote here\\rdblquote\\emdash or \\lquote there\\rquote  1\\endash 2 \\bullet  x\\_y\\~z\\-w',
+    ),
+    'It’s “here”—or ‘there’ 1–2 • x-y zw',
+  );
+  t.match(
+    readRtf('{\\rtf1 one\\\ntwo}'),
+    { title: 'one', blocks: [{ text: 'two' }] },
+    'a backslash ends a paragraph with its line',
+  );
+  t.equal(textOf("\\ansicpg1251 \\'d1\\'e2\\'e5\\'f2"), 'Свет');
+  t.equal(textOf("\\ansicpg932 \\'93\\'95\\'8c\\'e4 x"), '燈御 x', 'two bytes are one letter');
+  t.equal(textOf("\\ansicpg932\\uc2 \\u28783\\'93\\'95!"), '灯!', 'what stands for it is passed over');
+  t.equal(
+    textOf(
+      "{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset204 B;}}\\f0 caf\\'e9 {\\f1 \\'d1\\'e2\\'e5\\'f2} \\'e9",
+    ),
+    'café Свет é',
+    'a font has a character set of its own',
+  );
+  t.equal(textOf("\\ansicpg99999 caf\\'e9"), 'café');
   t.match(await recognise(Buffer.from(source), undefined), { mediaType: 'application/rtf' });
 });
 
