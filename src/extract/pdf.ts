@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Block, ExtractLimits, Mark, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import type { ExtractLimits, Mark, Opened, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { Box } from '../domain/segment.ts';
 import { shorten } from './outline.ts';
 import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage, type RenderedPage } from './pdfium.ts';
-import { fromRaw } from './picture.ts';
+import { fromRaw, greyOfRaw } from './picture.ts';
+import type { Sink } from './read.ts';
 import { reflow } from './reflow.ts';
 import { corrupt, tooLarge, unknownPage } from './refusal.ts';
+import { JUDGED_SIDE_PIXELS, looksWritten } from './written.ts';
 
 const PDF_TYPE = 'application/pdf';
 const TITLE_LENGTH_MAX = 300;
@@ -22,13 +24,6 @@ const PICTURE_SHARE_MIN = 0.1;
 const RENDER_SIDE_PIXELS = 640;
 /** Pages between two turns of the event loop, so that messages flow. */
 const PAGES_PER_TURN = 8;
-
-/** What a PDF gives while it is read. */
-export interface PdfSink {
-  block(block: Block): Promise<void>;
-  picture(picture: PictureContent): Promise<void>;
-  progress(fraction: number): void;
-}
 
 /** @throws file_encrypted, file_corrupt, document_too_large. */
 export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Opened {
@@ -50,7 +45,7 @@ export async function extractPdf(
   bytes: Uint8Array,
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
-  sink: PdfSink,
+  sink: Sink,
 ): Promise<{ title?: string; textless: number[] }> {
   const document = openDocument(pdfium, bytes);
   try {
@@ -68,7 +63,9 @@ export async function extractPdf(
         if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
         await sink.block({ text: content.text, page: index + 1, marks: content.marks });
       }
-      if (content?.isBare && content.shows) textless.push(index + 1);
+      // Letters may be drawn as curves, too, where no picture is.
+      if (content?.isBare && (content.shows || (await showsWriting(content.rendered))))
+        textless.push(index + 1);
       if (content?.rendered) {
         pictures++;
         const { data, width, height } = content.rendered;
@@ -121,6 +118,12 @@ function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
   const shows = page.pictureShare() >= PICTURE_SHARE_MIN;
   const rendered = wantsPicture && (isBare || shows) ? page.render(RENDER_SIDE_PIXELS) : undefined;
   return { text, marks, isBare, shows, rendered };
+}
+
+async function showsWriting(page: RenderedPage | undefined): Promise<boolean> {
+  if (!page) return false;
+  const { grey, width } = await greyOfRaw({ ...page, channels: 4 }, JUDGED_SIDE_PIXELS);
+  return looksWritten(grey, width);
 }
 
 const NUMBER = /^\W*(?:page\W*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of)\s*\d{1,5})?\W*$/i;

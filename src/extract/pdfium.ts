@@ -15,6 +15,7 @@ interface Calls {
   FPDF_ClosePage(page: number): void;
   FPDF_GetPageWidthF(page: number): number;
   FPDF_GetPageHeightF(page: number): number;
+  FPDF_GetPageBoundingBox(page: number, rectangle: number): number;
   FPDFText_LoadPage(page: number): number;
   FPDFText_ClosePage(text: number): void;
   FPDFText_CountChars(text: number): number;
@@ -273,28 +274,29 @@ export class PdfPage {
   /** Share of the page's area that pictures cover, about: 0..1. */
   pictureShare(): number {
     const { wasmExports: calls } = this.#module;
-    const { width, height } = this.size;
-    if (!(width > 0 && height > 0)) return 0;
     return withMemory(this.#module, 16, (corners) => {
+      if (!calls.FPDF_GetPageBoundingBox(this.#handle, corners)) return 0;
+      // FS_RECTF: left, top, right, bottom. The crop box, which may lie anywhere, before the page is turned.
+      const [x0, y1, x1, y0] = this.#floats(corners);
+      if (!(x1 > x0 && y1 > y0)) return 0;
       let area = 0;
       const count = Math.min(calls.FPDFPage_CountObjects(this.#handle), OBJECTS_LOOKED_AT);
       for (let index = 0; index < count; index++) {
         const object = calls.FPDFPage_GetObject(this.#handle, index);
         if (![IMAGE_OBJECT, FORM_OBJECT].includes(calls.FPDFPageObj_GetType(object))) continue;
         if (!calls.FPDFPageObj_GetBounds(object, corners, corners + 4, corners + 8, corners + 12)) continue;
-        const view = new DataView(this.#module.HEAPU8.buffer, corners, 16);
-        const [left, bottom, right, top] = [0, 4, 8, 12].map((offset) => view.getFloat32(offset, true)) as [
-          number,
-          number,
-          number,
-          number,
-        ];
-        const wide = Math.min(right, width) - Math.max(left, 0);
-        const high = Math.min(top, height) - Math.max(bottom, 0);
+        const [left, bottom, right, top] = this.#floats(corners);
+        const wide = Math.min(right, x1) - Math.max(left, x0);
+        const high = Math.min(top, y1) - Math.max(bottom, y0);
         if (wide > 0 && high > 0) area += wide * high;
       }
-      return Math.min(1, area / (width * height));
+      return Math.min(1, area / ((x1 - x0) * (y1 - y0)));
     });
+  }
+
+  #floats(pointer: number): [number, number, number, number] {
+    const view = new DataView(this.#module.HEAPU8.buffer, pointer, 16);
+    return [0, 4, 8, 12].map((offset) => view.getFloat32(offset, true)) as [number, number, number, number];
   }
 
   /** The page as a picture whose longer side is `longSide` pixels: four bytes a pixel, the fourth unused. */

@@ -151,11 +151,25 @@ export async function greyOfPicture(
   page: number,
   sideMax: number,
   limits: ExtractLimits,
-): Promise<{ grey: Uint8Array; width: number; height: number }> {
+): Promise<Grey> {
   const source = await openSource(bytes, mediaType, limits, page - 1);
+  return toGrey(source.pipeline(), sideMax);
+}
+
+/** The same from pixels that another reader has decoded: the fourth channel is ignored. */
+export function greyOfRaw(picture: RawPicture, sideMax: number): Promise<Grey> {
+  return toGrey(pipelineOfRaw(picture).removeAlpha(), sideMax);
+}
+
+interface Grey {
+  readonly grey: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function toGrey(pipeline: Sharp, sideMax: number): Promise<Grey> {
   const { data, info } = await decoding(() =>
-    source
-      .pipeline()
+    pipeline
       .resize(sideMax, sideMax, { fit: 'inside', withoutEnlargement: true })
       .greyscale()
       .toColourspace('b-w')

@@ -4,7 +4,9 @@ import sharp from 'sharp';
 import t from 'tap';
 import { EXTRACT_LIMITS, type Extracted } from '../../src/domain/document.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
+import { Pdfium } from '../../src/extract/pdfium.ts';
 import { missingLanguages } from '../../src/extract/tesseract.ts';
+import { pdfOf, pdfStream } from './hostile.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
@@ -60,6 +62,71 @@ t.test('a picture of writing is read, one of other things is not', async (t) => 
   if (blocks.length === 0) t.comment('without any font there is no writing to draw');
   else t.match(words({ blocks } as Extracted).toLowerCase(), /lighthouse keeper\s+counts forty gulls/);
   t.same((await read('samples/chelsea.png')).blocks, []);
+});
+
+/** Block letters of bars, in units of a fifth of their height: x, y, width, height. */
+const BARS: Readonly<Record<string, readonly string[]>> = {
+  E: ['0 0 1 5', '0 0 3 1', '0 2 3 1', '0 4 3 1'],
+  F: ['0 0 1 5', '0 2 3 1', '0 4 3 1'],
+  H: ['0 0 1 5', '2 0 1 5', '0 2 3 1'],
+  I: ['1 0 1 5'],
+  L: ['0 0 1 5', '0 0 3 1'],
+  T: ['1 0 1 5', '0 4 3 1'],
+};
+
+function drawn(lines: readonly string[], unit: number): string {
+  return lines
+    .flatMap((line, row) =>
+      [...line].flatMap((letter, column) =>
+        (BARS[letter] ?? []).map((bar) => {
+          const [x, y, wide, high] = bar.split(' ').map(Number) as [number, number, number, number];
+          const left = 20 + (column * 4.4 + x) * unit;
+          return `${left} ${(lines.length - row) * 10 * unit + y * unit} ${wide * unit} ${high * unit} re f`;
+        }),
+      ),
+    )
+    .join('\n');
+}
+
+t.test('a PDF page of letters that are drawn, or of a picture far from the origin, is read', async (t) => {
+  const path = join(t.testdir(), 'drawn.pdf');
+  const lines = ['THE LITTLE HILL', 'FELT THE TILT', 'IF I TELL THE', 'LIFT HE FELL', 'TELL THE FLEET'];
+  writeFileSync(
+    path,
+    pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 450 360] /Contents 4 0 R >>',
+      pdfStream(Buffer.from(drawn(lines, 6))),
+    ]),
+  );
+  t.match(words(await read(path)), /THE LITTLE HILL/);
+  const white = await sharp(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'))
+    .flatten({ background: 'white' })
+    .jpeg()
+    .toBuffer();
+  const pdfium = await Pdfium.load();
+  const document = pdfium.open(
+    pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [1000 1000 1300 1600] /Rotate 90 /Contents 4 0 R /Resources << /XObject << /I 5 0 R >> >> >>',
+      pdfStream(Buffer.from('q 300 0 0 300 1000 1300 cm /I Do Q')),
+      Buffer.concat([
+        Buffer.from(
+          `<< /Type /XObject /Subtype /Image /Width 9 /Height 9 /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /DCTDecode /Length ${white.length} >>\nstream\n`,
+        ),
+        white,
+        Buffer.from('\nendstream'),
+      ]),
+    ]),
+  );
+  t.teardown(() => document.close());
+  t.equal(
+    document.page(0, (page) => page.pictureShare()),
+    0.5,
+    'half of the page is covered, wherever it lies',
+  );
 });
 
 t.test('a fax of several pages gives its pages, read', { skip: needsShared }, async (t) => {
