@@ -20,6 +20,7 @@ export const ERRORS = {
   request_timeout: [408, 'The request body did not arrive in time'],
   idempotency_key_reused: [409, 'The private key was used for another request'],
   job_ended: [409, 'The job has already ended'],
+  item_in_progress: [409, 'The item belongs to an ingest that has not ended'],
   body_too_large: [413, 'The body is over the limit'],
   file_too_large: [413, 'The file is over the limit'],
   document_too_large: [413, 'The document is over a limit'],

@@ -28,6 +28,11 @@ export function isEnded(state: JobState): boolean {
   return NEXT[state].length === 0;
 }
 
+/** Whether a payer is still to have a credit for it: it was paid for and has come to nothing. While it is held, the payment may yet fail. */
+export function owesCredit({ state, creditTo, held }: Job): boolean {
+  return (state === 'failed' || state === 'cancelled') && creditTo !== undefined && !held;
+}
+
 /** One ingest, from accepted to searchable. Holds no content and no file name: it lies in the shared state. */
 export interface Job {
   readonly id: string;
@@ -43,7 +48,7 @@ export interface Job {
   readonly error?: { readonly code: string; readonly detail: string };
   /** A job that a payment still has to release: it does not run, and vanishes if the payment fails. */
   readonly held?: boolean;
-  /** The payer whose failed job becomes a credit; absent for workspaces and for jobs that were not charged. */
+  /** The payer for whom the job becomes a credit if it fails or is cancelled; absent for workspaces and for jobs that were not charged. */
   readonly creditTo?: string;
   /** Seconds until it ends at the pace so far; of a running job, and never stored. */
   readonly time_left_s?: number;

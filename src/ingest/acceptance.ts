@@ -1,14 +1,16 @@
 import { type Clock, toTimestamp } from '../domain/clock.ts';
 import type { Opened } from '../domain/document.ts';
-import { errorCode, FarthingError } from '../domain/error.ts';
-import type { Item } from '../domain/item.ts';
+import { FarthingError } from '../domain/error.ts';
+import { type Item, movedItem } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import { fileOf, keepFile, removeFile } from './files.ts';
 import type { Holds } from './holds.ts';
-import { itemOf, type JobTable, jobOf } from './job-table.ts';
+import { inTenant } from './in-tenant.ts';
+import { type JobTable, jobOf } from './job-table.ts';
 import { endedJob, pendingItem } from './new-item.ts';
-import type { IngestLimits, IngestShard, IngestTenants, StagedUpload } from './parts.ts';
+import type { IngestLimits, IngestTenants, StagedUpload } from './parts.ts';
+import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from './room.ts';
 
 export interface IngestAnswer {
   readonly item: Item;
@@ -24,9 +26,9 @@ export interface AcceptanceParts {
   readonly limits: IngestLimits;
   readonly jobs: JobTable;
   readonly holds: Holds;
-  /** Ids of a Tenant's jobs that wait or run. */
-  readonly jobsOf: (tenant: string) => readonly string[];
-  /** Takes over an accepted job: nobody asks for the same bytes before it has. */
+  /** A Tenant's jobs that wait or run. */
+  readonly jobsOf: (tenant: string) => readonly Unfinished[];
+  /** Takes over an accepted job that no payment holds. */
   readonly begin: (job: Job, opened: Opened) => void;
 }
 
@@ -42,8 +44,8 @@ export class Acceptance {
     this.#parts = parts;
   }
 
-  /** Ids of the Tenant's jobs that wait, run, or are being paid for. */
-  unfinished(tenant: string): readonly string[] {
+  /** The Tenant's jobs that wait, run, or are being paid for. */
+  unfinished(tenant: string): readonly Unfinished[] {
     return [...this.#parts.jobsOf(tenant), ...this.#parts.holds.of(tenant)];
   }
 
@@ -73,6 +75,11 @@ export class Acceptance {
       const item = await inTenant(this.#parts.tenants, tenant, (shard) => shard.itemByDigest(sha256));
       if (!item) return undefined;
       const job = jobs.get(jobOf(item.id));
+      if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
+        // The job's end could not be written into the index.
+        await inTenant(this.#parts.tenants, tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
+        continue;
+      }
       if (!job?.held || isEnded(job.state))
         return { item, job: job ?? endedJob(tenant, item), duplicate: true };
       const left = deadline - performance.now();
@@ -93,12 +100,13 @@ export class Acceptance {
   ): Promise<IngestAnswer> {
     const duplicate = await this.findDuplicate(tenant, upload);
     if (duplicate) return duplicate;
-    const { tenants, clock, expiry, jobs } = this.#parts;
+    const { tenants, clock, expiry, limits, jobs, holds } = this.#parts;
     const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
     const { name, bytes, sha256 } = upload;
     const item = pendingItem({ name, bytes, sha256, ...times }, opened);
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
-      this.#checkRoom(tenant, shard, upload, opened);
+      const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
+      checkRoom(limits, shard, loadOf(bytes, opened), waiting);
       // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
       const job = await jobs.create({
         id: jobOf(item.id),
@@ -107,65 +115,20 @@ export class Acceptance {
         ...(held && { held }),
         ...(creditTo !== undefined && { creditTo }),
       });
+      // Before its Item can be seen: the same bytes wait for the payment.
+      if (held) holds.begin(job, opened);
       try {
         await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
         await shard.putItem(item);
       } catch (error) {
+        holds.end(job.id);
         await removeFile(fileOf(tenants.folder(tenant), item.id));
         await jobs.remove(job.id);
         throw error;
       }
       return { item, job, duplicate: false };
     });
-    this.#parts.begin(answer.job, opened);
+    if (!held) this.#parts.begin(answer.job, opened);
     return answer;
-  }
-
-  /** What waits counts with its Items and bytes; its Segments are not known yet: at most those of so many files as a Tenant may have waiting. */
-  #checkRoom(tenant: string, shard: IngestShard, upload: StagedUpload, opened: Opened): void {
-    const { itemsPerTenantMax, bytesPerTenantMax, segmentsPerTenantMax } = this.#parts.limits;
-    const { members = 0, membersBytes = 0 } = opened;
-    const snapshot = shard.snapshot();
-    try {
-      const { segments, ...searchable } = snapshot.counts();
-      const waiting = this.unfinished(tenant).map((job) => shard.item(itemOf(job)));
-      const items = searchable.items + waiting.length;
-      const bytes = waiting.reduce(
-        (sum, item) => (item?.state === 'pending' ? sum + item.bytes : sum),
-        searchable.bytes,
-      );
-      const room = items + members < itemsPerTenantMax && segments < segmentsPerTenantMax;
-      if (room && bytes + upload.bytes + membersBytes <= bytesPerTenantMax) return;
-      throw new FarthingError(
-        'tenant_full',
-        `An index takes at most ${itemsPerTenantMax} items, ${segmentsPerTenantMax} segments and ${bytesPerTenantMax} bytes.`,
-        {
-          facts: {
-            items,
-            segments,
-            bytes,
-            limit_items: itemsPerTenantMax,
-            limit_segments: segmentsPerTenantMax,
-            limit_bytes: bytesPerTenantMax,
-          },
-        },
-      );
-    } finally {
-      snapshot.close();
-    }
-  }
-}
-
-/** Undefined where the Tenant has no index (any more). */
-export async function inTenant<T>(
-  tenants: IngestTenants,
-  tenant: string,
-  work: (shard: IngestShard) => Promise<T> | T,
-): Promise<T | undefined> {
-  try {
-    return await tenants.use(tenant, {}, work);
-  } catch (error) {
-    if (errorCode(error) === 'not_found') return undefined;
-    throw error;
   }
 }

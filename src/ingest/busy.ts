@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '../domain/error.ts';
+import type { IngestTenants } from './parts.ts';
 
 const OVERLOAD_WAIT_MS = 1_000;
 
@@ -15,4 +16,13 @@ export async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortS
       await pause(OVERLOAD_WAIT_MS, undefined, { signal }).catch(() => undefined);
     }
   }
+}
+
+/** Indexes that are waited for while too many are in use, or too much is being written; what is done in them may begin again. */
+export function patientTenants(tenants: IngestTenants, signal: AbortSignal): IngestTenants {
+  return {
+    folder: (tenant) => tenants.folder(tenant),
+    exists: (tenant) => tenants.exists(tenant),
+    use: (tenant, options, work) => unlessOverloaded(() => tenants.use(tenant, options, work), signal),
+  };
 }

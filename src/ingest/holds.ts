@@ -1,5 +1,6 @@
 import type { Opened } from '../domain/document.ts';
 import type { Job } from '../domain/job.ts';
+import type { Unfinished } from './room.ts';
 
 interface Hold {
   readonly tenant: string;
@@ -33,14 +34,16 @@ export class Holds {
     return hold?.opened;
   }
 
-  of(tenant: string): string[] {
-    return [...this.#holds].filter(([, hold]) => hold.tenant === tenant).map(([id]) => id);
+  of(tenant: string): Unfinished[] {
+    return [...this.#holds].flatMap(([id, hold]) =>
+      hold.tenant === tenant ? [{ id, opened: hold.opened }] : [],
+    );
   }
 
-  /** Resolves when the payment has decided, or the milliseconds are over. */
+  /** Resolves when the payment has decided, or the milliseconds are over; never in the same turn of the event loop. */
   async wait(id: string, milliseconds: number): Promise<void> {
     const hold = this.#holds.get(id);
-    if (!hold) return;
+    if (!hold) return void (await new Promise(setImmediate));
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       void hold.ended.then(() => {

@@ -5,17 +5,17 @@ import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
-import { Acceptance, type IngestAnswer, inTenant } from './acceptance.ts';
-import { fileOf, removeFile } from './files.ts';
+import { Acceptance, type IngestAnswer } from './acceptance.ts';
+import { patientTenants } from './busy.ts';
 import { Holds } from './holds.ts';
+import { inTenant } from './in-tenant.ts';
+import { JobEnds, stackOf } from './job-ends.ts';
 import { JobTable } from './job-table.ts';
-import { removeMembers } from './members.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
   IngestLimits,
   IngestListening,
-  IngestShard,
   IngestTenants,
   NewCredit,
   StagedUpload,
@@ -38,6 +38,9 @@ export interface IngestParts {
 
 export type { IngestAnswer };
 
+/** A released job; without its Item when the index has ended before: the job says how it ended, and its payer has a credit. */
+export type ReleasedIngest = Omit<IngestAnswer, 'item'> & Partial<Pick<IngestAnswer, 'item'>>;
+
 const RETRY_AFTER_S = 5;
 const PRUNE_EVERY_JOBS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -46,26 +49,29 @@ const HOUR_MS = 3_600_000;
 export class Ingest {
   readonly #parts: IngestParts;
   readonly #jobs: JobTable;
+  readonly #ends: JobEnds;
   readonly #runner: JobRunner;
   readonly #holds: Holds;
   readonly #acceptance: Acceptance;
+  /** For work that nobody can be told to try again later. */
+  readonly #patient: IngestTenants;
+  readonly #closing = new AbortController();
   #accepted = 0;
-  #closed = false;
 
   constructor(parts: IngestParts) {
     this.#parts = parts;
     this.#jobs = new JobTable(parts.store, parts.clock);
-    this.#runner = new JobRunner({ ...parts, jobs: this.#jobs });
+    this.#patient = patientTenants(parts.tenants, this.#closing.signal);
+    const admitted = { ...parts, tenants: this.#patient, jobs: this.#jobs };
+    this.#ends = new JobEnds(admitted);
+    this.#runner = new JobRunner({ ...admitted, ends: this.#ends });
     this.#holds = new Holds();
     this.#acceptance = new Acceptance({
       ...parts,
       jobs: this.#jobs,
       holds: this.#holds,
       jobsOf: (tenant) => this.#runner.of(tenant),
-      begin: (job, opened) => {
-        if (job.held) this.#holds.begin(job, opened);
-        else this.#runner.start(job, opened);
-      },
+      begin: (job, opened) => this.#runner.start(job, opened),
     });
   }
 
@@ -80,8 +86,7 @@ export class Ingest {
    * @throws overloaded when no job could be queued now; rate_limited when the Tenant has enough of them waiting.
    */
   admit(tenant: string): void {
-    if (this.#closed)
-      throw new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: RETRY_AFTER_S });
+    this.#closing.signal.throwIfAborted();
     if (this.#runner.size + this.#holds.size >= this.#parts.limits.jobsMax) {
       throw new FarthingError('overloaded', 'Too many files wait to be indexed. Try again later.', {
         retryAfterS: RETRY_AFTER_S,
@@ -131,19 +136,20 @@ export class Ingest {
     return answer;
   }
 
-  /** Starts a held job; once more changes nothing. @throws job_not_found. */
-  async release(jobId: string): Promise<IngestAnswer> {
+  /**
+   * Starts a held job; once more changes nothing. Where the index has ended there is nothing to start, and the job comes to its end.
+   * @throws job_not_found.
+   */
+  async release(jobId: string): Promise<ReleasedIngest> {
     let job = this.#existing(jobId);
     if (job.held) {
       job = await this.#jobs.change(jobId, { held: undefined });
       const opened = this.#holds.end(jobId);
-      // Its Tenant's end came before: what was paid for will not be done.
-      if (isEnded(job.state)) await this.#runner.settleCredit(job);
-      else this.#runner.start(job, opened);
+      if (!isEnded(job.state)) this.#runner.start(job, opened);
     }
     const item = await this.#itemOf(job);
-    if (!item) throw new FarthingError('job_not_found', 'The job was cancelled, and its item is gone.');
-    return { item, job: this.#jobs.get(jobId) ?? job, duplicate: false };
+    if (!item) await this.#endWithIndex(jobId);
+    return { ...(item && { item }), job: this.#jobs.get(jobId) ?? job, duplicate: false };
   }
 
   /** Undoes a held job: Item, file and job vanish. A job that is unknown, or no longer held, stays as it is. */
@@ -175,89 +181,108 @@ export class Ingest {
     return this.#jobs.waitFor(jobId, milliseconds, signal);
   }
 
-  /** Cancels a job; nothing of it is left but its state. @throws job_not_found, job_ended. */
+  /** Cancels a job; nothing of it is left but its state. @throws job_not_found, job_ended, interrupted. */
   async cancel(jobId: string): Promise<Job> {
     const job = this.#existing(jobId);
     if (isEnded(job.state)) throw ended(job);
-    if (job.held) await this.#cancelHeld(job);
-    else await this.#runner.cancel(jobId);
+    await this.#end(job);
     const after = this.#existing(jobId);
-    if (after.state !== 'cancelled') throw ended(after);
-    return after;
+    if (after.state === 'cancelled') return after;
+    if (isEnded(after.state)) throw ended(after);
+    throw new FarthingError('interrupted', 'The job could not be cancelled. Try again.', {
+      retryAfterS: RETRY_AFTER_S,
+    });
   }
 
-  /** Cancels all jobs of a Tenant and waits for their end: before its disposal. */
+  /** Cancels all jobs of a Tenant and waits for their end: before its disposal, which takes along what could not be undone. */
   async cancelTenant(tenant: string): Promise<void> {
-    await this.#runner.cancelTenant(tenant);
-    for (const id of this.#holds.of(tenant)) {
+    const cancel = async (id: string): Promise<void> => {
       const job = this.#jobs.get(id);
-      if (job?.held && !isEnded(job.state)) await this.#cancelHeld(job);
-    }
+      if (job && !isEnded(job.state)) await this.#orStuck(id, () => this.#end(job));
+    };
+    await Promise.all(this.#acceptance.unfinished(tenant).map(({ id }) => cancel(id)));
   }
 
   /**
    * At start, before the first request: jobs that the last end of the server interrupted run again, or fail after too
-   * many attempts; held ones stay held, for the payment's recovery to decide; credits that are owed are given.
+   * many attempts; held ones stay held, for the payment to decide; credits that are owed are given. What cannot be gone
+   * on with (its index is damaged) is left for the next start.
    */
   async resume(): Promise<void> {
-    for await (const job of this.#jobs.all()) {
-      if (isEnded(job.state)) {
-        if (job.state === 'failed') await this.#runner.settleCredit(job);
-        continue;
-      }
-      // The payment's recovery may have released it already.
-      if (this.#runner.has(job.id)) continue;
-      if (this.#parts.tenants.exists(job.tenant)) await this.#resumeJob(job);
-      else await this.#jobs.remove(job.id);
-    }
+    for await (const { id } of this.#jobs.all()) await this.#orStuck(id, () => this.#resumeJob(id));
     await this.#prune();
+  }
+
+  /** From now on nobody waits for a job: whoever does, or watches one, has its state at once. The server stops. */
+  stopWaiting(): void {
+    this.#jobs.stopWaiting();
   }
 
   /** Stops; running jobs go on at the next start. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort(
+      new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: RETRY_AFTER_S }),
+    );
     await this.#runner.close();
-    this.#jobs.settleAll();
+    this.stopWaiting();
   }
 
-  async #resumeJob(job: Job): Promise<void> {
-    const item = await this.#itemOf(job);
-    if (!item) return this.#erase(job);
+  /** The row is read here: payments that are still asked for release and withdraw jobs meanwhile. */
+  async #resumeJob(id: string): Promise<void> {
+    const before = this.#jobs.get(id);
+    const item = before && !isEnded(before.state) ? await this.#itemOf(before) : undefined;
+    const job = this.#jobs.get(id);
+    if (!job || this.#runner.has(id)) return;
+    if (isEnded(job.state)) return this.#ends.settleCredit(job);
+    if (!item) return this.#resumeWithoutItem(job);
     if (job.held) return this.#holds.begin(job, undefined);
     // In a restored backup the row may be older than its Item by more than the last step.
     if (item.state === 'searchable') return this.#jobs.finish(job.id, item.segments);
     const attempts = (job.attempts ?? 0) + 1;
     if (item.state === 'failed' || attempts > this.#parts.limits.attemptsMax) {
       const detail = 'The server stopped while it worked on this file, each time it tried. Send it again.';
-      return this.#runner.fail(job, new FarthingError('interrupted', detail));
+      return this.#ends.fail(job, new FarthingError('interrupted', detail));
     }
     this.#runner.start(await this.#jobs.restart(job.id, attempts));
   }
 
-  async #cancelHeld(job: Job): Promise<void> {
-    await this.#inTenant(job.tenant, (shard) => shard.removeItem(job.item));
-    await removeFile(fileOf(this.#parts.tenants.folder(job.tenant), job.item));
-    await this.#jobs.move(job.id, 'cancelled');
+  /** Its index has ended meanwhile, or the end of the server cut its acceptance short: then nobody knows of it. */
+  #resumeWithoutItem(job: Job): Promise<void> {
+    const isPaid = job.held || (job.creditTo !== undefined && !this.#parts.tenants.exists(job.tenant));
+    return isPaid ? this.#ends.cancel(job) : this.#erase(job);
+  }
+
+  /** Cancels a job that has not ended, whoever has it. */
+  async #end(job: Job): Promise<void> {
+    if (this.#runner.has(job.id)) return this.#runner.cancel(job.id);
+    await this.#ends.cancel(job);
     this.#holds.end(job.id);
   }
 
+  /** Ends a job whose index has ended, if it has not, and gives the credit that it owes. */
+  async #endWithIndex(jobId: string): Promise<void> {
+    await this.#runner.cancel(jobId);
+    const job = this.#existing(jobId);
+    if (isEnded(job.state)) await this.#ends.settleCredit(job);
+    else await this.#ends.cancel(job);
+  }
+
+  /** One job's trouble is no other's. */
+  async #orStuck(job: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#parts.log({ event: 'ingest_stuck', job, error: stackOf(error) });
+    }
+  }
+
   async #erase(job: Job): Promise<void> {
-    const folder = this.#parts.tenants.folder(job.tenant);
-    await this.#inTenant(job.tenant, async (shard) => {
-      const item = shard.item(job.item);
-      if (item) await removeMembers(shard, folder, item);
-      return shard.removeItem(job.item);
-    });
-    await removeFile(fileOf(folder, job.item));
+    await this.#ends.undo(job);
     await this.#jobs.remove(job.id);
   }
 
   #itemOf(job: Job): Promise<Item | undefined> {
-    return this.#inTenant(job.tenant, (shard) => shard.item(job.item));
-  }
-
-  #inTenant<T>(tenant: string, work: (shard: IngestShard) => Promise<T> | T): Promise<T | undefined> {
-    return inTenant(this.#parts.tenants, tenant, work);
+    return inTenant(this.#patient, job.tenant, (shard) => shard.item(job.item));
   }
 
   #existing(id: string): Job {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, toTimestamp } from '../domain/clock.ts';
-import { isEnded, type Job, type JobState, mayFollow } from '../domain/job.ts';
+import { isEnded, type Job, type JobState, mayFollow, owesCredit } from '../domain/job.ts';
 import type { Store, Table } from '../state/store.ts';
 import { Pace } from './pace.ts';
 
@@ -21,6 +21,7 @@ export function itemOf(job: string): string {
  * only. Whoever waits for a job's end is told.
  */
 export class JobTable {
+  readonly #store: Store;
   readonly #rows: Table<Job>;
   readonly #clock: Clock;
   /** Progress of running jobs, newer than their rows. */
@@ -32,6 +33,7 @@ export class JobTable {
   #closed = false;
 
   constructor(store: Store, clock: Clock) {
+    this.#store = store;
     this.#rows = store.table<Job>('jobs');
     this.#clock = clock;
   }
@@ -71,12 +73,13 @@ export class JobTable {
     state: JobState,
     changes: Partial<Pick<Job, 'error' | 'progress' | 'segments'>> = {},
   ): Promise<Job> {
-    const job = this.get(id);
-    if (!job) throw new Error(`job ${id} does not exist`);
-    if (!mayFollow(job.state, state)) throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
     const done = state === 'searchable' ? { progress: 1 } : {};
+    const moved = await this.#write(id, (job) => {
+      if (!mayFollow(job.state, state)) throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
+      return { ...job, ...changes, ...done, state };
+    });
     if (state === 'extracting') this.#pace.begin(id);
-    return this.#write({ ...job, ...changes, ...done, state });
+    return moved;
   }
 
   /** Takes a job through all that is left of its way: its Item is searchable already. */
@@ -94,10 +97,10 @@ export class JobTable {
 
   /** Writes fields beside the state, or, for `restart` alone, the first state again. An undefined field is removed. */
   change(id: string, changes: Partial<Job>): Promise<Job> {
-    const job = this.get(id);
-    if (!job) throw new Error(`job ${id} does not exist`);
-    const kept = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
-    return this.#write(Object.fromEntries(kept) as unknown as Job);
+    return this.#write(id, (job) => {
+      const kept = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
+      return Object.fromEntries(kept) as unknown as Job;
+    });
   }
 
   /** Notes how far a running job is. */
@@ -125,19 +128,19 @@ export class JobTable {
     }
   }
 
-  /** Removes jobs that ended before a time (milliseconds since the epoch) and owe nobody anything. */
+  /** Removes jobs that ended before a time (milliseconds since the epoch), owe nobody anything, and are not being paid for. */
   async prune(before: number): Promise<void> {
     const limit = toTimestamp(before);
     for await (const job of this.all()) {
-      const owes = job.state === 'failed' && job.creditTo !== undefined;
-      if (isEnded(job.state) && !owes && job.updated_at < limit) await this.#rows.remove(job.id);
+      const isSettled = isEnded(job.state) && !job.held && !owesCredit(job);
+      if (isSettled && job.updated_at < limit) await this.#rows.remove(job.id);
     }
   }
 
   /** Resolves when the job ends, the milliseconds are over, or the signal is aborted; with its state then. */
   async waitFor(id: string, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
     const job = this.get(id);
-    if (!job || isEnded(job.state) || milliseconds <= 0 || signal?.aborted) return job;
+    if (!job || isEnded(job.state) || milliseconds <= 0 || signal?.aborted || this.#closed) return job;
     await new Promise<void>((resolve) => {
       const waiters = this.#waiters.get(id) ?? new Set();
       this.#waiters.set(id, waiters);
@@ -190,16 +193,22 @@ export class JobTable {
     }
   }
 
-  /** Nobody waits any longer: the server stops. */
-  settleAll(): void {
+  /** Nobody waits any longer, and nobody who comes later does: the server stops. */
+  stopWaiting(): void {
     this.#closed = true;
     for (const id of [...this.#watchers.keys()]) this.#tell(id);
-    for (const id of [...this.#waiters.keys()]) this.#settle(id);
+    for (const id of [...this.#waiters.keys()]) this.#answer(id);
   }
 
-  async #write(job: Job): Promise<Job> {
-    const row = { ...job, updated_at: toTimestamp(this.#clock.now()) };
-    await this.#rows.put(row.id, row);
+  /** Changes the row as it is then: a payment and its Tenant's end may decide about a job at once. */
+  async #write(id: string, change: (job: Job) => Job): Promise<Job> {
+    const row = await this.#store.transaction(() => {
+      const job = this.get(id);
+      if (!job) throw new Error(`job ${id} does not exist`);
+      const changed = { ...change(job), updated_at: toTimestamp(this.#clock.now()) };
+      void this.#rows.put(id, changed);
+      return changed;
+    });
     this.#progress.delete(row.id);
     if (isEnded(row.state)) this.#settle(row.id);
     else this.#tell(row.id);
@@ -214,6 +223,10 @@ export class JobTable {
     this.#progress.delete(id);
     this.#pace.end(id);
     this.#tell(id);
+    this.#answer(id);
+  }
+
+  #answer(id: string): void {
     for (const settle of [...(this.#waiters.get(id) ?? [])]) settle();
   }
 }

@@ -4,9 +4,10 @@ import { FAMILIES, type Family } from '../domain/family.ts';
 import { type Item, movedItem } from '../domain/item.ts';
 import { unlessOverloaded } from './busy.ts';
 import { fileOf, removeFile } from './files.ts';
-import { memberId } from './members.ts';
+import { memberId, removeMembers } from './members.ts';
 import { pendingItem } from './new-item.ts';
 import type { IngestShard, IngestTenants } from './parts.ts';
+import { checkRoom, loadOf } from './room.ts';
 import { type FileWork, type Progress, type WorkParts, workOn } from './work.ts';
 
 export interface MemberWorkParts extends WorkParts {
@@ -102,7 +103,8 @@ class MemberWork {
   async perform(member: UnpackedMember): Promise<Outcome> {
     const { tenant, item: parent, signal } = this.#parent;
     const id = memberId(parent.id, member.index);
-    const path = fileOf(this.#parts.tenants.folder(tenant), id);
+    const folder = this.#parts.tenants.folder(tenant);
+    const path = fileOf(folder, id);
     signal.throwIfAborted();
     const before = await this.#inShard((shard) => shard.itemByDigest(member.sha256));
     if (before?.state === 'searchable' && !member.refused) {
@@ -132,7 +134,12 @@ class MemberWork {
       const failed = movedItem(pendingItem(origin, UNKNOWN), 'failed');
       await removeFile(path);
       const item = { ...failed, error: { code, detail } };
-      await this.#inShard((shard) => shard.putItem(item));
+      await this.#inShard(async (shard) => {
+        // An archive that fails takes its own files along, as that which was sent does: its new record knows none.
+        const before = shard.item(id);
+        if (before) await removeMembers(shard, folder, before);
+        await shard.putItem(item);
+      });
       return { item };
     }
   }
@@ -155,7 +162,7 @@ class MemberWork {
 
 /**
  * A file and all files inside it. What it finds in the file itself is given back, the Items of the files inside are written already.
- * @throws as workOn and workOnMembers; document_too_large for an archive that lies too deep.
+ * @throws as workOn and workOnMembers; document_too_large for an archive that lies too deep; tenant_full.
  */
 export async function indexFile(
   parts: MemberWorkParts,
@@ -182,8 +189,12 @@ export async function indexFile(
         limit_bytes: parts.limits.memberBytesPerUploadMax,
       },
     });
-  // Its record comes first, so that whoever undoes this knows what there may be to undo.
-  if (depth > 1) await parts.tenants.use(tenant, {}, (shard) => shard.putItem(item));
+  await parts.tenants.use(tenant, {}, async (shard) => {
+    // What an archive holds is known when it is opened: other files may have come since the upload was accepted.
+    checkRoom(parts.limits, shard, loadOf(item.bytes, opened));
+    // Its record comes first, so that whoever undoes this knows what there may be to undo.
+    if (depth > 1) await shard.putItem(item);
+  });
   const done = await workOnMembers(parts, work, depth, room, {
     unpacked: progress.unpacked ?? (() => undefined),
     reads: progress.reads ?? (async () => undefined),

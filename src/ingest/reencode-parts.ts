@@ -18,7 +18,7 @@ export interface ReencodeShard {
     item(id: string): Item | undefined;
     close(): void;
   };
-  lacking(from: string, to: string, limit: number): Promise<Uint32Array>;
+  lacking(from: string, to: string, givenUp: Uint32Array, limit: number): Promise<Uint32Array>;
   putRows(space: string, segments: Uint32Array, values: Float32Array): Promise<void>;
   switchSpace(from: string, to: string, givenUp: Uint32Array): Promise<boolean>;
   removeStaleSpaces(): Promise<void>;

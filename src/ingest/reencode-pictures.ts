@@ -61,12 +61,9 @@ async function fillSome(run: ReencodeRun, fillings: readonly Filling[]): Promise
     const byItem = new Map<string, Lacking>();
     const found = new Map<string, Item>();
     for (const filling of fillings) {
-      const limit = LACKING_AT_ONCE + filling.givenUp.size;
-      const lacking = await shard.lacking(filling.from, filling.role, limit);
-      const some = known(
-        shard,
-        lacking.filter((segment) => !filling.givenUp.has(segment)),
-      );
+      const { from, role, givenUp } = filling;
+      const lacking = await shard.lacking(from, role, Uint32Array.from(givenUp), LACKING_AT_ONCE);
+      const some = known(shard, lacking);
       for (const [id, item] of some.items) found.set(id, item);
       const groups = new Map<string, Known[]>();
       for (const one of some.all) {
@@ -76,7 +73,7 @@ async function fillSome(run: ReencodeRun, fillings: readonly Filling[]): Promise
       }
       // The last one may go on after the end of the list.
       const last = [...groups.keys()].at(-1);
-      if (lacking.length === limit && groups.size > 1 && last !== undefined) groups.delete(last);
+      if (lacking.length === LACKING_AT_ONCE && groups.size > 1 && last !== undefined) groups.delete(last);
       for (const [id, segments] of groups)
         byItem.set(id, (byItem.get(id) ?? new Map<Filling, Known[]>()).set(filling, segments));
     }

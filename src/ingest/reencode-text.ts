@@ -22,10 +22,9 @@ export async function reencodeText(run: ReencodeRun, { role, key }: FormerSpace)
   const givenUp = new Set<number>();
   for (;;) {
     signal.throwIfAborted();
-    const lacking = await tenants.use(tenant, {}, (shard) =>
-      shard.lacking(key, role, LACKING_AT_ONCE + givenUp.size),
+    const wanted = await tenants.use(tenant, {}, (shard) =>
+      shard.lacking(key, role, Uint32Array.from(givenUp), LACKING_AT_ONCE),
     );
-    const wanted = lacking.filter((segment) => !givenUp.has(segment));
     for (let start = 0; start < wanted.length; start += SEGMENTS_AT_ONCE)
       await encodeSome(run, role, wanted.subarray(start, start + SEGMENTS_AT_ONCE), heads, givenUp);
     if (wanted.length > 0) continue;

@@ -38,6 +38,10 @@ export interface ReencodingProgress {
 
 const KEY = 'filled';
 const LOG_EVERY_MS = 10_000;
+const ENCODED_AGAIN =
+  'what is stored is encoded again in the background; until then the former model searches it';
+const STAYS =
+  'what is stored stays with the former model, and is encoded again once one is in use in its place';
 
 /**
  * A change of model: what an index holds is encoded again in the background, Tenant by Tenant, while the model that filled
@@ -74,24 +78,30 @@ export class Reencoding {
     if (all.length === 0) return this.#remember(inUse);
     // From here on an index may be filled by either.
     await this.#remember([...formers, ...inUse]);
+    const successor = (old: Filled) => inUse.find(({ role }) => role === old.role);
     for (const old of formers) {
-      const now = inUse.find(({ role }) => role === old.role);
+      const now = successor(old);
       warn({
         event: 'model_changed',
         role: old.role,
         from: old.model,
         to: now?.model ?? 'none',
         tenants: all.length,
-        consequence:
-          'what is stored is encoded again in the background; until then the former model searches it',
+        consequence: now ? ENCODED_AGAIN : STAYS,
       });
     }
     await Promise.all(formers.map(load));
+    const staying = formers.filter((old) => !successor(old));
+    if (before && staying.length === formers.length) return;
     if (!before) log({ event: 'indexes_looked_at', why: 'which models filled them is not known' });
     this.#progress.tenants_left = all.length;
-    this.#running = this.#run(all).finally(() => {
-      this.#running = undefined;
-    });
+    this.#running = this.#run(all, staying)
+      .catch((error: unknown) =>
+        warn({ event: 'reencoding_failed', code: errorCode(error) ?? 'internal', error: String(error) }),
+      )
+      .finally(() => {
+        this.#running = undefined;
+      });
   }
 
   /** Stops; it goes on at the next start. */
@@ -100,7 +110,8 @@ export class Reencoding {
     await this.#running;
   }
 
-  async #run(all: readonly string[]): Promise<void> {
+  /** @param staying former models of roles that no model is in use for */
+  async #run(all: readonly string[], staying: readonly Filled[]): Promise<void> {
     const { inUse, log, onDone } = this.#parts;
     const started = performance.now();
     for (const tenant of all) {
@@ -111,8 +122,9 @@ export class Reencoding {
     if (this.#stop.signal.aborted) return;
     log({ event: 'reencoding_done', ms: Math.round(performance.now() - started), ...this.#progress });
     if (this.#progress.tenants_failed > 0) return;
-    await this.#remember(inUse);
-    await onDone();
+    // What stays is encoded again once a model is in use for it: it must be known then.
+    await this.#remember([...staying, ...inUse]);
+    if (staying.length === 0) await onDone();
   }
 
   /** Never rejects: an index that cannot be encoded again stays with its former model until the next start. */

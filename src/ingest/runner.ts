@@ -1,20 +1,21 @@
 import type { Opened } from '../domain/document.ts';
-import { errorCode, FarthingError, toFarthingError } from '../domain/error.ts';
-import { movedItem } from '../domain/item.ts';
-import type { Job } from '../domain/job.ts';
-import type { Address } from '../domain/payment.ts';
-import { fileOf, isStorageFull, removeFile } from './files.ts';
+import { FarthingError } from '../domain/error.ts';
+import { isEnded, type Job } from '../domain/job.ts';
+import { unlessOverloaded } from './busy.ts';
+import { fileOf } from './files.ts';
+import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
 import { indexFile, type MembersProgress } from './member-work.ts';
-import { removeMembers } from './members.ts';
-import type { IngestTenants, NewCredit } from './parts.ts';
+import type { IngestTenants } from './parts.ts';
+import type { Unfinished } from './room.ts';
 import { TurnQueue } from './turns.ts';
 import type { Progress, WorkParts } from './work.ts';
 
 export interface RunnerParts extends WorkParts {
+  /** Those that are waited for: a job was admitted, and is not to fail because others are busy. */
   readonly tenants: IngestTenants;
   readonly jobs: JobTable;
-  readonly newCredit: NewCredit;
+  readonly ends: JobEnds;
   readonly log: (event: object) => void;
 }
 
@@ -36,20 +37,21 @@ interface Entry {
   readonly job: Job;
   readonly opened: Opened | undefined;
   readonly controller: AbortController;
-  /** Set while it runs. */
+  /** Set while it runs, or is cancelled before its turn. */
   running?: Promise<void>;
 }
 
-/** Runs jobs, a few at once, the Tenants in turn. */
+/** Runs jobs, a few at once, the Tenants in turn; one of them holds all places but one at most. */
 export class JobRunner {
   readonly #parts: RunnerParts;
-  readonly #turns = new TurnQueue<Entry>();
+  readonly #turns: TurnQueue<Entry>;
   readonly #entries = new Map<string, Entry>();
   #running = 0;
   #closed = false;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
+    this.#turns = new TurnQueue(Math.max(1, parts.limits.jobsAtOnce - 1));
   }
 
   /** Jobs that wait or run. */
@@ -61,9 +63,11 @@ export class JobRunner {
     return this.#running;
   }
 
-  /** Ids of one Tenant's jobs. */
-  of(tenant: string): string[] {
-    return [...this.#entries.values()].flatMap(({ job }) => (job.tenant === tenant ? [job.id] : []));
+  /** One Tenant's jobs. */
+  of(tenant: string): Unfinished[] {
+    return [...this.#entries.values()].flatMap(({ job, opened }) =>
+      job.tenant === tenant ? [{ id: job.id, opened }] : [],
+    );
   }
 
   has(id: string): boolean {
@@ -79,22 +83,14 @@ export class JobRunner {
     this.#next();
   }
 
-  /** Cancels a job that waits or runs; when it resolves, nothing of it is left but its row. */
+  /** Cancels a job that waits or runs; when it resolves, nothing of it is left but its row, or it had ended before. */
   async cancel(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    if (this.#turns.remove(entry.job.tenant, entry)) {
-      await this.#endCancelled(entry.job);
-      this.#entries.delete(id);
-      return;
-    }
-    entry.controller.abort(new Stopped(true));
+    if (this.#turns.remove(entry.job.tenant, entry))
+      entry.running = this.#parts.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
+    else entry.controller.abort(new Stopped(true));
     await entry.running;
-  }
-
-  async cancelTenant(tenant: string): Promise<void> {
-    const own = [...this.#entries.values()].filter((entry) => entry.job.tenant === tenant);
-    await Promise.all(own.map((entry) => this.cancel(entry.job.id)));
   }
 
   /** Stops what runs, to go on at the next start. */
@@ -102,40 +98,7 @@ export class JobRunner {
     this.#closed = true;
     const running = [...this.#entries.values()].filter((entry) => entry.running);
     for (const entry of running) entry.controller.abort(new Stopped(false));
-    await Promise.all(running.map((entry) => entry.running));
-  }
-
-  /** Ends a job as failed: its file goes, its Item says so, its payer has a credit. */
-  async fail(job: Job, cause: unknown): Promise<void> {
-    const { tenants, jobs, log } = this.#parts;
-    const error = isStorageFull(cause)
-      ? new FarthingError('storage_full', 'The disk is full.', { cause })
-      : toFarthingError(cause);
-    log({
-      event: 'ingest_failed',
-      job: job.id,
-      code: error.code,
-      ...(error.code === 'internal' && { error: stackOf(cause) }),
-    });
-    await ifTenantLives(() =>
-      tenants.use(job.tenant, {}, async (shard) => {
-        const item = shard.item(job.item);
-        if (!item) return;
-        await removeMembers(shard, tenants.folder(job.tenant), item);
-        await shard.putItem(movedItem(item, 'failed'));
-      }),
-    );
-    await removeFile(fileOf(tenants.folder(job.tenant), job.item));
-    await this.settleCredit(
-      await jobs.move(job.id, 'failed', { error: { code: error.code, detail: error.detail } }),
-    );
-  }
-
-  /** Gives the credit that a failed job owes; the row owes it until it is given, a crash between notwithstanding. */
-  async settleCredit(job: Job): Promise<void> {
-    if (job.creditTo === undefined) return;
-    await this.#parts.newCredit(job.creditTo as Address, job.id);
-    await this.#parts.jobs.change(job.id, { creditTo: undefined });
+    await Promise.allSettled(running.map((entry) => entry.running));
   }
 
   #next(): void {
@@ -145,6 +108,7 @@ export class JobRunner {
       this.#running++;
       entry.running = this.#run(entry).finally(() => {
         this.#running--;
+        this.#turns.done(entry.job.tenant);
         this.#entries.delete(entry.job.id);
         this.#next();
       });
@@ -153,30 +117,38 @@ export class JobRunner {
 
   /** Never rejects: what goes wrong ends in the job's row, or, when even that fails, in the log; the next start takes it up. */
   async #run(entry: Entry): Promise<void> {
-    const { job, controller } = entry;
+    const { job } = entry;
+    const { jobs, log } = this.#parts;
+    const row = jobs.get(job.id);
+    // Its end came while it was being accepted.
+    if (!row || isEnded(row.state)) return;
+    const began = performance.now();
     try {
-      await this.#perform(entry);
+      const segments = await this.#perform(entry).catch((error: unknown) => this.#endUndone(entry, error));
+      if (segments === undefined) return;
+      await jobs.move(job.id, 'searchable');
+      log({ event: 'ingest_done', job: job.id, segments, ms: Math.round(performance.now() - began) });
     } catch (error) {
-      const { reason } = controller.signal;
-      try {
-        if (reason instanceof Stopped && !reason.cancelled) return;
-        if (reason instanceof Stopped || isTenantGone(error)) await this.#endCancelled(job);
-        else await this.fail(job, error);
-      } catch (second) {
-        this.#parts.log({ event: 'ingest_stuck', job: job.id, error: stackOf(second) });
-      }
+      log({ event: 'ingest_stuck', job: job.id, error: stackOf(error) });
     }
   }
 
-  async #perform({ job, opened, controller }: Entry): Promise<void> {
-    const { tenants, jobs, log } = this.#parts;
+  async #endUndone({ job, controller }: Entry, error: unknown): Promise<undefined> {
+    const { reason } = controller.signal;
+    if (!(reason instanceof Stopped)) await this.#parts.ends.fail(job, error);
+    else if (reason.cancelled) await this.#parts.ends.cancel(job);
+  }
+
+  /** @returns how many Segments its Item has, which is searchable now. */
+  async #perform({ job, opened, controller }: Entry): Promise<number> {
+    const { tenants, jobs, extractor } = this.#parts;
     const { signal } = controller;
-    const began = performance.now();
     const item = await tenants.use(job.tenant, {}, (shard) => shard.item(job.item));
     if (!item) throw new FarthingError('not_found', 'The item is gone.');
     await jobs.move(job.id, 'extracting');
     const path = fileOf(tenants.folder(job.tenant), job.item);
-    const known = opened ?? (await this.#parts.extractor.open(path, { name: item.name, tenant: job.tenant }));
+    const hint = { name: item.name, tenant: job.tenant };
+    const known = opened ?? (await unlessOverloaded(() => extractor.open(path, hint), signal));
     signal.throwIfAborted();
     const { membersPerUploadMax: members, memberBytesPerUploadMax: bytes } = this.#parts.limits;
     const room = { members, bytes };
@@ -186,13 +158,7 @@ export class JobRunner {
     const { segments } = finished.item;
     await jobs.move(job.id, 'committing', { progress: ENCODED, segments });
     await tenants.use(job.tenant, {}, (shard) => shard.append(finished.item, finished.segments));
-    await jobs.move(job.id, 'searchable');
-    log({
-      event: 'ingest_done',
-      job: job.id,
-      segments,
-      ms: Math.round(performance.now() - began),
-    });
+    return segments;
   }
 
   /** A file's own reading and encoding, or, of an archive, the unpacking and the files in it, as one share of 0..1. */
@@ -222,34 +188,4 @@ export class JobRunner {
       read: (done, segments) => note(own + done / all, ownSegments + segments),
     };
   }
-
-  async #endCancelled(job: Job): Promise<void> {
-    const { tenants, jobs } = this.#parts;
-    await ifTenantLives(() =>
-      tenants.use(job.tenant, {}, async (shard) => {
-        const item = shard.item(job.item);
-        if (item) await removeMembers(shard, tenants.folder(job.tenant), item);
-        await shard.removeItem(job.item);
-      }),
-    );
-    await removeFile(fileOf(tenants.folder(job.tenant), job.item));
-    await jobs.move(job.id, 'cancelled');
-  }
-}
-
-/** A Tenant that is being disposed of takes all of its content with it. */
-async function ifTenantLives(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!isTenantGone(error)) throw error;
-  }
-}
-
-function isTenantGone(error: unknown): boolean {
-  return errorCode(error) === 'not_found';
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

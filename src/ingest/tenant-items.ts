@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode } from '../domain/error.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './files.ts';
+import { inTenant } from './in-tenant.ts';
 import { jobOf } from './job-table.ts';
-import { membersOf, removeMembers } from './members.ts';
+import { membersOf, removeMembers, sentItem } from './members.ts';
 import type { IngestShard, IngestTenants } from './parts.ts';
 import { removePreviews } from './previews.ts';
 
@@ -57,17 +58,33 @@ export class TenantItems {
   /**
    * Removes an Item: its job is cancelled, its file unlinked, its Segments gone from every family at once, and so are the files that came
    * in it. The Item goes last, so that after a crash in between it is still there to be removed again.
-   * @returns false when there was none.
+   * @returns false when there was none. @throws item_in_progress for a file in an archive whose job has not ended.
    */
   async remove(tenant: string, id: string): Promise<boolean> {
-    const item = await this.item(tenant, id);
-    if (!item) return false;
+    const found = await this.#inTenant(tenant, (shard) => {
+      const item = shard.item(id);
+      return item && { item, sent: sentItem(shard, item) };
+    });
+    if (!found) return false;
+    const { item, sent } = found;
+    if (sent && sent.id !== id) this.#checkEnded(jobOf(sent.id));
     if (await this.#cancelled(jobOf(id))) return true;
     const folder = this.#parts.tenants.folder(tenant);
     await this.#inTenant(tenant, (shard) => removeMembers(shard, folder, item));
     await removeFile(fileOf(folder, id));
     await removePreviews(folder, id);
     return (await this.#inTenant(tenant, (shard) => shard.removeItem(id))) ?? false;
+  }
+
+  /** A job that goes on would bring back what is taken from it, or miss it. */
+  #checkEnded(jobId: string): void {
+    const job = this.#parts.ingest.job(jobId);
+    if (!job || isEnded(job.state)) return;
+    throw new FarthingError(
+      'item_in_progress',
+      'The archive that the item came in is still being read. Wait for its job, or cancel it.',
+      { facts: { job_id: jobId } },
+    );
   }
 
   /** True when the job was still to be done: its end takes Item and file along. */
@@ -90,12 +107,6 @@ export class TenantItems {
     work: (shard: IngestShard & ListedShard) => Promise<T> | T,
   ): Promise<T | undefined> {
     const { tenants } = this.#parts;
-    if (!tenants.exists(tenant)) return undefined;
-    try {
-      return await tenants.use(tenant, {}, work);
-    } catch (error) {
-      if (errorCode(error) === 'not_found') return undefined;
-      throw error;
-    }
+    return tenants.exists(tenant) ? inTenant(tenants, tenant, work) : undefined;
   }
 }

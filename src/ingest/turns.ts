@@ -1,8 +1,18 @@
-/** A queue for many Tenants: each has its turn, however much another has waiting. In order for each of them. */
+/**
+ * A queue for many Tenants: each has its turn, however much another has waiting, and none has more than so many entries taken at a time,
+ * however long they last. In order for each of them.
+ */
 export class TurnQueue<T> {
   /** In the order of their turns; a Tenant without anything waiting is absent. */
   readonly #waiting = new Map<string, T[]>();
+  /** Entries of each Tenant that were taken and are not done. */
+  readonly #taken = new Map<string, number>();
+  readonly #takenMax: number;
   #size = 0;
+
+  constructor(takenMax: number) {
+    this.#takenMax = takenMax;
+  }
 
   get size(): number {
     return this.#size;
@@ -15,9 +25,12 @@ export class TurnQueue<T> {
     this.#size++;
   }
 
-  /** The next entry; its Tenant goes to the end of the line. */
+  /** The next entry, which its Tenant holds until `done`; the Tenant goes to the end of the line. */
   take(): T | undefined {
     for (const [tenant, own] of this.#waiting) {
+      const taken = this.#taken.get(tenant) ?? 0;
+      if (taken >= this.#takenMax) continue;
+      this.#taken.set(tenant, taken + 1);
       this.#waiting.delete(tenant);
       const entry = own.shift();
       if (own.length > 0) this.#waiting.set(tenant, own);
@@ -25,6 +38,13 @@ export class TurnQueue<T> {
       return entry;
     }
     return undefined;
+  }
+
+  /** What was taken of the Tenant is done: it may have another one. */
+  done(tenant: string): void {
+    const taken = (this.#taken.get(tenant) ?? 0) - 1;
+    if (taken > 0) this.#taken.set(tenant, taken);
+    else this.#taken.delete(tenant);
   }
 
   /** Takes an entry out before its turn. @returns false when it is not waiting. */

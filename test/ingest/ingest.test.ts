@@ -9,7 +9,7 @@ import type { Address } from '../../src/domain/payment.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
 import { INGEST_LIMITS, type IngestLimits, type StagedUpload } from '../../src/ingest/parts.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
-import { FakeEncoder, FakeExtractor, FakeTenants } from './stand-ins.ts';
+import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants, TEXT } from './stand-ins.ts';
 import '../teardown-order.ts';
 
 const TENANT = 'payer_a';
@@ -26,6 +26,8 @@ interface Bench {
   readonly events: { event: string; error?: string }[];
   /** The same disk under a new Ingest, as after an end of the server. */
   restart(): Promise<Ingest>;
+  /** The same, before anything of it is gone on with. */
+  reopen(): Promise<Ingest>;
   add(text: string, options?: { held?: boolean; creditTo?: Address; tenant?: string }): Promise<Job>;
 }
 
@@ -50,6 +52,11 @@ function bench(test: Test, limits: Partial<IngestLimits> = {}, expiry: string | 
       log: (event) => void events.push(event as { event: string }),
     });
   let ingest = make();
+  const reopen = async (): Promise<Ingest> => {
+    await ingest.close();
+    ingest = make();
+    return ingest;
+  };
   test.teardown(async () => {
     extractor.go();
     await ingest.close();
@@ -66,11 +73,11 @@ function bench(test: Test, limits: Partial<IngestLimits> = {}, expiry: string | 
       return ingest;
     },
     restart: async () => {
-      await ingest.close();
-      ingest = make();
+      await reopen();
       await ingest.resume();
       return ingest;
     },
+    reopen,
     add: async (text, { held = false, creditTo, tenant = TENANT } = {}) => {
       const upload = await tenants.stage(tenant, text);
       const opened = await inspected(ingest, tenant, upload);
@@ -83,6 +90,11 @@ async function inspected(ingest: Ingest, tenant: string, upload: StagedUpload) {
   const outcome = await ingest.inspect(tenant, upload);
   if ('duplicate' in outcome) throw new Error('an unexpected duplicate');
   return outcome.opened;
+}
+
+/** A job's end is told before its credit is given. */
+async function untilNoneRuns({ ingest }: Bench): Promise<void> {
+  while (ingest.depths().running > 0) await new Promise(setImmediate);
 }
 
 /** Files of the Tenant, incoming ones included. */
@@ -137,9 +149,7 @@ t.test(
 
     const uploads = await Promise.all([1, 2, 3].map(() => b.tenants.stage(TENANT, 'at once')));
     const answers = await Promise.all(
-      uploads.map(async (upload) =>
-        b.ingest.accept(TENANT, upload, { kind: 'text', mediaType: 'text/plain' }, { held: false }),
-      ),
+      uploads.map(async (upload) => b.ingest.accept(TENANT, upload, TEXT, { held: false })),
     );
     t.equal(new Set(answers.map(({ item }) => item.id)).size, 1);
     t.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
@@ -196,7 +206,8 @@ t.test('a held job waits for its release, and runs once however often it is rele
   t.match(await b.ingest.waitFor(job.id, 50), { state: 'accepted', held: true });
   t.same(b.extractor.begun, []);
   const [one, two] = await Promise.all([b.ingest.release(job.id), b.ingest.release(job.id)]);
-  t.equal(one.item.id, two.item.id);
+  t.equal(one.item?.id, job.item);
+  t.equal(two.item?.id, job.item);
   t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
   t.match(await b.ingest.release(job.id), { job: { state: 'searchable' } });
   t.equal(b.extractor.begun.length, 1);
@@ -234,6 +245,31 @@ t.test(
     t.ok('opened' in (await waitingToo));
   },
 );
+
+t.test(
+  'the same bytes that come while their first upload is being written wait for its payment',
+  async (t) => {
+    const b = bench(t, { heldWaitSecondsMax: 1 });
+    const [upload, copy] = [await b.tenants.stage(TENANT, 'twice'), await b.tenants.stage(TENANT, 'twice')];
+    await b.tenants.use(TENANT, { create: true }, () => undefined);
+    const second = new Promise<Awaited<ReturnType<Ingest['inspect']>>>((resolve) => {
+      b.tenants.shard(TENANT).onPut = () => resolve(b.ingest.inspect(TENANT, copy));
+    });
+    const { job } = await b.ingest.accept(TENANT, upload, TEXT, { held: true });
+    await b.ingest.release(job.id);
+    t.match(await second, { duplicate: { item: { id: job.item } } });
+  },
+);
+
+t.test('an acceptance that fails half-way holds up nobody who sends the same bytes', async (t) => {
+  const b = bench(t);
+  await b.tenants.use(TENANT, { create: true }, () => undefined);
+  b.tenants.shard(TENANT).recordFailure = new FarthingError('storage_full', 'no room');
+  await t.rejects(b.add('no room for it', { held: true }), { code: 'storage_full' });
+  t.same([files(b), b.ingest.depths().held], [[], 0]);
+  b.tenants.shard(TENANT).recordFailure = undefined;
+  t.match(await b.add('no room for it', { held: true }), { state: 'accepted' });
+});
 
 t.test(
   'jobs that the end of the server interrupts run again, and are given up after too many attempts',
@@ -299,6 +335,71 @@ t.test('jobs of a tenant that is gone are forgotten at start', async (t) => {
   t.equal(b.ingest.job(job.id), undefined);
 });
 
+t.test('what was paid for in an index that ended while the server was down is a credit', async (t) => {
+  const b = bench(t);
+  b.extractor.hold();
+  const running = await b.add('running', { creditTo: PAYER });
+  const held = await b.add('held', { held: true, creditTo: PAYER });
+  await b.ingest.close();
+  b.tenants.shards.delete(TENANT);
+  await b.restart();
+  t.match(b.ingest.job(running.id), { state: 'cancelled' });
+  t.same(b.credits, [`${PAYER} ${running.id}`], 'nothing for what its payment has not decided');
+  const released = await b.ingest.release(held.id);
+  t.match(released, { item: undefined, job: { state: 'cancelled' } });
+  await b.ingest.release(held.id);
+  t.same(b.credits.slice(1), [`${PAYER} ${held.id}`], 'once');
+});
+
+t.test('a job of an index that ended while its payment was asked for ends when it is paid', async (t) => {
+  const b = bench(t);
+  const job = await b.add('late', { held: true, creditTo: PAYER });
+  b.tenants.shards.delete(TENANT);
+  const released = await b.ingest.release(job.id);
+  t.equal(released.item, undefined);
+  t.match(released.job.state, /^(failed|cancelled)$/, 'whether its turn came first');
+  t.same(b.credits, [`${PAYER} ${job.id}`]);
+});
+
+t.test(
+  'a damaged index keeps nobody else waiting at a start, and is gone on with once it is whole',
+  async (t) => {
+    const b = bench(t);
+    b.extractor.hold();
+    const broken = await b.add('broken', { creditTo: PAYER });
+    const other = await b.add('other', { tenant: 'payer_b' });
+    await b.ingest.close();
+    b.extractor.go();
+    b.tenants.damaged.add(TENANT);
+    await b.restart();
+    t.match(await b.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
+    t.match(
+      b.events.find(({ event }) => event === 'ingest_stuck'),
+      { error: /shard_corrupt/ },
+    );
+    t.match(b.ingest.job(broken.id), { state: 'extracting' });
+    b.tenants.damaged.clear();
+    await b.restart();
+    t.match(await b.ingest.waitFor(broken.id, A_WHILE_MS), { state: 'searchable' });
+  },
+);
+
+t.test('a payment that is decided during a start releases its job once', async (t) => {
+  const b = bench(t);
+  const job = await b.add('paid', { held: true, creditTo: PAYER });
+  b.extractor.failure = new FarthingError('file_corrupt', 'It is damaged.');
+  await b.reopen();
+  await Promise.all([b.ingest.resume(), b.ingest.release(job.id)]);
+  t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'failed', error: { code: 'file_corrupt' } });
+  await b.ingest.close();
+  t.same(b.credits, [`${PAYER} ${job.id}`]);
+  t.same(
+    b.events.filter(({ event }) => event === 'ingest_stuck'),
+    [],
+  );
+  t.equal(b.ingest.depths().held, 0);
+});
+
 t.test('a cancelled job leaves nothing but its state, whether it waits or runs', async (t) => {
   const b = bench(t, { jobsAtOnce: 1 });
   b.extractor.hold();
@@ -314,10 +415,36 @@ t.test('a cancelled job leaves nothing but its state, whether it waits or runs',
   await t.rejects(b.ingest.cancel('job_unknown'), { code: 'job_not_found' });
 });
 
+t.test('a cancellation that fails can be asked for again', async (t) => {
+  const b = bench(t, { jobsAtOnce: 1 });
+  b.extractor.hold();
+  await b.add('running');
+  const waiting = await b.add('waiting');
+  const shard = b.tenants.shard(TENANT);
+  shard.recordFailure = new FarthingError('storage_full', 'no room');
+  await t.rejects(b.ingest.cancel(waiting.id), { code: 'storage_full' });
+  t.match(b.ingest.depths(), { queued: 0, running: 1 });
+  shard.recordFailure = undefined;
+  t.match(await b.ingest.cancel(waiting.id), { state: 'cancelled' });
+});
+
+t.test('a job is cancelled by two at once', async (t) => {
+  const b = bench(t, { jobsAtOnce: 1 });
+  b.extractor.hold();
+  await b.add('running');
+  const waiting = await b.add('waiting');
+  const both = await Promise.all([b.ingest.cancel(waiting.id), b.ingest.cancel(waiting.id)]);
+  t.match(both, [{ state: 'cancelled' }, { state: 'cancelled' }]);
+});
+
 t.test('the jobs of a tenant can be cancelled together, and other tenants go on', async (t) => {
   const b = bench(t, { jobsAtOnce: 1 });
   b.extractor.hold();
-  const own = [await b.add('one'), await b.add('two'), await b.add('three', { held: true, creditTo: PAYER })];
+  const own = [
+    await b.add('one', { creditTo: PAYER }),
+    await b.add('two', { creditTo: PAYER }),
+    await b.add('three', { held: true, creditTo: PAYER }),
+  ];
   const other = await b.add('other', { tenant: 'payer_b' });
   await b.ingest.cancelTenant(TENANT);
   t.same(
@@ -326,8 +453,11 @@ t.test('the jobs of a tenant can be cancelled together, and other tenants go on'
   );
   b.extractor.go();
   t.match(await b.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
-  await t.rejects(b.ingest.release(own[2]!.id), { code: 'job_not_found' });
-  t.same(b.credits, [`${PAYER} ${own[2]!.id}`], 'what was paid for and will not be done is a credit');
+  t.equal(b.credits.length, 2, 'nothing for what its payment has not decided');
+  t.match(await b.ingest.release(own[2]!.id), { item: undefined, job: { state: 'cancelled' } });
+  t.match(await b.ingest.release(own[2]!.id), { job: { state: 'cancelled' } }, 'as often as it is asked for');
+  const owed = own.map(({ id }) => `${PAYER} ${id}`);
+  t.same(b.credits.sort(), owed.sort(), 'what was paid for and will not be done is a credit');
 });
 
 t.test('tenants have their turns, however many files one of them sends', async (t) => {
@@ -340,6 +470,17 @@ t.test('tenants have their turns, however many files one of them sends', async (
   await Promise.all([...many, single].map(({ id }) => b.ingest.waitFor(id, A_WHILE_MS)));
   const turn = b.extractor.begun.findIndex((path) => path.includes('payer_b'));
   t.ok(turn <= 2, `the other tenant's file is number ${turn + 1} of 5`);
+});
+
+t.test('a tenant whose files last leaves a place to the others', async (t) => {
+  const b = bench(t, { jobsAtOnce: 2 });
+  b.extractor.hold();
+  for (const text of ['one', 'two', 'three']) await b.add(text);
+  const other = await b.add('other', { tenant: 'payer_b' });
+  while (!b.extractor.begun.some((path) => path.includes('payer_b'))) await new Promise(setImmediate);
+  t.match(b.ingest.depths(), { running: 2, queued: 2 });
+  b.extractor.go();
+  t.match(await b.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
 });
 
 t.test('too many jobs are refused before anything is kept, and so is a full encoder', async (t) => {
@@ -379,6 +520,16 @@ t.test('a full index refuses another file with the figures', async (t) => {
     { code: 'tenant_full', facts: { bytes: 12 } },
     'what waits counts',
   );
+  const full = bench(t, { itemsPerTenantMax: 5 });
+  const archive = { ...ARCHIVE, members: 2 };
+  const send = async (text: string) =>
+    full.ingest.accept(TENANT, await full.tenants.stage(TENANT, text), archive, { held: true });
+  await send('a.zip');
+  await t.rejects(send('b.zip'), { code: 'tenant_full', facts: { items: 3 } }, 'and what waits in archives');
+  const heavy = bench(t, { bytesPerTenantMax: 100 });
+  const large = { ...ARCHIVE, membersBytes: 80 };
+  await heavy.ingest.accept(TENANT, await heavy.tenants.stage(TENANT, 'a.zip'), large, { held: true });
+  await t.rejects(heavy.add('sixteen bytes...'), { code: 'tenant_full', facts: { bytes: 85 } });
   const wordy = bench(t, { segmentsPerTenantMax: 0 });
   await t.rejects(wordy.add('a file'), { code: 'tenant_full', facts: { limit_segments: 0 } });
 });
@@ -388,6 +539,56 @@ t.test('an encoder that is full for a moment delays a job and does not fail it',
   b.encoder.overloads = 1;
   const job = await b.add('patient');
   t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
+});
+
+t.test('an index without room for what an archive in an archive holds takes nothing of it', async (t) => {
+  const b = bench(t, { itemsPerTenantMax: 6 });
+  // What is in the archive is an archive of five files.
+  const inner = { ...ARCHIVE, members: 5 };
+  const upload = await b.tenants.stage(TENANT, 'outer');
+  b.extractor.opens.push(inner);
+  const { job } = await b.ingest.accept(TENANT, upload, ARCHIVE, { held: false, creditTo: PAYER });
+  t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
+  const other = bench(t, { itemsPerTenantMax: 5 });
+  other.extractor.opens.push(inner);
+  const again = await other.tenants.stage(TENANT, 'outer');
+  const late = await other.ingest.accept(TENANT, again, ARCHIVE, { held: false, creditTo: PAYER });
+  const ended = await other.ingest.waitFor(late.job.id, A_WHILE_MS);
+  t.match(ended, { state: 'failed', error: { code: 'tenant_full' } });
+  await untilNoneRuns(other);
+  t.same(other.credits, [`${PAYER} ${late.job.id}`]);
+  t.same(files(other), []);
+});
+
+t.test('a reader or an index that is busy for a moment delays a job and does not fail it', async (t) => {
+  const b = bench(t);
+  b.extractor.hold();
+  const job = await b.add('interrupted');
+  await b.ingest.close();
+  b.extractor.go();
+  // Its file is opened again after a restart.
+  b.extractor.overloads = 1;
+  await b.restart();
+  b.tenants.overloads = 1;
+  t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
+});
+
+t.test('a job whose failure cannot be written into the index has failed all the same', async (t) => {
+  const b = bench(t);
+  b.extractor.hold();
+  const job = await b.add('broken', { creditTo: PAYER });
+  b.extractor.failure = new FarthingError('file_corrupt', 'It is damaged.');
+  b.tenants.shard(TENANT).recordFailure = new FarthingError('storage_full', 'no room');
+  b.extractor.go();
+  t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'failed', error: { code: 'file_corrupt' } });
+  await untilNoneRuns(b);
+  t.same(b.credits, [`${PAYER} ${job.id}`]);
+  t.same(files(b), []);
+  b.tenants.shard(TENANT).recordFailure = undefined;
+  b.extractor.failure = undefined;
+  const again = await b.add('broken');
+  t.match(await b.ingest.waitFor(again.id, A_WHILE_MS), { state: 'searchable' }, 'it is no duplicate');
+  t.equal(b.tenants.shard(TENANT).item(job.item)?.state, 'failed');
 });
 
 t.test('waiting ends with the time given, with the signal, and with the server', async (t) => {
@@ -402,8 +603,12 @@ t.test('waiting ends with the time given, with the signal, and with the server',
   controller.abort();
   t.match(await left, { state: 'extracting' });
   const stopped = b.ingest.waitFor(job.id, A_WHILE_MS);
-  await b.ingest.close();
+  b.ingest.stopWaiting();
   t.match(await stopped, { state: 'extracting' });
+  t.match(await b.ingest.waitFor(job.id, A_WHILE_MS), { state: 'extracting' }, 'who comes later neither');
+  const { signal } = new AbortController();
+  t.match(await b.ingest.watch(job.id, 10, signal).next(), { done: true });
+  await b.ingest.close();
   t.throws(() => b.ingest.admit(TENANT), { code: 'interrupted' });
   t.equal(await b.ingest.waitFor('job_unknown', 10), undefined);
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Extracted, Opened } from '../../src/domain/document.ts';
+import type { Extracted, Opened, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
@@ -19,8 +19,11 @@ import type {
 /** A Tenant's index in memory; its folder is real. Survives a "crash" of the Ingest over it. */
 export class FakeShard implements IngestShard {
   readonly stored = new Map<string, { item: Item; segments: readonly IngestSegment[] }>();
-  /** Thrown by the next append. */
+  /** Thrown by appends; by other writes. */
   failure: unknown;
+  recordFailure: unknown;
+  /** Told when a record can be seen, which is before its writer knows. */
+  onPut: () => void = () => undefined;
 
   async append(item: Item, segments: readonly IngestSegment[]): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
@@ -28,10 +31,14 @@ export class FakeShard implements IngestShard {
   }
 
   async putItem(item: Item): Promise<void> {
+    if (this.recordFailure !== undefined) throw this.recordFailure;
     this.stored.set(item.id, { item, segments: [] });
+    this.onPut();
+    await new Promise(setImmediate);
   }
 
   async removeItem(id: string): Promise<boolean> {
+    if (this.recordFailure !== undefined) throw this.recordFailure;
     return this.stored.delete(id);
   }
 
@@ -58,6 +65,10 @@ export class FakeShard implements IngestShard {
 
 export class FakeTenants implements IngestTenants {
   readonly shards = new Map<string, FakeShard>();
+  /** Tenants whose index cannot be opened. */
+  readonly damaged = new Set<string>();
+  /** So many uses are refused from now on. */
+  overloads = 0;
   readonly #root: string;
 
   constructor(root: string) {
@@ -77,6 +88,8 @@ export class FakeTenants implements IngestTenants {
     { create }: { create?: boolean },
     work: (shard: IngestShard) => Promise<T> | T,
   ): Promise<T> {
+    if (this.overloads-- > 0) throw new FarthingError('overloaded', 'too many indexes');
+    if (this.damaged.has(tenant)) throw new FarthingError('shard_corrupt', 'damaged');
     if (create && !this.shards.has(tenant)) this.shards.set(tenant, new FakeShard());
     const shard = this.shards.get(tenant);
     if (!shard) throw new FarthingError('not_found', 'no such tenant');
@@ -105,15 +118,22 @@ export class FakeTenants implements IngestTenants {
   }
 }
 
+export const TEXT: Opened = { kind: 'text', mediaType: 'text/plain' };
+export const ARCHIVE: Opened = { kind: 'archive', mediaType: 'application/zip', members: 1, membersBytes: 5 };
+
 /** Says of every file that it is text; extraction waits for `go`, unless it is open, and fails with `failure`. */
 export class FakeExtractor implements IngestExtractor {
   readonly begun: string[] = [];
   failure: unknown;
+  /** What the next files are; those after them are text. */
+  readonly opens: Opened[] = [];
+  overloads = 0;
   #open = true;
   #waiting: (() => void)[] = [];
 
   async open(): Promise<Opened> {
-    return { kind: 'text', mediaType: 'text/plain' };
+    if (this.overloads-- > 0) throw new FarthingError('overloaded', 'too many files');
+    return this.opens.shift() ?? TEXT;
   }
 
   hold(): void {
@@ -125,8 +145,16 @@ export class FakeExtractor implements IngestExtractor {
     for (const resume of this.#waiting.splice(0)) resume();
   }
 
-  async unpack(): Promise<never> {
-    throw new Error('nothing is unpacked here');
+  /** Each archive holds one file of five bytes. */
+  async unpack(
+    _path: string,
+    _opened: Opened,
+    { target }: { target: (index: number) => string },
+  ): Promise<readonly UnpackedMember[]> {
+    await writeFile(target(0), 'inner');
+    return [
+      { index: 0, path: 'inner', bytes: 5, sha256: createHash('sha256').update('inner').digest('hex') },
+    ];
   }
 
   async extract(

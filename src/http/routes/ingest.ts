@@ -2,7 +2,7 @@ import { unlink } from 'node:fs/promises';
 import { payerTenantId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Address, Answer, Effect, EffectHandler, Quote } from '../../domain/payment.ts';
-import type { Ingest, IngestAnswer } from '../../ingest/ingest.ts';
+import type { Ingest, IngestAnswer, ReleasedIngest } from '../../ingest/ingest.ts';
 import type { PayerIndex } from '../../workspace/payer-index.ts';
 import { ingestDiscovery } from '../discovery.ts';
 import type { Exchange } from '../exchange.ts';
@@ -156,7 +156,8 @@ export function ingestEffect(
 ): EffectHandler {
   const release = async ({ job }: Effect['ref']) => {
     const released = await ingest.release(job!);
-    await payerIndex.touch(released.job.tenant);
+    // An index that has ended meanwhile is not begun anew by what comes too late for it.
+    if (released.item) await payerIndex.touch(released.job.tenant);
     return ingestAnswer(released, true, payerIndex.expiry(released.job.tenant));
   };
   return {
@@ -168,12 +169,13 @@ export function ingestEffect(
 }
 
 function ingestAnswer(
-  { item: kept, job, duplicate }: IngestAnswer,
+  { item: kept, job, duplicate }: ReleasedIngest,
   charged: boolean,
   expiresAt: string | null,
 ): Answer {
-  const item = shownItem(kept, expiresAt);
-  const body = { item, job_id: job.id, job: publicJob(job), ...(duplicate && { duplicate }), charged };
+  const item = kept && shownItem(kept, expiresAt);
+  const told = { job_id: job.id, job: publicJob(job), ...(duplicate && { duplicate }), charged };
+  const body = { ...(item && { item }), ...told };
   return { status: 200, headers: {}, body };
 }
 

@@ -136,7 +136,7 @@ function deleteItemRoute(services: Services): Route {
         'Remove an item: its segments from every family at once, its file, and its running job',
         ItemDeletedSchema,
         [],
-        [404],
+        [404, 409],
       ),
       success: {
         status: 200,

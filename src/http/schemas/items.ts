@@ -69,7 +69,14 @@ export const JobSchema = Type.Object(
 
 export const IngestResponseSchema = Type.Object(
   {
-    item: Type.Ref('Item'),
+    item: Type.Optional(
+      Type.Ref(
+        'Item',
+        described(
+          'Absent when the payer’s index ended before the payment was settled: `job` says how it ended, and the payer has a credit for it.',
+        ),
+      ),
+    ),
     job_id: Type.String(),
     job: Type.Ref('Job'),
     duplicate: Type.Optional(Type.Boolean({ description: 'The same bytes were already there.' })),
