@@ -51,8 +51,13 @@ async function undoOrphans(
   for (const kind of Object.keys(handlers) as Effect['kind'][]) {
     for (const ref of (await handlers[kind].pending?.()) ?? []) {
       if (known.has(identityOf({ kind, ref }))) continue;
-      await handlers[kind].undo(ref);
-      log({ level: 'warn', event: 'effect_orphan_undone', kind });
+      try {
+        await handlers[kind].undo(ref);
+        log({ level: 'warn', event: 'effect_orphan_undone', kind });
+      } catch (error) {
+        // Nothing was paid for it. The next start tries again; this one serves everybody else.
+        log({ level: 'error', event: 'effect_undo_failed', kind, error });
+      }
     }
   }
 }
