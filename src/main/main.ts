@@ -4,12 +4,16 @@ import { join, resolve } from 'node:path';
 import { ConfigError, readConfig } from './config.ts';
 import type { Settings } from './settings.ts';
 import { type Running, start } from './start.ts';
+import { strayErrors } from './stray-errors.ts';
 
 /** Marks in the data folder that the round trip of the first start was shown. */
 const DEMO_MARK = 'demo-shown';
 let stopping = false;
 const settings = readOrExplain();
 const running = await start(settings).catch(explain);
+const stray = strayErrors(running.alarm, (status) => process.exit(status));
+process.on('unhandledRejection', stray.unhandledRejection);
+process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
 process.on('SIGINT', () => void stop(running, settings));
 // Whatever the log level: who starts the server waits for this line.

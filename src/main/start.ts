@@ -15,6 +15,8 @@ export interface Running extends Served {
   readonly startMilliseconds: number;
   /** True when nothing was stored before this start. */
   readonly firstStart: boolean;
+  /** Logs what an operator must see as an error, and counts it. */
+  alarm(event: object): void;
 }
 
 /** Starts the whole server. @throws ConfigError when the folder belongs to another process */
@@ -36,6 +38,10 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
   await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
+  const alarm = (event: object) => {
+    metrics.logged(event);
+    log.error(event);
+  };
   const encoding: EncoderOptions = {
     modelsFolder: settings.MODELS_DIR,
     cacheFolder: settings.CACHE_DIR ? resolve(settings.CACHE_DIR) : join(data, 'cache'),
@@ -49,10 +55,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
       metrics.logged(event);
       log.info(event);
     },
-    alarm: (event) => {
-      metrics.logged(event);
-      log.error(event);
-    },
+    alarm,
     onTask: metrics.encoded,
   };
   // The workers open their sessions on other cores while this thread loads the rest of the server.
@@ -68,6 +71,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     ...served,
     startMilliseconds: Math.round(performance.now() - started),
     firstStart,
+    alarm,
     stop: () => {
       stopped ??= stop();
       return stopped;

@@ -188,6 +188,7 @@ const WATCHED_EVENTS = [
   'reencoding_without_source',
   'facilitator_trouble',
   'fault',
+  'unhandled_rejection',
   'sweep_failed',
   'ingest_stuck',
 ];
