@@ -1,34 +1,48 @@
 //! Quoted phrases: words that stand in order.
 
-use super::language::Language;
 use super::lists::positions_of;
 use super::query::Phrase;
 use super::rank::{WordsBlock, lookup};
 use crate::shard::error::Result;
+use crate::shard::question::Stop;
 
 /// Which documents of a block hold every phrase; `None` where there is none to hold.
-pub fn holders(block: &WordsBlock<'_>, phrases: &[Phrase]) -> Result<Option<Vec<bool>>> {
+pub fn holders(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {
     let mut all: Option<Vec<bool>> = None;
     for phrase in phrases {
         let mut has = vec![false; block.view.rows() as usize];
-        for language in Language::of_bits(block.view.header.languages) {
-            for document in documents_with(block, phrase, language)? {
-                has[document as usize] |= block.view.language(document) == language;
+        for languages in languages_alike(block, phrase) {
+            for document in documents_with(block, phrase, languages, stop)? {
+                has[document as usize] |= block.view.language(document).bit() & languages != 0;
             }
         }
         if let Some(before) = &all {
             has.iter_mut().zip(before).for_each(|(has, before)| *has &= before);
         }
+        let none = !has.contains(&true);
         all = Some(has);
+        if none {
+            break;
+        }
     }
     Ok(all)
 }
 
-/// Documents in which the phrase's terms of one language stand in order.
-fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, language: Language) -> Result<Vec<u32>> {
+/// The block's languages in which the phrase can stand, those together in which it is the same terms.
+fn languages_alike(block: &WordsBlock<'_>, phrase: &Phrase) -> Vec<u64> {
+    let mut alike = vec![block.view.header.languages];
+    for (_, variants) in &phrase.words {
+        let split = |languages: u64| variants.iter().map(move |variant| languages & variant.languages);
+        alike = alike.into_iter().flat_map(split).filter(|languages| *languages != 0).collect();
+    }
+    alike
+}
+
+/// Documents in which the phrase's terms in some languages, which are the same in each of them, stand in order.
+fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
     let mut lists = vec![];
     for (distance, variants) in &phrase.words {
-        let Some(variant) = variants.iter().find(|variant| variant.languages & language.bit() != 0) else {
+        let Some(variant) = variants.iter().find(|variant| variant.languages & languages != 0) else {
             return Ok(vec![]);
         };
         let Some(postings) = lookup(block, variant)? else { return Ok(vec![]) };
@@ -37,6 +51,7 @@ fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, language: Language) -
     lists.sort_by_key(|(_, postings)| postings.frequency);
     let mut starts: Option<Vec<(u32, Vec<u32>)>> = None;
     for (distance, postings) in lists {
+        stop.check()?;
         let known = starts.take();
         let mut next = vec![];
         let mut at = 0;
@@ -56,12 +71,11 @@ fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, language: Language) -
                 }
             }
         })?;
+        if next.is_empty() {
+            return Ok(vec![]);
+        }
         starts = Some(next);
     }
-    Ok(starts
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(_, starts)| !starts.is_empty())
-        .map(|(document, _)| document)
-        .collect())
+    let found = starts.unwrap_or_default().into_iter();
+    Ok(found.filter(|(_, starts)| !starts.is_empty()).map(|(document, _)| document).collect())
 }

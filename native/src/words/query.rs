@@ -1,12 +1,16 @@
 //! A query of words: what must be looked up in each language, and the phrases that must occur in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::analysis::{Form, Terms, Word, words};
+use super::analysis::{Form, Terms, Word, is_unspaced, words};
 use super::language::{DEFAULT, Language, start_of};
 
 /// Different words of a query that are looked up; further ones are left out.
 pub const WORDS_MAX: usize = 256;
+/// Different phrases that must occur, and words of all of them together: each costs a walk through the positions of its lists.
+/// The words of further phrases are looked up as any others.
+pub const PHRASES_MAX: usize = 16;
+pub const PHRASE_WORDS_MAX: usize = 256;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
 
@@ -48,18 +52,40 @@ pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> Query
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
     let mut phrases = vec![];
-    for (at, part) in start_of(text, BYTES_MAX).split(['"', '“', '”', '„', '«', '»']).enumerate() {
-        let part = without_covered_singles(words(part));
-        if at % 2 == 1
-            && let Some(first) = part.first().map(|word| word.position)
-            && part.len() > 1
-        {
+    let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
+    for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
+        let words = without_covered_singles(words(part));
+        let count = words.len().min(room);
+        if is_quoted && count > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
+            let first = words[0].position;
             let of_word = |word: &Word| (word.position - first, variants(word, &analysers, |_, _| true));
-            phrases.push(Phrase { words: part.iter().take(WORDS_MAX).map(of_word).collect() });
+            phrases.push(Phrase { words: words[..count].iter().map(of_word).collect() });
+            room -= count;
         }
-        all.extend(part);
+        all.extend(words);
     }
     Query { words: distinct(&all, &own, &analysers), phrases }
+}
+
+/// A query cut at its quotes, and whether each part stood between two of them. A straight quote opens where no letter and no digit
+/// stands before it and closes where none stands after it: `5" disk` has none. Typographic ones open and close by turns.
+fn parts(text: &str) -> Vec<(&str, bool)> {
+    let is_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() && !is_unspaced(letter));
+    let (mut parts, mut from, mut open, mut before) = (vec![], 0, false, None);
+    for (at, letter) in text.char_indices() {
+        let after = at + letter.len_utf8();
+        let cuts = match letter {
+            '"' => !is_word(if open { text[after..].chars().next() } else { before }),
+            _ => matches!(letter, '“' | '”' | '„' | '«' | '»'),
+        };
+        if cuts {
+            parts.push((&text[from..at], open));
+            (from, open) = (after, !open);
+        }
+        before = Some(letter);
+    }
+    parts.push((&text[from..], false));
+    parts
 }
 
 /// A character of a script without spaces is looked up alone only where it stands alone.

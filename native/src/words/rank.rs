@@ -56,13 +56,18 @@ impl Formula {
 /// The best k segments for a query's words; a segment must hold every quoted phrase, and at least one word.
 /// `language`: that of the query, where it is certain.
 pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {
-    let collection = collection(blocks);
+    let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
+    let collection = collection(blocks, &dead);
     let query = parse(query, language, &collection.languages);
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
     if query.words.is_empty() || collection.documents == 0 {
         return Ok(ranking);
     }
-    let found = query.words.iter().map(|word| find(blocks, word)).collect::<Result<Vec<_>>>()?;
+    let mut found = vec![];
+    for word in &query.words {
+        want.stop.check()?;
+        found.push(find(blocks, &dead, word)?);
+    }
     let weights: Vec<f32> = found
         .iter()
         .zip(&query.words)
@@ -80,27 +85,31 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>
     let mut scores = BlockScores::default();
     for at in by_size {
         want.stop.check()?;
+        let holders = holders(&blocks[at], &query.phrases, &want.stop)?;
+        if holders.as_ref().is_some_and(|holders| !holders.contains(&true)) {
+            continue;
+        }
         let lists: Vec<RankedList<'_>> = order
             .iter()
             .flat_map(|word| found[*word].lists[at].iter().map(|list| (weights[*word], *list)))
             .map(|(weight, (postings, languages))| RankedList { postings, languages, weight })
             .collect();
-        let holders = holders(&blocks[at], &query.phrases)?;
         ranking.scanned += scores.rank(&blocks[at], &lists, formula, holders.as_deref(), (&mut top, want.k))?;
     }
     ranking.hits = top.into_ranking();
     Ok(ranking)
 }
 
-fn collection(blocks: &[WordsBlock<'_>]) -> Collection {
+/// `dead`: the dead rows of each block.
+fn collection(blocks: &[WordsBlock<'_>], dead: &[Vec<u32>]) -> Collection {
     let (mut documents, mut length, mut languages) = (0u64, 0u64, 0u64);
-    for WordsBlock { view, dead } in blocks {
+    for (WordsBlock { view, .. }, dead) in blocks.iter().zip(dead) {
         documents += u64::from(view.rows());
         length += view.header.sum;
         languages |= view.header.languages;
-        for row in dead.rows().take_while(|row| *row < view.rows()) {
+        for row in dead {
             documents -= 1;
-            length -= u64::from(view.lengths.get(row as usize));
+            length -= u64::from(view.lengths.get(*row as usize));
         }
     }
     let length_mean = if length == 0 { 1.0 } else { (length as f64 / documents.max(1) as f64) as f32 };
@@ -121,13 +130,13 @@ struct Found<'a> {
     lists: Vec<Vec<(TermPostings<'a>, u64)>>,
 }
 
-fn find<'a>(blocks: &[WordsBlock<'a>], word: &QueryWord) -> Result<Found<'a>> {
+fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
     let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()) };
-    for block in blocks {
+    for (block, dead) in blocks.iter().zip(dead) {
         let mut lists = vec![];
         for variant in &word.variants {
             if let Some(postings) = lookup(block, variant)? {
-                found.frequency += living(block, &postings, variant.languages)?;
+                found.frequency += living(block, dead, &postings, variant.languages)?;
                 lists.push((postings, variant.languages));
             }
         }
@@ -144,10 +153,9 @@ pub fn lookup<'a>(block: &WordsBlock<'a>, variant: &Variant) -> Result<Option<Te
 }
 
 /// Living segments that have the word in one of the languages.
-fn living(block: &WordsBlock<'_>, postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
+fn living(block: &WordsBlock<'_>, dead: &[u32], postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
     let view = &block.view;
     let first = Language::of_bits(view.header.languages).next().unwrap_or(DEFAULT);
-    let dead: Vec<u32> = block.dead.rows().take_while(|row| *row < view.rows()).collect();
     let mut gone = 0;
     if !dead.is_empty() {
         let counts = |at: usize| view.language(dead[at]).bit() & languages != 0;

@@ -6,10 +6,12 @@ use proptest::prelude::*;
 
 use super::build::{analyse, encode};
 use super::language::{DEFAULT, Language};
+use super::phrases::holders;
 use super::postings::{PostingsView, merge};
+use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
 use super::rank::{WordsBlock, search};
 use crate::shard::block::Dead;
-use crate::shard::question::Want;
+use crate::shard::question::{Stop, Want};
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();
@@ -183,6 +185,71 @@ fn quoted_phrases_match_in_order_stop_words_included() {
     assert_eq!(segments(&[&value], "\"cat zebra\""), [] as [u32; 0]);
     assert_eq!(segments(&[&value], "\"to be or not to be\""), [3]);
     assert_eq!(segments(&[&value], "cat house").len(), 3);
+}
+
+/// The words of each phrase of a query.
+fn phrases(query: &str) -> Vec<Vec<String>> {
+    let of_word = |word: &(u32, Vec<super::query::Variant>)| word.1[0].term.clone();
+    let phrases = parse(query, None, &[DEFAULT]).phrases;
+    phrases.iter().map(|phrase| phrase.words.iter().map(of_word).collect()).collect()
+}
+
+#[test]
+fn inch_marks_and_quotes_that_nothing_closes_are_no_phrases() {
+    let none: [&str; 8] = [
+        "5\" disk drive",
+        "27\" monitor vs 32\" monitor",
+        "5½\" or 3.5\" disk",
+        "the \"cat house",
+        "the “cat house",
+        "a \"cat\" alone",
+        "\"cat house\"boat",
+        "measures 5\" \"wide",
+    ];
+    for query in none {
+        assert_eq!(phrases(query), [] as [Vec<String>; 0], "{query}");
+    }
+    let one = ["\"cat dog\"", "(\"cat dog\")", "a \"cat dog\", b", "27\" „cat dog“ 5\" disk", "«cat dog», 3\" x"];
+    for query in one {
+        assert_eq!(phrases(query), [["cat", "dog"]], "{query}");
+    }
+    assert_eq!(phrases("\"cat dog\" 5\" \"red fox\""), [["cat", "dog"], ["red", "fox"]]);
+    assert_eq!(phrases("東京\"京都の寺\"と").len(), 1, "no space stands around the words of such scripts");
+    let value = block(0, &["a 32 inch monitor", "the drive of a 5 inch disk"]);
+    assert_eq!(segments(&[&value], "5\" disk drive"), [1]);
+    assert_eq!(segments(&[&value], "27\" monitor vs 32\" monitor"), [0]);
+}
+
+#[test]
+fn phrases_are_few_and_different_and_those_beyond_are_words() {
+    assert_eq!(phrases(&"\"cat dog\" ".repeat(1_000)).len(), 1);
+    let many: String = (0..40).map(|number| format!("\"word{number} next{number}\" ")).collect();
+    assert_eq!(phrases(&many).len(), PHRASES_MAX);
+    assert_eq!(parse(&many, None, &[DEFAULT]).words.len(), 80);
+    let long: String = (0..5).map(|at| format!("\"{at} {}\" ", "cat ".repeat(100))).collect();
+    assert_eq!(phrases(&long).iter().map(Vec::len).sum::<usize>(), PHRASE_WORDS_MAX);
+}
+
+#[test]
+fn a_search_that_was_given_up_ends_within_its_phrases() {
+    let value = block(0, &["cat dog"]);
+    let view = WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() };
+    let stop = Stop::default();
+    let query = parse("\"cat dog\"", None, &[DEFAULT]);
+    assert_eq!(holders(&view, &query.phrases, &stop).unwrap(), Some(vec![true]));
+    stop.stop();
+    assert_eq!(holders(&view, &query.phrases, &stop).unwrap_err().code, "interrupted");
+}
+
+#[test]
+fn a_phrase_is_found_in_each_language_by_its_terms_there() {
+    let german = "Die Regierung hat gestern neue Häuser für viele Familien in der Stadt gebaut und eröffnet.";
+    let english = "The government opened many new houses for families in the city and the people were happy.";
+    let value =
+        block(0, &[german, english, "Die neuen Häuser der Stadt sind für alle Familien da und kosten wenig Geld."]);
+    assert_eq!(segments(&[&value], "\"neue Häuser\""), [2, 0]);
+    assert_eq!(segments(&[&value], "\"new house\""), [1]);
+    assert_eq!(segments(&[&value], "\"new house\" \"neue Häuser\""), [] as [u32; 0]);
 }
 
 #[test]
