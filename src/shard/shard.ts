@@ -47,8 +47,8 @@ export interface Shard {
   items(options: { after?: string; limit: number }): Item[];
   /** Resolves when all that is derived in the background from what was written is there. */
   settle(): Promise<void>;
-  /** Living Segments, ascending, that have a row in one space and none in the other. */
-  lacking(from: string, to: string, limit: number): Promise<Uint32Array>;
+  /** Living Segments, ascending, that have a row in one space, have none in the other, and are not given up. */
+  lacking(from: string, to: string, givenUp: Uint32Array, limit: number): Promise<Uint32Array>;
   /**
    * Adds rows of one space to Segments that are there, one after the other in `values`. Segments that have gone or have a
    * row are left out.
@@ -78,8 +78,8 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
         spaces,
       ),
     append: (item, segments) => append(shard, spaces, item, segments),
-    lacking: (from, to, limit) =>
-      awaitCrossing(() => native.lackingSegments(shard, name(from), name(to), limit)),
+    lacking: (from, to, givenUp, limit) =>
+      awaitCrossing(() => native.lackingSegments(shard, name(from), name(to), givenUp, limit)),
     putRows: async (space, segments, values) =>
       void (await awaitCrossing(() => native.putRows(shard, name(space), segments, values))),
     switchSpace: (from, to, givenUp) =>

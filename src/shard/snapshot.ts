@@ -97,6 +97,11 @@ const DEEPENINGS_MAX = 4;
 const VECTOR_ELEMENTS_AT_ONCE_MAX = 16_384 * 384;
 const PASSAGES_AT_ONCE_MAX = 32_768;
 const PICTURES_AT_ONCE_MAX = 131_072;
+/** Characters of a query that cost no more than that; and how many times as much one costs whose phrases must stand in order. */
+const QUERY_AT_ONCE = 128;
+const PHRASES_COST = 64;
+/** What may begin a phrase: as in native/src/words/query.rs. */
+const QUOTES = /["“”„«»]/;
 
 /** A snapshot as the rest of the server sees it. */
 export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
@@ -190,7 +195,10 @@ function asked(question: Question, spaces: OpenSpaces): NativeQuestion {
 
 function isLong(question: Question, segments: number): boolean {
   if ('vector' in question) return segments * question.vector.length > VECTOR_ELEMENTS_AT_ONCE_MAX;
-  return segments > ('words' in question ? PASSAGES_AT_ONCE_MAX : PICTURES_AT_ONCE_MAX);
+  if ('fingerprint' in question) return segments > PICTURES_AT_ONCE_MAX;
+  const { words } = question;
+  const cost = Math.ceil(words.length / QUERY_AT_ONCE) * (QUOTES.test(words) ? PHRASES_COST : 1);
+  return segments * cost > PASSAGES_AT_ONCE_MAX;
 }
 
 async function rankApart(

@@ -158,7 +158,7 @@ impl NativeShard {
         self.write(env, Write::RemoveItem { id })
     }
 
-    /// Why small blocks are no longer merged until the index is opened again, told once.
+    /// Why small blocks are not merged, or nothing is derived, for the time being; told once.
     #[napi(catch_unwind)]
     pub fn take_merge_failure(&self) -> Option<String> {
         self.inner.take_merge_failure().map(|error| error.to_string())

@@ -55,6 +55,7 @@ pub struct LackingTask {
     shard: Arc<Shard>,
     from: String,
     to: String,
+    given_up: Vec<u32>,
     limit: usize,
 }
 
@@ -64,7 +65,7 @@ impl Task for LackingTask {
 
     fn compute(&mut self) -> Result<Vec<u32>> {
         let snapshot = self.shard.snapshot().map_err(crossing)?;
-        snapshot.lacking(&self.from, &self.to, self.limit).map_err(crossing)
+        snapshot.lacking(&self.from, &self.to, &self.given_up, self.limit).map_err(crossing)
     }
 
     fn resolve(&mut self, _env: Env, segments: Vec<u32>) -> Result<Uint32Array> {
@@ -72,10 +73,17 @@ impl Task for LackingTask {
     }
 }
 
-/// Living Segments of one space that another does not have, ascending; off the event loop.
+/// Living Segments of one space, but those given up, that another does not have, ascending; off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<Uint32Array>")]
-pub fn lacking_segments(shard: &NativeShard, from: String, to: String, limit: u32) -> AsyncTask<LackingTask> {
-    AsyncTask::new(LackingTask { shard: shard.inner.clone(), from, to, limit: limit as usize })
+pub fn lacking_segments(
+    shard: &NativeShard,
+    from: String,
+    to: String,
+    given_up: &[u32],
+    limit: u32,
+) -> AsyncTask<LackingTask> {
+    let (shard, given_up) = (shard.inner.clone(), given_up.to_vec());
+    AsyncTask::new(LackingTask { shard, from, to, given_up, limit: limit as usize })
 }
 
 fn index(shard: &NativeShard, name: &str) -> Result<usize> {

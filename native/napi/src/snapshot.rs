@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use farthing_core::shard::error::ShardError;
+use farthing_core::shard::error::{ShardError, guarded};
 use farthing_core::shard::hits::hits;
 use farthing_core::shard::input::digest_of_hex;
 use farthing_core::shard::question::{Question, Stop, Want};
@@ -90,6 +90,7 @@ impl Shared {
         self.search(&want.stop, |snapshot| snapshot.answer(question, want))
     }
 
+    /// A panic is an error of the search: whoever waits for it must be told.
     fn search<T>(
         &self,
         stop: &Stop,
@@ -99,7 +100,7 @@ impl Shared {
             let snapshot = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let closed = || ShardError::new("interrupted", "The snapshot was closed before it was searched.");
             let open = stop.check().and_then(|()| snapshot.as_ref().ok_or_else(closed));
-            open.and_then(work).map_err(crossing)
+            open.and_then(|snapshot| guarded(|| work(snapshot))).map_err(crossing)
         };
         self.drop_if_closed();
         outcome

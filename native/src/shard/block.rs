@@ -218,6 +218,11 @@ impl<'a> Dead<'a> {
         bytes.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at as u32 + bit))
     }
 
+    /// Those of a block that has so many.
+    pub fn rows_below(self, rows: u32) -> Vec<u32> {
+        self.rows().take_while(|row| *row < rows).collect()
+    }
+
     #[inline(always)]
     pub fn has(self, row: usize) -> bool {
         self.0.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)

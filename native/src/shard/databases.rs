@@ -8,14 +8,16 @@ use heed::types::{Bytes, Str, U32, U64};
 use heed::{Database, Env, EnvOpenOptions, WithoutTls};
 
 use super::error::{Result, ShardError};
+use super::scan_threads;
 use super::structure;
 
 /// LMDB's name for its data file.
 const FILE: &str = "data.mdb";
 /// Address space of one index: fixed, because growing a map would have to stop its readers. 2,046 of them fit 47 bits.
 const MAP_BYTES: usize = 64 << 30;
-/// Snapshots of one index that may be open at once.
-const READERS_MAX: u32 = 512;
+/// Snapshots of one index that may be open at once: of all the searches that may wait for a thread (`scan_threads.rs`), and as many
+/// more. A place costs 64 bytes of the lock file, which is mapped, and memory only once it was used.
+const READERS_MAX: u32 = 2 * scan_threads::WAITING_MAX as u32;
 const DATABASES_MAX: u32 = 12;
 /// Version of the databases' layout; that of blocks stands in each block.
 const FORMAT: u32 = 2;

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::bits;
 use super::block;
-use super::error::{Result, ShardError};
+use super::error::{Result, ShardError, guarded};
 use super::graph_build;
 use super::line::Line;
-use super::queue::{WriteQueue, guarded};
+use super::queue::WriteQueue;
 use super::records::{BlockKey, Family};
 use super::store::Store;
 use super::vectors::{CodesView, RowsView};

@@ -1,6 +1,7 @@
 //! Errors of a Shard: a code that the other side matches on, and what was wrong.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A failure. `code` is one of the codes of `src/domain/error.ts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,9 @@ impl From<heed::Error> for ShardError {
         use heed::MdbError;
         match &error {
             heed::Error::Mdb(MdbError::MapFull) => Self::new("tenant_full", "The index has reached its largest size."),
+            heed::Error::Mdb(MdbError::ReadersFull) => {
+                Self::new("overloaded", "Too many searches of this index are waiting.")
+            }
             heed::Error::Mdb(
                 MdbError::Corrupted
                 | MdbError::PageNotFound
@@ -72,8 +76,26 @@ impl ShardError {
     }
 }
 
+/// A panic becomes an error: a thread that serves every index must not end for one of them, and who waits must be told.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(ShardError::internal("Work on the index failed unexpectedly.")))
+}
+
 impl From<std::io::Error> for ShardError {
     fn from(error: std::io::Error) -> Self {
         Self::from_io(&error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        let outcome: Result<()> = guarded(|| panic!("a test"));
+        assert_eq!(outcome.unwrap_err().code, "internal");
+        assert_eq!(guarded(|| Ok(3)), Ok(3));
     }
 }

@@ -2,7 +2,7 @@
 //! few blocks. The new block is made from a snapshot, beside the appends, and takes the place of the old ones in the next
 //! commit; readers keep what they see.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::block::Dead;
 use super::error::Result;
@@ -35,10 +35,12 @@ fn rows_max(family: Family) -> usize {
 /// The next merge worth doing, if any.
 pub fn plan(store: &Store) -> Result<Option<MergePlan>> {
     let txn = store.env.read_txn()?;
+    let mut there = HashSet::new();
     let mut tiers: BTreeMap<(Family, u32), Vec<(BlockKey, usize)>> = BTreeMap::new();
     for entry in store.databases.blocks.iter(&txn)? {
         let (key, value) = entry?;
         let key = BlockKey::read(key)?;
+        there.insert(key);
         // A damaged block is left alone.
         let Ok((header, _)) = segments_of(key.family, value) else { continue };
         let rows = header.rows as usize;
@@ -50,6 +52,7 @@ pub fn plan(store: &Store) -> Result<Option<MergePlan>> {
             tiers.entry((key.family, tier(rows))).or_default().push((key, rows));
         }
     }
+    store.forget_but(&there);
     for ((family, _), blocks) in tiers {
         if blocks.len() >= FAN {
             let mut total = 0;
@@ -104,10 +107,6 @@ pub fn run(store: &Store, plan: &MergePlan) -> Result<Merged> {
 }
 
 impl Merged {
-    pub fn keys(&self) -> &[BlockKey] {
-        &self.keys
-    }
-
     /// Puts the block in its place; leaves all as it is when a row of the sources has died meanwhile: it is made again then.
     pub fn apply<'s: 't, 't>(&self, store: &Store, writing: &mut Writing<'s, 't>) -> Result<()> {
         for (key, dead) in self.keys.iter().zip(&self.dead) {

@@ -52,9 +52,10 @@ impl Shard {
         Snapshot::open(self.queue()?)
     }
 
-    /// Why merging has stopped until the index is opened again, told once. Nothing is lost by it: searches get slower.
+    /// Why nothing is merged, or derived, for some commits, or for good where blocks are damaged; told once. Nothing is lost by it:
+    /// searches get slower.
     pub fn take_merge_failure(&self) -> Option<ShardError> {
-        self.queue().ok()?.take_merge_failure()
+        self.queue().ok()?.take_failure()
     }
 
     /// Puts a write in line; `done` is called on another thread once it is on the disk, or has failed.

@@ -3,11 +3,10 @@
 //! snapshot, and takes their place in the next commit.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::derive;
-use super::error::{Result, ShardError};
+use super::error::{Result, ShardError, guarded};
 use super::merge::{self, Merged};
 use super::store::Store;
 use super::write::Writing;
@@ -23,6 +22,9 @@ const GROUP_SEGMENTS_MAX: usize = 8192;
 const SMALL_SEGMENTS_MAX: usize = 64;
 /// Commits that may go by while a merge is under way; then the next one waits for it, or small blocks would pile up.
 const COMMITS_PER_MERGE_MAX: usize = 256;
+
+/// Commits after which merging, or deriving, is tried again that failed for want of room, of memory or the like.
+const COMMITS_BEFORE_RETRY: usize = 64;
 
 /// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
 /// something to remove, or a space could be changed (true for other writes).
@@ -46,6 +48,30 @@ enum Merging {
     Committing,
 }
 
+/// Commits for which work in the background rests after a failure.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Rest(usize);
+
+impl Rest {
+    /// What is damaged, or of another model, stays so while the index is open.
+    const FOR_EVER: Self = Self(usize::MAX);
+
+    fn after(error: &ShardError) -> Self {
+        let lasts = matches!(error.code, "shard_corrupt" | "shard_model_mismatch");
+        if lasts { Self::FOR_EVER } else { Self(COMMITS_BEFORE_RETRY) }
+    }
+
+    fn is_over(self) -> bool {
+        self == Self::default()
+    }
+
+    fn commit(&mut self) {
+        if *self != Self::FOR_EVER {
+            self.0 = self.0.saturating_sub(1);
+        }
+    }
+}
+
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Waiting>,
@@ -54,26 +80,34 @@ struct State {
     merging: Merging,
     /// Commits since a merge was thought of.
     commits: usize,
+    /// The thread's turn is over until the merge that is under way ends, which has another taken.
+    parked: bool,
     closing: bool,
     /// The deriving thread works on this queue, or will; and whether it is to look again.
     deriving: bool,
     derive_again: bool,
-    /// Deriving failed: it is not tried again while the index stays open.
-    derive_failed: bool,
-    /// The last merge failed: none is tried again while the index stays open.
-    merge_failed: bool,
-    /// Why, until somebody has been told.
-    merge_failure: Option<ShardError>,
+    derive_rest: Rest,
+    merge_rest: Rest,
+    /// Why either rests, until somebody has been told.
+    failure: Option<ShardError>,
 }
 
 impl State {
     /// True when the index is to be put in the deriving thread's line; false when it is there, or must not be.
     fn begins_deriving(&mut self) -> bool {
-        if self.closing || self.derive_failed {
+        if self.closing || !self.derive_rest.is_over() {
             return false;
         }
         self.derive_again = self.deriving;
         !std::mem::replace(&mut self.deriving, true)
+    }
+
+    fn merge_ended(&mut self, outcome: Result<()>) {
+        self.merging = Merging::Idle;
+        if let Err(error) = outcome {
+            self.merge_rest = Rest::after(&error);
+            self.failure = Some(error);
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -113,12 +147,12 @@ impl WriteQueue {
     }
 
     /// Refuses further writes and waits until those that were accepted are done.
-    pub fn close(&self) {
+    pub fn close(self: &Arc<Self>) {
         let mut state = self.lock();
         state.closing = true;
         if matches!(state.merging, Merging::Due) {
             state.merging = Merging::Idle;
-            self.changed.notify_all();
+            self.unpark(&mut state);
         }
         if state.deriving && derive::withdraw(self) {
             state.deriving = false;
@@ -151,18 +185,22 @@ impl WriteQueue {
     pub fn derived(&self, outcome: Result<()>) -> bool {
         let mut state = self.lock();
         let again = std::mem::take(&mut state.derive_again);
-        if let Err(error) = outcome {
-            state.derive_failed = true;
-            state.merge_failure.get_or_insert(error);
+        match outcome {
+            // The writes that were in its way have it looked at again.
+            Err(error) if error.code != "overloaded" => {
+                state.derive_rest = Rest::after(&error);
+                state.failure.get_or_insert(error);
+            }
+            _ => {}
         }
-        state.deriving = again && !state.closing && !state.derive_failed;
+        state.deriving = again && !state.closing && state.derive_rest.is_over();
         self.changed.notify_all();
         state.deriving
     }
 
-    /// Why merging has stopped, told once.
-    pub fn take_merge_failure(&self) -> Option<ShardError> {
-        self.lock().merge_failure.take()
+    /// Why merging or deriving rests, told once.
+    pub fn take_failure(&self) -> Option<ShardError> {
+        self.lock().failure.take()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -177,6 +215,13 @@ impl WriteQueue {
         }
     }
 
+    /// Goes on with the turns that a merge was waited for with.
+    fn unpark(self: &Arc<Self>, state: &mut State) {
+        if std::mem::take(&mut state.parked) {
+            self.line_up(state);
+        }
+    }
+
     fn line_up(self: &Arc<Self>, state: &State) {
         let small = state.waiting.front().is_none_or(|next| next.write.segments() <= SMALL_SEGMENTS_MAX);
         let queue = self.clone();
@@ -187,23 +232,25 @@ impl WriteQueue {
     fn turn(self: &Arc<Self>) {
         let (group, merged) = self.next_group();
         let removes = group.iter().any(|waiting| matches!(waiting.write, Write::RemoveItem { .. }));
-        let (committed, merge_ended) = (!group.is_empty() || merged.is_some(), merged.is_some());
-        let outcome = self.commit_group(group, merged);
-        let due = committed && derive::is_due(&self.store);
+        let (committed, with_merged) = (!group.is_empty() || merged.is_some(), merged.is_some());
+        let outcome = if committed { self.commit_group(group, merged) } else { Ok(()) };
+        let due = derive::is_due(&self.store);
         let mut state = self.lock();
-        state.commits += usize::from(committed);
-        if merge_ended {
-            state.merging = Merging::Idle;
-            if let Err(error) = outcome {
-                state.merge_failed = true;
-                state.merge_failure = Some(error);
-            }
+        if committed {
+            state.commits += 1;
+            state.merge_rest.commit();
+            state.derive_rest.commit();
         }
-        if removes || merge_ended || state.commits >= merge::FAN {
+        if with_merged {
+            state.merge_ended(outcome);
+        }
+        if removes || with_merged || state.commits >= merge::FAN {
             self.begin_merge(&mut state);
         }
-        while matches!(state.merging, Merging::Due | Merging::Running) && state.commits >= COMMITS_PER_MERGE_MAX {
-            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        if matches!(state.merging, Merging::Due | Merging::Running) && state.commits >= COMMITS_PER_MERGE_MAX {
+            // The thread serves the others meanwhile.
+            state.parked = true;
+            return;
         }
         if state.waiting.is_empty() && !matches!(state.merging, Merging::Made(_)) {
             state.scheduled = false;
@@ -217,7 +264,7 @@ impl WriteQueue {
     }
 
     fn begin_merge(self: &Arc<Self>, state: &mut State) {
-        if state.closing || state.merge_failed || !matches!(state.merging, Merging::Idle) {
+        if state.closing || !state.merge_rest.is_over() || !matches!(state.merging, Merging::Idle) {
             return;
         }
         state.merging = Merging::Due;
@@ -305,9 +352,6 @@ impl WriteQueue {
         }
         let outcomes = writes.iter().map(|write| write.apply(&mut writing)).collect::<Result<Vec<bool>>>()?;
         writing.commit()?;
-        if let Some(merged) = merged {
-            self.store.forget(merged.keys());
-        }
         Ok(outcomes)
     }
 
@@ -325,24 +369,18 @@ impl WriteQueue {
             None => Ok(None),
         });
         let mut state = self.lock();
-        state.merging = Merging::Idle;
         match outcome {
             Ok(Some(merged)) if !state.closing => {
                 state.merging = Merging::Made(merged);
                 self.schedule(&mut state);
             }
-            Ok(_) => {}
-            Err(error) => {
-                state.merge_failed = true;
-                state.merge_failure = Some(error);
-            }
+            outcome => state.merge_ended(outcome.map(drop)),
         }
+        self.unpark(&mut state);
         self.changed.notify_all();
     }
 }
 
-/// A panic becomes an error: a thread that serves every index must not end for one of them.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(ShardError::internal("A write to the index failed unexpectedly.")))
-}
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

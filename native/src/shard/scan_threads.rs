@@ -7,7 +7,7 @@ use super::error::{Result, ShardError};
 use super::line::{Line, Work, perform};
 
 /// Searches that may wait; further ones are refused as overload.
-const WAITING_MAX: usize = 1024;
+pub const WAITING_MAX: usize = 1024;
 /// Threads at most: one scan alone takes most of a machine's memory bandwidth.
 const THREADS_MAX: usize = 4;
 

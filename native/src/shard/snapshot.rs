@@ -60,9 +60,9 @@ impl Snapshot {
         spaces::serving(&self.queue.store().databases, &self.txn, role)
     }
 
-    /// Living Segments of one space that another does not have, ascending.
-    pub fn lacking(&self, from: &str, to: &str, limit: usize) -> Result<Vec<u32>> {
-        spaces::lacking(self.queue.store(), &self.txn, self.space(from)?, self.space(to)?, limit)
+    /// Living Segments of one space, but those given up, that another does not have, ascending.
+    pub fn lacking(&self, from: &str, to: &str, given_up: &[u32], limit: usize) -> Result<Vec<u32>> {
+        spaces::lacking(self.queue.store(), &self.txn, (self.space(from)?, self.space(to)?), given_up, limit)
     }
 
     fn space(&self, name: &str) -> Result<&SpaceSpec> {

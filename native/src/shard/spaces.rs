@@ -5,16 +5,14 @@
 //! role, and, where the role had another model before, `@` and the beginning of the model's SHA-256. The space that serves a
 //! role is the one with blocks that "serves/ROLE" names, otherwise the one with blocks and the lowest number.
 
-use std::collections::HashSet;
-
 use heed::RoTxn;
 
 use super::block::{self, Header};
 use super::databases::Databases;
 use super::error::{Result, ShardError};
-use super::input::SegmentInput;
-use super::records::{Family, unsealed};
+use super::records::{BlockKey, Family, unsealed};
 use super::store::{SpaceSpec, Store};
+use super::vectors::check_finite;
 use super::write::{Writing, segments_of};
 
 /// Segments that one call of [`lacking`] gives at most.
@@ -103,24 +101,41 @@ pub fn serving(databases: &Databases, txn: &RoTxn<'_>, role_asked: &str) -> Resu
     Ok(other.or(first).map(|space| space.name))
 }
 
-/// Living Segments of one space that another does not have, ascending, at most [`LACKING_MAX`].
-pub fn lacking(store: &Store, txn: &RoTxn<'_>, from: &SpaceSpec, to: &SpaceSpec, limit: usize) -> Result<Vec<u32>> {
-    let mut there = living(store, txn, to)?;
-    there.sort_unstable();
-    let mut lacking: Vec<u32> =
-        living(store, txn, from)?.into_iter().filter(|segment| there.binary_search(segment).is_err()).collect();
-    lacking.sort_unstable();
-    lacking.truncate(limit.min(LACKING_MAX));
-    Ok(lacking)
+/// Living Segments of one space, but those given up, that another does not have: ascending, at most [`LACKING_MAX`]. What is read
+/// for the first time must match its checksum.
+pub fn lacking(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    (from, to): (&SpaceSpec, &SpaceSpec),
+    given_up: &[u32],
+    limit: usize,
+) -> Result<Vec<u32>> {
+    let living = |space| living(store, txn, space, |key, header, value| store.checked(key, header, value).map(drop));
+    Ok(without(living(from)?, living(to)?, given_up, limit.min(LACKING_MAX)))
 }
 
-fn living(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec) -> Result<Vec<u32>> {
+/// The lowest numbers that are in neither of two other lists, ascending.
+fn without(numbers: Vec<u32>, mut others: Vec<u32>, given_up: &[u32], limit: usize) -> Vec<u32> {
+    others.extend_from_slice(given_up);
+    others.sort_unstable();
+    let mut left: Vec<u32> = numbers.into_iter().filter(|number| others.binary_search(number).is_err()).collect();
+    left.sort_unstable();
+    left.truncate(limit);
+    left
+}
+
+fn living(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    space: &SpaceSpec,
+    verify: impl Fn(BlockKey, &Header, &[u8]) -> Result<()>,
+) -> Result<Vec<u32>> {
     let Some(family) = store.space_family(txn, space)? else { return Ok(vec![]) };
     let mut all = vec![];
     for entry in store.blocks_of(txn, family)? {
         let (key, value) = entry?;
         let (header, segments) = segments_of(family, value)?;
-        store.checked(key, &header, value)?;
+        verify(key, &header, value)?;
         let dead = store.dead(txn, key)?;
         all.extend(segments.iter().enumerate().filter(|(row, _)| !dead.has(*row)).map(|(_, segment)| segment));
     }
@@ -154,11 +169,7 @@ impl SpaceRows {
         if width == 0 || self.values.len() != self.segments.len() * width {
             return Err(ShardError::internal("Rows do not have the dimensions of their space."));
         }
-        for row in self.values.chunks_exact(width) {
-            let segment = SegmentInput { vectors: vec![(self.space, row.to_vec())], ..SegmentInput::default() };
-            segment.check(spaces)?;
-        }
-        Ok(())
+        check_finite(&self.values)
     }
 }
 
@@ -190,9 +201,9 @@ impl<'s: 't, 't> Writing<'s, 't> {
         if role(&from.name) != role(&to.name) || from.name == to.name {
             return Err(ShardError::internal(format!("{} cannot take the place of {}.", to.name, from.name)));
         }
-        let given_up: HashSet<u32> = given_up.iter().copied().collect();
-        let lacking = lacking(store, &self.txn, from, to, given_up.len() + 1)?;
-        if lacking.iter().any(|segment| !given_up.contains(segment)) {
+        // The store remembers nothing of blocks that this transaction made: their numbers come again if it fails.
+        let living = |space| living(store, &self.txn, space, |_, _, value| block::verify(value));
+        if !without(living(from)?, living(to)?, given_up, 1).is_empty() {
             return Ok(false);
         }
         self.family_for_append(to)?;
@@ -222,9 +233,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
             self.delete_block(*key)?;
         }
         self.store.databases.meta.delete(&mut self.txn, &format!("space/{}", space.name))?;
-        self.forget_graph(space)?;
-        self.store.forget(&keys);
-        Ok(())
+        self.forget_graph(space)
     }
 }
 

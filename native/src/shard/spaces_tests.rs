@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::super::input::{ItemRecord, SegmentInput};
+use super::super::input::{ItemRecord, SegmentInput, prepare};
 use super::super::opened::Shard;
 use super::super::store::SpaceSpec;
+use super::super::write::Writing;
 use super::super::writes::Write;
-use super::SpaceRows;
+use super::{LACKING_MAX, SpaceRows};
 
 const OLD: usize = 8;
 const NEW: usize = 3;
@@ -50,7 +51,7 @@ fn names(shard: &Shard) -> Vec<String> {
 
 fn lacking(shard: &Shard) -> Vec<u32> {
     let names = names(shard);
-    shard.snapshot().unwrap().lacking(&names[1], &names[0], 100).unwrap()
+    shard.snapshot().unwrap().lacking(&names[1], &names[0], &[], 100).unwrap()
 }
 
 fn put(shard: &Shard, segments: &[u32]) {
@@ -147,6 +148,55 @@ fn a_change_is_gone_on_with_broken_off_or_turned_back() {
     assert_eq!(lacking(&shard), [0, 1, 2, 3, 4]);
     assert!(switch(&shard, &[0, 1, 2, 3, 4]), "all of them given up");
     assert_eq!(serving(&shard), None);
+}
+
+#[test]
+fn however_many_are_given_up_none_of_the_others_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path(), 1);
+    let given_up: Vec<u32> = (0..=LACKING_MAX as u32).collect();
+    let last = given_up.len() as u32;
+    let segment = |number| SegmentInput {
+        record: "{}".into(),
+        vectors: vec![(0, old(number as usize))],
+        ..SegmentInput::default()
+    };
+    let segments = (0..=last).map(segment).collect();
+    shard.write(Write::Append { item: item("a"), segments }).unwrap();
+    shard.close().unwrap();
+    let shard = open(folder.path(), 2);
+    let lacking = |given_up| {
+        let names = names(&shard);
+        shard.snapshot().unwrap().lacking(&names[1], &names[0], given_up, 10).unwrap()
+    };
+    assert_eq!(lacking(&[]), (0..10).collect::<Vec<u32>>());
+    assert_eq!(lacking(&given_up), [last]);
+    assert!(!switch(&shard, &given_up), "one is neither there nor given up");
+    put(&shard, &[last]);
+    assert!(switch(&shard, &given_up));
+    assert_eq!(found(&shard, "meaning@0202020202020202", &new(0)), [last]);
+}
+
+#[test]
+fn nothing_is_remembered_of_blocks_whose_commit_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = changed(folder.path());
+    {
+        let queue = shard.queue().unwrap();
+        let mut writing = Writing::begin(queue.store()).unwrap();
+        let one = SegmentInput { record: "{}".into(), vectors: vec![(1, old(5))], ..SegmentInput::default() };
+        writing.append(&item("c"), &prepare(vec![one])).unwrap();
+        assert!(!writing.switch_space(1, 0, &[]).unwrap());
+    }
+    let rows: Vec<Vec<(usize, Vec<f32>)>> = (5..205).map(|number| vec![(1, old(number))]).collect();
+    let segments = rows.iter().map(|vectors| SegmentInput {
+        record: "{}".into(),
+        vectors: vectors.clone(),
+        ..SegmentInput::default()
+    });
+    shard.write(Write::Append { item: item("c"), segments: segments.collect() }).unwrap();
+    let snapshot = shard.snapshot().unwrap();
+    assert_eq!(snapshot.search_vector("meaning", &old(0), 300).unwrap().hits.len(), 205);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! An open index: its databases, and what is known of them as long as it is open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
@@ -129,11 +129,26 @@ impl Store {
         self.databases.meta.get(txn, key)?.map(|value| unsealed(key.as_bytes(), value)).transpose()
     }
 
-    /// Forgets blocks that no longer exist.
+    /// Forgets what was compared of blocks that no longer exist.
     pub fn forget(&self, keys: &[BlockKey]) {
+        if keys.is_empty() {
+            return;
+        }
         let mut all = self.checked.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         for key in keys {
             all.remove(key);
         }
+    }
+
+    /// Forgets all other blocks: a reader from before a removal may have looked at one after it.
+    pub fn forget_but(&self, keys: &HashSet<BlockKey>) {
+        let mut all = self.checked.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        all.retain(|key, _| keys.contains(key));
+    }
+
+    /// Blocks of which something was compared.
+    #[cfg(test)]
+    pub fn remembered(&self) -> usize {
+        self.checked.read().unwrap_or_else(|poisoned| poisoned.into_inner()).len()
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
+use super::merge;
 use super::opened::Shard;
+use super::scan_threads;
 use super::store::SpaceSpec;
 use super::top::{Ranking, Scored};
 use super::writes::Write;
@@ -246,6 +248,55 @@ fn states_digests_and_order_of_items_are_kept() {
     assert_eq!(ids(snapshot.items(Some("a"), 1).unwrap()), 1);
     assert_eq!(snapshot.totals().unwrap().items, 1);
     assert_eq!(digest_of_hex("zz"), None);
+}
+
+#[test]
+fn what_was_appended_goes_when_its_item_fails_after_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
+    shard.write(Write::PutItem { item: item("a", "failed") }).unwrap();
+    assert_eq!(found_by_words(&shard, "early"), [] as [u32; 0]);
+    assert_eq!(search(&shard, &[0.2; DIMENSIONS], 10).hits, []);
+    assert!(shard.snapshot().unwrap().item("a").unwrap().unwrap().contains("failed"));
+    assert_eq!(shard.snapshot().unwrap().totals().unwrap().segments, 0);
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "late")]);
+    assert_eq!(found_by_words(&shard, "early late"), [1]);
+}
+
+#[test]
+fn nothing_is_remembered_of_blocks_that_have_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
+    let queue = shard.queue().unwrap();
+    let before = shard.snapshot().unwrap();
+    assert_eq!(found_by_words(&shard, "word"), [0]);
+    assert_eq!(queue.store().remembered(), 1);
+    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
+    shard.settle().unwrap();
+    assert_eq!(queue.store().remembered(), 0);
+    assert_eq!(before.search_words("word", 3).unwrap().hits.len(), 1, "an earlier reader looks at it later");
+    assert_eq!(queue.store().remembered(), 1);
+    assert_eq!(merge::plan(queue.store()).unwrap(), None);
+    assert_eq!(queue.store().remembered(), 0);
+}
+
+#[test]
+fn as_many_searches_as_may_wait_see_one_index_and_more_are_told_of_the_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let mut open = vec![];
+    let refused = loop {
+        match shard.snapshot() {
+            Ok(snapshot) => open.push(snapshot),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused.code, "overloaded");
+    assert!(open.len() > scan_threads::WAITING_MAX + 500, "{} at once", open.len());
+    open.pop();
+    assert!(shard.snapshot().is_ok());
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub struct Writing<'s, 't> {
     words: Vec<(u32, AnalysedText)>,
     pictures: Vec<PictureRow>,
     vectors: Vec<VectorRows>,
+    deleted: Vec<BlockKey>,
 }
 
 impl<'s: 't, 't> Writing<'s, 't> {
@@ -53,7 +54,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
         let txn = store.env.write_txn()?;
         let totals = store.totals(&txn)?;
         let vectors = store.spaces.iter().map(|_| VectorRows::default()).collect();
-        Ok(Self { store, txn, totals, words: vec![], pictures: vec![], vectors })
+        Ok(Self { store, txn, totals, words: vec![], pictures: vec![], vectors, deleted: vec![] })
     }
 
     /// Puts an Item with all its Segments in the place of what it was before.
@@ -74,8 +75,11 @@ impl<'s: 't, 't> Writing<'s, 't> {
         self.put_record(item, Some((first as u32, count as u32)))
     }
 
-    /// Puts an Item's record; its Segments stay.
+    /// Puts an Item's record. Its Segments stay, but those of one that has failed.
     pub fn put_item(&mut self, item: &ItemRecord) -> Result<()> {
+        if item.state == ItemState::Failed {
+            self.remove_segments(&item.id)?;
+        }
         self.put_record(item, None)
     }
 
@@ -97,6 +101,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
         let json = serde_json::to_vec(&self.totals).map_err(|error| ShardError::internal(error.to_string()))?;
         self.store.databases.meta.put(&mut self.txn, "totals", &sealed(b"totals", &json))?;
         self.txn.commit()?;
+        self.store.forget(&self.deleted);
         Ok(())
     }
 
@@ -220,6 +225,7 @@ impl<'s: 't, 't> Writing<'s, 't> {
         databases.rows.delete(&mut self.txn, &key.bytes())?;
         databases.dead.delete(&mut self.txn, &key.bytes())?;
         databases.bits.delete(&mut self.txn, &key.bytes())?;
+        self.deleted.push(key);
         Ok(())
     }
 

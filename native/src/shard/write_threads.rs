@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::line::{Line, Work, perform};
 
 /// Threads of each kind. Two: one index's long write does not hold up every other's.
-const THREADS: usize = 2;
+pub(super) const THREADS: usize = 2;
 /// Niceness of the threads for long work.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
