@@ -126,6 +126,23 @@ t.test(
   },
 );
 
+t.test('an archive in an archive that cannot be read leaves nothing of its own', async (t) => {
+  const server = await startTestServer(t);
+  const workspace = await new TestAgent(server.url).rent();
+  const unreadable = zipOf({ 'a.bin': Buffer.alloc(3000, 1), 'b.bin': Buffer.alloc(3000, 2) });
+  const { body } = await upload(
+    workspace,
+    'outer.zip',
+    zipOf({ 'a.txt': 'Readable words.', 'inner.zip': unreadable }),
+  );
+  t.match(body, { item: { members: 2, members_failed: 1 }, job: { state: 'searchable' } });
+  const { items } = (await workspace.send('GET', '/items?limit=200')).body;
+  t.same(items.map(({ name }: { name: string }) => name).sort(), ['a.txt', 'inner.zip', 'outer.zip']);
+  t.equal(filesOf(server.dataFolder, workspace.id).length, 2);
+  await workspace.send('DELETE', `/items/${body.item.id}`);
+  t.same((await workspace.send('GET', '/items')).body.items, []);
+});
+
 t.test('an archive is cancelled with all that came out of it', async (t) => {
   const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
@@ -144,6 +161,10 @@ t.test('an archive is cancelled with all that came out of it', async (t) => {
     if (state === 'searchable') return t.comment('too fast to be cancelled');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+  const [first] = await members(workspace, body.item.id);
+  const early = await workspace.send('DELETE', `/items/${first.id}`);
+  if (early.status === 200) return t.comment('too fast to be cancelled');
+  t.match(early, { status: 409, body: { code: 'item_in_progress', job_id: body.job_id } });
   const { status, body: cancelled } = await workspace.send('DELETE', path);
   if (status === 409) return t.comment('too fast to be cancelled');
   t.equal(cancelled.state, 'cancelled');
