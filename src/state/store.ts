@@ -7,6 +7,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
  */
 export interface Table<V> {
   get(key: string): V | undefined;
+  /** Throws at once, before anything is written, when LMDB refuses the key or the value. */
   put(key: string, value: V): Promise<void>;
   /** Atomic put-if-absent: true when this call wrote the value. */
   putIfAbsent(key: string, value: V): Promise<boolean>;
@@ -26,7 +27,8 @@ export interface Store {
   table<V>(name: string): Table<V>;
   /**
    * Runs `work` as one atomic, durable, exclusive transaction: reads in it see all earlier writes, and writes in it
-   * (`put`, `remove`, not awaited) are on the disk when the promise resolves. `work` is synchronous.
+   * (`put`, `remove`, not awaited) are on the disk when the promise resolves. `work` is synchronous; when it throws, nothing of
+   * it is written.
    */
   transaction<T>(work: () => T): Promise<T>;
   /** Writes all tables, as one moment has them, into a new folder, from where they can be opened. Writers go on meanwhile. */
@@ -46,7 +48,8 @@ export function openStore(folder: string): Store {
   });
   return {
     table: (name) => wrap(root.openDB({ name })),
-    transaction: (work) => root.transaction(work),
+    // LMDB's `transaction` commits what was written before its callback threw; a child transaction is aborted.
+    transaction: (work) => root.childTransaction(work),
     copyTo: async (copy) => {
       await mkdir(copy, { mode: 0o700 });
       await root.backup(copy, true);
@@ -58,9 +61,8 @@ export function openStore(folder: string): Store {
 function wrap<V>(database: Database<V, string>): Table<V> {
   return {
     get: (key) => database.get(key),
-    put: async (key, value) => {
-      await database.put(key, value);
-    },
+    // Not `async`: what LMDB throws must end the transaction that it is in.
+    put: (key, value) => database.put(key, value).then(() => {}),
     putIfAbsent: (key, value) => database.ifNoExists(key, () => database.put(key, value)),
     remove: (key) => database.remove(key),
     range: (options = {}) => database.getRange(options),
