@@ -3,7 +3,7 @@ import { type Asset, displayedAddress, isNetworkOf } from './asset.ts';
 import { requirementsV2 } from './challenge.ts';
 import type { Settlement, Verification } from './facilitator.ts';
 import type { JsonReply } from './facilitator-http.ts';
-import { isTrouble } from './facilitator-reason.ts';
+import { isCertain, isTrouble } from './facilitator-reason.ts';
 import type { Payment, Terms } from './payment.ts';
 import { own } from './strict-json.ts';
 
@@ -135,12 +135,18 @@ export function readSettlement(
     return { kind: 'settled', transaction };
   }
   const reason = own(body, 'errorReason');
-  if (success === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
-    return { kind: 'refused', reason };
+  if (success === false && typeof reason === 'string' && status < 500) {
+    const failure = { reason, message: textOf(own(body, 'errorMessage')), transaction: textOf(transaction) };
+    if (isCertain(failure)) return { kind: 'refused', reason };
+  }
   const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
   return success === undefined && status >= 300 && status < 500 && status !== 408
     ? { kind: 'not_sent', detail }
     : { kind: 'unknown', detail };
+}
+
+function textOf(member: unknown): string {
+  return typeof member === 'string' ? member : '';
 }
 
 function namesOtherPayer(body: unknown, payment: Payment): boolean {

@@ -4,7 +4,11 @@ import type { Facilitator } from '../../src/payment/facilitator.ts';
 import { parsePaymentHeader } from '../../src/payment/payment-header.ts';
 import { encode } from './fixture.ts';
 
-/** How a facilitator can go wrong; `drops_after` does its work and then closes the connection without an answer. */
+/**
+ * How a facilitator can go wrong. `drops_after` does its work and then closes the connection without an answer; `timed_out_after` and
+ * `pending_after` do it and answer as the schemes of `@x402/evm` 2.27 do when the receipt of a transaction does not come, v1's with the
+ * message of viem, v2's when it can't keep the transaction for a retry, either. `reverted` moves nothing.
+ */
 export type Misbehaviour =
   | 'none'
   | 'silent'
@@ -15,6 +19,9 @@ export type Misbehaviour =
   | 'no_transaction'
   | 'drops_before'
   | 'drops_after'
+  | 'timed_out_after'
+  | 'pending_after'
+  | 'reverted'
   | 'redirect'
   | 'unexpected_error';
 
@@ -34,6 +41,31 @@ export interface Sent {
   readonly paymentPayload: { readonly x402Version: number; readonly network?: string };
   readonly paymentRequirements: Readonly<Record<string, unknown>>;
 }
+
+const HASH = `0x${'a'.repeat(64)}`;
+const FAILED = {
+  timed_out_after: {
+    errorReason: `Timed out while waiting for transaction with hash "${HASH}" to be confirmed.`,
+    transaction: '',
+  },
+  pending_after: {
+    errorReason: 'invalid_exact_evm_transaction_failed',
+    errorMessage: 'settlement_pending, but failed to persist for retry: no space',
+    transaction: HASH,
+  },
+  reverted: { errorReason: 'invalid_exact_evm_transaction_failed', transaction: HASH },
+} as const;
+
+/** Reasons of the local ledger in the words of `@x402/evm`. */
+const WORDS: Readonly<Record<string, string>> = {
+  invalid_signature: 'invalid_exact_evm_signature',
+  unsupported_signature: 'invalid_exact_evm_signature',
+  authorization_already_used: 'invalid_exact_evm_nonce_already_used',
+  amount_mismatch: 'invalid_exact_evm_payload_authorization_value_mismatch',
+  authorization_expired: 'invalid_exact_evm_payload_authorization_valid_before',
+  authorization_not_yet_valid: 'invalid_exact_evm_payload_authorization_valid_after',
+  insufficient_funds: 'invalid_exact_evm_insufficient_balance',
+};
 
 /** A facilitator over HTTP on loopback, real but for its ledger, that misbehaves when it is told to. */
 export async function serveFacilitator(
@@ -87,13 +119,17 @@ export async function serveFacilitator(
         200,
         verification.valid
           ? { isValid: true, payer }
-          : { isValid: false, invalidReason: verification.reason, payer },
+          : { isValid: false, invalidReason: WORDS[verification.reason], payer },
       );
     }
+    if (how === 'reverted') return reply(response, 200, { success: false, ...FAILED.reverted, payer });
     const settlement = await ledger.settle(payment, terms);
     if (how === 'drops_after') return void request.socket.destroy();
+    if (how === 'timed_out_after' || how === 'pending_after')
+      return reply(response, 200, { success: false, ...FAILED[how], network: 'base', payer });
     if (settlement.kind !== 'settled') {
-      const errorReason = settlement.kind === 'refused' ? settlement.reason : 'unexpected_settle_error';
+      const errorReason =
+        settlement.kind === 'refused' ? WORDS[settlement.reason] : 'unexpected_settle_error';
       return reply(response, 200, { success: false, errorReason, transaction: '', network: 'base', payer });
     }
     const transaction = how === 'no_transaction' ? '' : settlement.transaction;

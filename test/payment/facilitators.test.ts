@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import type { Facilitator } from '../../src/payment/facilitator.ts';
+import type { Facilitator, Settlement, Verification } from '../../src/payment/facilitator.ts';
+import { faultOf } from '../../src/payment/facilitator-reason.ts';
 import { LOCAL_TRANSACTION_PREFIX, LocalFacilitator } from '../../src/payment/local-facilitator.ts';
 import type { Payment, Terms } from '../../src/payment/payment.ts';
 import { parsePaymentHeader } from '../../src/payment/payment-header.ts';
@@ -66,6 +67,11 @@ async function pay(signing: Signing = {}, account = wallet(), version: 1 | 2 = 2
   return parsePaymentHeader({ paymentSignature: header })!.payment;
 }
 
+/** Why it was refused, in our words; what it is otherwise. */
+function reasonOf(said: Verification | Settlement): string {
+  return 'reason' in said ? faultOf(said.reason) : JSON.stringify(said);
+}
+
 for (const [name, make] of [
   ['local', makeLocal],
   ['remote, v1 and v2', makeRemote([1, 2])],
@@ -96,19 +102,14 @@ for (const [name, make] of [
       [{ domain: { chainId: 1 } }, /signature/],
     ] as const) {
       const payment = await pay(signing);
-      t.match(await facilitator.verify(payment, TERMS), { valid: false, reason });
-      t.match(await facilitator.settle(payment, TERMS), { kind: 'refused', reason });
+      t.match(reasonOf(await facilitator.verify(payment, TERMS)), reason);
+      t.match(reasonOf(await facilitator.settle(payment, TERMS)), reason);
     }
 
     const rich = await pay({ value: 200_000_000n });
-    t.match(await facilitator.verify(rich, { ...TERMS, amount: 200_000_000n }), {
-      valid: false,
-      reason: 'insufficient_funds',
-    });
-    t.match(await facilitator.settle(rich, { ...TERMS, amount: 200_000_000n }), {
-      kind: 'refused',
-      reason: 'insufficient_funds',
-    });
+    const wanted = { ...TERMS, amount: 200_000_000n };
+    t.equal(reasonOf(await facilitator.verify(rich, wanted)), 'insufficient_funds');
+    t.equal(reasonOf(await facilitator.settle(rich, wanted)), 'insufficient_funds');
 
     const never = await pay();
     if (facilitator.recalls) t.same(await facilitator.reconcile(never, TERMS), { kind: 'absent' });

@@ -87,6 +87,8 @@ for (const how of [
   'no_transaction',
   'drops_before',
   'drops_after',
+  'timed_out_after',
+  'pending_after',
   'unexpected_error',
 ] as const) {
   for (const mode of ['pure', 'effect'] as const) {
@@ -142,6 +144,17 @@ t.test('a settle that certainly was not acted upon is undone, a 503, and free ag
   t.same(bench.things.states(), []);
   bench.server.behaviour.settle = 'none';
   t.equal((await buy(bench, asking)).status, 201);
+  t.equal(bench.charges(), 1);
+});
+
+t.test('a settlement whose transaction was reverted is a 402 at once, and free again', async (t) => {
+  const bench = await openRemoteBench(t);
+  bench.server.behaviour.settle = 'reverted';
+  const asking: Asking = { paymentSignature: v2Header(await sign(wallet())) };
+  t.match(await buy(bench, asking), { status: 402, body: { error: 'invalid_exact_evm_transaction_failed' } });
+  t.equal(bench.server.seen.settle.length, 1);
+  bench.server.behaviour.settle = 'none';
+  t.equal((await buy(bench, asking)).status, 200);
   t.equal(bench.charges(), 1);
 });
 
