@@ -6,6 +6,7 @@ import type { Flight, Flights } from './flight.ts';
 import type { Payment } from './payment.ts';
 import { mirroredNetwork, receiptHeaders } from './receipt.ts';
 import type { PaymentRecord, PaymentRecords } from './records.ts';
+import type { Settlements } from './settlements.ts';
 
 /** An answer whose delivery nobody reports counts as lost: others of its payer wait for the report. */
 const DELIVERY_REPORT_MS = 120_000;
@@ -14,6 +15,7 @@ export interface DeliveryParts {
   readonly records: PaymentRecords;
   readonly answers: AnswerStore;
   readonly flights: Flights;
+  readonly settlements: Settlements;
   readonly asset: Asset;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
@@ -63,14 +65,14 @@ export class Deliveries {
 
   /** Notes a delivery after the settlement's own note; the flight is known until both are on the disk. */
   report(flight: Flight, whole: boolean): void {
-    const { records, flights } = this.#parts;
+    const { records, flights, settlements } = this.#parts;
     const noted = flight.noted
       .then(() => this.#keep(flight, whole))
       .then(() => (whole ? records.delivered(flight.payment!) : undefined));
     flight.noted = this.#noted(noted);
     void flight.noted.then(() => {
       flight.report(whole);
-      if (flight.isOver) flights.remove(flight);
+      if (flight.isOver && !settlements.isPending(flight)) flights.remove(flight);
     });
   }
 

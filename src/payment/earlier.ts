@@ -53,11 +53,13 @@ export class EarlierRequests {
     }
     if (!flight) return this.#parts.repetitions.ofSettled(visit, binding.payment as string);
     if (flight.payment === undefined) return waitUnlessLeft(untilOver(flight), request.signal);
-    if (flight.pending) return this.#parts.settlements.hurry(flight).then(nothing);
+    if (this.#parts.settlements.isPending(flight)) return this.#parts.settlements.hurry(flight).then(nothing);
     if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
     if (flight.record?.state === 'settled') {
       return waitUnlessLeft(flight.ended, request.signal).then(() =>
-        flight.pending || request.signal.aborted ? undefined : this.#parts.repetitions.ofEnded(visit, flight),
+        this.#parts.settlements.isPending(flight) || request.signal.aborted
+          ? undefined
+          : this.#parts.repetitions.ofEnded(visit, flight),
       );
     }
     return waitUnlessLeft(flight.ended, request.signal);
@@ -69,7 +71,8 @@ export class EarlierRequests {
     const flight = this.#parts.flights.ofPayment(key);
     if (flight) {
       if (flight.requestHash !== prepared.requestHash) throw new PaymentRefused('authorization_already_used');
-      if (flight.pending) return this.#parts.settlements.hurry(flight).then(nothing);
+      if (this.#parts.settlements.isPending(flight))
+        return this.#parts.settlements.hurry(flight).then(nothing);
       if (!flight.settlementSent) return this.#join(flight, request);
       throw new PaymentRefused('authorization_already_used');
     }
@@ -82,7 +85,8 @@ export class EarlierRequests {
   #byRequest(visit: Visit): Promise<GateAnswer | undefined> | undefined {
     const { payment, prepared, request } = visit;
     const flight = this.#parts.flights.ofRequest(payment.payer, prepared.requestHash);
-    if (flight?.pending) return this.#parts.settlements.hurry(flight).then(nothing);
+    if (flight && this.#parts.settlements.isPending(flight))
+      return this.#parts.settlements.hurry(flight).then(nothing);
     if (flight) return waitUnlessLeft(untilOver(flight), request.signal);
     const owed = this.#parts.records.findUndelivered(payment.payer, prepared.requestHash);
     return owed === undefined ? undefined : this.#parts.repetitions.ofOwed(visit, owed);

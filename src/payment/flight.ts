@@ -17,8 +17,6 @@ export class Flight {
   /** From here on a copy of the authorization opens nothing: it may have become public. */
   settlementSent = false;
   charged = true;
-  /** The outcome of the settlement is unknown and is being asked for. */
-  pending = false;
   /** The record as far as it got; with a complete answer once it is settled. */
   record: PaymentRecord | undefined;
   /** The charged answer without receipt headers. */

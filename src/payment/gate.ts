@@ -79,6 +79,7 @@ export class PaymentGate {
     const flights = this.#flights;
     this.#deliveries = new Deliveries({
       records: this.#records,
+      settlements: this.#settlements,
       answers,
       flights,
       asset: settings.asset,
@@ -220,7 +221,8 @@ export class PaymentGate {
       return;
     const flight = this.#flights.ofPayment(key);
     if (flight) {
-      if (flight.settlementSent && !flight.pending) throw new PaymentRefused('authorization_already_used');
+      if (flight.settlementSent && !this.#settlements.isPending(flight))
+        throw new PaymentRefused('authorization_already_used');
       return;
     }
     if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
@@ -273,7 +275,7 @@ export class PaymentGate {
       flight.end(withReceipt);
       return this.#deliveries.ofFlight(flight, withReceipt);
     } catch (error) {
-      if (flight.pending) {
+      if (this.#settlements.isPending(flight)) {
         flight.fail(error);
       } else {
         this.#flights.remove(flight);

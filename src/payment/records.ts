@@ -110,11 +110,9 @@ export class PaymentRecords {
     return settling;
   }
 
-  /** Certainly not charged, and the effect still has to go. */
-  async undoing(key: string, record: PaymentRecord, refusal?: string): Promise<PaymentRecord> {
-    const undoing: PaymentRecord = { ...record, state: 'undoing', refusal };
-    await this.#payments.put(key, undoing);
-    return undoing;
+  /** Certainly not charged, and the effect still has to go. `record` is in that state. */
+  async undoing(key: string, record: PaymentRecord): Promise<void> {
+    await this.#payments.put(key, record);
   }
 
   /** The outcome of a settlement is not known: the books say so. */
@@ -168,7 +166,7 @@ export class PaymentRecords {
     await this.#change(key, (record) => {
       const request = requestOf(record.payment.payer, record.requestHash);
       if (this.#undelivered.get(request) === key) this.#undelivered.remove(request);
-      return record.delivered ? undefined : { ...record, delivered: true };
+      return record.delivered || record.state !== 'settled' ? undefined : { ...record, delivered: true };
     });
   }
 

@@ -29,13 +29,21 @@ const RETRY_LAST_MS = 60_000;
 /** How long a client's retry waits for a pending outcome before it is told to come back. */
 const PENDING_WAIT_MS = 2000;
 
+/** What is under way for a payment that is pending. */
+interface Retry {
+  delayMs: number;
+  timer?: NodeJS.Timeout;
+  running?: Promise<void>;
+}
+
 /**
  * The stages after the work: settle, and then either release the answer or undo the effect. Knows no request: a start after a
  * crash passes the same way.
  */
 export class Settlements {
   readonly #parts: SettlementParts;
-  readonly #retries = new Map<Flight, { delayMs: number; timer?: NodeJS.Timeout; running?: Promise<void> }>();
+  /** The payments that are pending. */
+  readonly #retries = new Map<Flight, Retry>();
   #closed = false;
 
   constructor(parts: SettlementParts) {
@@ -44,6 +52,11 @@ export class Settlements {
 
   get pendingCount(): number {
     return this.#retries.size;
+  }
+
+  /** The outcome of its settlement is not known yet, or something that follows from it is still to be done. */
+  isPending(flight: Flight): boolean {
+    return this.#retries.has(flight);
   }
 
   /**
@@ -58,11 +71,11 @@ export class Settlements {
     verifyMs: number,
     answer?: (timing: PaymentTiming) => Answer,
   ): Promise<Answer> {
-    const { facilitator } = this.#parts;
+    const { facilitator, log } = this.#parts;
     const startedAt = performance.now();
     flight.settlementSent = true;
     flight.record = record;
-    let settlement: Settlement | { readonly kind: 'absent' };
+    let settlement: Settlement;
     try {
       settlement = await facilitator.settle(record.payment, terms);
     } catch (error) {
@@ -70,23 +83,24 @@ export class Settlements {
       throw error;
     }
     const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
-    let known: PaymentRecord = { ...record, timing };
-    if (settlement.kind === 'unknown') {
-      known = await this.#notePending(flight, known, settlement.detail);
-      // The work may be asked for long after: it is not to be done again over an index that has changed.
-      if (answer)
-        await this.#parts.answers.keep(payerTenantId(flight.payer), flight.payment!, answer(timing));
-      settlement = await facilitator.reconcile(record.payment, terms);
-    }
-    if (settlement.kind === 'unknown') {
+    const sent: PaymentRecord = { ...record, timing };
+    if (settlement.kind === 'refused') return await this.#refuse(flight, sent, settlement);
+    // From here on the payer may have been charged: whatever goes wrong, the payment is taken to its end in the background.
+    flight.record = sent;
+    try {
+      const concluded =
+        settlement.kind === 'settled'
+          ? await this.#conclude(flight, sent, settlement, answer?.(timing))
+          : await this.#resolve(flight, settlement.detail, answer?.(timing));
+      if (concluded) return concluded;
+    } catch (error) {
+      if (error instanceof PaymentRefused) throw error;
+      log({ level: 'error', event: 'settlement_unfinished', ...named(sent), error });
       this.#retryLater(flight);
-      throw settlementPending();
+      throw settlementPending({ cause: error });
     }
-    if (settlement.kind !== 'settled') return await this.#refuse(flight, known, settlement);
-    const concluded = await this.#conclude(flight, known, settlement, answer?.(timing));
-    if (!concluded)
-      throw new FarthingError('internal', 'A settled payment has neither an answer nor an effect.');
-    return concluded;
+    this.#retryLater(flight);
+    throw settlementPending();
   }
 
   /** Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again. */
@@ -115,10 +129,10 @@ export class Settlements {
     const moment = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PENDING_WAIT_MS);
     });
-    const attempt = this.#retries.has(flight) ? this.retryNow(flight) : flight.ended.then(noop, noop);
+    const attempt = Promise.all([this.retryNow(flight), flight.ended.then(noop, noop)]);
     await Promise.race([attempt, moment]);
     clearTimeout(timer);
-    if (flight.pending) throw settlementPending();
+    if (this.isPending(flight)) throw settlementPending();
   }
 
   /** One attempt to learn the outcome, or to finish what follows from it; attempts of one flight never overlap. */
@@ -142,19 +156,34 @@ export class Settlements {
     await Promise.allSettled(running);
   }
 
-  /** The outcome was not told: from here on the payment is pending until it is. */
-  async #notePending(flight: Flight, record: PaymentRecord, detail: string): Promise<PaymentRecord> {
-    const { records, log } = this.#parts;
-    flight.pending = true;
-    log({
-      level: 'warn',
-      event: 'settlement_unknown',
-      payer: record.payment.payer,
-      nonce: record.payment.nonce,
-      detail,
+  /**
+   * The outcome was not told: the payment is pending, and the first attempt to learn what became of it.
+   * @returns undefined when it is still unknown. @throws PaymentRefused, and whatever keeps the books from being written
+   */
+  async #resolve(flight: Flight, detail: string, answer?: Answer): Promise<Answer | undefined> {
+    const { records, facilitator, answers, log } = this.#parts;
+    let over!: () => void;
+    const running = new Promise<void>((resolve) => {
+      over = resolve;
     });
-    flight.record = await records.pending(flight.payment!, record);
-    return flight.record;
+    const retry: Retry = { delayMs: RETRY_FIRST_MS, running };
+    this.#retries.set(flight, retry);
+    try {
+      const sent = flight.record!;
+      log({ level: 'warn', event: 'settlement_unknown', ...named(sent), detail });
+      const pending = await records.pending(flight.payment!, sent);
+      flight.record = pending;
+      // The work may be asked for long after: it is not to be done again over an index that has changed.
+      if (answer) await answers.keep(payerTenantId(flight.payer), flight.payment!, answer);
+      const settlement = await facilitator.reconcile(sent.payment, sent.terms);
+      if (settlement.kind === 'unknown') return undefined;
+      if (settlement.kind !== 'settled') return await this.#refuse(flight, pending, settlement);
+      return await this.#conclude(flight, pending, settlement, answer);
+    } finally {
+      retry.running = undefined;
+      over();
+      this.#schedule(flight);
+    }
   }
 
   /** Settled: note it, commit the effect. @returns the request's answer, when there is one yet. */
@@ -172,37 +201,31 @@ export class Settlements {
       presumed,
       timing: record.timing ?? NO_TIMING,
     });
+    const noted = records.settled(flight.payment!, settled);
+    if (answer && facilitator.recalls) {
+      // The note of a finished answer may come after the answer itself: its facilitator will tell again what it settled.
+      flight.noted = noted.catch((error) => {
+        log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
+        flight.record = record;
+        this.#retryLater(flight);
+      });
+    } else {
+      await noted;
+    }
     flight.record = settled;
     flight.answer = answer;
-    const noted = records.settled(flight.payment!, settled);
-    if (!answer) {
-      await noted;
-      // What was pending stays so until the effect is committed: nobody may have its answer before.
-      const committed = await this.#commit(flight, settled);
-      flight.pending = false;
-      return committed;
-    }
-    flight.pending = false;
-    // A facilitator that recalls its settlements lets the note of a finished answer come after the answer itself.
-    if (!facilitator.recalls) await noted;
-    flight.noted = noted;
-    flight.noted.catch((error) => log({ level: 'error', event: 'settled_note_failed', error }));
-    return answer;
+    // Nobody may have an effect's answer before it is committed.
+    const concluded = answer ?? (await this.#commit(flight, settled));
+    this.#retries.delete(flight);
+    return concluded;
   }
 
-  /** Commits the effect of a settled payment. @throws settlement_pending when that fails; it is tried again. */
   async #commit(flight: Flight, record: PaymentRecord): Promise<Answer | undefined> {
     if (!record.effect) return undefined;
-    try {
-      const answer = await this.#parts.handlers[record.effect.kind].commit(record.effect.ref);
-      await this.#parts.records.committed(flight.payment!);
-      flight.record = { ...record, committed: true };
-      return answer;
-    } catch (error) {
-      this.#parts.log({ level: 'error', event: 'effect_commit_failed', kind: record.effect.kind, error });
-      this.#retryLater(flight);
-      throw settlementPending({ cause: error });
-    }
+    const answer = await this.#parts.handlers[record.effect.kind].commit(record.effect.ref);
+    await this.#parts.records.committed(flight.payment!);
+    flight.record = { ...record, committed: true };
+    return answer;
   }
 
   async #refuse(
@@ -215,20 +238,22 @@ export class Settlements {
     throw new PaymentRefused(faultOf(reason), { atSettlement: true });
   }
 
-  /** `reason`: why the settlement was refused, for the books. An effect that will not go is tried again later. */
+  /** `reason`: why the settlement was refused, for the books. What will not go is tried again later. */
   async #undo(flight: Flight, record: PaymentRecord, reason?: string): Promise<void> {
     const { records, handlers, answers, log } = this.#parts;
-    flight.pending = false;
     try {
       if (record.effect) await handlers[record.effect.kind].undo(record.effect.ref);
       else await answers.remove(payerTenantId(flight.payer), flight.payment!);
+      await records.free(flight.payment!, reason === undefined ? undefined : { record, reason });
+      this.#retries.delete(flight);
     } catch (error) {
       log({ level: 'error', event: 'effect_undo_failed', kind: record.effect?.kind, error });
-      flight.record = await records.undoing(flight.payment!, record, reason);
+      flight.record = { ...record, state: 'undoing', refusal: reason };
       this.#retryLater(flight);
-      return;
+      await records
+        .undoing(flight.payment!, flight.record)
+        .catch((fault) => log({ level: 'error', event: 'effect_undo_failed', error: fault }));
     }
-    await records.free(flight.payment!, reason === undefined ? undefined : { record, reason });
   }
 
   async #attempt(flight: Flight): Promise<void> {
@@ -253,30 +278,22 @@ export class Settlements {
       );
       this.#leavePending(flight, 'undelivered');
     } catch (error) {
-      log({
-        level: 'error',
-        event: 'settlement_retry_failed',
-        payer: record.payment.payer,
-        nonce: record.payment.nonce,
-        error,
-      });
+      log({ level: 'error', event: 'settlement_retry_failed', ...named(record), error });
     }
   }
 
   async #finishUndo(flight: Flight, record: PaymentRecord, reason?: string): Promise<void> {
     await this.#undo(flight, record, reason);
-    if (!flight.pending) this.#leavePending(flight, 'uncharged');
+    if (!this.isPending(flight)) this.#leavePending(flight, 'uncharged');
   }
 
   #leavePending(flight: Flight, result: 'undelivered' | 'uncharged'): void {
-    flight.pending = false;
     this.#retries.delete(flight);
     this.#parts.flights.remove(flight);
     flight.fail(settlementPending(), result);
   }
 
   #retryLater(flight: Flight): void {
-    flight.pending = true;
     if (!this.#retries.has(flight)) this.#retries.set(flight, { delayMs: RETRY_FIRST_MS });
     this.#schedule(flight);
   }
@@ -288,6 +305,11 @@ export class Settlements {
     retry.timer = setTimeout(() => void this.retryNow(flight), retry.delayMs).unref();
     retry.delayMs = Math.min(2 * retry.delayMs, RETRY_LAST_MS);
   }
+}
+
+/** Who it is about, for the log. */
+function named({ payment: { payer, nonce } }: PaymentRecord) {
+  return { payer, nonce };
 }
 
 function noop(): void {}

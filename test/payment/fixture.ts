@@ -223,6 +223,49 @@ export interface Bench {
   index(account: PrivateKeyAccount): void;
 }
 
+/** The same store, each of whose writes passes through `guard`: a transaction counts as one. */
+export function guardWrites(store: Store, guard: <T>(apply: () => Promise<T>) => Promise<T>): Store {
+  let inTransaction = false;
+  const table = <V>(name: string): Table<V> => {
+    const inner = store.table<V>(name);
+    const guarded = <T>(apply: () => Promise<T>) => (inTransaction ? apply() : guard(apply));
+    return {
+      ...inner,
+      put: (key, value) => guarded(() => inner.put(key, value)),
+      putIfAbsent: (key, value) => guarded(() => inner.putIfAbsent(key, value)),
+      remove: (key) => guarded(() => inner.remove(key)),
+    };
+  };
+  return {
+    ...store,
+    table,
+    transaction: <T>(work: () => T) =>
+      guard(() =>
+        store.transaction(() => {
+          inTransaction = true;
+          try {
+            return work();
+          } finally {
+            inTransaction = false;
+          }
+        }),
+      ),
+  };
+}
+
+/** The local ledger behind a facilitator that cannot recall: what a remote one looks like to the gate. */
+export function forgetful(local: Facilitator): Facilitator {
+  return {
+    recalls: false,
+    judgesContracts: false,
+    verify: (payment, terms) => local.verify(payment, terms),
+    settle: (payment, terms) => local.settle(payment, terms),
+    reconcile: (payment, terms) => local.settle(payment, terms),
+    connect: async () => {},
+    health: () => local.health(),
+  };
+}
+
 /** What the fixtures need of a test. */
 export interface Teardown {
   teardown(release: () => unknown): void;
