@@ -1,11 +1,14 @@
 import {
+  AV_FRAME_DATA_DISPLAYMATRIX,
   AV_LOG_QUIET,
   AV_PIX_FMT_RGB24,
+  AV_PKT_DATA_DISPLAYMATRIX,
   AVDISCARD_ALL,
   AVERROR_EOF,
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_SUBTITLE,
   AVMEDIA_TYPE_VIDEO,
+  AVSEEK_FLAG_BACKWARD,
   SWS_BILINEAR,
 } from 'node-av/constants';
 import {
@@ -21,9 +24,14 @@ import {
 } from 'node-av/lib';
 import { corrupt } from './refusal.ts';
 import { SoundDecoder, type SoundPiece } from './sound.ts';
+import { isQuarter, type Turn, turned, turnOf } from './turned.ts';
 
 /** Longer side of a frame as it is handed on: more than any picture model looks at. */
 const FRAME_SIDE_PIXELS = 480;
+/** Ticks of the container's own times in a second (AV_TIME_BASE). */
+const TICKS = 1e6;
+/** What lies beyond says that a time is not known (AV_NOPTS_VALUE). */
+const TIME_MAX = 2 ** 52;
 /** Damaged packets in a row after which a stream is given up. */
 const FAULTS_MAX = 100;
 
@@ -67,7 +75,28 @@ export class MediaFile {
 
   /** Seconds; 0 where the file does not say. */
   get duration_s(): number {
-    return Math.max(0, Number(this.#context.duration) / 1e6);
+    return Math.max(0, Number(this.#context.duration) / TICKS);
+  }
+
+  /** The time at which the first stream begins, in seconds: every time that is given counts from it, of all streams alike. */
+  get #start_s(): number {
+    const start = Number(this.#context.startTime);
+    return Math.abs(start) < TIME_MAX ? start / TICKS : 0;
+  }
+
+  /** Width and height in pixels, as the video is to be shown. */
+  get size(): { width: number; height: number } | undefined {
+    const { video } = this;
+    if (!video) return undefined;
+    const { width, height } = video.codecpar;
+    return isQuarter(streamTurn(video)) ? { width: height, height: width } : { width, height };
+  }
+
+  /** Reading goes on from the last key frame before a second, or from where it was in a file that says not where that lies. */
+  seek(second: number): void {
+    // A thousandth more: times are given rounded, and the frame's own may be a little later.
+    const ticks = BigInt(Math.round((second + 0.001 + this.#start_s) * TICKS));
+    this.#context.seekFrameSync(-1, ticks, AVSEEK_FLAG_BACKWARD);
   }
 
   /** The stream that is to be looked at; pictures of covers do not count. */
@@ -95,21 +124,24 @@ export class MediaFile {
    * Frames of the video and packets of subtitles, as they come.
    * @param everySeconds frames in between are decoded, but not given
    * @param keyFramesOnly others are not even decoded
-   * @param sound whether the first stream of sound is decoded too
+   * @param decodedPixelsMax from so many decoded pixels on, only key frames are
+   * @param soundSecondsMax decodes the first stream of sound too; silence is filled in up to this second
    */
   *read(options: {
     everySeconds: number;
     keyFramesOnly: boolean;
-    sound?: boolean;
+    decodedPixelsMax?: number;
+    soundSecondsMax?: number;
   }): Generator<RgbFrame | SubtitlePacket | SoundPiece> {
     const { video } = this;
-    const sound = options.sound ? this.#streams(AVMEDIA_TYPE_AUDIO)[0] : undefined;
+    const { soundSecondsMax, decodedPixelsMax = Number.POSITIVE_INFINITY } = options;
+    const sound = soundSecondsMax === undefined ? undefined : this.#streams(AVMEDIA_TYPE_AUDIO)[0];
     const subtitles = this.#streams(AVMEDIA_TYPE_SUBTITLE);
     const wanted = [video, sound, ...subtitles].flatMap((stream) => (stream ? [stream.index] : []));
     for (const stream of this.#context.streams)
       if (!wanted.includes(stream.index)) stream.discard = AVDISCARD_ALL;
-    const decoder = video && new VideoDecoder(video, options.everySeconds);
-    const listener = sound && new SoundDecoder(sound);
+    const decoder = video && new VideoDecoder(video, this.#start_s, options.everySeconds);
+    const listener = sound && new SoundDecoder(sound, this.#start_s, soundSecondsMax!);
     const packet = new Packet();
     packet.alloc();
     try {
@@ -121,11 +153,12 @@ export class MediaFile {
           continue;
         }
         if (decoder && packet.streamIndex === video.index) {
-          if (packet.isKeyframe || !options.keyFramesOnly) yield* decoder.decode(packet);
+          const wantsAll = !options.keyFramesOnly && decoder.decodedPixels < decodedPixelsMax;
+          if (packet.isKeyframe || wantsAll) yield* decoder.decode(packet);
         } else if (listener && packet.streamIndex === sound.index) yield* listener.decode(packet);
         else {
           const subtitle = subtitles.find((stream) => stream.index === packet.streamIndex);
-          if (subtitle && packet.data) yield subtitlePacket(subtitle, packet);
+          if (subtitle && packet.data) yield subtitlePacket(subtitle, packet, this.#start_s);
         }
         packet.unref();
       }
@@ -150,17 +183,22 @@ export class MediaFile {
 /** Frames of one stream, small and in RGB. */
 class VideoDecoder {
   readonly #stream: Stream;
+  readonly #start_s: number;
   readonly #everySeconds: number;
+  readonly #turn: Turn | undefined;
   readonly #decoder = new CodecContext();
   readonly #frame = new Frame();
   readonly #small = new Frame();
   #scaler: SoftwareScaleContext | undefined;
   #shape = '';
   #next = Number.NEGATIVE_INFINITY;
+  #decodedPixels = 0;
 
-  constructor(stream: Stream, everySeconds: number) {
+  constructor(stream: Stream, start_s: number, everySeconds: number) {
     this.#stream = stream;
+    this.#start_s = start_s;
     this.#everySeconds = everySeconds;
+    this.#turn = streamTurn(stream);
     const codec = Codec.findDecoder(stream.codecpar.codecId);
     if (!codec) throw corrupt('its pictures are in a format that cannot be decoded');
     this.#decoder.allocContext3(codec);
@@ -170,14 +208,18 @@ class VideoDecoder {
     this.#frame.alloc();
   }
 
+  get decodedPixels(): number {
+    return this.#decodedPixels;
+  }
+
   /** Null ends the stream. Damaged packets give nothing. */
   *decode(packet: Packet | null): Generator<RgbFrame> {
     if (this.#decoder.sendPacketSync(packet) < 0) return;
     while (this.#decoder.receiveFrameSync(this.#frame) === 0) {
+      this.#decodedPixels += this.#frame.width * this.#frame.height;
       const { num, den } = this.#stream.timeBase;
-      const start = Number(this.#stream.startTime);
-      const stamp = Number(this.#frame.bestEffortTimestamp) - (Math.abs(start) < 2 ** 52 ? start : 0);
-      const time_s = Math.max(0, (stamp * num) / den);
+      const stamp = Number(this.#frame.bestEffortTimestamp);
+      const time_s = Math.max(0, (stamp * num) / den - this.#start_s);
       if (time_s >= this.#next && Number.isFinite(time_s)) {
         this.#next = time_s + this.#everySeconds;
         yield this.#toRgb(Math.round(time_s * 1000) / 1000);
@@ -221,7 +263,10 @@ class VideoDecoder {
     }
     if (this.#scaler!.scaleFrameSync(this.#small, this.#frame) < 0)
       throw corrupt('its pictures cannot be scaled');
-    return { data: rows(this.#small, width, height), width, height, time_s };
+    const small = { data: rows(this.#small, width, height), width, height };
+    // What a frame itself says is the decoder's, which may have it from the stream's own data.
+    const turn = turnOf(this.#frame.getSideData(AV_FRAME_DATA_DISPLAYMATRIX)) ?? this.#turn;
+    return { ...(turn ? turned(small, turn) : small), time_s };
   }
 }
 
@@ -236,12 +281,16 @@ function rows(frame: Frame, width: number, height: number): Uint8Array {
   return data;
 }
 
-function subtitlePacket({ timeBase, codecpar }: Stream, packet: Packet): SubtitlePacket {
+function streamTurn({ codecpar }: Stream): Turn | undefined {
+  return turnOf(codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
+}
+
+function subtitlePacket({ timeBase, codecpar }: Stream, packet: Packet, start_s: number): SubtitlePacket {
   const unit = timeBase.num / timeBase.den;
   return {
     codec: codecpar.codecId,
     data: new Uint8Array(packet.data!),
-    time_s: Math.max(0, Number(packet.pts) * unit),
+    time_s: Math.max(0, Number(packet.pts) * unit - start_s),
     duration_s: Math.max(0, Number(packet.duration) * unit),
   };
 }

@@ -19,6 +19,8 @@ const LOOK_EVERY_SECONDS = 0.5;
 const LOOKS_MAX = 4_000;
 /** Work of decoding every frame, in pixels, over which only key frames are decoded: about a minute and a half of one core. */
 const DECODED_PIXELS_MAX = 2e10;
+/** The same for the frame of a preview, which somebody waits for: some seconds from its key frame. */
+const PREVIEW_PIXELS_MAX = 5e8;
 /** The size of 8K: no film is larger. */
 const FRAME_PIXELS_MAX = 36_000_000;
 /** Ten seconds. */
@@ -71,8 +73,8 @@ function withMedia<T>(
 
 /** Checks the limits and decodes the first frame. */
 function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Opened {
-  const { video, duration_s } = file;
-  if (!video && !file.hasAudio) throw corrupt('it has neither pictures nor sound');
+  const { size, duration_s } = file;
+  if (!size && !file.hasAudio) throw corrupt('it has neither pictures nor sound');
   if (duration_s > limits.mediaSecondsMax)
     throw tooLarge(`Send recordings of at most ${limits.mediaSecondsMax} seconds.`, {
       duration_s,
@@ -84,9 +86,9 @@ function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Op
     ...(title !== undefined && { title }),
   };
   const unheard = file.hasAudio ? { notSearchable: ['speech'] as const } : {};
-  if (!video)
+  if (!size)
     return { kind: 'audio', mediaType: mediaType.replace(/^video\//, 'audio/'), ...known, ...unheard };
-  const { width, height } = video.codecpar;
+  const { width, height } = size;
   if (width * height > FRAME_PIXELS_MAX)
     throw tooLarge(`Send films of at most ${FRAME_PIXELS_MAX} pixels a frame.`, {
       width,
@@ -117,7 +119,14 @@ async function extract(
   const shots = new ShotMerger(limits.shotsMax, everySeconds);
   let looked = 0;
   const heard = new Gathered(output);
-  for (const piece of file.read({ everySeconds, keyFramesOnly: isLong(video, duration_s), sound })) {
+  const reading = file.read({
+    everySeconds,
+    keyFramesOnly: isLong(video, duration_s),
+    // A recording that does not say how long it is, as browsers write them, shows it on the way.
+    decodedPixelsMax: DECODED_PIXELS_MAX,
+    ...(sound && { soundSecondsMax: duration_s || limits.mediaSecondsMax }),
+  });
+  for (const piece of reading) {
     if ('samples' in piece) {
       await heard.add(piece.samples);
       if (!video && duration_s > 0) output.progress(Math.min(1, heard.seconds / duration_s));
@@ -139,14 +148,16 @@ async function extract(
   return { ...(title !== undefined && { title }) };
 }
 
-/** The frame shown at a second of a film, or the last one that can be decoded before it. */
+/** The frame shown at a second of a film, or the last one that can be decoded before it; the first where there is none before. */
 async function preview(file: MediaFile, timeS = 0): Promise<Preview> {
+  if (timeS > 0) file.seek(timeS);
   let shown: RgbFrame | undefined;
-  const keyFramesOnly = isLong(file.video, timeS);
-  for (const piece of file.read({ everySeconds: LOOK_EVERY_SECONDS, keyFramesOnly })) {
+  const decodedPixelsMax = PREVIEW_PIXELS_MAX;
+  for (const piece of file.read({ everySeconds: 0, keyFramesOnly: false, decodedPixelsMax })) {
     if (!('width' in piece)) continue;
     if (shown && piece.time_s > timeS) break;
     shown = piece;
+    if (piece.time_s >= timeS) break;
   }
   if (!shown) throw corrupt('none of its pictures can be decoded');
   return shrinkRaw({ ...shown, channels: 3 }, PICTURE_SIDE_PIXELS);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AV_CODEC_ID_ASS, AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_SUBRIP } from 'node-av/constants';
+import sharp from 'sharp';
 import t from 'tap';
 import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../src/domain/document.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
@@ -9,6 +10,7 @@ import { fromRaw } from '../../src/extract/picture.ts';
 import { ShotMerger } from '../../src/extract/shots.ts';
 import { cueText } from '../../src/extract/subtitles.ts';
 import { tagBlock, titleTag } from '../../src/extract/tags.ts';
+import { FILM_SOUND_RATE, writeFilm } from './films.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
@@ -129,3 +131,120 @@ t.test('near-equal neighbours are one shot, and many shots stay spread', async (
   const kept = merger.finish();
   t.ok(kept.length <= 4 && kept[0]!.time_s === 0 && kept.at(-1)!.time_s! >= 32);
 });
+
+/** A picture whose left half has one colour and whose right half another. */
+function halves(left: string, right: string, width = 160, height = 80): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background: right } })
+    .composite([
+      { input: { create: { width: width / 2, height, channels: 3, background: left } }, left: 0, top: 0 },
+    ])
+    .jpeg({ quality: 95 })
+    .toBuffer();
+}
+
+async function colourAt(bytes: Uint8Array, x: number, y: number): Promise<string> {
+  const { data } = await sharp(bytes)
+    .extract({ left: x, top: y, width: 1, height: 1 })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return [...data].map((tone) => (tone > 128 ? 'F' : '0')).join('');
+}
+
+t.test('a film that was held upright is shown upright', async (t) => {
+  const frames = [{ ms: 0, data: await halves('#ff0000', '#0000ff'), lasts: 1000 }];
+  const unity = 65_536;
+  const [wide, high] = [160 * unity, 80 * unity];
+  const turns = {
+    right: {
+      matrix: [0, unity, 0, -unity, 0, 0, high, 0, 2 ** 30],
+      first: 'F00',
+      last: '00F',
+      upright: true,
+    },
+    left: { matrix: [0, -unity, 0, unity, 0, 0, 0, wide, 2 ** 30], first: '00F', last: 'F00', upright: true },
+    over: {
+      matrix: [-unity, 0, 0, 0, -unity, 0, wide, high, 2 ** 30],
+      first: '00F',
+      last: 'F00',
+      upright: false,
+    },
+    not: { matrix: [unity, 0, 0, 0, unity, 0, 0, 0, 2 ** 30], first: 'F00', last: '00F', upright: false },
+  };
+  for (const [name, { matrix, first, last, upright }] of Object.entries(turns)) {
+    const path = join(t.testdir(), `${name}.mov`);
+    writeFilm(path, 'mov', { width: 160, height: 80, frames, matrix });
+    const { opened, pictures } = await read(path);
+    const [width, height] = upright ? [80, 160] : [160, 80];
+    t.match(opened, { width, height }, name);
+    t.match(pictures, [{ width, height }], name);
+    const preview = await extractor.preview(path, { mediaType: 'video/quicktime', page: 1 });
+    t.match(preview, { width, height });
+    t.equal(await colourAt(preview.bytes, 5, 5), first, name);
+    t.equal(await colourAt(preview.bytes, width - 5, height - 5), last, name);
+  }
+});
+
+t.test('pictures, sound and cues count from one start, and gaps of the sound are silence', async (t) => {
+  const path = join(t.testdir(), 'late.mkv');
+  const red = await halves('#ff0000', '#0000ff');
+  const blue = await halves('#0000ff', '#ff0000');
+  const second = Buffer.alloc(2 * FILM_SOUND_RATE, Buffer.of(0xe8, 0x03));
+  writeFilm(path, 'matroska', {
+    width: 160,
+    height: 80,
+    frames: Array.from({ length: 20 }, (_, at) => ({
+      ms: 5000 + at * 500,
+      data: at < 10 ? red : blue,
+      lasts: 500,
+    })),
+    sound: [
+      { ms: 8000, data: second, lasts: 1000 },
+      { ms: 12_000, data: second, lasts: 1000 },
+    ],
+    cues: [{ ms: 9000, data: Buffer.from('A gull cries.'), lasts: 1500 }],
+  });
+  const heard: Int16Array[] = [];
+  const opened = await extractor.open(path, {});
+  const { blocks, pictures } = await extractor.extract(path, opened, {
+    onSound: async (samples) => void heard.push(samples),
+  });
+  t.match(pictures, [{ time_s: 0 }, { time_s: 5 }]);
+  t.match(blocks, [{ text: 'A gull cries.', time_s: 4, time_end_s: 5.5 }]);
+  const loud = heard.flatMap((samples) => [...samples]).map((sample) => sample !== 0);
+  const changes = loud.flatMap((is, at) => (is === (loud[at - 1] ?? false) ? [] : [at / FILM_SOUND_RATE]));
+  t.same(
+    changes.map((at) => Math.round(at * 10) / 10),
+    [3, 4, 7],
+  );
+  t.equal(loud.length, 8 * FILM_SOUND_RATE);
+  const at = (timeS: number) => extractor.preview(path, { mediaType: 'video/matroska', page: 1, timeS });
+  t.equal(await colourAt((await at(4.9)).bytes, 20, 40), 'F00');
+  t.equal(await colourAt((await at(5)).bytes, 20, 40), '00F');
+  t.equal(await colourAt((await at(500)).bytes, 20, 40), '00F', 'the last one, after the end');
+});
+
+t.test(
+  'a preview is decoded from the key frame before it, and after much decoding only key frames are',
+  { skip: needsShared },
+  async (t) => {
+    const times = (second: number, decodedPixelsMax?: number): number[] => {
+      const file = new MediaFile(`${SAMPLES}/video/bottle-detection.mp4`, 'mov,mp4,m4a,3gp,3g2,mj2');
+      if (second > 0) file.seek(second);
+      const options = {
+        everySeconds: 0,
+        keyFramesOnly: false,
+        ...(decodedPixelsMax && { decodedPixelsMax }),
+      };
+      const found = [...file.read(options)].flatMap((piece) => ('width' in piece ? [piece.time_s] : []));
+      file.close();
+      return found;
+    };
+    const all = times(0);
+    const [first = 0] = times(20);
+    t.ok(first > 10 && first <= 20, `${first}`);
+    t.same(times(first)[0], first, 'the same key frame');
+    const few = times(0, 1);
+    t.ok(few.length > 2 && few.length < all.length / 10, `${few.length} of ${all.length}`);
+    t.ok(few.includes(first));
+  },
+);
