@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toFarthingError } from '../domain/error.ts';
 import type { Timing } from '../domain/search.ts';
 import { native } from '../native/index.ts';
@@ -130,9 +131,10 @@ class Connections {
       response,
       head,
       this.#options.cors.headers(head.headers.get('origin')),
-      () => this.closing,
+      // Where a head can be read in two ways, nobody knows where the next request begins (RFC 9112, 6.3).
+      () => this.closing || fault !== undefined,
     );
-    if (head.method === 'OPTIONS') {
+    if (head.method === 'OPTIONS' && !fault) {
       exchange.send(204, this.#options.cors.preflight(head.headers.get('origin')), '');
       return;
     }
@@ -154,7 +156,11 @@ class Connections {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
-      if (fault) throw fault;
+      if (fault) {
+        // What came behind it in the same read would be served all the same; behind a request without an answer uWebSockets.js closes.
+        await nextTurn();
+        throw fault;
+      }
       const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
       routePath = route.path;
       const reply = await route.handle(exchange, params);

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { startTestServer, TestAgent } from '../test-server.ts';
 
@@ -362,6 +363,35 @@ t.test('the same 401 for a wrong workspace, a wrong token and none', async (t) =
     bodies.add(JSON.stringify({ ...((await response.json()) as object), request_id: '' }));
   }
   t.equal(bodies.size, 1);
+});
+
+t.test('an endless id is one that nobody has: 401 with a token, 402 without a payment', async (t) => {
+  const endless = 'x'.repeat(2000);
+  const opened = await fetch(`${server.url}/agent/v1/workspaces/${endless}/usage`, {
+    headers: { Authorization: `Bearer ${workspace.token}` },
+  });
+  t.equal(opened.status, 401);
+  const unpaid = await fetch(`${server.url}/agent/v1/items/${endless}`);
+  t.equal(unpaid.status, 402);
+  const { resource } = (await unpaid.json()) as { resource: string };
+  t.equal(resource, `${server.url}/agent/v1/items/${'x'.repeat(128)}`, 'told as far as an id could go');
+  t.equal((await agent.get(`/agent/v1/items/${endless}`)).status, 404, 'paid for');
+});
+
+/** All that comes until the server closes the connection. */
+function toTheEnd(raw: string): Promise<string> {
+  const socket = connect(port, host);
+  socket.write(raw);
+  return text(socket);
+}
+
+t.test('a head of two lengths is refused, whatever the method, and nothing more is read', async (t) => {
+  for (const method of ['POST', 'OPTIONS']) {
+    const twice = `${method} /agent/v1/search HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\nContent-Length: 40\r\n\r\n`;
+    const behind = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    t.match(await toTheEnd(twice), /^HTTP\/1\.1 400 [\s\S]*"code":"request_malformed"/, method);
+    t.notMatch(await toTheEnd(twice + behind), /"ok"/, method);
+  }
 });
 
 t.test('after all of it the server answers, and no play money has moved but the rent', async (t) => {
