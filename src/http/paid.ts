@@ -70,6 +70,14 @@ export async function paid(
   return { ...answer, body: { ...answer.body, warnings } };
 }
 
+/** More than any id has. */
+const ID_LENGTH_MAX = 128;
+
+/** An id from a path, as a quote's resource carries it: cut off, since it comes back in headers. */
+export function idInResource(id: string): string {
+  return encodeURIComponent([...id].slice(0, ID_LENGTH_MAX).join(''));
+}
+
 /** True when the request carries no payment at all: it is answered 402 before anything in it is validated. */
 export function isUnpaid(exchange: Exchange): boolean {
   return exchange.header('x-payment') === undefined && exchange.header('payment-signature') === undefined;

@@ -11,8 +11,6 @@ export interface RouteMatch<R> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const PARAMETER_LENGTH_MAX = 128;
-
 /** Finds the route of a request. Paths are compared by their segments; a trailing slash is another path. */
 export class Router<R extends RoutePattern> {
   readonly #bySegmentCount = new Map<number, { segments: string[]; route: R }[]>();
@@ -51,7 +49,7 @@ function match(pattern: readonly string[], segments: readonly string[]): Record<
   for (const [index, part] of pattern.entries()) {
     const given = segments[index]!;
     if (part.startsWith('{')) {
-      if (given.length === 0 || given.length > PARAMETER_LENGTH_MAX) return undefined;
+      if (given.length === 0) return undefined;
       params[part.slice(1, -1)] = given;
     } else if (part !== given) {
       return undefined;

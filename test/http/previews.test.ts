@@ -51,6 +51,10 @@ t.test(
     };
     t.same(await refused(ask(pdf.id, '?page=99')), { status: 400, code: 'field_invalid' });
     t.same(await refused(ask(pdf.id, '?page=0')), { status: 400, code: 'field_invalid' });
+    t.same(await refused(ask(picture.id, '?time_s=3.0333333333333337')), {
+      status: 422,
+      code: 'preview_unavailable',
+    });
     t.same(await refused(ask(pdf.id, '?time_s=now')), { status: 400, code: 'field_invalid' });
     t.same(await refused(ask(picture.id, '?time_s=3')), { status: 422, code: 'preview_unavailable' });
     t.same(await refused(ask(text.id)), { status: 422, code: 'preview_unavailable' });

@@ -38,14 +38,8 @@ t.test('a known path with another method names those that are taken', async (t) 
   }
 });
 
-t.test('an unknown path, a trailing slash and an empty or endless parameter are not found', async (t) => {
-  for (const path of [
-    '/',
-    '/agent/v1/search/',
-    '/agent/v1/items/',
-    `/agent/v1/items/${'x'.repeat(129)}`,
-    '/Agent/v1/search',
-  ]) {
+t.test('an unknown path, a trailing slash and an empty parameter are not found', async (t) => {
+  for (const path of ['/', '/agent/v1/search/', '/agent/v1/items/', '/Agent/v1/search']) {
     t.equal(
       codeOf(() => router.find('GET', path)),
       'not_found',

@@ -135,3 +135,22 @@ t.test('the description names every way into a workspace', async (t) => {
   for (const [path, methods] of Object.entries(expected))
     t.same(Object.keys(paths[below + path] ?? {}).sort(), methods, path);
 });
+
+t.test('pages of items follow one another; the last says so, and none begins anew', async (t) => {
+  const workspace = await new TestAgent(server.url).rent();
+  const ids: string[] = [];
+  for (const name of ['one', 'two', 'three', 'four'])
+    ids.push((await workspace.ingest(`${name}.txt`, `Number ${name}.`)).body.item.id);
+  const page = async (query: string) => {
+    const { status, body } = await workspace.send('GET', `/items?limit=2${query}`);
+    return status === 200
+      ? { ids: body.items.map(({ id }: { id: string }) => id), next: body.next }
+      : { status, code: body.code, field: body.field };
+  };
+  t.same(await page(''), { ids: ids.slice(0, 2), next: ids[1] });
+  t.same(await page(`&after=${ids[1]}`), { ids: ids.slice(2), next: null });
+  await workspace.send('DELETE', `/items/${ids[1]}`);
+  const refused = { status: 400, code: 'field_invalid', field: 'after' };
+  t.same(await page(`&after=${ids[1]}`), refused);
+  t.same(await page('&after=nonsense'), refused);
+});

@@ -2,7 +2,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { itemDiscovery } from '../discovery.ts';
-import { paid } from '../paid.ts';
+import { idInResource, paid } from '../paid.ts';
 import type { Route } from '../route.ts';
 import { ItemSchema } from '../schemas/items.ts';
 import type { Services } from '../services.ts';
@@ -27,7 +27,7 @@ export function itemRoute(services: Services): Route {
     handle: (exchange, params) => {
       const quote = {
         amount: services.prices.item,
-        resource: `${services.baseUrl()}/agent/v1/items/${encodeURIComponent(params.item_id!)}`,
+        resource: `${services.baseUrl()}/agent/v1/items/${idInResource(params.item_id!)}`,
         description: 'Metadata of one of your items: name, type, size, pages, state, segments, expiry.',
         discovery: itemDiscovery,
       };

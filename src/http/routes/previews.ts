@@ -5,7 +5,7 @@ import { formatUsd } from '../../domain/money.ts';
 import { PREVIEW_TYPE, type PreviewOf } from '../../domain/preview.ts';
 import { previewDiscovery } from '../discovery.ts';
 import type { Exchange } from '../exchange.ts';
-import { paid } from '../paid.ts';
+import { idInResource, paid } from '../paid.ts';
 import type { BytesReply, JsonReply, Operation, Reply, Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
@@ -78,7 +78,7 @@ export function payerPreviewRoute(services: Services): Route {
     handle: async (exchange, params) => {
       const quote = {
         amount: services.prices.item,
-        resource: `${services.baseUrl()}/agent/v1/items/${encodeURIComponent(params.item_id!)}/preview`,
+        resource: `${services.baseUrl()}/agent/v1/items/${idInResource(params.item_id!)}/preview`,
         description: 'A small picture of one of your items, or of one of its pages.',
         discovery: previewDiscovery,
       };
@@ -123,7 +123,7 @@ function readQuery({ head }: Exchange): PreviewOf {
   const page = query.get('page') ?? undefined;
   const time = query.get('time_s') ?? undefined;
   if (page !== undefined && !/^[1-9]\d{0,6}$/.test(page)) throw invalid('page', 'a whole number from 1');
-  if (time !== undefined && !/^\d{1,9}(\.\d{1,6})?$/.test(time))
+  if (time !== undefined && !/^\d{1,9}(\.\d{1,32})?$/.test(time))
     throw invalid('time_s', 'seconds from the start');
   return {
     ...(page !== undefined && { page: Number(page) }),

@@ -71,9 +71,12 @@ function itemsRoute(services: Services): Route {
         const limit = limitOf(exchange);
         const query = new URLSearchParams(exchange.head.query);
         const [after, parent] = [query.get('after') ?? undefined, query.get('parent') ?? undefined];
-        const items = await services.items.list(id, { after, limit, parent });
-        const next = items.length === limit ? items.at(-1)!.id : null;
-        const shown = items.map((item) => shownItem(item, services.expiry(id)));
+        // One more tells whether there is a next page.
+        const items = await services.items.list(id, { after, limit: limit + 1, parent });
+        await checkCursor(services, id, { after, parent });
+        const page = items.slice(0, limit);
+        const next = items.length > limit ? page.at(-1)!.id : null;
+        const shown = page.map((item) => shownItem(item, services.expiry(id)));
         return { status: 200, headers: {}, body: { items: shown, next } };
       }),
   };
@@ -152,6 +155,25 @@ function deleteItemRoute(services: Services): Route {
         return { status: 200, headers: {}, body: { id: itemId, state: 'deleted' } };
       }),
   };
+}
+
+/**
+ * A page follows the Item that ended the former one. Where that one is gone, a list would begin anew in silence; members of an Item are
+ * counted, gone or not. Asked after the page was read, so that the Item was there then. @throws field_invalid
+ */
+async function checkCursor(
+  { items }: Services,
+  workspace: string,
+  { after, parent }: { after?: string; parent?: string },
+): Promise<void> {
+  if (after === undefined) return;
+  const known = isId('item', after) && (parent !== undefined || (await items.item(workspace, after)));
+  if (known) return;
+  throw new FarthingError(
+    'field_invalid',
+    'after: send the `next` of the former page. If its item was removed, begin again.',
+    { facts: { field: 'after' } },
+  );
 }
 
 function unknownItem(): FarthingError {

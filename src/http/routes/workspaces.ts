@@ -4,7 +4,7 @@ import type { Workspaces } from '../../workspace/workspaces.ts';
 import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../discovery.ts';
 import type { Exchange } from '../exchange.ts';
 import { parseJsonObject, Validator } from '../json.ts';
-import { isUnpaid, paid } from '../paid.ts';
+import { idInResource, isUnpaid, paid } from '../paid.ts';
 import type { Route } from '../route.ts';
 import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../schemas/requests.ts';
 import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../schemas/workspaces.ts';
@@ -13,7 +13,7 @@ import { bearerToken, withWorkspace } from '../workspace-access.ts';
 
 const createValidator = new Validator(WorkspaceCreateSchema);
 const extendValidator = new Validator(WorkspaceExtendSchema);
-const ERRORS = [400, 408, 413, 422, 429, 500, 503];
+const ERRORS = [400, 413, 422, 429, 500, 503];
 
 /** POST /agent/v1/workspaces: rents a workspace; its price follows from the clamped minutes. */
 export function createWorkspaceRoute(services: Services): Route {
@@ -121,7 +121,7 @@ export function extendWorkspaceRoute(services: Services): Route {
       });
       const quote: Quote = {
         amount: price.amount,
-        resource: `${services.baseUrl()}/agent/v1/workspaces/${encodeURIComponent(params.id!)}/extend`,
+        resource: `${services.baseUrl()}/agent/v1/workspaces/${idInResource(params.id!)}/extend`,
         description: `${price.minutes} more minutes for a workspace.`,
         discovery: workspaceExtendDiscovery,
       };
