@@ -32,7 +32,8 @@ Everything below is described exactly in [openapi.json](${baseUrl()}/openapi.jso
 
 1. Send the request without a payment. The answer is 402; what to pay is in its body (x402 v1) and its \`PAYMENT-REQUIRED\` header (v2).
 2. Sign it and send the same request again with \`X-PAYMENT\` (v1) or \`PAYMENT-SIGNATURE\` (v2). An x402 client does both by itself.
-3. The answer's \`X-PAYMENT-RESPONSE\` is the receipt. What fails is never charged; \`charged\` in every answer says what was.
+3. The answer's \`X-PAYMENT-RESPONSE\` is the receipt. What fails is not charged (of \`settlement_pending\` it is not known yet); \`charged\` in answers that
+   have it, and the receipt alone for an item or its preview, say what was.
 
 Send an \`Idempotency-Key\` (16 to 128 characters, yours alone) with what you pay for. If the answer is lost, send the same request with
 the same key: you get the same answer, uncharged. With a new key or none you buy again.

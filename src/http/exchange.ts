@@ -225,7 +225,6 @@ const REASONS: Readonly<Record<number, string>> = {
   402: 'Payment Required',
   404: 'Not Found',
   405: 'Method Not Allowed',
-  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',

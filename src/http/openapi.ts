@@ -26,7 +26,6 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   400: 'Malformed, or a field with a wrong type or value. Nothing is charged.',
   401: 'Unknown workspace, or a wrong, missing, expired or foreign token: always the same answer.',
   404: 'Not found, or not yours.',
-  408: 'The body did not arrive in time.',
   409: 'In conflict with an earlier request.',
   413: 'Over a limit; the limit is named.',
   415: 'A file type that cannot be read; `readable` lists those that can.',

@@ -17,7 +17,7 @@ import { withWorkspace } from '../workspace-access.ts';
 import { publicJob } from './jobs.ts';
 
 const PATH = '/agent/v1/ingest';
-const ERRORS = [400, 408, 413, 415, 422, 429, 500, 503, 507];
+const ERRORS = [400, 413, 415, 422, 429, 500, 503, 507];
 
 /** POST /agent/v1/ingest: one file into the payer's ephemeral index. */
 export function ingestRoute(services: Services): Route {
@@ -26,7 +26,7 @@ export function ingestRoute(services: Services): Route {
     amount: prices.ingest,
     resource: services.baseUrl() + PATH,
     description:
-      'Upload one file (text, Markdown, HTML, PDF, JPEG, PNG, WebP, BMP) into your own ephemeral index.',
+      'Upload one file (text, web pages, PDF, office documents, e-books, pictures, films, recordings, archives) into your own ephemeral index.',
     discovery: ingestDiscovery,
   });
   return {

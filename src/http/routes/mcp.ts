@@ -51,7 +51,7 @@ const OPERATION: Operation = {
       schema: McpAnswerSchema,
     })),
   ],
-  errors: [408, 413, 503],
+  errors: [413, 503],
 };
 
 /** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */

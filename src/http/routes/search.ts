@@ -13,7 +13,7 @@ import { shownItem } from '../shown-item.ts';
 import { withWorkspace } from '../workspace-access.ts';
 
 const PATH = '/agent/v1/search';
-const ERRORS = [400, 408, 413, 429, 500, 503];
+const ERRORS = [400, 413, 429, 500, 503];
 
 /** The public part of a result. */
 function body(result: SearchResult, expiresAt: string | null, charged: boolean): Record<string, unknown> {
@@ -59,8 +59,8 @@ export function searchRoute(services: Services): Route {
           warnings,
           quote: quote(),
           mode: 'pure',
-          run: async () => {
-            const result = await services.search.run(tenant, input, exchange.signal);
+          run: async (signal) => {
+            const result = await services.search.run(tenant, input, signal);
             const expiresAt = services.expiry(tenant);
             if (!result.searchable) {
               return {
