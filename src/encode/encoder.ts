@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Block, PictureSpec, Pixels } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { FusionSettings } from '../domain/fusion.ts';
+import { type ChosenWeights, readChosenWeights, saveChosenWeights } from './chosen-weights.ts';
 import {
   type FamilyReport,
   familiesOf,
@@ -116,7 +117,10 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const verification = await Verification.open(modelsFolder, cacheFolder);
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
   await verification.save();
-  return startEncoder(manifest, installed, options);
+  const former = await readChosenWeights(cacheFolder);
+  return startEncoder(manifest, installed, options, former, (towers) =>
+    saveChosenWeights(cacheFolder, former, towers),
+  );
 }
 
 /**
@@ -138,11 +142,13 @@ async function startEncoder(
   manifest: Manifest,
   installed: Installed,
   options: EncoderOptions,
+  former: ChosenWeights = {},
+  remember: (towers: Towers) => Promise<void> = async () => {},
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, provider = 'auto', log } = options;
   const cutting = cuttingOf(manifest, installed.towers);
-  const chosen = await chooseProviders(installed.towers, cutting);
+  const chosen = await chooseProviders(installed.towers, cutting, former);
   const usable = settle(chosen.towers, installed.missing, chosen.rejected);
   const counts = workerCounts({ query: options.queryWorkers, ingest: options.ingestWorkers }, usable.towers);
   const workers = await startWorkers(usable.towers, cutting, counts, cacheFolder);
@@ -163,6 +169,7 @@ async function startEncoder(
       `The provider ${provider} was asked for and does not serve: ${reasons}`,
     );
   }
+  await remember(settled.towers);
   const encoder = new WorkerEncoder(manifest, usable.towers, settled, workers, options, chosen.rejected);
   for (const rejection of chosen.rejected)
     (options.alarm ?? log)({ event: 'provider_rejected', ...rejection });
@@ -172,7 +179,7 @@ async function startEncoder(
     labels_cached: workers.labelsCached,
     workers: counts,
     families: encoder.families,
-    passed_over: [...installed.passedOver, ...chosen.rejected],
+    passed_over: [...installed.passedOver, ...chosen.rejected, ...chosen.slower],
   });
   return encoder;
 }

@@ -7,6 +7,7 @@ import type { Candidate, PictureTower, TextTower } from './tower.ts';
 
 /** A text of about a query's length: what warms a model up, and what providers are compared by. */
 const PROBE_TEXT = 'How does a warm current change the weather over an island in winter?';
+const PROBE_WORDS = PROBE_TEXT.split(' ').length;
 const WARMUP_RUNS = 3;
 
 export interface OpenedText {
@@ -51,9 +52,41 @@ export async function openPicture(
   return { runner, session, report: { model: tower.model, provider: candidate.provider, warmupMs } };
 }
 
-/** The vector that a picture model gives for a pattern with edges, ramps and colours. */
+/** Milliseconds of one text in a whole run of an ingest, each text as long as the model takes. */
+export async function ingestTextMs(runner: TextRunner, rows: number): Promise<number> {
+  const texts = Array<string>(rows).fill(`${PROBE_TEXT} `.repeat(Math.ceil(runner.limit / PROBE_WORDS)));
+  const vectors = new Float32Array(rows * runner.dimensions);
+  const ms = await median(async () => {
+    await runner.encode(texts, 'passage', vectors, 0, runner.dimensions);
+  });
+  return ms / rows;
+}
+
+/** Milliseconds of one picture in a whole run of an ingest. */
+export async function ingestPictureMs(
+  runner: PictureRunner,
+  tower: PictureTower,
+  rows: number,
+): Promise<number> {
+  const picture = pattern(tower);
+  const rgb = new Uint8Array(rows * picture.length);
+  for (let row = 0; row < rows; row++) rgb.set(picture, row * picture.length);
+  const vectors = new Float32Array(rows * tower.settings.dimensions);
+  const ms = await median(async () => {
+    await runner.encode(rgb, rows, 'ingest', vectors, false);
+  });
+  return ms / rows;
+}
+
+/** The vector that a picture model gives for the pattern. */
 export async function probePicture(runner: PictureRunner, tower: PictureTower): Promise<Float32Array> {
-  const { width, height, dimensions } = tower.settings;
+  const vector = new Float32Array(tower.settings.dimensions);
+  await runner.encode(pattern(tower), 1, 'query', vector, false);
+  return vector;
+}
+
+/** A picture with edges, ramps and colours. */
+function pattern({ settings: { width, height } }: PictureTower): Uint8Array {
   const rgb = new Uint8Array(width * height * 3);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++)
@@ -62,9 +95,7 @@ export async function probePicture(runner: PictureRunner, tower: PictureTower): 
         (y * width + x) * 3,
       );
   }
-  const vector = new Float32Array(dimensions);
-  await runner.encode(rgb, 1, 'query', vector, false);
-  return vector;
+  return rgb;
 }
 
 async function median(run: () => Promise<void>): Promise<number> {

@@ -14,6 +14,11 @@ export interface WorkerSettings {
   readonly cutting: CutSettings;
 }
 
+/** A worker that only tries candidates is started with the weights that each tower had before, the texts first. */
+export interface ChoosingSettings extends WorkerSettings {
+  readonly choosing?: readonly (string | undefined)[];
+}
+
 /** What passages are measured with. */
 export interface CutSettings {
   readonly tokenizerPath: string | null;
@@ -74,6 +79,8 @@ export interface TowerChoice {
   /** Absent when no candidate serves. */
   readonly candidate?: Candidate;
   readonly rejected: readonly { readonly provider: string; readonly reason: string }[];
+  /** Candidates with the right numbers that were not chosen. */
+  readonly slower: readonly { readonly provider: string; readonly reason: string }[];
 }
 
 /** A provider that failed at run time; the processor serves in its place. */

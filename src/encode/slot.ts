@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import type { CutPassage, Task, TowerChoice, TowerReport, WorkerSettings, WorkTotals } from './protocol.ts';
+import type { ChoosingSettings, CutPassage, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
 
 const WORKER = new URL('./worker.ts', import.meta.url);
 
@@ -14,7 +14,7 @@ export class Slot {
   readonly #pool: Piscina;
   #running: Promise<unknown> | undefined;
 
-  constructor(settings: WorkerSettings & { readonly choosing?: boolean }, worker: URL = WORKER) {
+  constructor(settings: ChoosingSettings, worker: URL = WORKER) {
     this.role = settings.role;
     this.input = new Uint8Array(settings.input);
     this.output = new Float32Array(settings.output);

@@ -41,6 +41,11 @@ export class TextRunner {
     });
   }
 
+  /** Most tokens of one text. */
+  get limit(): number {
+    return this.#settings.limit;
+  }
+
   get dimensions(): number {
     return this.#settings.dimensions;
   }

@@ -1,9 +1,9 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { native } from '../native/index.ts';
-import { chooseCandidate, tryPicture, tryText } from './choose.ts';
+import { chooseCandidate, type Try, tryPicture, tryText } from './choose.ts';
 import { type OpenedPicture, type OpenedText, openPicture, openText } from './opened.ts';
-import type { CutPassage, Task, TowerChoice, TowerReport, WorkerSettings, WorkTotals } from './protocol.ts';
+import type { ChoosingSettings, CutPassage, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
 
 /** Lower than the event loop and the query worker: a long run of an ingest must not hold up a search. */
 const INGEST_NICENESS = 10;
@@ -11,14 +11,14 @@ const INGEST_NICENESS = 10;
 type TaskResult = TowerReport[] | TowerChoice[] | WorkTotals | CutPassage[];
 
 class Worker {
-  readonly #settings: WorkerSettings;
+  readonly #settings: ChoosingSettings;
   readonly #output: Float32Array;
   readonly #texts: (OpenedText | undefined)[] = [];
   #picture: OpenedPicture | undefined;
   readonly #reports: TowerReport[] = [];
   #cutter: InstanceType<typeof native.PassageCutter> | undefined;
 
-  constructor(settings: WorkerSettings) {
+  constructor(settings: ChoosingSettings) {
     this.#settings = settings;
     this.#output = new Float32Array(settings.output);
   }
@@ -79,11 +79,16 @@ class Worker {
 
   async #choose(): Promise<TowerChoice[]> {
     const { texts, picture } = this.#settings.towers;
+    const former = this.#settings.choosing ?? [];
     const choices: TowerChoice[] = [];
-    for (const tower of texts)
-      choices.push(await chooseCandidate(tower.candidates, (candidate) => tryText(tower, candidate)));
-    if (picture)
-      choices.push(await chooseCandidate(picture.candidates, (candidate) => tryPicture(picture, candidate)));
+    for (const tower of texts) {
+      const open: Try = (candidate, measured) => tryText(tower, candidate, measured);
+      choices.push(await chooseCandidate(tower.candidates, open, former[choices.length]));
+    }
+    if (picture) {
+      const open: Try = (candidate, measured) => tryPicture(picture, candidate, measured);
+      choices.push(await chooseCandidate(picture.candidates, open, former[choices.length]));
+    }
     return choices;
   }
 
@@ -123,7 +128,7 @@ class Worker {
 type PlacedBlocks = Parameters<InstanceType<typeof native.PassageCutter>['cut']>[1];
 
 async function start(): Promise<(task: Task) => Promise<TaskResult>> {
-  const settings = workerData as WorkerSettings & { readonly choosing?: boolean };
+  const settings = workerData as ChoosingSettings;
   // On Linux, process 0 is the calling thread.
   if (settings.role === 'ingest') setPriority(0, INGEST_NICENESS);
   const worker = new Worker(settings);

@@ -1,4 +1,5 @@
 import { FarthingError } from '../domain/error.ts';
+import { type ChosenWeights, formerWeights } from './chosen-weights.ts';
 import { fillLabels } from './labels.ts';
 import { type CutSettings, TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
 import { Slot } from './slot.ts';
@@ -13,22 +14,37 @@ export interface Workers {
   readonly labelsCached: boolean;
 }
 
+interface PassedOver {
+  readonly model: string;
+  readonly provider: string;
+  readonly reason: string;
+}
+
 /** The towers with one candidate each, the provider that serves; those that nothing serves are told with the reasons. */
 export interface Chosen {
   readonly towers: Towers;
-  readonly rejected: readonly {
-    readonly model: string;
-    readonly provider: string;
-    readonly reason: string;
-  }[];
+  readonly rejected: readonly PassedOver[];
+  /** What would have served as well, and was not chosen. */
+  readonly slower: readonly PassedOver[];
 }
 
 /** Lets a worker try what can't be told without trying; with nothing but the processor there is nothing to try. */
-export async function chooseProviders(towers: Towers, cutting: CutSettings): Promise<Chosen> {
-  const all = [...towers.texts, ...(towers.picture ? [towers.picture] : [])];
-  if (all.every(({ candidates }) => candidates.length === 1 && candidates[0]!.provider === 'cpu'))
-    return { towers, rejected: [] };
-  const slot = new Slot({ ...memory(towers), role: 'query', towers, cutting, choosing: true });
+export async function chooseProviders(
+  towers: Towers,
+  cutting: CutSettings,
+  former: ChosenWeights,
+): Promise<Chosen> {
+  const processorAlone = ({ candidates }: { candidates: Towers['texts'][number]['candidates'] }) =>
+    candidates.length === 1 && candidates[0]!.provider === 'cpu';
+  if (towers.texts.every(processorAlone) && (!towers.picture || processorAlone(towers.picture)))
+    return { towers, rejected: [], slower: [] };
+  const slot = new Slot({
+    ...memory(towers),
+    role: 'query',
+    towers,
+    cutting,
+    choosing: formerWeights(towers, former),
+  });
   try {
     const choices = await slot.choose();
     const chosen = <T extends { candidates: Towers['texts'][number]['candidates'] }>(
@@ -40,10 +56,14 @@ export async function chooseProviders(towers: Towers, cutting: CutSettings): Pro
     };
     const texts = towers.texts.map((tower, index) => chosen(tower, index));
     const picture = towers.picture ? chosen(towers.picture, texts.length) : undefined;
-    const rejected = choices.flatMap((choice, index) =>
-      choice.rejected.map((one) => ({ model: all[index]!.model, ...one })),
-    );
-    return { towers: { texts, ...(picture ? { picture } : {}) }, rejected };
+    const all = [...texts, ...(picture ? [picture] : [])];
+    const passedOver = (why: 'rejected' | 'slower') =>
+      choices.flatMap((choice, index) => choice[why].map((one) => ({ model: all[index]!.model, ...one })));
+    return {
+      towers: { texts, ...(picture ? { picture } : {}) },
+      rejected: passedOver('rejected'),
+      slower: passedOver('slower'),
+    };
   } finally {
     await slot.close();
   }

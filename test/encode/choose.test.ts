@@ -5,7 +5,7 @@ import type { Candidate } from '../../src/encode/tower.ts';
 const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({
   provider,
   path,
-  sha256: '',
+  sha256: `of ${path}`,
   queryRows: 1,
   ingestRows: 1,
   runTokens: 256,
@@ -21,8 +21,8 @@ function fakes(trials: Partial<Record<Candidate['provider'], Trial | Error>>) {
   const opened: string[] = [];
   return {
     opened,
-    open: async ({ provider, path }: Candidate): Promise<Trial> => {
-      opened.push(`${provider} ${path}`);
+    open: async ({ provider, path }: Candidate, measured: boolean): Promise<Trial> => {
+      opened.push(`${provider} ${path}${measured ? '' : ' probed'}`);
       const trial = trials[provider];
       if (!trial || trial instanceof Error) throw trial ?? new Error('absent');
       return trial;
@@ -41,12 +41,43 @@ t.test('the fastest provider with the right numbers serves', async (t) => {
   t.match(await chooseCandidate(all, open), { candidate: { provider: 'cuda' }, rejected: [] });
 });
 
-t.test('a GPU that is slower than the processor does not', async (t) => {
-  const { open } = fakes({ cuda: { warmupMs: 9, vector: RIGHT }, cpu: { warmupMs: 5, vector: RIGHT } });
+t.test('a GPU that is slower than the processor does not, and its figures are told', async (t) => {
+  const { open } = fakes({
+    cuda: { warmupMs: 19, rowMs: 1, vector: RIGHT },
+    cpu: { warmupMs: 5, rowMs: 60, vector: RIGHT },
+  });
   t.match(await chooseCandidate(all, open), {
     candidate: { provider: 'cpu' },
     rejected: [{ provider: 'webgpu', reason: 'absent' }],
+    slower: [{ provider: 'cuda', reason: /fp16 on cuda: 19\.00 ms a query, 1\.00 ms a row.*int8 on cpu/ }],
   });
+});
+
+t.test('where queries take nearly the same, the throughput of an ingest decides', async (t) => {
+  const near = fakes({
+    cuda: { warmupMs: 2.5, rowMs: 0.2, vector: RIGHT },
+    cpu: { warmupMs: 1, rowMs: 60, vector: RIGHT },
+  });
+  t.match(await chooseCandidate(all, near.open), {
+    candidate: { provider: 'cuda' },
+    slower: [{ provider: 'cpu' }],
+  });
+});
+
+t.test('the weights that filled the indexes stay, unless others are clearly faster', async (t) => {
+  const choose = async (rowMs: number, former: string, warmupMs = 2) => {
+    const { open } = fakes({
+      cuda: { warmupMs, rowMs, vector: RIGHT },
+      cpu: { warmupMs: 2, rowMs: 10, vector: RIGHT },
+    });
+    return (await chooseCandidate(all, open, former)).candidate?.provider;
+  };
+  t.equal(await choose(6, 'of int8'), 'cpu', 'not twice as fast');
+  t.equal(await choose(5, 'of int8'), 'cuda', 'twice as fast');
+  t.equal(await choose(19, 'of fp16'), 'cuda', 'not half as fast');
+  t.equal(await choose(20, 'of fp16'), 'cpu', 'half as fast');
+  t.equal(await choose(6, 'of others'), 'cuda', 'none of them filled anything');
+  t.equal(await choose(1, 'of fp16', 9), 'cpu', 'queries wait far too long');
 });
 
 t.test(
@@ -59,7 +90,7 @@ t.test(
     const { candidate: chosen, rejected } = await chooseCandidate(all, open);
     t.equal(chosen?.provider, 'cpu');
     t.match(rejected[0], { provider: 'cuda', reason: /cosine 0\.99000/ });
-    t.ok(opened.includes('cpu fp16'), 'the reference runs the same weights');
+    t.ok(opened.includes('cpu fp16 probed'), 'the reference runs the same weights, and no whole batch');
   },
 );
 
