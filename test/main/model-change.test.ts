@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
@@ -171,6 +171,37 @@ t.test(
     t.match(await best(workspace, { query: 'lighthouse gulls' }), { item: { name: 'gulls.md' } });
     await untilChanged(server.url, async () => {});
     t.match(await best(workspace, BIRDS), { item: { name: 'gulls.md' } });
+  },
+);
+
+t.test(
+  'a start without any text model forgets nothing: what is stored is encoded again by the next one',
+  { skip },
+  async (t) => {
+    const { folder, environment } = await textModels(t);
+    let server = await startTestServer(t, environment);
+    const rented = await new TestAgent(server.url).rent({ ttl_minutes: 60 });
+    await rented.ingest('gulls.md', GULLS);
+    await server.stop();
+
+    const [weights, away] = [join(folder, 'potion/model.onnx'), join(folder, 'away.onnx')];
+    await rename(weights, away);
+    server = await startTestServer(t, environment);
+    const without = again(server.url, rented);
+    await untilChanged(server.url, async () => {});
+    t.match((await without.search(BIRDS)).body, { code: 'family_unavailable', charged: false });
+    t.match(await best(without, { query: 'lighthouse gulls' }), { item: { name: 'gulls.md' } });
+    await server.stop();
+
+    await rename(away, weights);
+    await new Library(folder, CACHE).use(MINILM);
+    server = await startTestServer(t, environment);
+    const workspace = again(server.url, rented);
+    t.match(await best(workspace, BIRDS), { item: { name: 'gulls.md' } });
+    await untilChanged(server.url, async () => {});
+    const fresh = await new TestAgent(server.url).rent({});
+    await fresh.ingest('gulls.md', GULLS);
+    t.equal(scoreOf(await best(workspace, BIRDS)), scoreOf(await best(fresh, BIRDS)), 'by the new model');
   },
 );
 
