@@ -1,6 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
-import { chooseCandidate, type Trial } from '../../src/encode/choose.ts';
-import type { Candidate } from '../../src/encode/tower.ts';
+import { chooseCandidate, cosine, type Trial, tryPicture, tryText } from '../../src/encode/choose.ts';
+import { formerWeights, readChosenWeights, saveChosenWeights } from '../../src/encode/chosen-weights.ts';
+import { findInstalled } from '../../src/encode/installed.ts';
+import { readManifest } from '../../src/encode/manifest.ts';
+import type { Candidate, Towers } from '../../src/encode/tower.ts';
+import { Verification } from '../../src/encode/verification.ts';
+import { MODELS } from './embedded.ts';
 
 const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({
   provider,
@@ -128,4 +135,34 @@ t.test('where nothing serves, every reason is told', async (t) => {
   const { candidate: chosen, rejected } = await chooseCandidate(all, open);
   t.equal(chosen, undefined);
   t.equal(rejected.length, 3);
+});
+
+t.test('both parts of the embedded models are measured by a query and by a run of an ingest', async (t) => {
+  const verification = Verification.anew(MODELS, t.testdir());
+  const manifest = await readManifest(MODELS);
+  const { towers } = await findInstalled(manifest, MODELS, verification, 'cpu');
+  const [text, picture] = [towers.texts[0]!, towers.picture!];
+  for (const trial of [
+    await tryText(text, text.candidates[0]!, true),
+    await tryPicture(picture, picture.candidates[0]!, true),
+  ]) {
+    t.ok(trial.warmupMs > 0 && trial.rowMs! > 0);
+    t.ok(Math.abs(cosine(trial.vector, trial.vector) - 1) < 1e-5);
+  }
+  t.equal((await tryText(text, text.candidates[0]!, false)).rowMs, undefined);
+});
+
+t.test('the weights that were chosen are known at the next start, part by part', async (t) => {
+  const folder = join(t.testdir(), 'cache');
+  const tower = (model: string, path: string) => ({ model, candidates: [candidate('cpu', path)] });
+  const towers = (text: string) =>
+    ({ texts: [tower('a', text)], picture: tower('b', 'pictures') }) as unknown as Towers;
+  t.strictSame(await readChosenWeights(folder), {});
+  await saveChosenWeights(folder, {}, towers('int8'));
+  const chosen = await readChosenWeights(folder);
+  t.strictSame(formerWeights(towers('any'), chosen), ['of int8', 'of pictures']);
+  await saveChosenWeights(folder, chosen, towers('fp16'));
+  t.strictSame(formerWeights(towers('any'), await readChosenWeights(folder)), ['of fp16', 'of pictures']);
+  await writeFile(join(folder, 'chosen-weights.json'), '{"a');
+  t.strictSame(await readChosenWeights(folder), {}, 'a damaged file is no knowledge');
 });
