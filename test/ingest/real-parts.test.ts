@@ -119,7 +119,7 @@ t.test(
     const held = await ingest.accept(TENANT, tea, { kind: 'text', mediaType: 'text/plain' }, { held: true });
     await ingest.withdraw(held.job.id);
     await ingest.cancelTenant(TENANT);
-    t.match(await tenants.dispose(TENANT), { items: 2, segments: 6 });
+    await tenants.dispose(TENANT);
     t.notOk(existsSync(tenants.folder(TENANT)));
   },
 );
