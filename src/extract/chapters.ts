@@ -35,7 +35,11 @@ export function chaptersOf(
           ? id3Chapters(source)
           : tagChapters(tags);
     return found
-      .map(({ time_s, title }) => ({ time_s, title: shorten(withoutControls(title), TITLE_LENGTH_MAX) }))
+      .map(({ time_s, title }) => ({
+        // Milliseconds, as the times of frames and cues have them.
+        time_s: Math.round(time_s * 1000) / 1000,
+        title: shorten(withoutControls(title), TITLE_LENGTH_MAX),
+      }))
       .filter(({ time_s, title }) => title !== '' && Number.isFinite(time_s) && time_s >= 0)
       .sort((a, b) => a.time_s - b.time_s)
       .slice(0, CHAPTERS_MAX);

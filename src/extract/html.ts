@@ -2,9 +2,12 @@ import { compile, type HtmlToTextOptions } from 'html-to-text';
 import type { Block } from '../domain/document.ts';
 import { Outline, shorten } from './outline.ts';
 
-/** Marks a heading's line in the converted text. Control characters are dropped from what is read, so nobody else writes it. */
-const HEADING_MARK = '\u0001';
-const HEADING_LINE = new RegExp(`^${HEADING_MARK}([1-6])(.*)$`, 's');
+/** Stand around a heading in the converted text. Control characters are dropped from what is read, so nobody else writes them. */
+const HEADING_START = '\u0001';
+const HEADING_END = '\u0002';
+const HEADING = new RegExp(`${HEADING_START}([1-6])([^${HEADING_START}${HEADING_END}]*)${HEADING_END}`);
+/** Marks of a list or a quotation, which may stand before a heading. */
+const MARKS = /^(?:[-*•>|\s]|(?:\d{1,5}|[a-z]|[ivxlcdm]{1,8})\.)*$/i;
 
 /** What is no content: scripts, styles, controls, and what surrounds the content. */
 const SKIPPED = [
@@ -58,8 +61,9 @@ const OPTIONS: HtmlToTextOptions = {
   formatters: {
     marked: (element, walk, builder, options) => {
       builder.openBlock({ leadingLineBreaks: 2 });
-      builder.addInline(`${HEADING_MARK}${options.level}`, { noWordTransform: true });
+      builder.addInline(`${HEADING_START}${options.level}`, { noWordTransform: true });
       walk(element.children, builder);
+      builder.addInline(HEADING_END, { noWordTransform: true });
       builder.closeBlock({ trailingLineBreaks: 2 });
     },
     alternative: (element, _walk, builder) => {
@@ -118,18 +122,30 @@ export function readHtml(source: string): { title?: string; blocks: Block[] } {
   const text = main.length >= MAIN_LENGTH_MIN ? main : convertBody(source);
   const outline = new Outline(titleOf(source));
   for (const paragraph of text.split(/\n{2,}/)) {
-    const heading = HEADING_LINE.exec(paragraph.trim());
-    if (heading) outline.heading(Number(heading[1]), heading[2]!);
-    else
-      outline.paragraph(
-        paragraph
-          .replaceAll(HEADING_MARK, '')
-          // Tried at the start of a run alone: from each of its places it would be the square of a long one.
-          .replace(/(?<! \|)(?: \|)+ *$/gm, '')
-          .replace(/(?<![ \t])[ \t]+\n/g, '\n'),
-      );
+    // Text, then by turns a heading's level, its words, and text again.
+    const parts = paragraph.split(HEADING);
+    for (let at = 0; at < parts.length; at += 3) {
+      if (at > 0) outline.heading(Number(parts[at - 2]), parts[at - 1]!);
+      const isLast = at + 1 === parts.length;
+      outline.paragraph(tidied(isLast ? parts[at]! : withoutLastMarks(parts[at]!)));
+    }
   }
   return outline.finish();
+}
+
+function withoutLastMarks(text: string): string {
+  const line = text.lastIndexOf('\n') + 1;
+  return MARKS.test(text.slice(line)) ? text.slice(0, line) : text;
+}
+
+/** Without the bars of empty cells and the spaces at the ends of lines. */
+function tidied(text: string): string {
+  return (
+    text
+      // Tried at the start of a run alone: from each of its places it would be the square of a long one.
+      .replace(/(?<! \|)(?: \|)+ *$/gm, '')
+      .replace(/(?<![ \t])[ \t]+\n/g, '\n')
+  );
 }
 
 const convertTitle = compile({

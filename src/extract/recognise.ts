@@ -47,11 +47,12 @@ const LETTERED: readonly [RegExp, string][] = [[/^%!PS/, 'application/postscript
  * @throws media_type_unsupported with the list of what can be read.
  */
 export async function recognise(bytes: Uint8Array, name: string | undefined): Promise<Recognised> {
-  if (
-    Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_PROBE_BYTES)).includes('%PDF-')
-  ) {
+  const pdfAt = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_PROBE_BYTES)).indexOf(
+    '%PDF-',
+  );
+  // Text may speak of the mark; a PDF with something before it is hardly ever text all through.
+  if (pdfAt === 0 || (pdfAt > 0 && (decodeText(bytes) === undefined || hasPdfEnd(bytes))))
     return { kind: 'document', mediaType: 'application/pdf' };
-  }
   const archive = archiveType(bytes);
   if (archive === 'application/zip') {
     const office = officeType(bytes);
@@ -69,6 +70,12 @@ export async function recognise(bytes: Uint8Array, name: string | undefined): Pr
   const media = found && mediaFormat(found.mime);
   if (media) return { kind: media.kind, mediaType: media.mediaType };
   throw unsupported(found?.mime);
+}
+
+/** What a PDF ends with, and speaking of its beginning hardly does. */
+function hasPdfEnd(bytes: Uint8Array): boolean {
+  const end = Buffer.from(bytes.subarray(Math.max(0, bytes.length - PDF_PROBE_BYTES)));
+  return /startxref\s+\d+\s+%%EOF/.test(end.toString('latin1'));
 }
 
 function recogniseText(text: string, name: string | undefined): Recognised {

@@ -1,12 +1,15 @@
 import { walkXml } from './xml.ts';
 
-/** What a number format shows of a day count. */
-export type DateShape = 'date' | 'time' | 'both';
+/** What a number format shows of a day count: of the day, or the hours, minutes or seconds of all the days. */
+export type DateShape = 'date' | 'time' | 'both' | 'hours' | 'minutes' | 'seconds';
 
 /** Built-in formats that show dates and times (ECMA-376 part 1, 18.8.30, and those of other languages beside them). */
 const DATES = [14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58];
-const TIMES = [18, 19, 20, 21, 32, 33, 34, 35, 45, 46, 47];
+const TIMES = [18, 19, 20, 21, 32, 33, 34, 35, 45, 47];
 const BOTH = [22];
+const HOURS = [46];
+/** Letters in brackets count on beyond a day, an hour or a minute. */
+const ELAPSED: Readonly<Record<string, DateShape>> = { h: 'hours', m: 'minutes', s: 'seconds' };
 
 const DAY_MS = 86_400_000;
 /** Day 0 of the two systems (18.17.4.1); the first has a 29 February 1900 that never was, so that it begins a day early. */
@@ -43,11 +46,21 @@ export function dateText(value: string, shape: DateShape, is1904: boolean): stri
     .toISOString()
     .split('T') as [string, string];
   const clock = time.slice(0, 8).replace(/:00$/, '');
-  return { date, time: clock, both: `${date} ${clock}` }[shape];
+  const two = (value: number): string => `${value}`.padStart(2, '0');
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  return {
+    date,
+    time: clock,
+    both: `${date} ${clock}`,
+    hours: `${Math.floor(minutes / 60)}:${two(minutes % 60)}${rest === 0 ? '' : `:${two(rest)}`}`,
+    minutes: `${minutes}:${two(rest)}`,
+    seconds: `${seconds}`,
+  }[shape];
 }
 
 function shapeOf(id: number, custom: ReadonlyMap<number, DateShape | undefined>): DateShape | undefined {
   if (custom.has(id)) return custom.get(id);
+  if (HOURS.includes(id)) return 'hours';
   return DATES.includes(id) ? 'date' : TIMES.includes(id) ? 'time' : BOTH.includes(id) ? 'both' : undefined;
 }
 
@@ -59,6 +72,8 @@ function shapeOfCode(code: string): DateShape | undefined {
     .toLowerCase();
   // "General" and "Standard" are no dates, whatever letters they hold.
   if (/general|standard|[#0?]/.test(letters.replace(/s[.,]0+/g, 's'))) return undefined;
+  const elapsed = /\[([hms])/.exec(letters)?.[1];
+  if (elapsed !== undefined) return ELAPSED[elapsed];
   const hasTime = /[hs]/.test(letters);
   const hasDay = /[yd]/.test(letters) || (!hasTime && letters.includes('m'));
   return hasDay ? (hasTime ? 'both' : 'date') : hasTime ? 'time' : undefined;

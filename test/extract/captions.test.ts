@@ -77,4 +77,13 @@ t.test('dates of spreadsheets are shown as dates, other numbers as they are', as
   t.equal(dateText('-1', 'date', false), undefined);
   t.equal(dateText('1e300', 'date', false), undefined);
   t.same(dateShapes(undefined), []);
+  const shapes = dateShapes(
+    '<s><numFmts><numFmt numFmtId="170" formatCode="[h]:mm"/><numFmt numFmtId="171" formatCode="[mm]:ss"/><numFmt numFmtId="172" formatCode="[s]"/></numFmts><cellXfs><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="172"/><xf numFmtId="46"/></cellXfs></s>',
+  );
+  t.same(
+    shapes.map((shape) => dateText(`${40 / 24}`, shape!, false)),
+    ['40:00', '2400:00', '144000', '40:00'],
+    'hours, minutes and seconds in brackets are those of all the days',
+  );
+  t.equal(dateText(`${90_061 / 86_400}`, 'hours', false), '25:01:01');
 });

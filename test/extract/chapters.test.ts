@@ -27,7 +27,7 @@ function box(type: string, ...parts: Buffer[]): Buffer {
 function mp4(): Buffer {
   const list = EXPECTED.map(({ time_s, title }) => {
     const head = Buffer.alloc(9);
-    head.writeBigUInt64BE(BigInt(Math.round(time_s * 1e7)), 0);
+    head.writeBigUInt64BE(BigInt(Math.round(time_s * 1e7) + 3_333), 0);
     head.writeUInt8(Buffer.byteLength(title), 8);
     return Buffer.concat([head, Buffer.from(title)]);
   });
@@ -50,7 +50,7 @@ function element(id: number, ...parts: Buffer[]): Buffer {
 function matroska(): Buffer {
   const atoms = EXPECTED.map(({ time_s, title }) => {
     const start = Buffer.alloc(8);
-    start.writeBigUInt64BE(BigInt(Math.round(time_s * 1e9)));
+    start.writeBigUInt64BE(BigInt(Math.round(time_s * 1e9) + 333_333));
     return element(0xb6, element(0x91, start), element(0x80, element(0x85, Buffer.from(title))));
   });
   const chapters = element(0x1043a770, element(0x45b9, ...atoms));

@@ -107,3 +107,15 @@ t.test('deep and endless markup is read in good time', async (t) => {
   t.ok(readMarkdown('[['.repeat(20_000)).blocks.length <= 1);
   t.ok(readMarkdown(`# t\n\n${'**a '.repeat(20_000)}`).blocks.length <= 1);
 });
+
+t.test('a heading in a list or a quotation is one, whatever mark stands before it', async (t) => {
+  const { blocks } = readHtml(
+    '<!doctype html><h1>Coast</h1><ul><li><h3>Lighthouse</h3>Tall.</li><li>Piers<ul><li><h4>West <br>pier</h4>Long.</li></ul></li></ul><ol><li><h3>Harbour</h3>Deep.</li></ol><blockquote><h3>Said</h3>Words.</blockquote>',
+  );
+  t.same(
+    blocks.map(({ heading }) => heading),
+    ['Lighthouse', 'Lighthouse › West pier', 'Harbour', 'Said'],
+  );
+  t.match(blocks[0]!.text, /^Lighthouse\n\nTall\.\n- Piers$/);
+  t.notMatch(blocks.map(({ text }) => text).join(), /\d/);
+});

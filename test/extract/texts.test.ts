@@ -8,6 +8,7 @@ import { recognise } from '../../src/extract/recognise.ts';
 import { reflow } from '../../src/extract/reflow.ts';
 import { readRtf } from '../../src/extract/rtf.ts';
 import { dateShapes } from '../../src/extract/xlsx-dates.ts';
+import { pdfOf, scriptedPdf } from './hostile.ts';
 
 t.test('a table in text is told from prose, and each row carries the names of its columns', async (t) => {
   const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';
@@ -116,4 +117,18 @@ t.test('no pattern takes more than linear time, whatever the bytes: none of thes
     ),
     ['time'],
   );
+});
+
+t.test('text that speaks of PDFs is text, and a PDF with something before it is one', async (t) => {
+  const prose = 'A file that begins with %PDF-1.7 is a PDF, and ends with %%EOF.';
+  t.match(await recognise(Buffer.from(prose), undefined), { mediaType: 'text/plain' });
+  const pdf = scriptedPdf('words');
+  t.match(await recognise(pdf, undefined), { mediaType: 'application/pdf' });
+  t.match(await recognise(Buffer.concat([Buffer.from('\r\n'), pdf]), undefined), {
+    mediaType: 'application/pdf',
+  });
+  const lettered = pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']);
+  t.match(await recognise(Buffer.concat([Buffer.from('\n'), lettered]), undefined), {
+    mediaType: 'application/pdf',
+  });
 });
