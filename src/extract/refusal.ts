@@ -1,9 +1,5 @@
-import { READABLE_TYPES } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
-
-/** What can be read, for people. */
-const READABLE_NAMES =
-  'plain text, Markdown, HTML, CSV, XML, RTF, PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB, EML, JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG, uncompressed BMP, MP4, MOV, WebM, MKV, AVI, WAV, MP3, FLAC, OGG, Opus, M4A, or a zip, tar or tar.gz of such files';
+import { READABLE_NAMES, READABLE_TYPES } from './readable.ts';
 
 export function unsupported(mediaType: string | undefined): FarthingError {
   const what =

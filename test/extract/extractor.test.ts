@@ -3,12 +3,7 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import {
-  EXTRACT_LIMITS,
-  type Extracted,
-  type ExtractLimits,
-  READABLE_TYPES,
-} from '../../src/domain/document.ts';
+import { EXTRACT_LIMITS, type Extracted, type ExtractLimits } from '../../src/domain/document.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
 import { zipOf } from './archives.ts';
 import { bombPdf, emptyPdf, laughingPdf, millionPagesPdf, pixelFlood, scriptedPdf } from './hostile.ts';
