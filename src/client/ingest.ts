@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/error.ts';
 import type { JobState } from '../domain/job.ts';
-import type { IngestAnswer, PublicJob } from './answers.ts';
+import type { IngestAnswer, Item, PublicJob } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { FarthingError } from './error.ts';
 import { countedBody, openSource, type Source } from './source.ts';
@@ -29,6 +29,8 @@ export interface IngestTarget {
   readonly price?: 'fixed';
   /** Path of a job's state. */
   readonly job: (id: string) => string;
+  /** Path of an item, where asking is free. */
+  readonly item?: (id: string) => string;
 }
 
 const WAIT_SECONDS = 60;
@@ -43,7 +45,8 @@ const SLOWEST_BYTES_PER_MS = 16;
 const ATTEMPT_MS_MIN = 90_000;
 
 /**
- * Uploads one file and waits until it is searchable.
+ * Uploads one file and waits until it is searchable. Where an item costs nothing it is told as it is then; in a payer's own index, of one whose
+ * job had to be followed, only `state` and `segments` are, and the rest is as it was accepted.
  * @throws the server's code when the file is refused or its job fails (a paid one leaves a credit for the next), ingest_timeout
  */
 export async function ingest(
@@ -78,7 +81,7 @@ export async function ingest(
 
 async function untilSearchable(
   calls: Calls,
-  { headers, job: pathOf }: IngestTarget,
+  { headers, job: pathOf, item: itemPath }: IngestTarget,
   first: IngestAnswer,
   { onProgress, waitMs = WAIT_MS, signal }: IngestOptions,
 ): Promise<IngestAnswer> {
@@ -100,6 +103,11 @@ async function untilSearchable(
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     signal?.throwIfAborted();
     job = (await calls.send<PublicJob>({ method: 'GET', path: pathOf(job.id), headers, signal })).body;
+  }
+  if (job === first.job) return first;
+  if (itemPath) {
+    const { body } = await calls.send<Item>({ method: 'GET', path: itemPath(job.item), headers, signal });
+    return { ...first, item: body, job };
   }
   const item = { ...first.item, state: 'searchable' as const, segments: job.segments || first.item.segments };
   return { ...first, item, job };

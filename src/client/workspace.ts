@@ -66,6 +66,7 @@ export class Workspace {
       path: `${this.#path}/ingest`,
       headers: this.#headers,
       job: (job: string) => `${this.#path}/jobs/${job}`,
+      item: (item: string) => `${this.#path}/items/${item}`,
     };
     return ingest(this.#calls, target, source, options);
   }

@@ -48,6 +48,8 @@ t.test('a path, a Blob and a stream are ingested, found, shown, and a receipt is
     yield new TextEncoder().encode('A puffin is no ');
     yield new TextEncoder().encode('gull.');
   }
+  const followed = await workspace.ingest(join(samples, 'almanac.pdf'), { onProgress: () => undefined });
+  t.same(followed.item, await workspace.item(followed.item.id), 'told as it is at its end');
   await workspace.ingest(pieces(), { name: 'puffin – größe.txt' });
   await workspace.ingest(new Response('A tern dives.').body!, { name: 'tern.txt' });
   const same = new Farthing({ baseUrl: url }).workspaces.open(workspace);
@@ -55,16 +57,16 @@ t.test('a path, a Blob and a stream are ingested, found, shown, and a receipt is
   const picture = new Uint8Array(await new Response(await fetchFile('chelsea.png')).arrayBuffer());
   await same.ingest(new File([picture], 'chelsea.png'));
   t.match((await same.search({ image: picture, k: 1 })).hits[0], { item: { name: 'chelsea.png' } });
-  t.match(await same.usage(), { searches: 2, ingests: 3, items: 3 });
+  t.match(await same.usage(), { searches: 2, ingests: 4, items: 4 });
   t.match(await same.history(), {
     entries: [{ image_sha256: createHash('sha256').update(picture).digest('hex') }, { query: 'puffin' }],
   });
   const first = await same.items({ limit: 2 });
-  t.equal((await same.items({ limit: 2, after: first.next! })).items.length, 1);
+  t.equal((await same.items({ limit: 2, after: first.next! })).items.length, 2);
   await t.rejects(same.extend(), { code: 'wallet_missing' });
   t.match(await workspace.extend({ ttlMinutes: 5 }), { ttl_minutes: 5, spend_usd: '0.0225' });
   const disposal = await same.dispose();
-  t.match(disposal.claims, { workspace: workspace.id, reason: 'deleted', items: 3 });
+  t.match(disposal.claims, { workspace: workspace.id, reason: 'deleted', items: 4 });
   t.same((await workspace.dispose()).claims, disposal.claims, 'asked again, the same');
   const keys = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
   const [head, , signature] = disposal.receipt.split('.');
