@@ -138,6 +138,8 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     clearInterval(sweeper);
     parts.drain();
     await new Promise((resume) => setTimeout(resume, 1000 * settings.STOP_NOTICE_SECONDS));
+    // Who follows a job, or waits for one, would keep the server until its end; it goes on at the next start.
+    ingest.stopWaiting();
     await parts.backup.close();
     await operator?.close();
     await admin?.close();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { startTestServer, TestAgent, type TestWorkspace } from '../test-server.ts';
 
@@ -78,4 +81,27 @@ t.test('a payer’s job is followed by whoever has its id, a workspace’s by it
   t.equal((await fetch(`${server.url}/agent/v1/jobs/${own.job_id}/events`)).status, 404);
   const other = `${server.url}/agent/v1/workspaces/${workspace.id}/jobs/${own.job_id}/events`;
   t.equal((await fetch(other)).status, 401);
+});
+
+t.test('a stop ends the streams and the waits of jobs that go on at the next start', async (t) => {
+  const server = await startTestServer(t);
+  const workspace = await new TestAgent(server.url).rent();
+  const words = Array.from({ length: 4000 }, (_, index) => `Ship number ${index} lies in the harbour.`);
+  const { job_id } = await send(workspace, words.join(' '));
+  const url = `${server.url}/agent/v1/workspaces/${workspace.id}/jobs/${job_id}/events`;
+  // `fetch` of the tests looks at whole answers.
+  const asked = request(url, { headers: { Authorization: `Bearer ${workspace.token}` } }).end();
+  const [stream] = (await once(asked, 'response')) as [IncomingMessage];
+  const events = text(stream);
+  const waiting = workspace.ingest('words.txt', words.join(' '));
+  // Its turn has come when the one after it is answered.
+  await fetch(`${server.url}/healthz`);
+  const stopped = server.stop();
+  t.notMatch(await events, /"state":"(searchable|failed|cancelled)"/, 'before the end of the job');
+  const answer = await waiting;
+  t.match(
+    [answer.status, answer.body],
+    [200, { duplicate: true, job: { state: /accepted|extracting|encoding|committing/ } }],
+  );
+  await stopped;
 });
