@@ -99,11 +99,10 @@ export interface PaidRequest {
 export interface PreparedRequest {
   /** SHA-256 (hexadecimal) of the request's identity: method, path, query string and validated body. */
   readonly requestHash: string;
-  /** Price of the validated body; differs from the header's quote only when that was made without the body. */
-  readonly quote: Quote;
   /** `pure` work runs while the facilitator verifies; `effect` work starts after verification. */
   readonly mode: 'pure' | 'effect';
-  run(): Promise<WorkOutcome>;
+  /** `signal`: aborted when nobody waits for the outcome any more, neither the request itself nor copies of it. */
+  run(signal: AbortSignal): Promise<WorkOutcome>;
   /** Called once when the request is over, whatever came of it: frees what `prepare` acquired (a staged upload). */
   dispose?(): Promise<void>;
 }

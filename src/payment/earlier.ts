@@ -77,7 +77,7 @@ export class EarlierRequests {
       throw new PaymentRefused('authorization_already_used');
     }
     if (this.#parts.records.find(key)) throw new PaymentRefused('authorization_already_used');
-    this.#parts.checkPrice(visit.payment, prepared.quote.amount);
+    this.#parts.checkPrice(visit.payment, request.quote.amount);
     return undefined;
   }
 
@@ -93,8 +93,10 @@ export class EarlierRequests {
   }
 
   /** A copy whose body arrived in time: the very same answer, whatever it is. */
-  async #join(flight: Flight, { signal }: PaidRequest): Promise<GateAnswer> {
-    const joined = flight.join();
+  async #join(flight: Flight, { signal }: PaidRequest): Promise<GateAnswer | undefined> {
+    // Its work was given up, because everybody had left: the next look finds nothing of it.
+    if (flight.signal.aborted) return waitUnlessLeft(flight.ended, signal);
+    const joined = flight.join(signal);
     try {
       await waitUnlessLeft(joined, signal);
       if (signal.aborted) throw clientGone();

@@ -27,6 +27,8 @@ export class Flight {
   readonly ended: Promise<Answer>;
   /** Resolves once it is known whether anybody got the answer, or that nothing was charged. */
   readonly over: Promise<FlightResult>;
+  readonly #leaving = new AbortController();
+  #present = 0;
   #waitingForDelivery = 1;
   #delivered = false;
   #end!: (answer: Answer) => void;
@@ -49,13 +51,25 @@ export class Flight {
     this.ended.catch(() => {});
   }
 
-  /** Whether somebody beside the first request waits for the very same answer. */
-  get hasCopies(): boolean {
-    return this.#waitingForDelivery > 1;
+  /** Aborted when everybody has left who waited for the answer: the first request and the copies of it. */
+  get signal(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /** One more client waits for the answer, until `signal` is aborted. */
+  attend(signal: AbortSignal): void {
+    this.#present += 1;
+    const leave = () => {
+      this.#present -= 1;
+      if (this.#present === 0) this.#leaving.abort();
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
   }
 
   /** A copy of the authorization joins: it gets the very same answer, and reports its delivery. */
-  join(): Promise<Answer> {
+  join(signal: AbortSignal): Promise<Answer> {
+    this.attend(signal);
     this.#waitingForDelivery += 1;
     return this.ended;
   }

@@ -68,6 +68,8 @@ export class PaymentGate {
   readonly #earlier: EarlierRequests;
   readonly #sweeper: NodeJS.Timeout;
   #recovered: Promise<void> = Promise.resolve();
+  #sweeping: Promise<void> | undefined;
+  #closed = false;
 
   constructor(parts: GateParts) {
     this.#parts = parts;
@@ -128,28 +130,43 @@ export class PaymentGate {
    */
   async handle(request: PaidRequest): Promise<GateAnswer> {
     await this.#recovered;
-    const visit: { quote: Quote; payment?: Payment } = { quote: request.quote };
+    const seen: { payment?: Payment } = {};
     try {
-      return await this.#handle(request, visit);
+      return await this.#handle(request, seen);
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error;
-      this.#tell({ kind: 'refused', reason: countedFault(error.fault), route: routeOf(visit.quote) });
-      const answer = this.challenge(visit.quote, error.fault);
-      if (!error.atSettlement || !visit.payment) return undeliverable(answer);
-      const receipt = refusalHeaders(visit.payment.payer, error.fault, this.#networkFor(visit.payment));
+      this.#tell({ kind: 'refused', reason: countedFault(error.fault), route: routeOf(request.quote) });
+      const answer = this.challenge(request.quote, error.fault);
+      if (!error.atSettlement || !seen.payment) return undeliverable(answer);
+      const receipt = refusalHeaders(seen.payment.payer, error.fault, this.#networkFor(seen.payment));
       return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
     }
   }
 
-  /** Forgets what nobody may ask for any more. */
-  async sweep(): Promise<void> {
-    try {
-      for (const { key, payer } of await this.#records.sweep())
-        await this.#parts.answers.remove(payerTenantId(payer), key);
-      await this.journal.prune(this.#parts.clock.now(), this.#parts.journalLimits);
-    } catch (error) {
-      this.#parts.log({ level: 'error', event: 'payment_sweep_failed', error });
-    }
+  /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep()
+      .catch((error) => this.#parts.log({ level: 'error', event: 'payment_sweep_failed', error }))
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+    return this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    const { answers, clock, journalLimits, log } = this.#parts;
+    let more: boolean;
+    do {
+      const swept = await this.#records.sweep();
+      more = swept.more;
+      for (const { key, payer } of swept.forgotten)
+        await answers
+          .remove(payerTenantId(payer), key)
+          .catch((error) => log({ level: 'error', event: 'payment_sweep_failed', error }));
+    } while (more && !this.#closed);
+    do {
+      more = (await this.journal.prune(clock.now(), journalLimits)) > 0;
+    } while (more && !this.#closed);
   }
 
   health(): GateHealth {
@@ -162,11 +179,13 @@ export class PaymentGate {
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
+    this.#closed = true;
+    await this.#sweeping;
     await this.#settlements.close();
     await this.#flights.noted();
   }
 
-  async #handle(request: PaidRequest, seen: { quote: Quote; payment?: Payment }): Promise<GateAnswer> {
+  async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
     const { settings, signatures } = this.#parts;
     const parsed = parsePaymentHeader(request.credentials);
     if (!parsed) {
@@ -183,7 +202,6 @@ export class PaymentGate {
     const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
     this.#refuseEarly(request, payment, key, keyHash);
     const prepared = await request.prepare(payment.payer);
-    seen.quote = prepared.quote;
     try {
       return await this.#decide({ request, payment, key, keyHash, verifiedMs, prepared });
     } finally {
@@ -237,7 +255,7 @@ export class PaymentGate {
       const earlier = this.#earlier.of(visit);
       const answer = await (earlier ?? this.#purchase(visit));
       if (!answer) continue;
-      if (earlier) this.#tell({ kind: 'repeated', route: routeOf(visit.prepared.quote) });
+      if (earlier) this.#tell({ kind: 'repeated', route: routeOf(visit.request.quote) });
       return answer;
     }
     throw tooBusy();
@@ -245,7 +263,7 @@ export class PaymentGate {
 
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
   #purchase(visit: Visit): Promise<GateAnswer> {
-    const { payment, prepared, request, key, keyHash, verifiedMs } = visit;
+    const { payment, prepared, request, key, keyHash } = visit;
     if (this.#flights.size >= this.#parts.flightsMax) {
       throw tooBusy();
     }
@@ -255,15 +273,16 @@ export class PaymentGate {
       requestHash: prepared.requestHash,
       keyHash,
     });
+    flight.attend(request.signal);
     this.#flights.add(flight);
-    return this.#run(flight, visit, { flight, payment, prepared, signal: request.signal, verifiedMs });
+    return this.#run(flight, visit);
   }
 
-  async #run(flight: Flight, visit: Visit, purchase: Parameters<Purchases['run']>[0]): Promise<GateAnswer> {
-    const { amount } = visit.prepared.quote;
-    const route = routeOf(visit.prepared.quote);
+  async #run(flight: Flight, visit: Visit): Promise<GateAnswer> {
+    const { amount } = visit.request.quote;
+    const route = routeOf(visit.request.quote);
     try {
-      const { charged, answer } = await this.#purchases.run(purchase);
+      const { charged, answer } = await this.#purchases.run(flight, visit);
       if (!charged) {
         this.#tell({ kind: 'uncharged', route });
         this.#flights.remove(flight);

@@ -1,23 +1,14 @@
-import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import type { Answer, PreparedRequest, Quote, WorkOutcome } from '../domain/payment.ts';
+import type { Answer, Quote, WorkOutcome } from '../domain/payment.ts';
 import { declareDiscovery } from './discovery.ts';
 import type { Facilitator } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
 import { PaymentRefused } from './fault.ts';
 import type { Flight } from './flight.ts';
-import type { Payment, Terms } from './payment.ts';
+import type { Terms } from './payment.ts';
 import type { PaymentRecord, PaymentRecords } from './records.ts';
 import type { Settlements } from './settlements.ts';
-
-export interface Purchase {
-  readonly flight: Flight;
-  readonly payment: Payment;
-  readonly prepared: PreparedRequest;
-  readonly signal: AbortSignal;
-  /** Milliseconds that the facilitator already took to verify it; undefined when it still has to. */
-  readonly verifiedMs?: number;
-}
+import type { Visit } from './visit.ts';
 
 export interface Purchased {
   readonly charged: boolean;
@@ -28,7 +19,6 @@ export interface PurchaseParts {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
   readonly settlements: Settlements;
-  readonly clock: Clock;
 }
 
 /** The stages of one purchase whose flight is claimed: reserve → verify ∥ work → settle → answer. */
@@ -40,19 +30,19 @@ export class Purchases {
   }
 
   /** @throws PaymentRefused, or what the work threw; nothing is charged then and the authorization is free again. */
-  async run(purchase: Purchase): Promise<Purchased> {
-    const { flight, prepared } = purchase;
+  async run(flight: Flight, visit: Visit): Promise<Purchased> {
+    const { prepared, request } = visit;
     const { records, settlements } = this.#parts;
-    const record = this.#newRecord(purchase);
-    const terms = termsOf(prepared.quote);
+    const record = this.#newRecord(flight, visit);
+    const terms = termsOf(request.quote);
     const reserved = this.#reserve(flight, record);
     let outcome: WorkOutcome;
     let verifyMs: number;
     try {
       ({ outcome, verifyMs } =
         prepared.mode === 'pure'
-          ? await this.#verifyBesideWork(purchase, terms, reserved)
-          : await this.#verifyThenWork(purchase, terms, reserved));
+          ? await this.#verifyBesideWork(flight, visit, terms, reserved)
+          : await this.#verifyThenWork(flight, visit, terms, reserved));
     } catch (error) {
       await reserved.then(
         () => records.free(flight.payment!),
@@ -65,7 +55,7 @@ export class Purchases {
       return { charged: false, answer: outcome.answer };
     }
     const withEffect: PaymentRecord = 'effect' in outcome ? { ...record, effect: outcome.effect } : record;
-    if (purchase.signal.aborted && !flight.hasCopies) {
+    if (flight.signal.aborted) {
       await settlements.abandon(flight, withEffect);
       throw clientGone();
     }
@@ -74,8 +64,7 @@ export class Purchases {
     return { charged: true, answer: await settlements.settle(flight, noted, terms, verifyMs, answer) };
   }
 
-  #newRecord({ flight, payment, prepared }: Purchase): PaymentRecord {
-    const { quote } = prepared;
+  #newRecord(flight: Flight, { payment, request: { quote } }: Visit): PaymentRecord {
     return {
       state: 'reserved',
       payment,
@@ -83,7 +72,6 @@ export class Purchases {
       route: routeOf(quote),
       requestHash: flight.requestHash,
       keyHash: flight.keyHash,
-      reservedAt: this.#parts.clock.now(),
     };
   }
 
@@ -94,10 +82,10 @@ export class Purchases {
   }
 
   /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs meanwhile. */
-  async #verifyBesideWork(purchase: Purchase, terms: Terms, reserved: Promise<void>) {
+  async #verifyBesideWork(flight: Flight, visit: Visit, terms: Terms, reserved: Promise<void>) {
     const [verified, worked, reservation] = await Promise.allSettled([
-      this.#verify(purchase, terms),
-      purchase.prepared.run(),
+      this.#verify(visit, terms),
+      visit.prepared.run(flight.signal),
       reserved,
     ]);
     if (verified.status === 'rejected') throw verified.reason;
@@ -106,15 +94,15 @@ export class Purchases {
     return { outcome: worked.value, verifyMs: verified.value };
   }
 
-  async #verifyThenWork(purchase: Purchase, terms: Terms, reserved: Promise<void>) {
-    const [verified, reservation] = await Promise.allSettled([this.#verify(purchase, terms), reserved]);
+  async #verifyThenWork(flight: Flight, visit: Visit, terms: Terms, reserved: Promise<void>) {
+    const [verified, reservation] = await Promise.allSettled([this.#verify(visit, terms), reserved]);
     if (verified.status === 'rejected') throw verified.reason;
     if (reservation.status === 'rejected') throw reservation.reason;
-    return { outcome: await purchase.prepared.run(), verifyMs: verified.value };
+    return { outcome: await visit.prepared.run(flight.signal), verifyMs: verified.value };
   }
 
   /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable */
-  async #verify({ payment, verifiedMs }: Purchase, terms: Terms): Promise<number> {
+  async #verify({ payment, verifiedMs }: Visit, terms: Terms): Promise<number> {
     if (verifiedMs !== undefined) return verifiedMs;
     const startedAt = performance.now();
     const verification = await this.#parts.facilitator.verify(payment, terms);

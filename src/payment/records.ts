@@ -19,7 +19,6 @@ export interface PaymentRecord {
   readonly route: string;
   readonly requestHash: string;
   readonly keyHash?: string;
-  readonly reservedAt: number;
   /** A pending entry stands in the journal. */
   readonly pending?: boolean;
   readonly effect?: Effect;
@@ -203,18 +202,28 @@ export class PaymentRecords {
     return found;
   }
 
-  /** Forgets records whose time is over; returns whose answers can go. At most a thousand at a time. */
-  async sweep(): Promise<{ key: string; payer: Address }[]> {
+  /** Forgets records whose time is over, a thousand at a time. `forgotten`: whose answers can go; `more`: there may be further ones. */
+  async sweep(): Promise<{ forgotten: { key: string; payer: Address }[]; more: boolean }> {
     const end = expiryKey(this.#clock.now(), '');
     const due = [...this.#expiry.range({ end, limit: SWEEP_RECORDS_MAX })];
-    if (due.length === 0) return [];
-    return this.#store.transaction(() => due.flatMap(({ key, value }) => this.#forget(key, value)));
+    if (due.length === 0) return { forgotten: [], more: false };
+    const forgotten = await this.#store.transaction(() =>
+      due.flatMap(({ key, value }) => this.#forget(key, value)),
+    );
+    return { forgotten, more: due.length === SWEEP_RECORDS_MAX };
   }
 
   #forget(expiry: string, keyHashes: readonly string[]): { key: string; payer: Address }[] {
     const key = expiry.slice(expiry.indexOf('/') + 1);
     const record = this.#payments.get(key);
     this.#expiry.remove(expiry);
+    if (record && this.#open.get(key)) {
+      // Its effect is not committed yet: whoever paid may still ask for it.
+      const keepUntil = this.#clock.now() + this.#keepMs;
+      this.#payments.put(key, { ...record, keepUntil });
+      this.#expiry.put(expiryKey(keepUntil, key), keyHashes);
+      return [];
+    }
     for (const keyHash of keyHashes) {
       if (this.#requestKeys.get(keyHash)?.payment === key) this.#requestKeys.remove(keyHash);
     }

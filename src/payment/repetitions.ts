@@ -66,14 +66,14 @@ export class Repetitions {
   }
 
   /** Stored, reissued by its effect, or worked out anew when the stored one is lost. */
-  async #again({ payment, prepared }: Visit, key: string, record: PaymentRecord): Promise<Answer> {
+  async #again({ payment, prepared, request }: Visit, key: string, record: PaymentRecord): Promise<Answer> {
     const { handlers, answers } = this.#parts;
     if (record.effect && !record.committed) throw settlementPending();
     if (record.effect) return await handlers[record.effect.kind].reissue(record.effect.ref);
     const tenant = payerTenantId(payment.payer);
     const stored = await answers.find(tenant, key);
     if (stored) return stored;
-    const outcome = await prepared.run();
+    const outcome = await prepared.run(request.signal);
     if (!outcome.charged) return outcome.answer;
     if ('effect' in outcome) throw new FarthingError('internal', 'Pure work came back with an effect.');
     const answer = outcome.answer(record.timing ?? NO_TIMING);

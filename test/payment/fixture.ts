@@ -358,7 +358,7 @@ export interface Asking {
   priceFixed?: boolean;
   signal?: AbortSignal;
   mode?: 'pure' | 'effect';
-  run?: () => Promise<WorkOutcome>;
+  run?: (signal: AbortSignal) => Promise<WorkOutcome>;
   onPrepare?: () => Promise<void> | void;
 }
 
@@ -389,7 +389,6 @@ export function ask(asking: Asking): PaidRequest {
       await asking.onPrepare?.();
       return {
         requestHash: asking.hash ?? 'a'.repeat(64),
-        quote: quote(asking.amount),
         mode: asking.mode ?? 'pure',
         run: asking.run ?? numberedWork,
       };

@@ -444,6 +444,61 @@ t.test('a client that leaves while its copy waits is charged once, and the copy 
   t.equal(chargesOf(bench), 1);
 });
 
+/** Work that is given up when it is told to. */
+function stoppableWork(): { run: (signal: AbortSignal) => Promise<WorkOutcome>; finish: () => void } {
+  let finish!: () => void;
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const run = async (signal: AbortSignal) => {
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('given up')));
+      void done.then(resolve);
+    });
+    return numberedWork();
+  };
+  return { run, finish };
+}
+
+t.test('work is not given up while a copy of its request waits', async (t) => {
+  const bench = openBench(t);
+  const paymentSignature = v2Header(await sign(wallet()));
+  const leaving = new AbortController();
+  const { run, finish } = stoppableWork();
+  const first = bench.gate.handle(ask({ paymentSignature, run, signal: leaving.signal }));
+  const copy = buy(bench, { paymentSignature });
+  await new Promise(setImmediate);
+  leaving.abort();
+  finish();
+  (await first).delivered(false);
+  t.equal((await copy).status, 200);
+  t.equal(chargesOf(bench), 1);
+});
+
+t.test(
+  'work is given up when everybody has left, and a copy that comes then is a purchase of its own',
+  async (t) => {
+    const bench = openBench(t);
+    const paymentSignature = v2Header(await sign(wallet()));
+    const [first, copy] = [new AbortController(), new AbortController()];
+    const { run } = stoppableWork();
+    const left = [
+      bench.gate.handle(ask({ paymentSignature, run, signal: first.signal })),
+      bench.gate.handle(ask({ paymentSignature, signal: copy.signal })),
+    ];
+    await new Promise(setImmediate);
+    first.abort();
+    copy.abort();
+    const late = buy(bench, { paymentSignature });
+    t.same(
+      (await Promise.allSettled(left)).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    t.equal((await late).status, 200);
+    t.equal(chargesOf(bench), 1);
+  },
+);
+
 t.test('what prepare acquired is given back once, whatever came of it', async (t) => {
   const bench = openBench(t);
   let disposed = 0;
