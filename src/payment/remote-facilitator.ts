@@ -52,6 +52,8 @@ interface Peer {
   readonly verifying: Circuit;
   /** Versions of the protocol that it settles our network with; empty until it told. */
   versions: readonly (1 | 2)[];
+  /** The reading of them that is under way. */
+  reading?: Promise<unknown>;
 }
 
 /**
@@ -88,7 +90,7 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   async verify(payment: Payment, terms: Terms): Promise<Verification> {
-    if (!this.#settling.admits()) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    if (this.#settling.waitMs > 0) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     let trouble: string | undefined;
     for (const peer of this.#verifiers) {
       if (!peer.verifying.admits()) continue;
@@ -104,10 +106,15 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
+    // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
+    if (!this.#settling.admits()) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
     const settlement = await this.#settleOnce(payment, terms, deadlineMs, () => this.#settling.failed());
     if (settlement.kind === 'not_sent') throw this.#unavailable(settlement.detail);
     this.#trouble = settlement.kind === 'unknown' ? settlement.detail : undefined;
+    // It was free when it was verified: what used it may be this settlement, sent twice by the facilitator itself. The chain tells.
+    if (settlement.kind === 'refused' && saysUsed(settlement.reason) && this.#parts.witness)
+      return { kind: 'unknown', detail: settlement.reason };
     return settlement;
   }
 
@@ -161,6 +168,15 @@ export class RemoteFacilitator implements Facilitator {
     }
   }
 
+  /** A facilitator that was away at the start is asked again by whoever needs to know. */
+  async #learnVersions(peer: Peer): Promise<void> {
+    if (peer.versions.length > 0) return;
+    peer.reading ??= this.#readVersions(peer).finally(() => {
+      peer.reading = undefined;
+    });
+    await peer.reading;
+  }
+
   /** What is wrong, if anything. */
   async #readVersions(peer: Peer): Promise<string | undefined> {
     const reply = await this.#exchange(peer, 'GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
@@ -175,6 +191,7 @@ export class RemoteFacilitator implements Facilitator {
 
   /** The verification, or what is wrong with whom it asked. */
   async #verifyAt(peer: Peer, payment: Payment, terms: Terms): Promise<Verification | string> {
+    await this.#learnVersions(peer);
     const body = requestBody(payment, terms, this.#parts, peer.versions);
     const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
     const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
@@ -189,6 +206,7 @@ export class RemoteFacilitator implements Facilitator {
     deadlineMs: number,
     onFailure: () => void,
   ): Promise<Settlement | { kind: 'not_sent'; detail: string }> {
+    await this.#learnVersions(this.#first);
     const body = requestBody(payment, terms, this.#parts, this.#first.versions);
     const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
     if (isAnswer(reply)) this.#settling.succeeded();

@@ -152,6 +152,23 @@ t.test('when settlements fail in a row, no further payment is begun until one co
   t.match(bench.gate.health(), { pending: 5 });
 });
 
+t.test('a purchase that ends before its settlement leaves the trial to the next', async (t) => {
+  const bench = await openRemoteBench(t);
+  bench.freeze();
+  bench.server.behaviour.settle = 'drops_before';
+  const signed = async (value?: bigint) =>
+    v2Header(await sign(wallet(), { validBefore: inFiveMinutes(), ...(value && { value }) }));
+  for (let payment = 0; payment < 5; payment++)
+    t.equal(await codeOf(buy(bench, { paymentSignature: await signed() })), 'settlement_pending');
+  bench.server.behaviour.settle = 'none';
+  bench.clock.offsetMs += 30_000;
+  const poor = await buy(bench, { paymentSignature: await signed(200_000_000n), amount: 200_000_000n });
+  t.equal(poor.body.error, 'insufficient_funds');
+  const failing = { paymentSignature: await signed(), run: () => Promise.reject(new Error('no work')) };
+  t.not(await codeOf(buy(bench, failing)), 'no error');
+  t.equal((await buy(bench, { paymentSignature: await signed() })).status, 200);
+});
+
 t.test('one payment that can’t be settled shuts nobody else out', async (t) => {
   const bench = await openRemoteBench(t);
   const account = wallet();

@@ -7,7 +7,8 @@ import { encode } from './fixture.ts';
 /**
  * How a facilitator can go wrong. `drops_after` does its work and then closes the connection without an answer; `timed_out_after` and
  * `pending_after` do it and answer as the schemes of `@x402/evm` 2.27 do when the receipt of a transaction does not come, v1's with the
- * message of viem, v2's when it can't keep the transaction for a retry, either. `reverted` moves nothing.
+ * message of viem, v2's when it can't keep the transaction for a retry, either. `used_after` sends the transfer twice itself
+ * and answers what became of the second. `reverted` moves nothing.
  */
 export type Misbehaviour =
   | 'none'
@@ -21,6 +22,7 @@ export type Misbehaviour =
   | 'drops_after'
   | 'timed_out_after'
   | 'pending_after'
+  | 'used_after'
   | 'reverted'
   | 'redirect'
   | 'unexpected_error';
@@ -28,7 +30,7 @@ export type Misbehaviour =
 export interface FacilitatorServer {
   readonly url: string;
   /** Set to make the next calls of a path go wrong. */
-  readonly behaviour: { verify: Misbehaviour; settle: Misbehaviour };
+  readonly behaviour: { supported: 'none' | 'error_500'; verify: Misbehaviour; settle: Misbehaviour };
   /** Bodies that arrived, by path. */
   readonly seen: { verify: Sent[]; settle: Sent[] };
   /** `Authorization` of every request, in order. */
@@ -53,6 +55,7 @@ const FAILED = {
     errorMessage: 'settlement_pending, but failed to persist for retry: no space',
     transaction: HASH,
   },
+  used_after: { errorReason: 'invalid_exact_evm_nonce_already_used', transaction: '' },
   reverted: { errorReason: 'invalid_exact_evm_transaction_failed', transaction: HASH },
 } as const;
 
@@ -72,12 +75,13 @@ export async function serveFacilitator(
   ledger: Facilitator,
   versions: readonly number[] = [1, 2],
 ): Promise<FacilitatorServer> {
-  const behaviour: FacilitatorServer['behaviour'] = { verify: 'none', settle: 'none' };
+  const behaviour: FacilitatorServer['behaviour'] = { supported: 'none', verify: 'none', settle: 'none' };
   const seen: FacilitatorServer['seen'] = { verify: [], settle: [] };
   const tokens: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
     tokens.push(request.headers.authorization);
     if (request.url === '/supported') {
+      if (behaviour.supported === 'error_500') return reply(response, 500, { error: 'broken' });
       const kinds = versions.map((x402Version) => ({
         x402Version,
         scheme: 'exact',
@@ -125,7 +129,7 @@ export async function serveFacilitator(
     if (how === 'reverted') return reply(response, 200, { success: false, ...FAILED.reverted, payer });
     const settlement = await ledger.settle(payment, terms);
     if (how === 'drops_after') return void request.socket.destroy();
-    if (how === 'timed_out_after' || how === 'pending_after')
+    if (how === 'timed_out_after' || how === 'pending_after' || how === 'used_after')
       return reply(response, 200, { success: false, ...FAILED[how], network: 'base', payer });
     if (settlement.kind !== 'settled') {
       const errorReason =

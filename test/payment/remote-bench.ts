@@ -18,7 +18,11 @@ import {
 } from './fixture.ts';
 
 /** A facilitator over HTTP with a ledger of its own. */
-export async function outsideFacilitator(t: Teardown, clock = new SetClock()) {
+export async function outsideFacilitator(
+  t: Teardown,
+  clock = new SetClock(),
+  versions: readonly number[] = [1, 2],
+) {
   const outside = openStore(join(temporaryFolder(t), 'outside'));
   const ledger = new LocalFacilitator({
     store: outside,
@@ -27,7 +31,7 @@ export async function outsideFacilitator(t: Teardown, clock = new SetClock()) {
     signatures: new SignatureCheck(BASE_USDC),
     startBalance: 100_000_000n,
   });
-  const server = await serveFacilitator(ledger);
+  const server = await serveFacilitator(ledger, versions);
   t.teardown(async () => {
     await server.close();
     await outside.close();
@@ -35,7 +39,9 @@ export async function outsideFacilitator(t: Teardown, clock = new SetClock()) {
   return { ledger, server };
 }
 
-export type RemoteBenchOptions = Pick<RemoteFacilitatorParts, 'verifyUrls' | 'bearerToken'> & {
+export type RemoteBenchOptions = Pick<RemoteFacilitatorParts, 'verifyUrls' | 'bearerToken' | 'witness'> & {
+  /** Of the protocol, that the facilitator has. */
+  readonly versions?: readonly number[];
   /** The call whose silence is not waited for, until `bench.patient()`. Every other call may take as long as a starved machine needs. */
   readonly silent?: 'verify' | 'settle';
 };
@@ -46,9 +52,9 @@ const PATIENT_MS = 300_000;
 const RETRIES_MAX = 100;
 
 /** A gate whose facilitator is over HTTP, and misbehaves when it is told to. */
-export async function openRemoteBench(t: Teardown, { silent, ...parts }: RemoteBenchOptions = {}) {
+export async function openRemoteBench(t: Teardown, { silent, versions, ...parts }: RemoteBenchOptions = {}) {
   const clock = new SetClock();
-  const { ledger, server } = await outsideFacilitator(t, clock);
+  const { ledger, server } = await outsideFacilitator(t, clock, versions);
   const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
   if (silent) deadlines[silent] = IMPATIENT_MS;
   const facilitator = new RemoteFacilitator({

@@ -158,6 +158,44 @@ t.test('a settlement whose transaction was reverted is a 402 at once, and free a
   t.equal(bench.charges(), 1);
 });
 
+t.test(
+  'a nonce that is gone at the first settlement is a 402, unless the chain tells that it paid us',
+  async (t) => {
+    const transaction = `0x${'b'.repeat(64)}`;
+    for (const [witness, status] of [
+      [undefined, 402],
+      [{ look: async () => ({ kind: 'settled', transaction }) as const }, 200],
+      [{ look: async () => ({ kind: 'used_otherwise' }) as const }, 402],
+    ] as const) {
+      const bench = await openRemoteBench(t, { witness });
+      bench.server.behaviour.settle = 'used_after';
+      const answer = await buy(bench, { paymentSignature: v2Header(await sign(wallet())) });
+      t.equal(answer.status, status);
+      if (status === 200) t.equal(receiptOf(answer)?.transaction, transaction);
+      else t.equal(answer.body.error, 'authorization_already_used');
+      t.equal(bench.server.seen.settle.length, 1);
+    }
+  },
+);
+
+t.test(
+  'a facilitator that was away at the start is asked what it supports by the first payment',
+  async (t) => {
+    const bench = await openRemoteBench(t, { versions: [2] });
+    bench.server.behaviour.supported = 'error_500';
+    await t.rejects(bench.facilitator.connect(), { code: 'facilitator_unavailable' });
+    bench.server.behaviour.supported = 'none';
+    const payments = await Promise.all(
+      [1, 2, 3].map(async () => ({ xPayment: v1Header(await sign(wallet())) })),
+    );
+    for (const { status } of await Promise.all(payments.map((asking) => buy(bench, asking))))
+      t.equal(status, 200);
+    const { verify, settle } = bench.server.seen;
+    t.same(new Set([...verify, ...settle].map(({ x402Version }) => x402Version)), new Set([2]));
+    t.equal(bench.server.tokens.length, 2 + verify.length + settle.length, 'asked once more');
+  },
+);
+
 t.test('a crash while a settlement is out is settled at the next start', async (t) => {
   const bench = await openRemoteBench(t);
   const account = wallet();

@@ -52,7 +52,6 @@ export function ingestRoute(services: Services): Route {
               files: [{ field: 'file', name: upload.name, sha256: upload.sha256 }],
             },
             warnings: upload.warnings,
-            quote: quote(),
             mode: 'effect',
             run: async () => {
               const inspected = await ingest.inspect(tenant, upload);

@@ -33,7 +33,6 @@ export function itemRoute(services: Services): Route {
       };
       return paid(services, exchange, { quote, priceFixed: true }, async (tenant) => ({
         identity: { kind: 'none' },
-        quote,
         mode: 'pure',
         run: async () => {
           const item = isId('item', params.item_id!)

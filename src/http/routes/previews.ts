@@ -84,7 +84,6 @@ export function payerPreviewRoute(services: Services): Route {
       };
       const answer = await paid(services, exchange, { quote, priceFixed: true }, async (tenant) => ({
         identity: { kind: 'none' },
-        quote,
         mode: 'pure',
         run: async () => {
           const webp = await preview(services, exchange, tenant, params.item_id!);

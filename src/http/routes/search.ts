@@ -57,7 +57,6 @@ export function searchRoute(services: Services): Route {
         return {
           identity: { kind: 'json', value: identity },
           warnings,
-          quote: quote(),
           mode: 'pure',
           run: async (signal) => {
             const result = await services.search.run(tenant, input, signal);

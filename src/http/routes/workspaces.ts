@@ -62,7 +62,6 @@ export function createWorkspaceRoute(services: Services): Route {
             value: { minutes: price.minutes, spend_limit_usd: value.spend_limit_usd },
           },
           warnings,
-          quote,
           mode: 'effect',
           run: async () => {
             const { id } = await workspaces.create(valid);
@@ -131,7 +130,6 @@ export function extendWorkspaceRoute(services: Services): Route {
         return {
           identity: { kind: 'json', value: { minutes: price.minutes } },
           warnings,
-          quote,
           mode: 'effect',
           run: async () => {
             const holder = workspaces.holds(params.id!, bearerToken(exchange));
