@@ -44,12 +44,13 @@ export async function paid(
     prepare: async (payer) => {
       const tenant = payerTenantId(payer);
       const giveBack = admitTenant(tenantLimits, tenant, kind);
-      const leaveIndex = await payerIndex.enter(tenant);
+      let leaveIndex = () => {};
       const leave = () => {
         giveBack();
         leaveIndex();
       };
       try {
+        leaveIndex = await payerIndex.enter(tenant);
         const { identity, warnings: unknown = [], dispose, ...work } = await prepare(tenant, payer);
         warnings = unknown;
         return {
