@@ -150,7 +150,11 @@ function explainTotals(journal: Journal, { explain }: CommandIo): void {
   const [totals, dropped] = [journal.totals(), journal.dropped()];
   for (const kind of Object.keys(totals) as (keyof JournalTotals)[]) {
     const { count, amount } = totals[kind];
-    const old = dropped[kind].count === 0 ? '' : `, ${dropped[kind].count} of them no longer in the journal`;
+    // Pending ones that are no longer among the entries are resolved, and not in the sum.
+    const old =
+      kind === 'pending' || dropped[kind].count === 0
+        ? ''
+        : `, ${dropped[kind].count} of them no longer in the journal`;
     explain(`${kind}: ${count}, ${formatUsd(BigInt(amount))} USD${old}`);
   }
 }

@@ -3,8 +3,8 @@ import type { Address } from '../domain/payment.ts';
 import type { Store, Table } from '../state/store.ts';
 
 interface CreditRecord {
-  /** `taken`: an ingest is being accepted on it. */
-  readonly state: 'open' | 'taken' | 'spent';
+  /** `taken`: an ingest is being accepted on it. A spent one has no record. */
+  readonly state: 'open' | 'taken';
   readonly since: number;
 }
 
@@ -12,9 +12,6 @@ interface CreditRecord {
 export interface Credit {
   readonly id: string;
 }
-
-/** Credits per payer that one look scans; a payer with more of them uses the oldest ids first all the same. */
-const SCAN_MAX = 10_000;
 
 /**
  * Ingests that were paid for and failed later: each is good for one further ingest of its payer. A credit is made once for a
@@ -32,7 +29,7 @@ export class Credits {
     this.#credits = store.table('credits');
   }
 
-  /** Idempotent by job: a job that fails again after a crash makes no second credit. */
+  /** Idempotent by job while the credit is not spent: whoever owes it may give it again after a crash, before anybody can use it. */
   async newCredit(payer: Address, jobId: string): Promise<void> {
     await this.#credits.putIfAbsent(creditId(payer, jobId), { state: 'open', since: this.#clock.now() });
   }
@@ -51,7 +48,7 @@ export class Credits {
 
   /** The ingest was accepted: the credit is spent for good. */
   async spent({ id }: Credit): Promise<void> {
-    await this.#credits.put(id, { state: 'spent', since: this.#clock.now() });
+    await this.#credits.remove(id);
   }
 
   /** The ingest was not accepted after all. */
@@ -66,14 +63,18 @@ export class Credits {
     return [...this.#of(payer)].filter(({ value }) => value.state === 'open').length;
   }
 
-  /** At a start: credits that a crash left taken are open again. */
+  /**
+   * At a start: credits that a crash left taken are open again. One whose ingest had been accepted just before pays once more: the
+   * payer's gain, never its loss.
+   */
   async recover(): Promise<void> {
-    const taken = [...this.#credits.range()].filter(({ value }) => value.state === 'taken');
-    for (const { key } of taken) await this.giveBack({ id: key });
+    const taken: string[] = [];
+    for (const { key, value } of this.#credits.range()) if (value.state === 'taken') taken.push(key);
+    for (const id of taken) await this.giveBack({ id });
   }
 
   #of(payer: Address): Iterable<{ key: string; value: CreditRecord }> {
-    return this.#credits.range({ start: `${payer}/`, end: `${payer}0`, limit: SCAN_MAX });
+    return this.#credits.range({ start: `${payer}/`, end: `${payer}0` });
   }
 }
 

@@ -23,8 +23,24 @@ t.test('a failed job makes one credit, which is good for one ingest of its payer
   );
   t.equal(taken.length, 1, 'ten at once take it once');
   await credits.spent(taken[0]!);
-  await credits.newCredit(payer, 'job_1');
-  t.equal(await credits.use(payer), undefined, 'a job’s credit never comes back once spent');
+  await credits.giveBack(taken[0]!);
+  t.equal(await credits.use(payer), undefined, 'it is spent for good');
+});
+
+t.test('credits that were spent leave nothing behind, and those beside them are found', async (t) => {
+  const store = openStore(join(temporaryFolder(t), 'state'));
+  t.teardown(() => store.close());
+  const credits = new Credits({ store, clock: systemClock });
+  const payer = addressOf(wallet());
+  const spending = async (job: number) => {
+    await credits.newCredit(payer, `job_${job}`);
+    const credit = await credits.use(payer);
+    if (credit) await credits.spent(credit);
+  };
+  await Promise.all(Array.from({ length: 100 }, (_, job) => spending(job)));
+  t.equal(store.table('credits').count(), 0);
+  await credits.newCredit(payer, 'job_zzz');
+  t.equal((await credits.use(payer))?.id, `${payer}/job_zzz`);
 });
 
 t.test('a credit that was not used after all is open again, also after a crash', async (t) => {
