@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::error::Result;
-use super::top::Ranking;
+use super::top::{Ranking, Scored};
 
 /// Segments whose places are kept together: 16 KiB.
 const CHUNK: usize = 4096;
@@ -49,17 +49,17 @@ impl KnownPlaces {
 }
 
 /// The shortest of the best k, 2k, 4k … Segments that reach `k` places, with their places; all there are where they
-/// don't, and 16k where many share one. `ask` gives the best so many Segments: a longer answer begins with the shorter one.
+/// don't, and 16k where many share one. `ask` gives the best so many Segments, or half as many where these reach `k` places: a longer answer begins with the shorter one.
 pub fn reach_places(
     k: usize,
     mut ask: impl FnMut(usize) -> Result<Ranking>,
-    place_of: impl Fn(u32) -> Result<u32>,
+    places_of: impl Fn(&[Scored]) -> Result<Vec<u32>>,
 ) -> Result<Ranking> {
     let longest = k << DEEPENINGS_MAX;
     let mut asked = longest.min(2 * k);
     loop {
         let mut ranking = ask(asked)?;
-        ranking.places = ranking.hits.iter().map(|hit| place_of(hit.segment)).collect::<Result<_>>()?;
+        ranking.places = places_of(&ranking.hits)?;
         let mut enough = k;
         while enough <= asked {
             if ranking.hits.len() < enough || enough == longest || distinct(&ranking.places[..enough]) >= k {
@@ -73,7 +73,8 @@ pub fn reach_places(
     }
 }
 
-fn distinct(places: &[u32]) -> usize {
+/// How many different places there are.
+pub fn distinct(places: &[u32]) -> usize {
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
@@ -87,7 +88,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::shard::top::Scored;
 
     fn best(places: &[u32], n: usize) -> Ranking {
         let segments = 0..places.len().min(n) as u32;
@@ -111,7 +111,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_list_is_as_deep_as_asked_step_by_step(places in proptest::collection::vec(0..20u32, 0..300), k in 0..30usize) {
-            let ranking = reach_places(k, |n| Ok(best(&places, n)), |segment| Ok(places[segment as usize])).unwrap();
+            let ranking = reach_places(k, |n| Ok(best(&places, n)), |hits| {
+                Ok(hits.iter().map(|hit| places[hit.segment as usize]).collect())
+            }).unwrap();
             prop_assert_eq!(ranking.hits.len(), step_by_step(&places, k));
             prop_assert_eq!(&ranking.places, &places[..ranking.hits.len()]);
         }

@@ -21,6 +21,9 @@ use super::write::check_model;
 use crate::kernels::{self, Kernel};
 use std::sync::Arc;
 
+/// Whether hits, the best so many, are all that is wanted; asked of the better half, which is known earlier.
+pub type Enough<'a> = &'a dyn Fn(&[Scored]) -> Result<bool>;
+
 struct Block<'t> {
     key: BlockKey,
     codes: CodesView<'t>,
@@ -37,6 +40,7 @@ pub fn search(
     space: &SpaceSpec,
     query: &[f32],
     want: &Want,
+    enough: Option<Enough<'_>>,
 ) -> Result<Ranking> {
     if query.len() != space.dimensions {
         return Err(ShardError::internal(format!(
@@ -60,7 +64,7 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    Scan { store, txn, kernel, space, query, want }.best(blocks)
+    Scan { store, txn, kernel, space, query, want, enough }.best(blocks)
 }
 
 /// One search of a space, and what its steps share.
@@ -71,6 +75,7 @@ struct Scan<'a, 't> {
     space: &'a SpaceSpec,
     query: &'a [f32],
     want: &'a Want,
+    enough: Option<Enough<'a>>,
 }
 
 impl<'t> Scan<'_, 't> {
@@ -142,27 +147,40 @@ impl<'t> Scan<'_, 't> {
         Ok(Some(view))
     }
 
-    /// Ranks the candidates by their f32 scores until none of the rest can reach the k-th best.
+    /// Ranks the candidates by their f32 scores until none of the rest can reach the k-th best, or half of k where that is enough.
     fn rescore(&self, blocks: &mut [Block<'t>], candidates: Vec<Candidate>, ranking: &mut Ranking) -> Result<()> {
-        let mut top = Top::new(self.want.k);
-        for candidate in candidates {
-            if candidate.upper < top.threshold() {
+        let mut scored: Vec<Scored> = vec![];
+        let half = self.enough.map(|_| self.want.k.div_ceil(2));
+        for k in half.into_iter().chain([self.want.k]) {
+            let mut top = Top::new(k);
+            scored.iter().for_each(|row| top.offer(*row));
+            while let Some(candidate) = candidates.get(scored.len()).filter(|next| next.upper >= top.threshold()) {
+                self.want.stop.check()?;
+                let row = Scored { score: self.score(blocks, candidate)?, segment: candidate.segment };
+                top.offer(row);
+                scored.push(row);
+            }
+            ranking.hits = top.into_ranking();
+            if k < self.want.k
+                && let Some(enough) = self.enough
+                && enough(&ranking.hits)?
+            {
                 break;
             }
-            self.want.stop.check()?;
-            let block = &mut blocks[candidate.block as usize];
-            let row = candidate.row as usize;
-            let rows = match block.rows {
-                Some(rows) => rows,
-                None => *block.rows.insert(self.rows_of(block.key, &block.codes, &block.checked)?),
-            };
-            block.checked.row(row, || rows.verify_row(row))?;
-            let score = (self.kernel.dot_f32)(self.query, rows.row(row));
-            top.offer(Scored { score, segment: candidate.segment });
-            ranking.rescored += 1;
         }
-        ranking.hits = top.into_ranking();
+        ranking.rescored += scored.len() as u64;
         Ok(())
+    }
+
+    fn score(&self, blocks: &mut [Block<'t>], candidate: &Candidate) -> Result<f32> {
+        let block = &mut blocks[candidate.block as usize];
+        let row = candidate.row as usize;
+        let rows = match block.rows {
+            Some(rows) => rows,
+            None => *block.rows.insert(self.rows_of(block.key, &block.codes, &block.checked)?),
+        };
+        block.checked.row(row, || rows.verify_row(row))?;
+        Ok((self.kernel.dot_f32)(self.query, rows.row(row)))
     }
 
     fn rows_of(&self, key: BlockKey, codes: &CodesView<'_>, checked: &Checked) -> Result<RowsView<'t>> {
@@ -193,17 +211,17 @@ fn by_graph(sieve: &mut Sieve<'_>, block: &Sifted<'_>, near: &[u32]) {
 pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
     let kernel = kernels::chosen().map_err(ShardError::internal)?;
     let want = Want { k, exact: true, ..Want::default() };
-    Ok(search(store, txn, kernel, space, query, &want)?.hits.into_iter().map(|hit| hit.segment).collect())
+    Ok(search(store, txn, kernel, space, query, &want, None)?.hits.into_iter().map(|hit| hit.segment).collect())
 }
 
 /// How many of the proved best k there are, and how many of them the quick way finds; nothing where that one proves, too.
 pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], want: &Want) -> Result<(u64, u64)> {
     let kernel = kernels::chosen().map_err(ShardError::internal)?;
-    let quick = search(store, txn, kernel, space, query, &Want { exact: false, ..want.clone() })?;
+    let quick = search(store, txn, kernel, space, query, &Want { exact: false, ..want.clone() }, None)?;
     if quick.exact {
         return Ok((0, 0));
     }
-    let best = search(store, txn, kernel, space, query, &Want { exact: true, ..want.clone() })?;
+    let best = search(store, txn, kernel, space, query, &Want { exact: true, ..want.clone() }, None)?;
     let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
     let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
     let expected = best.hits.len() as u64;

@@ -7,14 +7,14 @@ use heed::{RoTxn, WithoutTls};
 use super::block::Header;
 use super::error::{Result, ShardError};
 use super::pictures::{DIGEST_BYTES, PicturesView};
-use super::places::reach_places;
+use super::places::{distinct, reach_places};
 use super::question::{Question, Want};
 use super::queue::WriteQueue;
 use super::records::{Family, ItemEntry, Totals, unsealed};
-use super::scan;
+use super::scan::{self, Enough};
 use super::spaces;
 use super::store::SpaceSpec;
-use super::top::{Ranking, Top};
+use super::top::{Ranking, Scored, Top};
 use crate::kernels;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
@@ -37,17 +37,19 @@ impl Snapshot {
 
     /// The answer to a question: best first, equal scores in order of insertion.
     pub fn answer(&self, question: &Question, want: &Want) -> Result<Ranking> {
+        let places_reached = |hits: &[Scored]| self.places_of(hits).map(|places| distinct(&places) >= want.k);
+        let enough = want.places.then_some(&places_reached as Enough<'_>);
         let ask = |k| match question {
-            Question::Vector { space, vector } => self.vector_list(space, vector, &Want { k, ..want.clone() }),
+            Question::Vector { space, vector } => self.vector_list(space, vector, &Want { k, ..want.clone() }, enough),
             Question::Words { query, language } => self.words_list(query, *language, &Want { k, ..want.clone() }),
             Question::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
         };
-        if want.places { reach_places(want.k, ask, |segment| self.place(segment)) } else { ask(want.k) }
+        if want.places { reach_places(want.k, ask, |hits| self.places_of(hits)) } else { ask(want.k) }
     }
 
     /// The proved best k rows of a space.
     pub fn search_vector(&self, space: &str, query: &[f32], k: usize) -> Result<Ranking> {
-        self.vector_list(space, query, &Want { exact: true, ..Want::best(k) })
+        self.vector_list(space, query, &Want { exact: true, ..Want::best(k) }, None)
     }
 
     /// The best k Segments for a query's words.
@@ -70,11 +72,11 @@ impl Snapshot {
         spec.ok_or_else(|| ShardError::internal(format!("{name} is no space of the index.")))
     }
 
-    fn vector_list(&self, space: &str, query: &[f32], want: &Want) -> Result<Ranking> {
+    fn vector_list(&self, space: &str, query: &[f32], want: &Want, enough: Option<Enough<'_>>) -> Result<Ranking> {
         let store = self.queue.store();
         let spec = self.space(space)?;
         let kernel = kernels::chosen().map_err(ShardError::internal)?;
-        scan::search(store, &self.txn, kernel, spec, query, want)
+        scan::search(store, &self.txn, kernel, spec, query, want, enough)
     }
 
     /// Hits that the quick way was to find for a query, and found: for those who watch its recall. Takes as long as a proof.
@@ -115,13 +117,12 @@ impl Snapshot {
         self.segment(segment)?.map(|(_, record)| text(record)).transpose()
     }
 
-    /// The first Segment in the same place of the same Item as one that is there.
-    fn place(&self, segment: u32) -> Result<u32> {
+    /// For each hit the first Segment in the same place of the same Item.
+    fn places_of(&self, hits: &[Scored]) -> Result<Vec<u32>> {
         let missing = || ShardError::corrupt("A segment that is indexed has no record.");
-        self.queue
-            .store()
-            .known_places
-            .of(segment, || self.segment(segment)?.map(|(place, _)| place).ok_or_else(missing))
+        let look_up = |segment| self.segment(segment)?.map(|(place, _)| place).ok_or_else(missing);
+        let known = &self.queue.store().known_places;
+        hits.iter().map(|hit| known.of(hit.segment, || look_up(hit.segment))).collect()
     }
 
     fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {

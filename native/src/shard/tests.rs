@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
 use super::merge;
 use super::opened::Shard;
+use super::question::{Question, Want};
 use super::scan_threads;
 use super::store::SpaceSpec;
 use super::top::{Ranking, Scored};
@@ -198,6 +199,38 @@ fn writes_that_wait_together_share_commits_and_are_all_there() {
     assert!(commits(&shard) - before <= 4, "{} commits for {WRITES} Items", commits(&shard) - before);
     assert_eq!(shard.snapshot().unwrap().totals().unwrap().items, WRITES as u64);
     assert_eq!(found_by_words(&shard, "word17").len(), 1);
+}
+
+#[test]
+fn a_list_that_reaches_its_places_early_is_not_scored_further() {
+    const K: usize = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let vector =
+        |number: u32| (0..DIMENSIONS as u32).map(|at| (((number + 3) * (at + 7) * (at + 1)) as f32).sin()).collect();
+    // Two Segments to a place in the first Item, one in the second.
+    for (id, share) in [("pairs", 2), ("alone", 1)] {
+        let segments = (0..2_000).map(|number| {
+            let vector: Vec<f32> = vector(number + 9_000 * share);
+            SegmentInput { place: number / share, ..segment(&vector, "word") }
+        });
+        append(&shard, id, segments.collect());
+    }
+    let snapshot = shard.snapshot().unwrap();
+    let mut ended_early = 0;
+    for number in 0..40 {
+        let query: Vec<f32> = vector(number * 211);
+        let question = Question::Vector { space: "meaning".into(), vector: query.clone() };
+        let want = Want { places: true, exact: true, ..Want::best(K) };
+        let ranking = snapshot.answer(&question, &want).unwrap();
+        let whole = snapshot.search_vector("meaning", &query, 2 * K).unwrap();
+        assert_eq!(ranking.hits, whole.hits[..ranking.hits.len()]);
+        assert_eq!(ranking.places.len(), ranking.hits.len());
+        let places: std::collections::BTreeSet<_> = ranking.places.iter().collect();
+        assert!(places.len() >= K);
+        ended_early += usize::from(ranking.rescored < whole.rescored);
+    }
+    assert!(ended_early > 0);
 }
 
 #[test]

@@ -54,41 +54,31 @@ impl Write {
 }
 
 /// A write whose Segments are made ready for their blocks.
-pub enum Prepared {
-    Append { item: ItemRecord, segments: Vec<PreparedSegment> },
-    PutItem { item: ItemRecord },
-    RemoveItem { id: String },
-    PutBits { key: BlockKey, bits: Vec<u8> },
-    PutDerived { key: String, json: Vec<u8>, only_while: Unchanged },
-    PutRows(SpaceRows),
-    SwitchSpace { from: usize, to: usize, given_up: Vec<u32> },
-    RemoveSpace { space: usize },
+pub struct Prepared {
+    write: Write,
+    segments: Vec<PreparedSegment>,
 }
 
 impl Prepared {
-    pub fn new(write: Write) -> Self {
-        match write {
-            Write::Append { item, segments } => Self::Append { item, segments: prepare(segments) },
-            Write::PutItem { item } => Self::PutItem { item },
-            Write::RemoveItem { id } => Self::RemoveItem { id },
-            Write::PutBits { key, bits } => Self::PutBits { key, bits },
-            Write::PutDerived { key, json, only_while } => Self::PutDerived { key, json, only_while },
-            Write::PutRows(rows) => Self::PutRows(rows),
-            Write::SwitchSpace { from, to, given_up } => Self::SwitchSpace { from, to, given_up },
-            Write::RemoveSpace { space } => Self::RemoveSpace { space },
-        }
+    pub fn new(mut write: Write) -> Self {
+        let segments = match &mut write {
+            Write::Append { segments, .. } => prepare(std::mem::take(segments)),
+            _ => vec![],
+        };
+        Self { write, segments }
     }
+
     /// Does the write; whether there was something to remove, or a space could be changed (true for other writes).
     pub fn apply<'s: 't, 't>(&self, writing: &mut Writing<'s, 't>) -> Result<bool> {
-        match self {
-            Self::Append { item, segments } => writing.append(item, segments).map(|()| true),
-            Self::PutItem { item } => writing.put_item(item).map(|()| true),
-            Self::RemoveItem { id } => writing.remove_item(id),
-            Self::PutBits { key, bits } => writing.put_bits(*key, bits),
-            Self::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while),
-            Self::PutRows(rows) => writing.put_rows(rows).map(|()| true),
-            Self::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up),
-            Self::RemoveSpace { space } => writing.remove_space(*space),
+        match &self.write {
+            Write::Append { item, .. } => writing.append(item, &self.segments).map(|()| true),
+            Write::PutItem { item } => writing.put_item(item).map(|()| true),
+            Write::RemoveItem { id } => writing.remove_item(id),
+            Write::PutBits { key, bits } => writing.put_bits(*key, bits),
+            Write::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while),
+            Write::PutRows(rows) => writing.put_rows(rows).map(|()| true),
+            Write::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up),
+            Write::RemoveSpace { space } => writing.remove_space(*space),
         }
     }
 }
