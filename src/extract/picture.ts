@@ -27,9 +27,6 @@ const TYPES: Readonly<Record<string, PictureType>> = {
   'image/bmp': 'image/bmp',
 };
 
-/** Animations are told from pages by having times. */
-const FRAMES_LOOKED_AT = 200;
-
 /** Grey picture that the fingerprint is made from. */
 const GREY_SIDE_PIXELS = 64;
 /** Pixels at which the trial decoding of `openPicture` is made: every byte is read, little is kept. */
@@ -106,41 +103,8 @@ export async function readPicture(
   return finish(source, spec, { digest: createHash('sha256').update(bytes).digest() });
 }
 
-/**
- * All of a picture: one; each page of a TIFF; the frames of an animation with their times, some of many.
- * @throws as openPicture.
- */
-export async function* readPictures(
-  bytes: Uint8Array,
-  mediaType: PictureType,
-  limits: ExtractLimits,
-  spec: PictureSpec | undefined,
-): AsyncGenerator<PictureContent> {
-  const first = await openSource(bytes, mediaType, limits);
-  const digest = createHash('sha256').update(bytes).digest();
-  const { frames, delays } = first;
-  if (frames > limits.pagesMax)
-    throw tooLarge(`Send pictures of at most ${limits.pagesMax} pages.`, {
-      pages: frames,
-      limit_pages: limits.pagesMax,
-    });
-  const step = delays ? Math.ceil(frames / FRAMES_LOOKED_AT) : 1;
-  for (let frame = 0; frame < frames; frame += step) {
-    if (!delays && frame >= limits.pagePicturesMax) return;
-    const source = frame === 0 ? first : await openSource(bytes, mediaType, limits, frame);
-    yield await finish(source, spec, {
-      // The whole file stands for its first picture; the others have no file of their own.
-      digest: frame === 0 ? digest : createHash('sha256').update(digest).update(`${frame}`).digest(),
-      ...(delays && {
-        time_s: seconds(delays.slice(0, frame)),
-        time_end_s: seconds(delays.slice(0, Math.min(frames, frame + step))),
-      }),
-      ...(!delays && frames > 1 && { page: frame + 1 }),
-    });
-  }
-}
-
-function seconds(delays: readonly number[]): number {
+/** How long so many frames of an animation are shown. */
+export function seconds(delays: readonly number[]): number {
   return delays.reduce((sum, delay) => sum + delay, 0) / 1000;
 }
 
@@ -228,7 +192,7 @@ async function toWebp(pipeline: Sharp, longSide: number): Promise<Preview> {
   return { bytes: data, width: info.width, height: info.height };
 }
 
-interface Source {
+export interface Source {
   /** Pixels, after the turn that EXIF asks for. */
   readonly width: number;
   readonly height: number;
@@ -238,17 +202,17 @@ interface Source {
   readonly frames: number;
   /** Milliseconds of each frame of an animation. */
   readonly delays?: readonly number[];
+  /** So many frames of an animation, one below the other, where they can be had so: each by itself would be decoded from the first one on. */
+  readonly strip?: (from: number, count: number) => Sharp;
 }
 
-async function openSource(
+export async function openSource(
   bytes: Uint8Array,
   mediaType: PictureType,
   limits: ExtractLimits,
   page = 0,
 ): Promise<Source> {
   if (mediaType === 'image/bmp') return openBmp(bytes, limits);
-  const open = () =>
-    sharp(bytes, { failOn: 'error', limitInputPixels: limits.pixelsMax, sequentialRead: true, page });
   const metadata = await decoding(() =>
     sharp(bytes, { failOn: 'error', limitInputPixels: false, page }).metadata(),
   );
@@ -256,12 +220,21 @@ async function openSource(
   const { width, height } = metadata.autoOrient;
   checkPixels(width, height, limits);
   const frames = metadata.pages ?? 1;
+  const isAnimated = frames > 1 && metadata.delay?.length === frames;
+  const plain = (pages: { page: number; pages?: number }): Sharp =>
+    sharp(bytes, { failOn: 'error', limitInputPixels: limits.pixelsMax, sequentialRead: true, ...pages })
+      .autoOrient()
+      .flatten({ background: WHITE })
+      .toColourspace('srgb');
   return {
     width,
     height,
     frames,
-    ...(frames > 1 && metadata.delay?.length === frames && { delays: metadata.delay }),
-    pipeline: () => open().autoOrient().flatten({ background: WHITE }).toColourspace('srgb'),
+    ...(isAnimated && { delays: metadata.delay! }),
+    // A strip of frames cannot be turned.
+    ...(isAnimated &&
+      (metadata.orientation ?? 1) === 1 && { strip: (from, count) => plain({ page: from, pages: count }) }),
+    pipeline: () => plain({ page }),
   };
 }
 
@@ -277,40 +250,50 @@ function pipelineOfRaw({ data, width, height, channels }: RawPicture): Sharp {
   return sharp(data, { raw: { width, height, channels }, limitInputPixels: false }).toColourspace('srgb');
 }
 
-async function finish(
+export async function finish(
   { width, height, pipeline }: Pick<Source, 'width' | 'height' | 'pipeline'>,
   spec: PictureSpec | undefined,
   rest: Pick<PictureContent, 'digest' | 'page' | 'time_s' | 'time_end_s'>,
 ): Promise<PictureContent> {
+  const [content] = await finishAll({ width, height, pipeline }, 1, spec);
+  return { ...content!, ...rest };
+}
+
+/** The contents of so many pictures of one size, one below the other. */
+export async function finishAll(
+  { width, height, pipeline }: Pick<Source, 'width' | 'height' | 'pipeline'>,
+  count: number,
+  spec: PictureSpec | undefined,
+): Promise<Omit<PictureContent, 'digest'>[]> {
   const grey = await decoding(() =>
     pipeline()
       .resize(GREY_SIDE_PIXELS, GREY_SIDE_PIXELS, { fit: 'fill', kernel: 'cubic' })
       .greyscale()
       .toColourspace('b-w')
       .raw()
-      .toBuffer({ resolveWithObject: true }),
+      .toBuffer(),
   );
-  if (grey.info.channels !== 1) throw new RangeError(`a grey picture of ${grey.info.channels} channels`);
-  const fingerprint = native.pictureFingerprint(grey.data, GREY_SIDE_PIXELS, GREY_SIDE_PIXELS);
-  return {
-    pixels: { rgb: spec ? await scaled(pipeline(), spec) : new Uint8Array() },
-    fingerprint,
+  const rgb = spec
+    ? await decoding(() =>
+        pipeline()
+          .resize(spec.width, spec.height, { fit: spec.fit, kernel: spec.resample, background: WHITE })
+          .raw()
+          .toBuffer(),
+      )
+    : new Uint8Array();
+  const greys = partsOf(grey, count, GREY_SIDE_PIXELS ** 2);
+  const colours = partsOf(rgb, count, spec ? spec.width * spec.height * 3 : 0);
+  return greys.map((one, at) => ({
+    pixels: { rgb: colours[at]! },
+    fingerprint: native.pictureFingerprint(one, GREY_SIDE_PIXELS, GREY_SIDE_PIXELS),
     width,
     height,
-    ...rest,
-  };
+  }));
 }
 
-async function scaled(pipeline: Sharp, spec: PictureSpec): Promise<Uint8Array> {
-  const { data, info } = await decoding(() =>
-    pipeline
-      .resize(spec.width, spec.height, { fit: spec.fit, kernel: spec.resample, background: WHITE })
-      .raw()
-      .toBuffer({ resolveWithObject: true }),
-  );
-  if (info.channels !== 3 || data.length !== spec.width * spec.height * 3)
-    throw new RangeError(`a picture of ${info.channels} channels`);
-  return data;
+function partsOf(bytes: Uint8Array, count: number, length: number): Uint8Array[] {
+  if (bytes.length !== count * length) throw new RangeError(`${count} pictures of ${bytes.length} bytes`);
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * length, (at + 1) * length));
 }
 
 function checkPixels(width: number, height: number, limits: ExtractLimits): void {

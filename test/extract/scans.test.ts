@@ -2,9 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS, type Extracted } from '../../src/domain/document.ts';
+import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../src/domain/document.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
 import { Pdfium } from '../../src/extract/pdfium.ts';
+import { readPictures } from '../../src/extract/picture-sequence.ts';
 import { missingLanguages } from '../../src/extract/tesseract.ts';
 import { pdfOf, pdfStream } from './hostile.ts';
 
@@ -148,6 +149,46 @@ t.test('animations give their shots with times, other pictures one', { skip: nee
     opened: { mediaType: 'image/avif' },
     pictures: { length: 1 },
   });
+});
+
+t.test('the frames of an animation are decoded in strips, and look as each by itself', async (t) => {
+  const frames = Array.from({ length: 30 }, (_, at) =>
+    sharp(
+      Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="90"><rect width="120" height="90" fill="#ddd"/><circle cx="${10 + at * 3}" cy="${80 - at * 2}" r="${8 + at}" fill="#1${(at % 10).toString()}4"/></svg>`,
+      ),
+    )
+      .png()
+      .toBuffer(),
+  );
+  const gif = await sharp(await Promise.all(frames), { join: { animated: true } })
+    .gif({ delay: Array.from({ length: 30 }, () => 100), loop: 0 })
+    .toBuffer();
+  const all = async (pixelsMax: number) => {
+    const found: PictureContent[] = [];
+    const spec = { width: 32, height: 32, fit: 'cover', resample: 'cubic' } as const;
+    const limits = { ...EXTRACT_LIMITS, pixelsMax };
+    for await (const one of readPictures(gif, 'image/gif', limits, spec)) found.push(one);
+    return found;
+  };
+  const strips = await all(EXTRACT_LIMITS.pixelsMax);
+  t.same(
+    strips.map(({ time_s }) => time_s),
+    Array.from({ length: 30 }, (_, at) => at / 10),
+  );
+  t.equal(new Set(strips.map(({ digest }) => Buffer.from(digest).toString('hex'))).size, 30);
+  // So few pixels that each frame is one of its own, and so few that a strip has seven.
+  for (const pixelsMax of [120 * 90, 7 * 120 * 90]) {
+    const others = await all(pixelsMax);
+    for (const [at, { fingerprint, pixels }] of others.entries()) {
+      const bits = strips[at]!.fingerprint.reduce(
+        (sum, byte, index) => sum + (byte ^ fingerprint[index]!).toString(2).replaceAll('0', '').length,
+        0,
+      );
+      t.ok(bits <= 4, `frame ${at}: ${bits} bits`);
+      t.equal(pixels.rgb.length, 32 * 32 * 3);
+    }
+  }
 });
 
 t.test('an SVG is drawn without anything that it refers to', async (t) => {
