@@ -3,7 +3,6 @@ import type { Address } from '../domain/payment.ts';
 import { AnswerStore } from '../payment/answers.ts';
 import { BASE_USDC } from '../payment/asset.ts';
 import { Credits } from '../payment/credits.ts';
-import type { PaymentEvent } from '../payment/events.ts';
 import { PaymentGate } from '../payment/gate.ts';
 import { LocalFacilitator } from '../payment/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/remote-facilitator.ts';
@@ -22,8 +21,6 @@ export interface PaymentsOptions {
   readonly tenants: { folder(tenant: string): string };
   /** Budget of a Tenant's kept answers. */
   readonly answerBytesMax: number;
-  /** Hears how each request to a paid route ended. */
-  readonly onEvent?: (event: PaymentEvent) => void;
   readonly log: (event: object) => void;
   readonly observe: (call: FacilitatorCall) => void;
 }
@@ -49,7 +46,6 @@ export function openPayments({
   clock,
   tenants,
   answerBytesMax,
-  onEvent,
   log,
   observe,
 }: PaymentsOptions): Payments {
@@ -101,7 +97,6 @@ export function openPayments({
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
         flightsMax: FLIGHTS_MAX,
-        onEvent,
         log,
       }),
   };

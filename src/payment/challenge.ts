@@ -85,28 +85,48 @@ export function requirementsV2(
   };
 }
 
+/** What x402 v1 says of a payment option beside its price; `outputSchema` is for catalogues alone. */
+export interface OfferV1 {
+  readonly network: string;
+  readonly amount: bigint;
+  readonly resource: string;
+  readonly description: string;
+  readonly outputSchema?: object;
+}
+
+/** One payment option in the words of x402 v1. */
+export function requirementsV1(
+  { network, amount, resource, description, outputSchema }: OfferV1,
+  { asset, payTo, maxTimeoutSeconds }: Omit<ChallengeSettings, 'bodyNetwork'>,
+) {
+  return {
+    scheme: 'exact',
+    network,
+    maxAmountRequired: amount.toString(),
+    resource,
+    description: short(description),
+    mimeType: MIME_TYPE,
+    ...(outputSchema && { outputSchema }),
+    payTo: displayedAddress(payTo),
+    maxTimeoutSeconds,
+    asset: displayedAddress(asset.address),
+    extra: { name: asset.name, version: asset.version },
+  };
+}
+
 function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
-  const { asset, payTo, maxTimeoutSeconds, bodyNetwork } = settings;
-  const description = short(quote.description);
+  const { amount, resource, description, discovery } = quote;
+  const { outputSchema } = declareDiscovery(discovery);
   return {
     x402Version: 1,
     error,
-    resource: quote.resource,
-    description,
+    resource,
+    description: short(description),
     accepts: [
-      {
-        scheme: 'exact',
-        network: bodyNetwork,
-        maxAmountRequired: quote.amount.toString(),
-        resource: quote.resource,
-        description,
-        mimeType: MIME_TYPE,
-        outputSchema: declareDiscovery(quote.discovery).outputSchema,
-        payTo: displayedAddress(payTo),
-        maxTimeoutSeconds,
-        asset: displayedAddress(asset.address),
-        extra: { name: asset.name, version: asset.version },
-      },
+      requirementsV1(
+        { network: settings.bodyNetwork, amount, resource, description, outputSchema },
+        settings,
+      ),
     ],
   };
 }

@@ -1,6 +1,6 @@
 import type { Address } from '../domain/payment.ts';
-import { type Asset, displayedAddress, isNetworkOf } from './asset.ts';
-import { requirementsV2 } from './challenge.ts';
+import { type Asset, isNetworkOf } from './asset.ts';
+import { requirementsV1, requirementsV2 } from './challenge.ts';
 import type { Settlement, Verification } from './facilitator.ts';
 import type { JsonReply } from './facilitator-http.ts';
 import { isCertain, isTrouble } from './facilitator-reason.ts';
@@ -40,27 +40,12 @@ export function requestBody(
   return version === 1 ? bodyV1(payment, terms, wire) : bodyV2(payment, terms, wire);
 }
 
-function bodyV1(
-  payment: Payment,
-  { amount, resource, description }: Terms,
-  { asset, payTo, maxTimeoutSeconds }: WireTerms,
-): object {
-  const network = asset.networkNameV1;
+function bodyV1(payment: Payment, { amount, resource, description }: Terms, wire: WireTerms): object {
+  const network = wire.asset.networkNameV1;
   return {
     x402Version: 1,
     paymentPayload: { x402Version: 1, scheme: 'exact', network, payload: payloadOf(payment) },
-    paymentRequirements: {
-      scheme: 'exact',
-      network,
-      maxAmountRequired: amount.toString(),
-      resource,
-      description,
-      mimeType: 'application/json',
-      payTo: displayedAddress(payTo),
-      maxTimeoutSeconds,
-      asset: displayedAddress(asset.address),
-      extra: { name: asset.name, version: asset.version },
-    },
+    paymentRequirements: requirementsV1({ network, amount, resource, description }, wire),
   };
 }
 

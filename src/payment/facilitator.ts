@@ -11,7 +11,7 @@ export type Settlement =
   /** Certain: nothing was moved and nothing will be. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** It may or may not have been settled: ask `reconcile` later. */
-  | { readonly kind: 'unknown'; readonly detail: string; readonly transaction?: string };
+  | { readonly kind: 'unknown'; readonly detail: string };
 
 export interface FacilitatorHealth {
   readonly kind: 'local' | 'remote';

@@ -1,24 +1,21 @@
-const FAULTS = [
-  'payment_required',
-  'payment_malformed',
-  'unsupported_version',
-  'unsupported_scheme',
-  'wrong_network',
-  'wrong_asset',
-  'wrong_recipient',
-  'amount_mismatch',
-  'authorization_expired',
-  'authorization_not_yet_valid',
-  'authorization_valid_too_long',
-  'authorization_already_used',
-  'invalid_signature',
-  'unsupported_signature',
-  'insufficient_funds',
-  'settlement_failed',
-] as const;
-
 /** Why a payment is refused: the `error` of a 402. Reasons of a facilitator that we have no word for pass through as they are. */
-export type PaymentFault = (typeof FAULTS)[number];
+export type PaymentFault =
+  | 'payment_required'
+  | 'payment_malformed'
+  | 'unsupported_version'
+  | 'unsupported_scheme'
+  | 'wrong_network'
+  | 'wrong_asset'
+  | 'wrong_recipient'
+  | 'amount_mismatch'
+  | 'authorization_expired'
+  | 'authorization_not_yet_valid'
+  | 'authorization_valid_too_long'
+  | 'authorization_already_used'
+  | 'invalid_signature'
+  | 'unsupported_signature'
+  | 'insufficient_funds'
+  | 'settlement_failed';
 
 /** A payment that does not count: answered 402, nothing is charged. Never leaves this folder. */
 export class PaymentRefused extends Error {
@@ -31,9 +28,4 @@ export class PaymentRefused extends Error {
     this.fault = fault;
     this.atSettlement = atSettlement;
   }
-}
-
-/** The word for it among ours, for whoever counts: strangers' words have no end. */
-export function countedFault(fault: string): PaymentFault | 'other' {
-  return FAULTS.find((known) => known === fault) ?? 'other';
 }

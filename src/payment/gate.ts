@@ -8,15 +8,14 @@ import { type ChallengeSettings, challenge } from './challenge.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier.ts';
-import type { PaymentEvent } from './events.ts';
 import type { Facilitator, FacilitatorHealth } from './facilitator.ts';
 import { faultOf } from './facilitator-reason.ts';
-import { countedFault, PaymentRefused } from './fault.ts';
-import { Flight, Flights, NO_TIMING } from './flight.ts';
+import { PaymentRefused } from './fault.ts';
+import { Flight, Flights } from './flight.ts';
 import type { Journal, JournalLimits } from './journal.ts';
 import type { Payment } from './payment.ts';
 import { parsePaymentHeader } from './payment-header.ts';
-import { clientGone, Purchases, routeOf, termsOf } from './purchases.ts';
+import { clientGone, Purchases, termsOf } from './purchases.ts';
 import { mirroredNetwork, refusalHeaders } from './receipt.ts';
 import { PaymentRecords } from './records.ts';
 import { recoverPayments } from './recovery.ts';
@@ -38,8 +37,6 @@ export interface GateParts {
   readonly journalLimits: JournalLimits;
   /** Paid requests that may run at once; more are refused before any money moves. */
   readonly flightsMax: number;
-  /** Hears how each request ended; must not throw. */
-  readonly onEvent?: (event: PaymentEvent) => void;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -135,7 +132,6 @@ export class PaymentGate {
       return await this.#handle(request, seen);
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error;
-      this.#tell({ kind: 'refused', reason: countedFault(error.fault), route: routeOf(request.quote) });
       const answer = this.challenge(request.quote, error.fault);
       if (!error.atSettlement || !seen.payment) return undeliverable(answer);
       const receipt = refusalHeaders(seen.payment.payer, error.fault, this.#networkFor(seen.payment));
@@ -188,10 +184,8 @@ export class PaymentGate {
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
     const { settings, signatures } = this.#parts;
     const parsed = parsePaymentHeader(request.credentials);
-    if (!parsed) {
-      this.#tell({ kind: 'quoted', route: routeOf(request.quote) });
+    if (!parsed)
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
-    }
     const { payment } = parsed;
     seen.payment = payment;
     const key = this.#records.keyOf(payment);
@@ -252,11 +246,8 @@ export class PaymentGate {
   async #decide(visit: Visit): Promise<GateAnswer> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       if (visit.request.signal.aborted) throw clientGone();
-      const earlier = this.#earlier.of(visit);
-      const answer = await (earlier ?? this.#purchase(visit));
-      if (!answer) continue;
-      if (earlier) this.#tell({ kind: 'repeated', route: routeOf(visit.request.quote) });
-      return answer;
+      const answer = await (this.#earlier.of(visit) ?? this.#purchase(visit));
+      if (answer) return answer;
     }
     throw tooBusy();
   }
@@ -279,17 +270,13 @@ export class PaymentGate {
   }
 
   async #run(flight: Flight, visit: Visit): Promise<GateAnswer> {
-    const { amount } = visit.request.quote;
-    const route = routeOf(visit.request.quote);
     try {
       const { charged, answer } = await this.#purchases.run(flight, visit);
       if (!charged) {
-        this.#tell({ kind: 'uncharged', route });
         this.#flights.remove(flight);
         flight.endUncharged(answer);
         return undeliverable(answer);
       }
-      this.#tell({ kind: 'sold', amount, timing: flight.record?.timing ?? NO_TIMING, route });
       const withReceipt = this.#deliveries.withReceipt(answer, flight.record!, visit.payment);
       flight.end(withReceipt);
       return this.#deliveries.ofFlight(flight, withReceipt);
@@ -302,10 +289,6 @@ export class PaymentGate {
       }
       throw error;
     }
-  }
-
-  #tell(event: PaymentEvent): void {
-    this.#parts.onEvent?.(event);
   }
 
   #networkFor(payment: Payment): string {

@@ -20,7 +20,6 @@ import type {
 } from '../../src/domain/payment.ts';
 import { AnswerStore } from '../../src/payment/answers.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import type { PaymentEvent } from '../../src/payment/events.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import { PaymentGate } from '../../src/payment/gate.ts';
 import { LocalFacilitator } from '../../src/payment/local-facilitator.ts';
@@ -216,8 +215,6 @@ export interface Bench {
   readonly things: StoredThings;
   readonly clock: SetClock;
   readonly events: Record<string, unknown>[];
-  /** How requests ended, as whoever counts hears it. */
-  readonly ends: PaymentEvent[];
   readonly folder: string;
   /** Makes the folder that a Tenant with an index has. */
   index(account: PrivateKeyAccount): void;
@@ -306,7 +303,6 @@ export function openBench(t: Teardown, options: BenchOptions = {}): Bench {
   });
   const things = new StoredThings(seen);
   const events: Record<string, unknown>[] = [];
-  const ends: PaymentEvent[] = [];
   const handlers = { ingest: things, workspace_create: things, workspace_extend: things };
   const answers = new AnswerStore({
     tenants: { folder: (tenant) => join(folder, 'tenants', tenant) },
@@ -328,7 +324,6 @@ export function openBench(t: Teardown, options: BenchOptions = {}): Bench {
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
     flightsMax: 1000,
-    onEvent: (event) => ends.push(event),
     log: (event) => events.push(event),
   });
   t.teardown(async () => {
@@ -337,7 +332,7 @@ export function openBench(t: Teardown, options: BenchOptions = {}): Bench {
   });
   const index = (account: PrivateKeyAccount) =>
     void mkdirSync(join(folder, 'tenants', payerTenantId(account.address)), { recursive: true });
-  return { gate, store, local, things, clock, events, ends, folder, index };
+  return { gate, store, local, things, clock, events, folder, index };
 }
 
 /** The same handler without its list of pending effects: one kind of effect lists them all. */
