@@ -98,12 +98,6 @@ const FILES: readonly HostileCase[] = [
   ),
   file('an SVG with network and file links', (target) => linkingSvg(target), ['read']),
   file('an SVG of many comments, and none', `${'<!---->'.repeat(1_000)}x`, ['read']),
-  file(
-    'Markdown of open comments and code',
-    `# Notes\n\n- a\n- b\n\n${'<!--'.repeat(400_000)}`,
-    ['read'],
-    'n.md',
-  ),
   file('an HTML page with network and file links', (target) => linkingHtml(target), ['read']),
   file('an HLS playlist to files and addresses', (target) => hlsPlaylist(target), ['read'], 'film.mp4'),
   file('a concat playlist to files and addresses', (target) => concatPlaylist(target), ['read'], 'film.avi'),
