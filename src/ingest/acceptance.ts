@@ -6,7 +6,6 @@ import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import { fileOf, keepFile, removeFile } from './files.ts';
 import type { Holds } from './holds.ts';
-import { inTenant } from './in-tenant.ts';
 import { type JobTable, jobOf } from './job-table.ts';
 import { endedJob, pendingItem } from './new-item.ts';
 import type { IngestLimits, IngestTenants, StagedUpload } from './parts.ts';
@@ -72,12 +71,12 @@ export class Acceptance {
     const { holds, jobs, limits } = this.#parts;
     const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
     for (;;) {
-      const item = await inTenant(this.#parts.tenants, tenant, (shard) => shard.itemByDigest(sha256));
+      const item = await this.#parts.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
       if (!item) return undefined;
       const job = jobs.get(jobOf(item.id));
       if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
         // The job's end could not be written into the index.
-        await inTenant(this.#parts.tenants, tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
+        await this.#parts.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
         continue;
       }
       if (!job?.held || isEnded(job.state))

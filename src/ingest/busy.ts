@@ -24,5 +24,6 @@ export function patientTenants(tenants: IngestTenants, signal: AbortSignal): Ing
     folder: (tenant) => tenants.folder(tenant),
     exists: (tenant) => tenants.exists(tenant),
     use: (tenant, options, work) => unlessOverloaded(() => tenants.use(tenant, options, work), signal),
+    useIfThere: (tenant, work) => unlessOverloaded(() => tenants.useIfThere(tenant, work), signal),
   };
 }

@@ -8,7 +8,6 @@ import type { Store } from '../state/store.ts';
 import { Acceptance, type IngestAnswer } from './acceptance.ts';
 import { patientTenants } from './busy.ts';
 import { Holds } from './holds.ts';
-import { inTenant } from './in-tenant.ts';
 import { JobEnds, stackOf } from './job-ends.ts';
 import { JobTable } from './job-table.ts';
 import type {
@@ -282,7 +281,7 @@ export class Ingest {
   }
 
   #itemOf(job: Job): Promise<Item | undefined> {
-    return inTenant(this.#patient, job.tenant, (shard) => shard.item(job.item));
+    return this.#patient.useIfThere(job.tenant, (shard) => shard.item(job.item));
   }
 
   #existing(id: string): Job {

@@ -3,7 +3,6 @@ import { movedItem } from '../domain/item.ts';
 import { type Job, owesCredit } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import { fileOf, isStorageFull, removeFile } from './files.ts';
-import { inTenant } from './in-tenant.ts';
 import type { JobTable } from './job-table.ts';
 import { removeMembers } from './members.ts';
 import type { IngestTenants, NewCredit } from './parts.ts';
@@ -28,7 +27,7 @@ export class JobEnds {
   async undo(job: Job): Promise<void> {
     const { tenants } = this.#parts;
     const folder = tenants.folder(job.tenant);
-    await inTenant(tenants, job.tenant, async (shard) => {
+    await tenants.useIfThere(job.tenant, async (shard) => {
       const item = shard.item(job.item);
       if (item) await removeMembers(shard, folder, item);
       await shard.removeItem(job.item);
@@ -58,7 +57,7 @@ export class JobEnds {
     const folder = tenants.folder(job.tenant);
     await removeFile(fileOf(folder, job.item));
     try {
-      await inTenant(tenants, job.tenant, async (shard) => {
+      await tenants.useIfThere(job.tenant, async (shard) => {
         const item = shard.item(job.item);
         if (!item) return;
         await removeMembers(shard, folder, item);

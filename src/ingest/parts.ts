@@ -25,6 +25,8 @@ export interface IngestTenants<Shard = IngestShard> {
   folder(tenant: string): string;
   exists(tenant: string): boolean;
   use<T>(tenant: string, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
+  /** As `use`; undefined where the Tenant has no index, or no longer. */
+  useIfThere<T>(tenant: string, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
 }
 
 export interface IngestExtractor {

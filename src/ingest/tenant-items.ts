@@ -3,7 +3,6 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './files.ts';
-import { inTenant } from './in-tenant.ts';
 import { jobOf } from './job-table.ts';
 import { membersOf, removeMembers, sentItem } from './members.ts';
 import type { IngestShard, IngestTenants } from './parts.ts';
@@ -27,7 +26,7 @@ export class TenantItems {
   }
 
   item(tenant: string, id: string): Promise<Item | undefined> {
-    return this.#inTenant(tenant, (shard) => shard.item(id));
+    return this.#parts.tenants.useIfThere(tenant, (shard) => shard.item(id));
   }
 
   /** In order of insertion, after the Item with this id; with `parent`, the files in that one, in the archive's order. */
@@ -40,7 +39,7 @@ export class TenantItems {
       const item = shard.item(parent);
       return item ? membersOf(shard, item, page) : [];
     };
-    return (await this.#inTenant(tenant, list)) ?? [];
+    return (await this.#parts.tenants.useIfThere(tenant, list)) ?? [];
   }
 
   /** An Item and its stored file, which the caller closes. A failed Item has no file any more. */
@@ -61,7 +60,7 @@ export class TenantItems {
    * @returns false when there was none. @throws item_in_progress for a file in an archive whose job has not ended.
    */
   async remove(tenant: string, id: string): Promise<boolean> {
-    const found = await this.#inTenant(tenant, (shard) => {
+    const found = await this.#parts.tenants.useIfThere(tenant, (shard) => {
       const item = shard.item(id);
       return item && { item, sent: sentItem(shard, item) };
     });
@@ -70,10 +69,10 @@ export class TenantItems {
     if (sent && sent.id !== id) this.#checkEnded(jobOf(sent.id));
     if (await this.#cancelled(jobOf(id))) return true;
     const folder = this.#parts.tenants.folder(tenant);
-    await this.#inTenant(tenant, (shard) => removeMembers(shard, folder, item));
+    await this.#parts.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
     await removeFile(fileOf(folder, id));
     await removePreviews(folder, id);
-    return (await this.#inTenant(tenant, (shard) => shard.removeItem(id))) ?? false;
+    return (await this.#parts.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
   }
 
   /** A job that goes on would bring back what is taken from it, or miss it. */
@@ -100,13 +99,5 @@ export class TenantItems {
       if (errorCode(error) === 'job_ended') return false;
       throw error;
     }
-  }
-
-  async #inTenant<T>(
-    tenant: string,
-    work: (shard: IngestShard & ListedShard) => Promise<T> | T,
-  ): Promise<T | undefined> {
-    const { tenants } = this.#parts;
-    return tenants.exists(tenant) ? inTenant(tenants, tenant, work) : undefined;
   }
 }

@@ -20,7 +20,7 @@ export interface LiveBackupParts {
   /** Absolute path of DATA_DIR. */
   readonly data: string;
   readonly store: Store;
-  readonly tenants: Pick<Tenants, 'use' | 'folder'>;
+  readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
   readonly spaces: readonly SpaceSpec[];
   readonly clock: Clock;
   readonly log: (event: object) => void;
@@ -127,9 +127,8 @@ export class LiveBackup {
   async #inTenant<T>(tenant: string, work: (shard: Shard) => Promise<T>): Promise<T | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#parts.tenants.use(tenant, {}, work);
+        return await this.#parts.tenants.useIfThere(tenant, work);
       } catch (error) {
-        if (errorCode(error) === 'not_found') return undefined;
         if (errorCode(error) !== 'overloaded' || tries >= BUSY_TRIES_MAX) throw error;
         await pause(BUSY_PAUSE_MS, undefined, { signal: this.#stop.signal });
       }

@@ -96,6 +96,11 @@ export class FakeTenants implements IngestTenants {
     return work(shard);
   }
 
+  async useIfThere<T>(tenant: string, work: (shard: IngestShard) => Promise<T> | T): Promise<T | undefined> {
+    if (!this.exists(tenant) && !this.damaged.has(tenant)) return undefined;
+    return this.use(tenant, {}, work);
+  }
+
   shard(tenant: string): FakeShard {
     return this.shards.get(tenant) ?? new FakeShard();
   }
