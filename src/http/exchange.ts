@@ -121,12 +121,8 @@ export class Exchange {
 
   /** Writes raw bytes under the given headers; the same result as `answer`. */
   send(status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array): boolean {
-    if (this.#ended) return false;
+    if (!this.#begin(status)) return false;
     const close = this.#closesAfterAnswer();
-    // Before the end: a socket that was paused must flow again, and one that was not must not be told to.
-    this.body.discard();
-    this.#ended = true;
-    this.#status = status;
     const response = this.#response;
     response.cork(() => {
       this.#writeHead(status, headers);
@@ -139,10 +135,7 @@ export class Exchange {
   /** Writes stored bytes; resolves when all are handed over or the client has gone, and closes the content. */
   async giveOut({ status, headers, content }: ContentReply): Promise<void> {
     try {
-      if (this.#ended) return;
-      this.body.discard();
-      this.#ended = true;
-      this.#status = status;
+      if (!this.#begin(status)) return;
       const response = this.#response;
       if (this.head.method === 'HEAD' || content.bytes === 0) {
         response.cork(() => {
@@ -166,10 +159,7 @@ export class Exchange {
   /** Writes events as they come, under a status that is sent at once; resolves at their end or when the client has gone. */
   async stream({ status, headers, events, close }: EventsReply): Promise<void> {
     try {
-      if (this.#ended) return;
-      this.body.discard();
-      this.#ended = true;
-      this.#status = status;
+      if (!this.#begin(status)) return;
       const response = this.#response;
       response.cork(() => this.#writeHead(status, { ...EVENT_HEADERS, ...headers }));
       if (this.head.method !== 'HEAD') await writeEvents(response, events, this.signal);
@@ -180,6 +170,16 @@ export class Exchange {
     } finally {
       close();
     }
+  }
+
+  /** @returns false when there is nobody to answer any more */
+  #begin(status: number): boolean {
+    if (this.#ended) return false;
+    // Before the end: a socket that was paused must flow again, and one that was not must not be told to.
+    this.body.discard();
+    this.#ended = true;
+    this.#status = status;
+    return true;
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
