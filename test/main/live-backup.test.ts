@@ -85,10 +85,10 @@ function backupOf(data: string, place: Place, meanwhile: () => Promise<void>): L
     store: place.store,
     tenants: {
       folder: (tenant) => place.tenants.folder(tenant),
-      use: async (...call) => {
+      useIfThere: async (...call) => {
         begun ??= meanwhile();
         await begun;
-        return place.tenants.use(...call);
+        return place.tenants.useIfThere(...call);
       },
     },
     spaces: SPACES,
