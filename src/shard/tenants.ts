@@ -81,13 +81,14 @@ export class Tenants {
 
   /** True when the Tenant has a folder and is not being disposed. */
   exists(tenant: string): boolean {
-    if (this.#isGone(tenant)) return false;
+    if (this.#closed || this.#isGone(tenant)) return false;
     return this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant));
   }
 
   /**
    * Runs `work` with the Tenant's index kept open. An absent Tenant is created when `create` says so.
-   * @throws not_found for an absent or disposed Tenant; overloaded when too many indexes are in use at once
+   * @throws not_found for an absent or disposed Tenant; overloaded when too many indexes are in use at once; interrupted once
+   * the server stops: that nothing is there is never said of what is merely closed
    */
   async use<T>(
     tenant: string,
@@ -120,10 +121,12 @@ export class Tenants {
   /**
    * Refuses new use, waits for what runs, closes the index and unlinks the folder durably; asked again while it runs: the
    * same promise. Afterwards the Tenant is refused, so that a late job can't bring it back, unless it `mayReturn`.
+   * @throws interrupted once the server stops
    */
   dispose(tenant: string, { mayReturn = false }: { mayReturn?: boolean } = {}): Promise<void> {
     const running = this.#disposals.get(tenant);
     if (running) return running;
+    if (this.#closed) return Promise.reject(stopping());
     const disposal = this.#dispose(tenant, mayReturn).finally(() => this.#disposals.delete(tenant));
     this.#disposals.set(tenant, disposal);
     return disposal;
@@ -168,7 +171,7 @@ export class Tenants {
   }
 
   #isGone(tenant: string): boolean {
-    return this.#closed || this.#disposals.has(tenant) || this.#disposed.has(tenant);
+    return this.#disposals.has(tenant) || this.#disposed.has(tenant);
   }
 
   #notFound(): FarthingError {
@@ -178,6 +181,7 @@ export class Tenants {
   /** The Tenant's entry with one lease more; taken without a pause once the entry is usable. */
   async #lease(tenant: string, create: boolean): Promise<Leased> {
     for (;;) {
+      if (this.#closed) throw stopping();
       if (this.#isGone(tenant)) throw this.#notFound();
       const entry = this.#entries.get(tenant);
       if (entry?.closing) {
@@ -259,6 +263,10 @@ export class Tenants {
     const [oldest] = this.#disposed;
     if (this.#disposed.size > DISPOSED_MAX && oldest !== undefined) this.#disposed.delete(oldest);
   }
+}
+
+function stopping(): FarthingError {
+  return new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: 5 });
 }
 
 function giveBack(entry: Entry): void {

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { FarthingError } from '../domain/error.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
 import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Activity } from './activity.ts';
 import { inventoryOf } from './inventory.ts';
@@ -120,6 +120,8 @@ export class Disposals {
     try {
       return await inventoryOf(this.#parts.tenants, id);
     } catch (error) {
+      // What is there is counted at the next start.
+      if (errorCode(error) === 'interrupted') throw error;
       this.#parts.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
       return null;
     }

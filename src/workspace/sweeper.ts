@@ -23,6 +23,7 @@ export class Sweeper {
   /** Rented time before which a disposal that has failed is not tried again. */
   readonly #retryAt = new Map<string, number>();
   readonly #handling = new Set<string>();
+  #stopped = false;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
@@ -36,11 +37,19 @@ export class Sweeper {
     const { records, settings } = this.#parts;
     const due = records.due(SWEEP_MAX).values();
     const lane = async () => {
-      for (const id of due) await this.#handle(id);
+      for (const id of due) {
+        if (this.#stopped) return;
+        await this.#handle(id);
+      }
     };
     await Promise.all(
       Array.from({ length: Math.max(0, settings.disposalsAtOnce - this.#handling.size) }, lane),
     );
+  }
+
+  /** Nothing more is begun; what runs is waited for elsewhere. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   async #handle(id: string): Promise<void> {

@@ -322,6 +322,7 @@ export class Workspaces {
 
   /** Waits for running disposals and keeps what is only in memory. The store stays open. */
   async close(): Promise<void> {
+    this.#sweeper.stop();
     await this.#disposals.settled();
     await this.#activity.flush();
     await this.#time.beat();

@@ -8,6 +8,7 @@ import { itemOf, open, passage } from './fixtures.ts';
 import '../teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
+const STOPPING = { code: 'interrupted' };
 
 async function fill(shard: Shard): Promise<void> {
   await shard.append(itemOf('a'), [passage('a', 'some words')]);
@@ -35,7 +36,7 @@ t.test('what was appended is there after closing and opening', async (t) => {
   await first.close();
   await t.rejects(
     first.use('ws_a', {}, () => 1),
-    ABSENT,
+    STOPPING,
   );
   const second = open(folder);
   t.teardown(() => second.close());
@@ -234,6 +235,21 @@ t.test('a disposed tenant stays gone, unless it may return', async (t) => {
     { code: 'not_found' },
   );
   t.equal(await tenants.use('payer_b', { create: true }, () => 2), 2);
+});
+
+t.test('what is closed is never said to be absent, and is not disposed of', async (t) => {
+  const folder = t.testdir();
+  const tenants = open(folder);
+  await tenants.use('ws_a', { create: true }, () => undefined);
+  await tenants.close();
+  await t.rejects(
+    tenants.useIfThere('ws_a', () => 1),
+    STOPPING,
+  );
+  await t.rejects(tenants.dispose('ws_a'), STOPPING);
+  const again = open(folder);
+  t.teardown(() => again.close());
+  t.equal(await again.useIfThere('ws_a', () => 1), 1);
 });
 
 t.test('indexes that nobody uses are closed, those in use are not, and all are opened again', async (t) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { errorCode } from '../../src/domain/error.ts';
+import { errorCode, FarthingError } from '../../src/domain/error.ts';
 import type { DisposalAnswer } from '../../src/workspace/disposal.ts';
 import { digestOfItems } from '../../src/workspace/inventory.ts';
 import { verifyReceipt } from '../../src/workspace/receipt.ts';
@@ -219,6 +219,21 @@ t.test('a crash at any boundary of a disposal is made good at start, with the ri
     if (answer) t.strictSame(again, answer);
   }
   t.ok(boundaries > 10, `${boundaries} boundaries`);
+});
+
+t.test('a server that stops before the counting leaves it to the next start', async (t) => {
+  const world = await World.open(t.testdir());
+  t.teardown(() => world.close());
+  const { id, token } = await filled(world);
+  world.tenants.useIfThere = () =>
+    Promise.reject(new FarthingError('interrupted', 'The server is stopping.'));
+  await t.rejects(world.workspaces.dispose(id, token), { code: 'interrupted' });
+  Reflect.deleteProperty(world.tenants, 'useIfThere');
+  t.ok(world.tenants.has(id));
+  world.restart();
+  await world.workspaces.resume();
+  const { claims }: DisposalAnswer = await world.workspaces.dispose(id, token);
+  t.match(claims, { items: 2, segments: 4, items_sha256: digestOfItems(DIGESTS) });
 });
 
 t.test(
