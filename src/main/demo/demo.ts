@@ -25,7 +25,7 @@ interface WorkspaceAnswer {
 
 /** One search of each kind; the questions belong to the files in `samples/`. */
 const SCRIPT = {
-  meaning: 'how do insects tell each other where food is?',
+  meaning: 'how do insects tell each other where flowers are?',
   words: 'Fibonacci',
   /** The sample whose picture is searched with. */
   picture: 'chelsea.png',
