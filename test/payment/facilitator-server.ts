@@ -133,7 +133,9 @@ export async function serveFacilitator(
       return reply(response, 200, { success: false, ...FAILED[how], network: 'base', payer });
     if (settlement.kind !== 'settled') {
       const errorReason =
-        settlement.kind === 'refused' ? WORDS[settlement.reason] : 'unexpected_settle_error';
+        settlement.kind === 'refused'
+          ? (WORDS[settlement.reason] ?? settlement.reason)
+          : 'unexpected_settle_error';
       return reply(response, 200, { success: false, errorReason, transaction: '', network: 'base', payer });
     }
     const transaction = how === 'no_transaction' ? '' : settlement.transaction;
