@@ -1,7 +1,7 @@
 /**
  * Fits the score calibrations of `models/manifest.json` and judges them on what they were not fitted on.
  *
- *   node bench/calibrate.ts [--data ../shared/data] [--cache /tmp/farthing-calibration]
+ *   npx node bench/calibrate.ts [--data ../shared/data] [--cache /tmp/farthing-calibration]
  *
  * A confidence compares passages with pictures, so both are fitted to the same circumstances: indexes of ten Segments to
  * all of the set, the ten best of each query, and every query once where its answer is in the index and once where it is

@@ -11,7 +11,7 @@ import { encodePassages, readSciFact, type SciFact } from './calibration/scifact
 /**
  * What a search costs beside the model: scan and fusion over SciFact's passages in this process, without HTTP.
  *
- *   node bench/search.ts [ABSTRACTS] [CACHE]     (default 1,500 abstracts, about 2,900 passages)
+ *   npx node bench/search.ts [ABSTRACTS] [CACHE]     (default 1,500 abstracts, about 2,900 passages)
  *
  * The first run encodes all abstracts, which takes minutes; the vectors are kept in the cache folder.
  */

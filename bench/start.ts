@@ -8,7 +8,7 @@ import { quantile } from './agent.ts';
 import { machine, writeRecord } from './record.ts';
 
 /**
- * From a spawn to the first `/readyz` that says yes: `node bench/start.ts [STARTS]`. The first
+ * From a spawn to the first `/readyz` that says yes: `npx node bench/start.ts [STARTS]`. The first
  * start embeds the labels of pictures, the others find them in the cache.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Makes almanac.pdf, the sample of several pages: `node samples/make-pdf.ts`. Each page has one subject, so that a
+ * Makes almanac.pdf, the sample of several pages: `npx node samples/make-pdf.ts`. Each page has one subject, so that a
  * search shows whether it finds the right page. The same input gives the same bytes.
  */
 import { writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
  * Builds the console (src/console) into .build/console: hashed names, and each file precompressed beside it.
- * `node scripts/build-console.ts`; called by `make console`.
+ * `npx node scripts/build-console.ts`; called by `make console`.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Makes a set of BEIR's shape out of manual pages, for languages that have no other set at hand:
  *
- *   node bench/quality/man-pages.ts /usr/share/man/de/man1 OUT [PAGES]      (Debian: manpages-de)
+ *   npx node bench/quality/man-pages.ts /usr/share/man/de/man1 OUT [PAGES]      (Debian: manpages-de)
  *
  * A query is what a page's NAME section says that the program does; the answer is that page, without that section (known-item search).
  */
@@ -11,7 +11,7 @@ import { gunzipSync } from 'node:zlib';
 
 const [from, to, pagesMax = '400'] = process.argv.slice(2);
 if (!from || !to) {
-  console.error('node bench/quality/man-pages.ts FOLDER OUT [PAGES]');
+  console.error('npx node bench/quality/man-pages.ts FOLDER OUT [PAGES]');
   process.exit(2);
 }
 /** Longer pages take longer to encode and say nothing more about the method. */

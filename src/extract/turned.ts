@@ -35,6 +35,7 @@ export function isQuarter(turn: Turn | undefined): boolean {
   return turn?.xx === 0;
 }
 
+/** The picture as it is displayed: a new one; of a quarter turn, width and height change places. */
 export function turned({ data, width, height }: Rgb, turn: Turn): Rgb {
   const [wide, high] = isQuarter(turn) ? [height, width] : [width, height];
   const out = new Uint8Array(data.length);

@@ -98,7 +98,7 @@ t.test(
       { item: { name: 'bread.md' } },
       'what comes meanwhile is found at once',
     );
-    while (((await reencoding(crashing.url))?.segments_done ?? 0) === 0) await pause(5);
+    for (let now = started; now?.segments_done === 0; now = await reencoding(crashing.url)) await pause(5);
     await crashing.kill();
     const lines = (await readFile(log, 'utf8'))
       .split('\n')
