@@ -14,14 +14,16 @@ PEERS := bench/peers/node_modules/.package-lock.json
 PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CONSOLE := .build/console/index.html
+SERVER := .build/server/main.js
+SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start
+.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console server bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(ADDON) $(CLIENT) $(CONSOLE) ## Install the packages, build the native part, the client and the console
+setup: $(ADDON) $(CLIENT) $(CONSOLE) $(SERVER) ## Install the packages, build the native part, the client, the console and the server
 
 $(MODULES): package.json package-lock.json
 	@scripts/prerequisites.sh
@@ -54,8 +56,14 @@ $(CONSOLE): $(MODULES) $(CONSOLE_SOURCES)
 	@npm run --silent build:console >/dev/null
 	@touch $@
 
+server: $(SERVER) ## Build the server
+
+$(SERVER): $(MODULES) $(SERVER_SOURCES)
+	@echo "── building the server"
+	@node --no-warnings scripts/build-server.ts >/dev/null
+
 run: setup ## Start the server; the first start shows a paid round trip
-	@METRICS_PORT=$${METRICS_PORT:-9402} exec node src/main/main.ts
+	@METRICS_PORT=$${METRICS_PORT:-9402} exec node $(SERVER)
 
 test: setup ## All checks and tests
 	@node test/all.ts

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { builtServer } from '../scripts/built-server.ts';
 import { PayingAgent } from '../src/main/demo/paying-agent.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
@@ -13,8 +14,7 @@ export interface BenchServer {
 }
 
 export async function startServer(environment: Record<string, string> = {}): Promise<BenchServer> {
-  const script = resolve(import.meta.dirname, '../src/main/main.ts');
-  return startScript(script, { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...environment });
+  return startScript(builtServer(), { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...environment });
 }
 
 /**

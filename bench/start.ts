@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { builtServer } from '../scripts/built-server.ts';
 import { quantile } from './agent.ts';
 import { machine, writeRecord } from './record.ts';
 
@@ -28,7 +29,7 @@ async function freePort(): Promise<number> {
 async function startOnce(): Promise<number> {
   const port = await freePort();
   const began = performance.now();
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../src/main/main.ts')], {
+  const child = spawn(process.execPath, [builtServer()], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),

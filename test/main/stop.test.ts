@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
+import { builtServer } from '../../scripts/built-server.ts';
 import { CACHE_DIR, startTestServer, TestAgent } from '../test-server.ts';
 
 /** How a server ends: what runs is answered, what is new is refused, and a deadline ends what does not. */
@@ -59,7 +60,7 @@ for (const [held, status] of [
   t.test(
     `SIGTERM ends the process with ${status} ${held ? 'at the deadline, when a request never ends' : 'when nothing runs'}`,
     async (t) => {
-      const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../src/main/main.ts')], {
+      const child = spawn(process.execPath, [builtServer()], {
         env: {
           PATH: process.env.PATH,
           PORT: '0',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
+import { builtServer } from '../../../scripts/built-server.ts';
 import { Random } from '../../random.ts';
 import { serveFacilitator } from '../facilitator-server.ts';
 import { PAY_TO } from '../fixture.ts';
@@ -186,7 +187,7 @@ class KilledServer {
 
   /** Resolves when it is ready, or when it was killed before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [join(ROOT, 'src/main/main.ts')], {
+    const child = spawn(process.execPath, [builtServer()], {
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'inherit'],
       // A group of its own, so that it can be killed together with the processes that read uploads.
