@@ -89,7 +89,7 @@ export interface Encoder {
 
 export interface EncoderOptions {
   readonly modelsFolder: string;
-  /** For hashes of verified files and embeddings of labels; may be emptied at any time. */
+  /** For hashes of verified files, embeddings of labels and optimised graphs; may be emptied at any time. */
   readonly cacheFolder: string;
   /** Absent: as many as this machine can use. */
   readonly queryWorkers?: number;

@@ -1,4 +1,5 @@
-import * as ort from 'onnxruntime-node';
+import type * as ort from 'onnxruntime-node';
+import { createSession } from './kept-graph.ts';
 import { KeptTensor } from './kept-tensor.ts';
 import type { Candidate } from './tower.ts';
 
@@ -44,7 +45,7 @@ export function sessionOptionsOf({
 
 /** Loads a model for the thread that asks. */
 export async function openSession(candidate: Candidate): Promise<Session> {
-  const session = await ort.InferenceSession.create(candidate.path, sessionOptionsOf(candidate));
+  const session = await createSession(candidate, sessionOptionsOf(candidate));
   const kept = new Map<string, KeptTensor<'float32'>>();
   const keptFor = (name: string): KeptTensor<'float32'> => {
     let memory = kept.get(name);

@@ -7,6 +7,8 @@ export interface Candidate {
   /** Absolute path of the weights. */
   readonly path: string;
   readonly sha256: string;
+  /** Where the graph is kept as it was optimised for this processor. Absent: optimised at each opening. */
+  readonly graphsFolder?: string;
   readonly queryRows: number;
   readonly ingestRows: number;
   readonly runTokens: number;

@@ -66,7 +66,7 @@ export const SETTINGS = {
   CACHE_DIR: setting(
     text,
     '',
-    'Folder of what can be made again: checked checksums, embeddings of labels. Empty: DATA_DIR/cache.',
+    'Folder of what can be made again: checked checksums, embeddings of labels, graphs optimised for this processor. Empty: DATA_DIR/cache.',
   ),
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
   MODEL_HUB_URL: setting(
