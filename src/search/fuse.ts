@@ -115,9 +115,11 @@ function betterSide(
   return better!;
 }
 
+/** Of the lists that found something: an empty one has no share, or passages would count half beside pictures. */
 function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): number {
   let sum = 0;
-  for (const list of lists) if (list.kind === kind && !list.nearIdentical) sum += list.weight;
+  for (const list of lists)
+    if (list.kind === kind && !list.nearIdentical && list.segments.length > 0) sum += list.weight;
   return sum;
 }
 

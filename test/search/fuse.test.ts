@@ -87,6 +87,25 @@ t.test('the best picture of a poor lot does not outrank a good passage', async (
   t.same(fuse([pictures, meaning], itself, options).map(({ segment }) => segment)[0], 1);
 });
 
+t.test('a list that found nothing takes no share from one that did', async (t) => {
+  const meaning = list('text_semantic', 'passages', [
+    [1, 0.6],
+    [2, 0.2],
+  ]);
+  const words = list('raw', 'passages', []);
+  const pictures = list('visual', 'pictures', [
+    [3, 0.5],
+    [4, 0.1],
+  ]);
+  const [first] = fuse([meaning, words, pictures], itself, options);
+  t.match(first, { segment: 1 }, 'the surer of the two kinds');
+  t.same(
+    fuse([meaning, words, pictures], itself, options),
+    fuse([meaning, pictures], itself, options),
+    'as if it had not been asked',
+  );
+});
+
 t.test('a near-identical picture outranks every likeness, and no match says nothing', async (t) => {
   const likeness = list(
     'visual',

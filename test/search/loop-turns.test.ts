@@ -2,7 +2,7 @@ import t from 'tap';
 import { LoopTurns } from '../../src/search/loop-turns.ts';
 
 t.test('each piece of work has a turn of the event loop of its own, in order', async (t) => {
-  const turns = new LoopTurns();
+  const turns = new LoopTurns(() => 0);
   const seen: string[] = [];
   const work = async (name: string) => {
     await turns.take();

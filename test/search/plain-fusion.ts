@@ -46,7 +46,8 @@ export function fusePlainly(
 
 function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): number {
   let sum = 0;
-  for (const list of lists) if (list.kind === kind && !list.nearIdentical) sum += list.weight;
+  for (const list of lists)
+    if (list.kind === kind && !list.nearIdentical && list.segments.length > 0) sum += list.weight;
   return sum;
 }
 
