@@ -9,6 +9,8 @@ export type AnyJob = TextJob | PictureJob | CutJob<CutPassage>;
 
 export interface DispatcherOptions {
   readonly slots: readonly Slot[];
+  /** They are given work once they answer. */
+  readonly opening?: readonly Slot[];
   readonly queryQueueMax: number;
   /** A query that would wait longer, as far as can be told, is refused at once. Absent: however long. */
   readonly queryWaitMsMax?: number;
@@ -71,8 +73,13 @@ export class Dispatcher {
     this.#ingest = new FairQueue(options.ingestQueueMax);
     // Query workers are asked first: the others run at a lower priority.
     this.#slots = new Set(
-      [...options.slots].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
+      [...this.#all].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
     );
+    for (const slot of options.opening ?? []) this.#occupy(slot, this.#revive(slot));
+  }
+
+  get #all(): readonly Slot[] {
+    return [...this.#options.slots, ...(this.#options.opening ?? [])];
   }
 
   get counters(): EncoderCounters {
@@ -147,12 +154,16 @@ export class Dispatcher {
         pieces = queue.pull(boundsOf);
       }
       if (pieces.length === 0) continue;
-      const busy = this.#serve(slot, queue, pieces).finally(() => {
-        this.#busy.delete(slot);
-        this.#pump();
-      });
-      this.#busy.set(slot, busy);
+      this.#occupy(slot, this.#serve(slot, queue, pieces));
     }
+  }
+
+  #occupy(slot: Slot, work: Promise<void>): void {
+    const busy = work.finally(() => {
+      this.#busy.delete(slot);
+      this.#pump();
+    });
+    this.#busy.set(slot, busy);
   }
 
   /**
@@ -305,7 +316,7 @@ export class Dispatcher {
     for (const work of this.#ingest.drain())
       (work as AnyJob).fail(new FarthingError('interrupted', 'The server is shutting down.'));
     while (this.#busy.size > 0) await Promise.race(this.#busy.values());
-    await Promise.all(this.#options.slots.map((slot) => slot.close()));
+    await Promise.all(this.#all.map((slot) => slot.close()));
   }
 }
 

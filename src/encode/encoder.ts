@@ -160,7 +160,7 @@ async function startEncoder(
       .map(({ model, failure }) => ({ model, provider: '', reason: failure! })),
   );
   if (provider !== 'auto' && settled.missing.length > 0) {
-    await Promise.all(workers.slots.map((slot) => slot.close()));
+    await Promise.all([...workers.slots, ...workers.opening].map((slot) => slot.close()));
     const reasons = settled.missing
       .map(({ family, use, reason }) => `${family} (${use}): ${reason}`)
       .join('; ');
@@ -234,13 +234,15 @@ class WorkerEncoder implements Encoder {
     this.#pictureParts = picture ? picturePartsOf(picture) : [];
     this.#limits = { query: longest(towers.texts), passage: longest(passage) };
     this.#pictureBytes = picture ? pictureBytes(picture.settings) : 0;
-    const { slots } = workers;
-    const count = (role: 'query' | 'ingest') => slots.filter((slot) => slot.role === role).length;
+    const { slots, opening } = workers;
+    const count = (role: 'query' | 'ingest') =>
+      [...slots, ...opening].filter((slot) => slot.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
     const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask } = options;
     const towersOf = { query_texts: towers.texts.map(at), passage_texts: passage.map(at) };
     this.#dispatcher = new Dispatcher({
       slots,
+      opening,
       queryQueueMax,
       queryWaitMsMax,
       ingestQueueMax,

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { arch, cpus } from 'node:os';
+import { arch } from 'node:os';
 import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
 import { native } from '../native/index.ts';
@@ -55,8 +55,8 @@ async function removeOthers(folder: string, sha256: string, kept: string): Promi
   await Promise.all(others.map((name) => rm(join(folder, name), { force: true })));
 }
 
-/** An optimised graph serves the same weights, options, runtime and kind of processor alone. */
+/** An optimised graph serves the same weights, options, runtime and kind of processor alone: its vectors' width decides how weights are laid out. */
 function nameOf({ sha256, sessionOptions = {} }: Candidate): string {
-  const made = [ort.env.versions, arch(), cpus()[0]?.model, native.kernelName(), sessionOptions];
+  const made = [ort.env.versions, arch(), native.kernelName(), sessionOptions];
   return `${sha256}-${createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16)}.onnx`;
 }

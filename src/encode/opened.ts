@@ -88,12 +88,13 @@ export async function probePicture(runner: PictureRunner, tower: PictureTower): 
 /** A picture with edges, ramps and colours. */
 function pattern({ settings: { width, height } }: PictureTower): Uint8Array {
   const rgb = new Uint8Array(width * height * 3);
+  let at = 0;
   for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++)
-      rgb.set(
-        [(x * 255) / width, (y * 255) / height, ((x >> 4) ^ (y >> 4)) & 1 ? 220 : 40],
-        (y * width + x) * 3,
-      );
+    for (let x = 0; x < width; x++) {
+      rgb[at++] = (x * 255) / width;
+      rgb[at++] = (y * 255) / height;
+      rgb[at++] = ((x >> 4) ^ (y >> 4)) & 1 ? 220 : 40;
+    }
   }
   return rgb;
 }

@@ -10,6 +10,8 @@ import type { WorkerCounts } from './worker-counts.ts';
 /** Worker threads with their sessions open and warm. */
 export interface Workers {
   readonly slots: readonly Slot[];
+  /** More ingest workers, which are still opening theirs. */
+  readonly opening: readonly Slot[];
   /** Per tower, the texts first: the query worker's report, or a failure of any. */
   readonly reports: readonly TowerReport[];
   readonly labelsCached: boolean;
@@ -70,7 +72,10 @@ export async function chooseProviders(
   }
 }
 
-/** Starts all workers at once; each opens and warms up its own sessions. */
+/**
+ * Starts the workers; each opens and warms up its own sessions. Every query worker and one for ingests are waited for: of
+ * more, the first request need not know, and nobody has to wait for them.
+ */
 export async function startWorkers(
   chosen: Towers,
   cutting: CutSettings,
@@ -79,15 +84,13 @@ export async function startWorkers(
 ): Promise<Workers> {
   const towers = keepingGraphs(chosen, cacheFolder);
   const shared = memory(towers);
-  const roles = [
-    ...Array<'query'>(counts.query).fill('query'),
-    ...Array<'ingest'>(counts.ingest).fill('ingest'),
-  ];
-  const slots = roles.map((role) => {
-    // Labels are one table for all; the memory of tasks is each worker's own.
-    const { input, output } = memory(towers);
-    return new Slot({ role, towers, cutting, labels: shared.labels, input, output });
-  });
+  const start = (role: Slot['role'], count: number): Slot[] =>
+    Array.from({ length: count }, () => {
+      // Labels are one table for all; the memory of tasks is each worker's own.
+      const { input, output } = memory(towers);
+      return new Slot({ role, towers, cutting, labels: shared.labels, input, output });
+    });
+  const slots = [...start('query', counts.query), ...start('ingest', Math.min(1, counts.ingest))];
   try {
     const all = await Promise.all(slots.map((slot) => slot.report()));
     const reports = (all[0] ?? []).map(
@@ -101,7 +104,7 @@ export async function startWorkers(
           encodeLabels(slots, bridge.text, bridge.dimensions, texts),
         )
       : true;
-    return { slots, reports, labelsCached };
+    return { slots, opening: start('ingest', counts.ingest - 1), reports, labelsCached };
   } catch (error) {
     await Promise.all(slots.map((slot) => slot.close()));
     throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });

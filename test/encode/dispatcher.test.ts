@@ -5,6 +5,8 @@ import { Slot } from '../../src/encode/slot.ts';
 
 /** The worker's own count of tasks of passages that ran at once; its module runs in worker threads alone. */
 const MOST = 998;
+/** Place in a slot's memory by which its worker comes up without its model. */
+const LOSES = 127;
 const FAILING = new URL('./failing-worker.ts', import.meta.url);
 
 function dispatcher(
@@ -13,15 +15,19 @@ function dispatcher(
   queryQueueMax = 1000,
   queryWaitMsMax?: number,
   log: (event: object) => void = () => {},
+  opening: readonly ('opens' | 'fails to open')[] = [],
 ) {
   const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
-  const slots = roles.map((role) => {
+  const start = (role: 'query' | 'ingest', fails = false) => {
     const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
+    if (fails) new Float32Array(memory.output)[LOSES] = 1;
     return new Slot({ role, towers: { texts: [] }, cutting, ...memory }, FAILING);
-  });
+  };
+  const slots = roles.map((role) => start(role));
   const bounds = taskBounds(8, 1e6);
   const opened = new Dispatcher({
     slots,
+    opening: opening.map((how) => start('ingest', how !== 'opens')),
     queryQueueMax,
     queryWaitMsMax,
     ingestQueueMax: 100,
@@ -121,6 +127,21 @@ t.test('an ingest uses every worker of its own while nobody searches', async (t)
   const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
   await opened.ingest(passages('meet', 16));
   t.equal(new Int32Array(labels)[MOST], 2);
+});
+
+t.test('a worker that is still opening is given work once it answers, and none if it fails', async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['ingest'], labels, undefined, undefined, undefined, ['opens']);
+  await opened.ingest(passages('meet', 16));
+  t.equal(new Int32Array(labels)[MOST], 2, 'two had to meet');
+  let told!: (event: object) => void;
+  const lost = new Promise<object>((resolve) => {
+    told = resolve;
+  });
+  const alone = dispatcher(['ingest'], undefined, undefined, undefined, told, ['fails to open']);
+  t.match(await lost, { event: 'encode_worker_lost', role: 'ingest' });
+  await alone.ingest(passages('fine', 100));
+  t.equal(alone.counters.workerFailures, 0);
 });
 
 t.test('while there are searches, an ingest leaves a worker idle for each of theirs', async (t) => {
