@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtServer } from '../scripts/built-server.ts';
-import { quantile } from './agent.ts';
+import { quantile, startServer } from './agent.ts';
 import { machine, writeRecord } from './record.ts';
 
 /**
@@ -17,40 +13,16 @@ const CLAIM_MS = 1_000;
 const starts = Number(process.argv[2] ?? 6);
 const folder = mkdtempSync(join(tmpdir(), 'farthing-start-'));
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
+/** Waits for the line that a starting server prints, and asks it then: asking all the time would take its processors. */
 async function startOnce(): Promise<number> {
-  const port = await freePort();
   const began = performance.now();
-  const child = spawn(process.execPath, [builtServer()], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: String(port),
-      DATA_DIR: join(folder, 'data'),
-      DEMO: '0',
-      LOG_LEVEL: 'warn',
-    },
-    stdio: 'ignore',
-  });
-  const ended = once(child, 'exit');
+  const server = await startServer({ DATA_DIR: join(folder, 'data') });
   try {
-    for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-      await answer?.body?.cancel();
-      if (answer?.status === 200) return performance.now() - began;
-      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
-      await new Promise((resume) => setTimeout(resume, 5));
-    }
+    const answer = await fetch(`${server.url}/readyz`);
+    if (answer.status !== 200) throw new Error(`it says that it is ready, and /readyz says ${answer.status}`);
+    return performance.now() - began;
   } finally {
-    child.kill('SIGTERM');
-    await ended;
+    await server.stop();
   }
 }
 

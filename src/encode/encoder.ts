@@ -101,6 +101,8 @@ export interface EncoderOptions {
   /** Default `auto`; any other that cannot serve stops the start. */
   readonly provider?: ProviderChoice;
   readonly log: (event: object) => void;
+  /** Hears that the workers have begun to open their sessions. */
+  readonly onBegun?: () => void;
   readonly onTask?: (task: EncoderTask) => void;
   /** What an operator must see; absent: logged like the rest. */
   readonly alarm?: (event: object) => void;
@@ -151,7 +153,9 @@ async function startEncoder(
   const chosen = await chooseProviders(installed.towers, cutting, former);
   const usable = settle(chosen.towers, installed.missing, chosen.rejected);
   const counts = workerCounts({ query: options.queryWorkers, ingest: options.ingestWorkers }, usable.towers);
-  const workers = await startWorkers(usable.towers, cutting, counts, cacheFolder);
+  const starting = startWorkers(usable.towers, cutting, counts, cacheFolder);
+  options.onBegun?.();
+  const workers = await starting;
   const settled = settle(
     usable.towers,
     usable.missing,

@@ -18,33 +18,30 @@ function labelTableName({ texts }: Towers, { text, labelsSha256, template }: Lab
   return `labels-${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}.f32`;
 }
 
-/**
- * Fills the table that all workers share with the embeddings of the labels: from the cache folder, or from the text model,
- * once.
- * @returns true when they came from the cache.
- */
-export async function fillLabels(
+/** Fills the table that all workers share with the embeddings of the labels from the cache folder. @returns false when they are not there */
+export async function readLabels(towers: Towers, table: Float32Array, cacheFolder: string): Promise<boolean> {
+  const bridge = towers.picture?.bridge;
+  if (!bridge) return true;
+  const kept = await readFile(join(cacheFolder, labelTableName(towers, bridge))).catch(() => undefined);
+  if (kept?.byteLength !== table.byteLength) return false;
+  new Uint8Array(table.buffer, table.byteOffset, table.byteLength).set(kept);
+  for (const value of table) if (!Number.isFinite(value)) return false;
+  return true;
+}
+
+/** Fills the table by the text model, once: the next start reads it. */
+export async function embedLabels(
   towers: Towers,
+  bridge: LabelBridge,
   table: Float32Array,
   cacheFolder: string,
   encode: (texts: readonly string[]) => Promise<Float32Array[]>,
-): Promise<boolean> {
-  const bridge = towers.picture?.bridge;
-  if (!bridge) return true;
-  const path = join(cacheFolder, labelTableName(towers, bridge));
-  const kept = await readFile(path).catch(() => undefined);
-  if (kept?.byteLength === table.byteLength) {
-    const found = new Float32Array(kept.buffer.slice(kept.byteOffset, kept.byteOffset + kept.byteLength));
-    if (found.every(Number.isFinite)) {
-      table.set(found);
-      return true;
-    }
-  }
+): Promise<void> {
   const rows = await encode(bridge.labels.map((label) => bridge.template.replace('{label}', () => label)));
   for (const [index, row] of rows.entries()) table.set(row, index * bridge.dimensions);
   await mkdir(cacheFolder, { recursive: true });
+  const path = join(cacheFolder, labelTableName(towers, bridge));
   const written = `${path}.${randomUUID()}.new`;
   await writeFile(written, new Uint8Array(table.slice().buffer));
   await rename(written, path);
-  return false;
 }

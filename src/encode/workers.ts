@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
 import { type ChosenWeights, formerWeights } from './chosen-weights.ts';
-import { fillLabels } from './labels.ts';
+import { embedLabels, readLabels } from './labels.ts';
 import { type CutSettings, TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
 import { Slot } from './slot.ts';
 import type { Candidate, Towers } from './tower.ts';
@@ -92,18 +92,21 @@ export async function startWorkers(
     });
   const slots = [...start('query', counts.query), ...start('ingest', Math.min(1, counts.ingest))];
   try {
-    const all = await Promise.all(slots.map((slot) => slot.report()));
+    // While the workers open.
+    const table = new Float32Array(shared.labels);
+    const [all, labelsKept] = await Promise.all([
+      Promise.all(slots.map((slot) => slot.report())),
+      readLabels(towers, table, cacheFolder),
+    ]);
     const reports = (all[0] ?? []).map(
       (report, index) => all.map((one) => one[index]!).find(({ failure }) => failure) ?? report,
     );
     const bridge = towers.picture?.bridge;
-    const served = bridge && !reports[bridge.text]?.failure;
-    const table = new Float32Array(shared.labels);
-    const labelsCached = served
-      ? await fillLabels(towers, table, cacheFolder, (texts) =>
-          encodeLabels(slots, bridge.text, bridge.dimensions, texts),
-        )
-      : true;
+    const labelsCached = labelsKept || !bridge || reports[bridge.text]?.failure !== undefined;
+    if (!labelsCached)
+      await embedLabels(towers, bridge, table, cacheFolder, (texts) =>
+        encodeLabels(slots, bridge.text, bridge.dimensions, texts),
+      );
     return { slots, opening: start('ingest', counts.ingest - 1), reports, labelsCached };
   } catch (error) {
     await Promise.all(slots.map((slot) => slot.close()));

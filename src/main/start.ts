@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type EncoderOptions, openEncoder } from '../encode/encoder.ts';
+import { type Encoder, type EncoderOptions, openEncoder } from '../encode/encoder.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';
@@ -58,8 +58,12 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     alarm,
     onTask: metrics.encoded,
   };
-  // The workers open their sessions on other cores while this thread loads the rest of the server.
-  const opening = openEncoder(encoding);
+  // The workers open their sessions on other cores while this thread, which they need to begin, loads the rest of the server.
+  let opening!: Promise<Encoder>;
+  await new Promise<void>((begun, failed) => {
+    opening = openEncoder({ ...encoding, onBegun: begun });
+    opening.catch(failed);
+  });
   const [{ serve }, encoder] = await Promise.all([import('./serve.ts'), opening]);
   const served = await serve({ ...times, settings, data, stagingFolder, encoding, encoder, log, metrics });
   const stop = async () => {
