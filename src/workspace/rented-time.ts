@@ -14,6 +14,8 @@ export interface RentedTimeOptions {
 }
 
 const KEY = 'heartbeat';
+/** Both clocks are read in whole milliseconds, which do not begin together. */
+const ROUNDING_MS = 2;
 
 /**
  * The time that tenants rent, in milliseconds: it passes only while the server is up.
@@ -34,6 +36,8 @@ export class RentedTime {
   readonly #monotonic: () => number;
   readonly #table: Table<Heartbeat>;
   readonly #origin: number;
+  /** By how much the wall clock was ahead when it was last told. */
+  #ahead = Number.NEGATIVE_INFINITY;
 
   constructor(
     store: Store,
@@ -55,9 +59,11 @@ export class RentedTime {
     return Math.floor(this.#origin + this.#monotonic());
   }
 
-  /** The wall clock's milliseconds at a moment of rented time, as it looks now. */
+  /** The wall clock's milliseconds at a moment of rented time, as it looks now: the same as long as neither clock jumps. */
   toWall(rented: number): number {
-    return this.#clock.now() + (rented - this.now());
+    const ahead = this.#clock.now() - this.now();
+    if (Math.abs(ahead - this.#ahead) > ROUNDING_MS) this.#ahead = ahead;
+    return rented + this.#ahead;
   }
 
   /** RFC 3339 of a moment of rented time, as it looks now. */

@@ -46,3 +46,22 @@ t.test('rented time is the monotonic one, whatever the wall clock does, down or 
     'a wall clock set back while the server was down takes nothing',
   );
 });
+
+t.test(
+  'a moment is told the same however the two clocks are rounded, and moves when one jumps',
+  async (t) => {
+    let ms = 0;
+    let jump = 0;
+    const time = new RentedTime(
+      store,
+      { now: () => Math.floor(2e12 + 0.6 + ms) + jump },
+      { downtimeRefundMinutesMax: 10, monotonic: () => ms },
+    );
+    const moment = time.now() + 60_000;
+    const told = new Set<number>();
+    for (; ms < 5; ms += 0.1) told.add(time.toWall(moment));
+    t.equal(told.size, 1);
+    jump = 40;
+    t.equal(time.toWall(moment), [...told][0]! + 40);
+  },
+);
