@@ -15,7 +15,7 @@ PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CONSOLE := .build/console/index.html
 SERVER := .build/server/main.js
-SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' -print) scripts/build-server.ts
+SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
 .PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console server bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start

@@ -10,7 +10,7 @@ export function builtServer(): string {
   const built = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   for (const entry of readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() || !path.endsWith('.ts') || path.startsWith(CONSOLE)) continue;
+    if (!entry.isFile() || !/(?<!\.d)\.ts$/.test(path) || path.startsWith(CONSOLE)) continue;
     if (statSync(path).mtimeMs > built)
       throw new Error(`${path} is newer than ${program}: run "make server"`);
   }
