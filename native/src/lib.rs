@@ -10,6 +10,7 @@ pub mod memory;
 pub mod passages;
 pub mod pieces;
 pub mod pixels;
+pub mod process;
 pub mod shard;
 pub mod signature;
 pub mod snippet;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { native } from '../native/index.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Settings } from './settings.ts';
 import { type Running, start } from './start.ts';
@@ -11,7 +12,7 @@ const DEMO_MARK = 'demo-shown';
 let stopping = false;
 const settings = readOrExplain();
 const running = await start(settings).catch(explain);
-const stray = strayErrors(running.alarm, (status) => process.exit(status));
+const stray = strayErrors(running.alarm, native.endProcess);
 process.on('unhandledRejection', stray.unhandledRejection);
 process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
@@ -39,7 +40,7 @@ function explain(error: unknown): never {
   if (error instanceof ConfigError)
     console.error(`Farthing does not start:\n${error.message.replace(/^/gm, '  ')}`);
   else console.error('Farthing does not start:', error);
-  process.exit(2);
+  return native.endProcess(2);
 }
 
 async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
@@ -56,13 +57,13 @@ async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running)
 
 /** A second signal, or the deadline, ends a stop that does not come to its end: what is left goes on at the next start. */
 async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
-  if (stopping) process.exit(1);
+  if (stopping) native.endProcess(1);
   stopping = true;
   server.log.info({ event: 'stopping' });
   setTimeout(
     () => {
       server.log.warn({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX });
-      process.exit(1);
+      native.endProcess(1);
     },
     1000 * (STOP_NOTICE_SECONDS + STOP_SECONDS_MAX),
   ).unref();

@@ -8,6 +8,7 @@ pub mod lock;
 pub mod memory;
 pub mod passages;
 pub mod pixels;
+pub mod process;
 pub mod shard;
 pub mod shard_copy;
 pub mod shard_spaces;
