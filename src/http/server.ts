@@ -62,7 +62,7 @@ function saidBy(reply: Reply): Said {
   return timing ? { stages: timing } : {};
 }
 
-/** Listens on host and port (0: any free one). Every request gets exactly one answer; a handler's error becomes a problem document. */
+/** Listens on host and port (0: any free one). Every request gets exactly one answer; a handler's error becomes a problem document. @throws ListenError */
 export async function listen(options: ServerOptions): Promise<Server> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
   const uws = await import('uWebSockets.js');
@@ -81,6 +81,15 @@ export async function listen(options: ServerOptions): Promise<Server> {
       app.close();
     },
   };
+}
+
+/** The address is not to be had. */
+export class ListenError extends Error {
+  constructor(host: string, port: number) {
+    super(
+      `cannot listen on ${host}:${port}: another process has the port, or the address is not this machine's`,
+    );
+  }
 }
 
 /** Takes options beside a host, though its types leave that form out. */
@@ -102,12 +111,7 @@ function listenOn(
     const listenExclusively = app.listen.bind(app) as unknown as ListenWithOptions;
     listenExclusively(host, port, EXCLUSIVE_PORT, (handle) => {
       if (handle) resolve({ handle, port: portOf(handle) });
-      else
-        reject(
-          new Error(
-            `Cannot listen on ${host}:${port}: is another process using the port? Set PORT to another one.`,
-          ),
-        );
+      else reject(new ListenError(host, port));
     });
   });
 }

@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { Cors } from '../http/cors.ts';
 import { operateRoutes } from '../http/operate.ts';
-import { listen, type Server } from '../http/server.ts';
+import type { Server } from '../http/server.ts';
 import { examineRunning, type Finding } from './doctor.ts';
+import { listenAt } from './listen-at.ts';
 import type { Settings } from './settings.ts';
 import type { Traffic } from './traffic.ts';
 import type { Parts } from './wire.ts';
@@ -25,7 +26,7 @@ export async function openAdmin(admin: AdminParts): Promise<Server | undefined> 
   const doctor = remembering(() =>
     examineRunning(settings, process.env.FARTHING_KERNEL, parts.services.readiness().body.extraction),
   );
-  const server = await listen({
+  const server = await listenAt('ADMIN_PORT', {
     host: '127.0.0.1',
     port: settings.ADMIN_PORT,
     cors: new Cors([]),

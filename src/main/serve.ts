@@ -5,8 +5,8 @@ import { Generations } from '../encode/generations.ts';
 import { Cors } from '../http/cors.ts';
 import type { McpAnswer } from '../http/routes/mcp.ts';
 import { allRoutes } from '../http/routes.ts';
-import { listen } from '../http/server.ts';
 import { openAdmin } from './admin.ts';
+import { listenAt } from './listen-at.ts';
 import { answeredLine } from './log.ts';
 import { readGauges } from './metrics/gauges.ts';
 import { readGpuGauges } from './metrics/gpu.ts';
@@ -85,7 +85,7 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     });
   });
   const traffic = new Traffic();
-  const server = await listen({
+  const server = await listenAt('PORT', {
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),
