@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
 import { deviceRefusal } from '../src/encode/device.ts';
-import { type Encoder, openEncoder } from '../src/encode/encoder.ts';
+import type { Encoder } from '../src/encode/encoder.ts';
 import { Library } from '../src/encode/library.ts';
 import type { Provider } from '../src/encode/manifest.ts';
+import { openEncoder } from '../src/encode/open-encoder.ts';
 import { lacksOf } from '../src/encode/readiness.ts';
 import { quantile } from './agent.ts';
 import { clientsThroughServer } from './gpu/clients.ts';

@@ -1,4 +1,4 @@
-import { openEncoder } from '../../src/encode/encoder.ts';
+import { openEncoder } from '../../src/encode/open-encoder.ts';
 
 /**
  * A start in a process that sees no GPU (`lostDevice` hides them before it begins: a driver that was loaded once does not look

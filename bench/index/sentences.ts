@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openEncoder } from '../../src/encode/encoder.ts';
+import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { readSciFact } from '../calibration/scifact.ts';
 
 /** Rows of one space, row by row, and queries that were made by the same model. */

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { type Encoder, type EncoderOptions, openFormerEncoder } from '../encode/encoder.ts';
+import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { Generations } from '../encode/generations.ts';
+import { openFormerEncoder } from '../encode/open-encoder.ts';
 import { Cors } from '../http/cors.ts';
 import type { McpAnswer } from '../http/routes/mcp.ts';
 import { allRoutes } from '../http/routes.ts';

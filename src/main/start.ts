@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Encoder, type EncoderOptions, openEncoder } from '../encode/encoder.ts';
+import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
+import { openEncoder } from '../encode/open-encoder.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from './config.ts';
 import { checkDataVersion } from './data-version.ts';

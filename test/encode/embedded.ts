@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type EncoderOptions, openEncoder } from '../../src/encode/encoder.ts';
+import type { EncoderOptions } from '../../src/encode/encoder.ts';
+import { openEncoder } from '../../src/encode/open-encoder.ts';
 
 /** The models of the tree, and a cache that all tests of one machine share: labels are embedded once. */
 export const MODELS = join(import.meta.dirname, '../../models');

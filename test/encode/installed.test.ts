@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { openEncoder } from '../../src/encode/encoder.ts';
 import type { Manifest } from '../../src/encode/manifest.ts';
+import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { cosine, MODELS } from './embedded.ts';
 import '../teardown-order.ts';
 

@@ -5,7 +5,7 @@ import t from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { newId } from '../../src/domain/id.ts';
-import { openEncoder } from '../../src/encode/encoder.ts';
+import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
 import { INGEST_LIMITS, type StagedUpload } from '../../src/ingest/parts.ts';
