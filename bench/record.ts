@@ -2,12 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
+import { native } from '../src/native/index.ts';
 
 /** What figures depend on besides the code; the load is that of before the run. */
 export function machine() {
   const gpu = firstLine('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader']);
   return {
     processor: cpus()[0]?.model ?? 'unknown',
+    /** Of our own kernels; a processor's name does not tell what it can do. */
+    instructions: native.kernelName(),
     cores: availableParallelism(),
     memory_gib: Math.round(totalmem() / 2 ** 30),
     kernel: release(),
