@@ -8,7 +8,7 @@ use super::question::Want;
 use super::top::{Scored, Top};
 use super::vectors::{CodesView, quantise};
 use crate::kernels::bits::GROUP;
-use crate::kernels::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES};
+use crate::kernels::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, prefetch};
 
 /// Rows whose estimates are computed before any of them is looked at: their numbers stay in the first-level cache.
 const CHUNK: usize = 256;
@@ -93,19 +93,20 @@ impl<'w> Sieve<'w> {
         outcome
     }
 
+    /// The codes of a group's rows are on their way from memory while the next group's bits are looked at.
     fn by_rotated(&mut self, rotated: &RotatedQuery<'_>, block: &Sifted<'_>, bits: &BitsView<'_>) -> Result<()> {
         let mut terms = rotated.terms(self.kernel, bits);
         let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
+        let mut before = (0, 0u64);
         for group in 0..bits.groups() {
             self.want.stop.check()?;
             terms.threshold = self.lower.threshold();
-            let reached = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group));
-            let mut left = reached & bits.rows_of(group);
-            while left != 0 {
-                self.offer_row(block, group * GROUP + left.trailing_zeros() as usize, bound);
-                left &= left - 1;
-            }
+            let reached = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group)) & bits.rows_of(group);
+            for_each_row(group, reached, |row| self.fetch_row(block, row));
+            for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
+            before = (group, reached);
         }
+        for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
         Ok(())
     }
 
@@ -113,6 +114,15 @@ impl<'w> Sieve<'w> {
     pub fn by_row(&mut self, block: &Sifted<'_>, row: usize) {
         let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
         self.offer_row(block, row, bound);
+    }
+
+    /// Has brought into the cache what [`Self::offer_row`] reads.
+    fn fetch_row(&self, block: &Sifted<'_>, row: usize) {
+        let view = &block.codes;
+        let dimensions = self.query.coded.dimensions();
+        prefetch(&view.codes[row * dimensions..(row + 1) * dimensions]);
+        prefetch(&view.scales[4 * row..][..4]);
+        prefetch(&view.residuals[4 * row..][..4]);
     }
 
     fn offer_row(&mut self, block: &Sifted<'_>, row: usize, terms: BoundTerms) {
@@ -170,6 +180,16 @@ impl QueryCodes {
         let roundings = (dimensions.div_ceil(LANES) + 16) as f32 * f32::EPSILON;
         let slack = self.residual * norm_max + roundings * self.norm * norm_max + f32::MIN_POSITIVE;
         BoundTerms { query_scale: self.scale, query_norm: self.norm, slack: slack * (1.0 + 1e-5) }
+    }
+}
+
+/// Calls `visit` for the rows of a group whose bits are set.
+#[inline(always)]
+fn for_each_row(group: usize, bits: u64, mut visit: impl FnMut(usize)) {
+    let mut left = bits;
+    while left != 0 {
+        visit(group * GROUP + left.trailing_zeros() as usize);
+        left &= left - 1;
     }
 }
 
