@@ -19,9 +19,12 @@ const redact = {
   censor: '[redacted]',
 };
 
-/** JSON lines on the standard output. */
-export function openLog({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>): Logger {
-  return pino({ level: LOG_LEVEL, redact });
+/**
+ * JSON lines on the standard output.
+ * @param sync a line is written when the call returns: for what a process says before it ends without its exit handlers
+ */
+export function openLog({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>, { sync = false } = {}): Logger {
+  return pino({ level: LOG_LEVEL, redact }, pino.destination({ sync }));
 }
 
 function redactPath(before: string, name: string): string {

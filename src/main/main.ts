@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { native } from '../native/index.ts';
 import { ConfigError, readConfig } from './config.ts';
+import { openLog } from './log.ts';
 import type { Settings } from './settings.ts';
 import { type Running, start } from './start.ts';
 import { strayErrors } from './stray-errors.ts';
@@ -12,7 +13,7 @@ const DEMO_MARK = 'demo-shown';
 let stopping = false;
 const settings = readOrExplain();
 const running = await start(settings).catch(explain);
-const stray = strayErrors(running.alarm, native.endProcess);
+const stray = strayErrors(running.alarm, endWith);
 process.on('unhandledRejection', stray.unhandledRejection);
 process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
@@ -55,16 +56,22 @@ async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running)
   }
 }
 
+/** Ends the process, whatever it is doing, with its last line. */
+function endWith(event: object): void {
+  try {
+    openLog(settings, { sync: true }).error(event);
+  } finally {
+    native.endProcess(1);
+  }
+}
+
 /** A second signal, or the deadline, ends a stop that does not come to its end: what is left goes on at the next start. */
 async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
-  if (stopping) native.endProcess(1);
+  if (stopping) return endWith({ event: 'stop_cut_short' });
   stopping = true;
   server.log.info({ event: 'stopping' });
   setTimeout(
-    () => {
-      server.log.warn({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX });
-      native.endProcess(1);
-    },
+    () => endWith({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX }),
     1000 * (STOP_NOTICE_SECONDS + STOP_SECONDS_MAX),
   ).unref();
   await server.stop();

@@ -10,18 +10,12 @@ export interface StrayErrors {
  * ends, and whoever supervises it starts it again over what is on the disk.
  *
  * @param alarm logs an event as an error, and counts it
- * @param exit ends the process with a status
+ * @param end logs an event as the process's last line, and ends it
  */
-export function strayErrors(alarm: (event: object) => void, exit: (status: number) => void): StrayErrors {
+export function strayErrors(alarm: (event: object) => void, end: (event: object) => void): StrayErrors {
   return {
     unhandledRejection: (reason) => alarm({ event: 'unhandled_rejection', err: asError(reason) }),
-    uncaughtException: (error) => {
-      try {
-        alarm({ event: 'uncaught_exception', err: asError(error) });
-      } finally {
-        exit(1);
-      }
-    },
+    uncaughtException: (error) => end({ event: 'uncaught_exception', err: asError(error) }),
   };
 }
 

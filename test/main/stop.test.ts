@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { builtServer } from '../../scripts/built-server.ts';
 import { CACHE_DIR, startTestServer, TestAgent } from '../test-server.ts';
@@ -85,7 +86,7 @@ for (const [held, status] of [
         url = (JSON.parse(line) as { url: string }).url;
         break;
       }
-      child.stdout!.resume();
+      const logged = text(child.stdout!);
       if (held) {
         const workspace = await new TestAgent(url).rent();
         const upload = open(t, Number(new URL(url).port));
@@ -99,6 +100,11 @@ for (const [held, status] of [
       child.kill('SIGTERM');
       const [code] = await ended;
       t.equal(code, status);
+      t.match(
+        await logged,
+        held ? '"event":"stop_deadline"' : '"event":"stopping"',
+        'the log has its last line',
+      );
     },
   );
 }

@@ -8,10 +8,14 @@ const MODULES = join(import.meta.dirname, '../../src/main');
 /** A process with the server's log and its handlers, in which `code` runs; what it wrote, and how it ended. */
 async function run(t: Test, code: string): Promise<{ lines: Record<string, unknown>[]; status: number }> {
   const program = `
+    import { native } from '${MODULES}/../native/index.ts';
     import { openLog } from '${MODULES}/log.ts';
     import { strayErrors } from '${MODULES}/stray-errors.ts';
     const log = openLog({ LOG_LEVEL: 'info' });
-    const stray = strayErrors((event) => log.error(event), (status) => process.exit(status));
+    const stray = strayErrors((event) => log.error(event), (event) => {
+      openLog({ LOG_LEVEL: 'info' }, { sync: true }).error(event);
+      native.endProcess(1);
+    });
     process.on('unhandledRejection', stray.unhandledRejection);
     process.on('uncaughtException', stray.uncaughtException);
     ${code}
