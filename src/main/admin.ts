@@ -26,7 +26,7 @@ export async function openAdmin(admin: AdminParts): Promise<Server | undefined> 
   const doctor = remembering(() =>
     examineRunning(settings, process.env.FARTHING_KERNEL, parts.services.readiness().body.extraction),
   );
-  const server = await listenAt('ADMIN_PORT', {
+  const server = await listenAt(['ADMIN_PORT'], {
     host: '127.0.0.1',
     port: settings.ADMIN_PORT,
     cors: new Cors([]),

@@ -2,9 +2,9 @@ import { ListenError, listen, type Server, type ServerOptions } from '../http/se
 import { ConfigError } from './config.ts';
 import type { SettingName } from './settings.ts';
 
-/** Listens where a setting says. @throws ConfigError naming the setting, when the address is not to be had */
-export function listenAt(setting: SettingName, options: ServerOptions): Promise<Server> {
+/** Listens where some settings say. @throws ConfigError naming them, when the address is not to be had */
+export function listenAt(settings: readonly SettingName[], options: ServerOptions): Promise<Server> {
   return listen(options).catch((error: unknown) => {
-    throw error instanceof ListenError ? new ConfigError(`${setting}: ${error.message}`) : error;
+    throw error instanceof ListenError ? new ConfigError(`${settings.join(', ')}: ${error.message}`) : error;
   });
 }

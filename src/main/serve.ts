@@ -86,7 +86,7 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     });
   });
   const traffic = new Traffic();
-  const server = await listenAt('PORT', {
+  const server = await listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),

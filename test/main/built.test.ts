@@ -1,32 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { builtServer } from '../../scripts/built-server.ts';
 import { writeFilm } from '../extract/films.ts';
-import { CACHE_DIR, TestAgent } from '../test-server.ts';
+import { TestAgent } from '../test-server.ts';
+import { spawnBuilt } from './built-process.ts';
 
 /** What `make run` starts: the other tests run the sources, this one what was built of them. */
 async function startBuilt(t: Test, until: string) {
-  const child = spawn(process.execPath, [builtServer()], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      DATA_DIR: join(t.testdir({}), 'data'),
-      CACHE_DIR,
-      LOG_LEVEL: 'warn',
-      QUERY_WAIT_MS_MAX: '0',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  t.teardown(() => {
-    child.kill('SIGKILL');
-    return ended;
-  });
+  const { child, ended } = spawnBuilt(t, { LOG_LEVEL: 'warn', QUERY_WAIT_MS_MAX: '0' });
   const lines: string[] = [];
   for await (const line of createInterface(child.stdout!)) {
     lines.push(line);
@@ -36,7 +19,7 @@ async function startBuilt(t: Test, until: string) {
   const ready = lines.find((line) => line.includes('"event":"ready"')) ?? '{}';
   const stop = async () => {
     child.kill('SIGTERM');
-    return (await ended)[0] as number;
+    return (await ended)[0];
   };
   return { url: (JSON.parse(ready) as { url: string }).url, said: lines.join('\n'), stop };
 }

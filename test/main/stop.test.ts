@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { builtServer } from '../../scripts/built-server.ts';
-import { CACHE_DIR, startTestServer, TestAgent } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../test-server.ts';
+import { spawnBuilt } from './built-process.ts';
 
 /** How a server ends: what runs is answered, what is new is refused, and a deadline ends what does not. */
 
@@ -61,23 +58,11 @@ for (const [held, status] of [
   t.test(
     `SIGTERM ends the process with ${status} ${held ? 'at the deadline, when a request never ends' : 'when nothing runs'}`,
     async (t) => {
-      const child = spawn(process.execPath, [builtServer()], {
-        env: {
-          PATH: process.env.PATH,
-          PORT: '0',
-          DEMO: '0',
-          DATA_DIR: join(t.testdir({}), 'data'),
-          CACHE_DIR,
-          STOP_SECONDS_MAX: held ? '1' : '3600',
-          // Most of them are still opening their models by then.
-          INGEST_WORKERS: '8',
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const ended = once(child, 'exit');
-      t.teardown(() => {
-        child.kill('SIGKILL');
-        return ended;
+      const { child, ended } = spawnBuilt(t, {
+        DEMO: '0',
+        STOP_SECONDS_MAX: held ? '1' : '3600',
+        // Most of them are still opening their models by then.
+        INGEST_WORKERS: '8',
       });
       const lines = createInterface(child.stdout!);
       let url = '';
