@@ -131,7 +131,7 @@ sanitize: ## Writers, readers, merges, disposals and closings at once, under Thr
 	  -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --test concurrency -- --nocapture
 
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
-	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/killed.test.ts
+	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/life/killed.test.ts
 
 RUNTIMES := bench/peers/runtimes/node_modules/.package-lock.json
 $(RUNTIMES): bench/peers/runtimes/package.json
@@ -160,7 +160,7 @@ crash: setup ## Kill a server under paid traffic and compare the books: KILLS=10
 	@KILLS=$(KILLS) SEED=$(SEED) CRASH_SECONDS=$(CRASH_SECONDS) node test/payment/crash/main.ts
 
 docs: setup ## Write docs/configuration.md anew from the settings
-	@node src/main/cli.ts settings > docs/configuration.md
+	@node src/bin/operator.ts settings > docs/configuration.md
 
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
 	@node bench/search.ts $(ABSTRACTS)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { builtServer } from '../scripts/built-server.ts';
-import { PayingAgent } from '../src/main/demo/paying-agent.ts';
+import { PayingAgent } from '../src/demo/paying-agent.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
 export interface BenchServer {

@@ -14,7 +14,7 @@ import { machine, writeRecord } from './record.ts';
 /** As many as the command sends at once. */
 const AT_ONCE = 4;
 const MINUTES = 120;
-const LAUNCHER = resolve(import.meta.dirname, '../src/main/farthing.js');
+const LAUNCHER = resolve(import.meta.dirname, '../src/bin/farthing.js');
 const files = Number(process.argv[2] ?? 500);
 const home = mkdtempSync(join(tmpdir(), 'farthing-folder-'));
 const folder = join(home, 'files');

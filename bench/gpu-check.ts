@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import { deviceRefusal } from '../src/encode/device.ts';
 import type { Encoder } from '../src/encode/encoder.ts';
-import { Library } from '../src/encode/library.ts';
-import type { Provider } from '../src/encode/manifest.ts';
+import { deviceRefusal } from '../src/encode/models/device.ts';
+import { Library } from '../src/encode/models/library.ts';
+import type { Provider } from '../src/encode/models/manifest.ts';
+import { lacksOf } from '../src/encode/models/readiness.ts';
 import { openEncoder } from '../src/encode/open-encoder.ts';
-import { lacksOf } from '../src/encode/readiness.ts';
 import { quantile } from './agent.ts';
 import { clientsThroughServer } from './gpu/clients.ts';
 import { cosine, lostDevice, sentences } from './gpu/parts.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../src/payment/asset.ts';
-import { parsePaymentHeader } from '../src/payment/payment-header.ts';
+import { parsePaymentHeader } from '../src/payment/gate/payment-header.ts';
 import { SignatureCheck } from '../src/payment/signature.ts';
 import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } from './agent.ts';
 import { startAgreeingFacilitator } from './pay/agreeing-facilitator.ts';

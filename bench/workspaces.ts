@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PayingAgent } from '../src/main/demo/paying-agent.ts';
+import { PayingAgent } from '../src/demo/paying-agent.ts';
 import { BenchWorkspace, inParallel, quantile } from './agent.ts';
 import { compareFlood } from './workspaces/flood.ts';
 import { compareRefusals } from './workspaces/refusals.ts';

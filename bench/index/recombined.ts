@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Random } from '../../test/random.ts';
+import { Random } from '../../test/rig/random.ts';
 import { readSciFact } from '../calibration/scifact.ts';
 import { sentencesOf } from './sentences.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Random } from '../../test/random.ts';
+import { Random } from '../../test/rig/random.ts';
 import { sentenceVectors } from './sentences.ts';
 
 export const DIMENSIONS = 384;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../src/domain/document.ts';
-import { MediaFile, quietFfmpeg } from '../../src/extract/ffmpeg.ts';
-import { extractPdf } from '../../src/extract/pdf.ts';
-import { Pdfium } from '../../src/extract/pdfium.ts';
-import { fromRaw, pictureTypeOf, prepareSharp, readPicture } from '../../src/extract/picture.ts';
-import { ShotMerger } from '../../src/extract/shots.ts';
+import { MediaFile, quietFfmpeg } from '../../src/extract/media/ffmpeg.ts';
+import { ShotMerger } from '../../src/extract/media/shots.ts';
+import { extractPdf } from '../../src/extract/pdf/pdf.ts';
+import { Pdfium } from '../../src/extract/pdf/pdfium.ts';
+import { fromRaw, pictureTypeOf, prepareSharp, readPicture } from '../../src/extract/picture/picture.ts';
 
 /** What a decoder gives by itself, on this thread, and how long it takes for it. */
 export interface BareRun {
@@ -17,7 +17,7 @@ export interface BareRun {
 }
 
 const MP4 = 'mov,mp4,m4a,3gp,3g2,mj2';
-/** As src/extract/media.ts looks at films. */
+/** As src/extract/media/media.ts looks at films. */
 const LOOK_EVERY_SECONDS = 0.5;
 const SHOTS_MAX = 1_000;
 

@@ -1,4 +1,4 @@
-import { PayingAgent } from '../../src/main/demo/paying-agent.ts';
+import { PayingAgent } from '../../src/demo/paying-agent.ts';
 import { Connections } from '../load/connections.ts';
 import { runLoop } from '../load/loops.ts';
 

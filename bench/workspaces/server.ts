@@ -15,7 +15,7 @@ export class MeasuredServer {
   readonly #events: Map<string, number>;
 
   static async start(data: string, environment: Record<string, string> = {}): Promise<MeasuredServer> {
-    const child = fork(resolve(import.meta.dirname, '../../test/served.ts'), [], {
+    const child = fork(resolve(import.meta.dirname, '../../test/rig/served.ts'), [], {
       env: {
         PATH: process.env.PATH,
         PORT: '0',

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { keepWatching } from './model/snapshots.ts';
-import { Operate } from './view/operate.tsx';
+import { Operate } from './view/operate/operate.tsx';
 
 void keepWatching();
 render(<Operate />, document.getElementById('root')!);

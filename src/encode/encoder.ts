@@ -9,24 +9,24 @@ import {
   spacesOf,
   withLoss,
   withRejections,
-} from './described.ts';
-import type { ProviderChoice } from './device.ts';
-import { Dispatcher, type EncoderCounters, taskBounds } from './dispatcher.ts';
-import { CutJob, type EncoderTask, PictureJob, type RowPart, TextJob, type Vectors } from './job.ts';
-import type { Manifest } from './manifest.ts';
-import { type Passage, placePassages, sliceBlocks } from './passage.ts';
-import type { CutPassage } from './protocol.ts';
-import type { settle } from './settled.ts';
-import type { Towers } from './tower.ts';
-import type { WorkerCounts } from './worker-counts.ts';
-import { type Chosen, pictureBytes, pictureRows, type Workers } from './workers.ts';
+} from './models/described.ts';
+import type { ProviderChoice } from './models/device.ts';
+import type { Manifest } from './models/manifest.ts';
+import type { Towers } from './models/tower.ts';
+import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
+import type { settle } from './workers/available-towers.ts';
+import { Dispatcher, type EncoderCounters, taskBounds } from './workers/dispatcher.ts';
+import { CutJob, type EncoderTask, PictureJob, type RowPart, TextJob, type Vectors } from './workers/job.ts';
+import type { CutPassage } from './workers/protocol.ts';
+import type { WorkerCounts } from './workers/worker-counts.ts';
+import { type Chosen, pictureBytes, pictureRows, type Workers } from './workers/workers.ts';
 
-export type { FamilyReport, SpaceSpec } from './described.ts';
-export type { ProviderChoice } from './device.ts';
-export type { EncoderCounters } from './dispatcher.ts';
-export type { FilledSpace } from './former.ts';
-export type { EncoderTask } from './job.ts';
-export type { Passage } from './passage.ts';
+export type { FamilyReport, SpaceSpec } from './models/described.ts';
+export type { ProviderChoice } from './models/device.ts';
+export type { FilledSpace } from './models/previous-model.ts';
+export type { Passage } from './text/passage.ts';
+export type { EncoderCounters } from './workers/dispatcher.ts';
+export type { EncoderTask } from './workers/job.ts';
 
 export interface EncodeOptions {
   readonly tenant: string;

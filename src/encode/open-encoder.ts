@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
-import { type ChosenWeights, readChosenWeights, saveChosenWeights } from './chosen-weights.ts';
 import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
-import { type FilledSpace, findFormer } from './former.ts';
-import { findInstalled, type Installed } from './installed.ts';
-import { type Manifest, readManifest } from './manifest.ts';
-import type { CutSettings } from './protocol.ts';
-import { settle } from './settled.ts';
-import type { Towers } from './tower.ts';
-import { Verification } from './verification.ts';
-import { workerCounts } from './worker-counts.ts';
-import { chooseProviders, startWorkers } from './workers.ts';
+import { type ChosenWeights, readChosenWeights, saveChosenWeights } from './models/chosen-weights.ts';
+import { findInstalled, type Installed } from './models/installed.ts';
+import { type Manifest, readManifest } from './models/manifest.ts';
+import { type FilledSpace, findFormer } from './models/previous-model.ts';
+import type { Towers } from './models/tower.ts';
+import { Verification } from './models/verification.ts';
+import { settle } from './workers/available-towers.ts';
+import type { CutSettings } from './workers/protocol.ts';
+import { workerCounts } from './workers/worker-counts.ts';
+import { chooseProviders, startWorkers } from './workers/workers.ts';
 
 /**
  * Opens the models in use and starts the workers, warm.

@@ -12,12 +12,12 @@ import type {
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
-import { Collector, Sounds } from './collector.ts';
-import { FairLanes } from './fair-lanes.ts';
-import { Lane } from './lane.ts';
-import type { ConfinementReport, Settings } from './messages.ts';
-import { languagePackage, missingLanguages } from './tesseract.ts';
-import { Unpacked } from './unpacked.ts';
+import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
+import { Collector, Sounds } from './process/collector.ts';
+import type { ConfinementReport, Settings } from './process/messages.ts';
+import { FairLanes } from './process/reader-pool.ts';
+import { Lane } from './process/reader-queue.ts';
+import { Unpacked } from './process/unpacked.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {

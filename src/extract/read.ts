@@ -1,21 +1,21 @@
 import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
-import { ARCHIVE_TYPES, openArchive, unpackArchive } from './archive.ts';
-import { captionOf } from './caption.ts';
-import { decodeText } from './charset.ts';
-import { embeddedPictures } from './embedded.ts';
-import { MAIL_TYPE, openMail, readMail, unpackMail } from './mail.ts';
-import { OFFICE_FORMATS, openOffice, readOffice } from './office.ts';
-import { extractPdf, openPdf, tooManyCharacters } from './pdf.ts';
-import type { Pdfium } from './pdfium.ts';
-import { greyOfPicture, openPicture, type PictureType } from './picture.ts';
-import { readPictures } from './picture-sequence.ts';
-import type { Done, MemberSink } from './program.ts';
+import { ARCHIVE_TYPES, openArchive, unpackArchive } from './archive/archive.ts';
+import { ShotMerger } from './media/shots.ts';
+import { embeddedPictures } from './office/embedded.ts';
+import { OFFICE_FORMATS, openOffice, readOffice } from './office/office.ts';
+import { extractPdf, openPdf, tooManyCharacters } from './pdf/pdf.ts';
+import type { Pdfium } from './pdf/pdfium.ts';
+import { captionOf } from './picture/caption.ts';
+import { greyOfPicture, openPicture, type PictureType } from './picture/picture.ts';
+import { readPictures } from './picture/picture-sequence.ts';
+import { JUDGED_SIDE_PIXELS, looksWritten } from './picture/text-page-test.ts';
+import type { Done, MemberSink } from './process/program.ts';
 import { recognise } from './recognise.ts';
 import { corrupt, unsupported } from './refusal.ts';
-import { ShotMerger } from './shots.ts';
-import { type ReadText, TEXT_READERS } from './text-readers.ts';
-import { JUDGED_SIDE_PIXELS, looksWritten } from './written.ts';
+import { decodeText } from './text/charset.ts';
+import { MAIL_TYPE, openMail, readMail, unpackMail } from './text/mail.ts';
+import { type ReadText, TEXT_READERS } from './text/text-readers.ts';
 
 /** What the readers of all types share, in the child process. */
 export interface Reading {

@@ -1,16 +1,16 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { FarthingError } from '../domain/error.ts';
-import { type ArchiveType, archiveType } from './archive.ts';
-import { decodeText } from './charset.ts';
-import { csvSeparator } from './csv.ts';
-import { looksLikeHtml } from './html.ts';
-import { looksLikeMail } from './mail.ts';
-import { looksLikeMarkdown } from './markdown.ts';
-import { mediaFormat } from './media-types.ts';
-import { isEncryptedOffice, officeType } from './office.ts';
-import { type PictureType, pictureTypeOf } from './picture.ts';
+import { type ArchiveType, archiveType } from './archive/archive.ts';
+import { mediaFormat } from './media/media-types.ts';
+import { isEncryptedOffice, officeType } from './office/office.ts';
+import { type PictureType, pictureTypeOf } from './picture/picture.ts';
 import { unsupported } from './refusal.ts';
-import type { TEXT_READERS } from './text-readers.ts';
+import { decodeText } from './text/charset.ts';
+import { csvSeparator } from './text/csv.ts';
+import { looksLikeHtml } from './text/html.ts';
+import { looksLikeMail } from './text/mail.ts';
+import { looksLikeMarkdown } from './text/markdown.ts';
+import type { TEXT_READERS } from './text/text-readers.ts';
 
 type TextType = keyof typeof TEXT_READERS;
 

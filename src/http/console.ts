@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
-import type { Exchange } from './exchange.ts';
-import type { BytesReply, Route } from './route.ts';
+import type { Exchange } from './exchange/exchange.ts';
+import type { BytesReply, Route } from './exchange/reply.ts';
 
 /** One file of the built console, in every encoding that it was built in. */
 interface Asset {

@@ -2,10 +2,10 @@ import type { AtomicAmount } from '../domain/money.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Previews } from '../ingest/previews.ts';
 import type { TenantItems } from '../ingest/tenant-items.ts';
-import type { Credits } from '../payment/credits.ts';
-import type { PaymentGate } from '../payment/gate.ts';
+import type { PaymentGate } from '../payment/gate/gate.ts';
+import type { Credits } from '../purchases/credits.ts';
 import type { Search } from '../search/search.ts';
-import type { PayerIndex } from '../workspace/payer-index.ts';
+import type { PayerIndex } from '../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../workspace/tenant-limits.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 

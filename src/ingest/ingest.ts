@@ -5,11 +5,6 @@ import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
-import { Acceptance, type IngestAnswer } from './acceptance.ts';
-import { patientTenants } from './busy.ts';
-import { Holds } from './holds.ts';
-import { JobEnds, stackOf } from './job-ends.ts';
-import { JobTable } from './job-table.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
@@ -18,8 +13,13 @@ import type {
   IngestTenants,
   NewCredit,
   StagedUpload,
-} from './parts.ts';
-import { JobRunner } from './runner.ts';
+} from './deps.ts';
+import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
+import { Holds } from './jobs/awaiting-payment.ts';
+import { JobEnds, stackOf } from './jobs/job-ends.ts';
+import { JobTable } from './jobs/job-table.ts';
+import { JobRunner } from './jobs/runner.ts';
+import { patientTenants } from './retry-overloaded.ts';
 
 export interface IngestParts {
   readonly tenants: IngestTenants;

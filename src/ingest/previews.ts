@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import type { Preview, PreviewOf } from '../domain/preview.ts';
+import type { IngestShard, IngestTenants } from './deps.ts';
 import { fileOf, isStorageFull } from './files.ts';
-import type { IngestShard, IngestTenants } from './parts.ts';
 
 export interface PreviewParts {
   readonly tenants: IngestTenants<Pick<IngestShard, 'item'>>;

@@ -1,8 +1,8 @@
 import type { PictureContent } from '../domain/document.ts';
 import { FAMILIES, type Family } from '../domain/family.ts';
 import type { PageKind } from '../domain/segment.ts';
+import type { IngestSegment, VectorsBySpace } from './deps.ts';
 import type { LocatedPassage } from './locate.ts';
-import type { IngestSegment, VectorsBySpace } from './parts.ts';
 
 /** Segments of passages, each with its row of every space that the encoder filled. */
 export function passageSegments(

@@ -2,10 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
+import type { IngestShard, IngestTenants } from './deps.ts';
 import { fileOf, removeFile } from './files.ts';
-import { jobOf } from './job-table.ts';
-import { membersOf, removeMembers, sentItem } from './members.ts';
-import type { IngestShard, IngestTenants } from './parts.ts';
+import { jobOf } from './jobs/job-table.ts';
+import { membersOf, removeMembers, sentItem } from './members/members.ts';
 import { removePreviews } from './previews.ts';
 
 export interface TenantItemsParts {

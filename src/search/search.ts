@@ -20,7 +20,7 @@ import {
 } from '../domain/search.ts';
 import type { ShownSegment } from '../domain/segment.ts';
 import type { EncodeOptions, EncoderTask } from '../encode/encoder.ts';
-import type { Generations, QueryEncoder } from '../encode/generations.ts';
+import type { Generations, QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -28,9 +28,9 @@ import type { Question, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { FormerSpace } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
-import { LoopTurns } from './loop-turns.ts';
 import { LIST_TRAITS, planLists } from './plan.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
+import { LoopTurns } from './yield-to-loop.ts';
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;

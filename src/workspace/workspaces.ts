@@ -8,10 +8,14 @@ import {
   type WorkspaceRecord,
 } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
-import { Activity, type CountedSearch } from './activity.ts';
-import { type DisposalAnswer, Disposals, disposalAnswer } from './disposal.ts';
-import { Extensions, workspaceOf } from './extensions.ts';
-import type { HistoryPage } from './history.ts';
+import { Activity, type CountedSearch } from './activity/activity.ts';
+import type { HistoryPage } from './activity/history.ts';
+import { type DisposalAnswer, Disposals, disposalAnswer } from './life/disposal.ts';
+import type { ReceiptSigner } from './life/receipt.ts';
+import type { KeptElsewhere } from './life/receipt-claims.ts';
+import type { RentedTime } from './life/rented-time.ts';
+import { RunningRequests } from './life/running-requests.ts';
+import { Sweeper } from './life/sweeper.ts';
 import {
   type CreationInput,
   type CreationQuote,
@@ -22,19 +26,15 @@ import {
   quoteOfExtension,
   rangeOf,
 } from './prices.ts';
-import { extendedWorkspace, type PublicWorkspace } from './public-record.ts';
-import type { ReceiptSigner } from './receipt.ts';
-import type { KeptElsewhere } from './receipt-claims.ts';
-import { WorkspaceRecords } from './records.ts';
-import type { RentedTime } from './rented-time.ts';
-import { RunningRequests } from './running-requests.ts';
+import { Extensions, workspaceOf } from './records/extensions.ts';
+import { Undecided } from './records/pending-effects.ts';
+import { WorkspaceRecords } from './records/records.ts';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './settings.ts';
-import { Sweeper } from './sweeper.ts';
 import type { TenantFolders } from './tenants.ts';
 import { hashOfToken, newToken, tokenMatches } from './token.ts';
 import { unauthorized } from './unauthorized.ts';
-import { Undecided } from './undecided.ts';
-import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views.ts';
+import { extendedWorkspace, type PublicWorkspace } from './views/public-record.ts';
+import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views/views.ts';
 
 export interface WorkspacesParts {
   readonly store: Store;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { readBeirSet } from '../../bench/beir.ts';
 import { mean, ndcg, recall } from '../../bench/retrieval.ts';
-import { CACHE_DIR } from '../test-server.ts';
+import { CACHE_DIR } from '../rig/test-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const jsonl = (rows: readonly object[]) => `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;

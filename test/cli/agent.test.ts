@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 import { Agent, COMMAND } from './cli-agent.ts';
 
 const samples = resolve(import.meta.dirname, '../../samples');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 import { Agent } from './cli-agent.ts';
 import { noTerminal, runInTerminal } from './terminal.ts';
 

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runAgentCommand } from '../../src/cli/command.ts';
 
-export const COMMAND = resolve(import.meta.dirname, '../../src/main/agent.ts');
-const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
+export const COMMAND = resolve(import.meta.dirname, '../../src/bin/agent.ts');
+const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 
 export interface Outcome {
   readonly code: number | null;

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { decode } from 'sixel';
 import t, { type Test } from 'tap';
 import { protocolOfEnvironment } from '../../src/cli/terminal-pictures.ts';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 import { Agent } from './cli-agent.ts';
 import { noTerminal, runInTerminal, visible } from './terminal.ts';
 

@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** What stands in the docs, copied literally but for the server's address, does what it says. */
 
@@ -131,7 +131,7 @@ function commandAsJson(): string {
 
 t.test('each MCP configuration starts a server with the five tools', async (t) => {
   const home = await folderFor(t);
-  await run(process.execPath, [join(root, 'src/main/farthing.js'), 'wallet', 'new'], root, home);
+  await run(process.execPath, [join(root, 'src/bin/farthing.js'), 'wallet', 'new'], root, home);
   const workspace = await new TestAgent(server.url).rent();
   const configurations = [
     ...blocks('mcp.md', 'json'),

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import type { Random } from '../random.ts';
+import type { Random } from '../rig/random.ts';
 
 /** Shares of what passes, from 0 to 1. */
 export interface Faults {

@@ -12,7 +12,7 @@ import {
   type IngestProgress,
   verifyReceipt,
 } from '../../src/client/index.ts';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 
 const samples = join(import.meta.dirname, '../../samples');
 /** One server for all: each test has a wallet of its own. */

@@ -3,10 +3,10 @@ import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type FarthingError } from '../../src/client/index.ts';
 import { formatUsd, parseUsd } from '../../src/domain/money.ts';
-import { Journal } from '../../src/payment/journal.ts';
+import { Journal } from '../../src/payment/records/journal.ts';
 import { openStore } from '../../src/state/store.ts';
-import { Random } from '../random.ts';
-import { startTestServer, type TestServer } from '../test-server.ts';
+import { Random } from '../rig/random.ts';
+import { startTestServer, type TestServer } from '../rig/test-server.ts';
 import { FailingProxy } from './failing-proxy.ts';
 
 /** Paid calls under the failing proxy: few in the whole suite, 500 with `make client-faults`. */

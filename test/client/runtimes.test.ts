@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import t, { type Test } from 'tap';
 import { chromiumMissing, openBrowser, PATIENCE_MS, visit } from '../console/browser.ts';
 import { noChain, startChain } from '../payment/chain/chain.ts';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 import type { JourneyReport } from './runtimes/journey.ts';
 
 /** One and the same program, with the built client, in every runtime that it is for. */

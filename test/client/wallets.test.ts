@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { Farthing, FarthingError } from '../../src/client/index.ts';
 import { noChain, startChain } from '../payment/chain/chain.ts';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 
 const { url } = await startTestServer(t);
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 
 const FILM = resolve(import.meta.dirname, '../../../shared/data/samples/video/bottle-detection.mp4');

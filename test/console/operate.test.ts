@@ -1,6 +1,6 @@
 import t from 'tap';
-import { get } from '../raw-get.ts';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { get } from '../rig/raw-get.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 
 t.setTimeout(4 * PATIENCE_MS);

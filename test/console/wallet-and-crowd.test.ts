@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { type Hex, hashTypedData, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, visit } from './browser.ts';
 
 const samples = resolve(import.meta.dirname, '../../samples');

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** The proxy's configuration as the page for operators has it, in Debian's nginx: `NGINX_BINARY=/path/to/nginx` where it is not installed. */
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { native } from '../../src/native/index.ts';
 import { CACHE, cosine, openEmbedded, SHARED } from './embedded.ts';
 import { clip, folderOf, potion, tokenVectors } from './other-models.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 const shared = join(SHARED, 'models');
 const skip = existsSync(shared) ? false : `${shared} is not here`;

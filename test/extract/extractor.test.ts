@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS, type Extracted, type ExtractLimits } from '../../src/domain/document.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
 import { READABLE_TYPES } from '../../src/extract/readable.ts';
-import { zipOf } from './archives.ts';
+import { zipOf } from './archive/archives.ts';
 import { bombPdf, emptyPdf, laughingPdf, millionPagesPdf, pixelFlood, scriptedPdf } from './hostile.ts';
 
 const SHARED = '../shared/data';

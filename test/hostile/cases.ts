@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { zipOf } from '../extract/archives.ts';
+import { zipOf } from '../extract/archive/archives.ts';
 import {
   bombPdf,
   emptyPdf,

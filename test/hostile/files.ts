@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
-import { tarHeader, tarOf, zipOf } from '../extract/archives.ts';
+import { tarHeader, tarOf, zipOf } from '../extract/archive/archives.ts';
 import { pdfOf, pdfStream } from '../extract/hostile.ts';
 import type { Target } from './requests.ts';
 

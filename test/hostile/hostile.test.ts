@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { hostileCases } from './cases.ts';
 import { leftOver, listenForNobody } from './surroundings.ts';
 

@@ -4,8 +4,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { ServedProcess } from '../served-process.ts';
-import { TestAgent } from '../test-server.ts';
+import { ServedProcess } from '../rig/served-process.ts';
+import { TestAgent } from '../rig/test-server.ts';
 import { hostileCases } from './cases.ts';
 import type { Target } from './requests.ts';
 import type { SearchOrder } from './searcher.ts';
@@ -142,13 +142,13 @@ async function run(): Promise<void> {
   if (alive.body.job?.state !== 'searchable') faults.push('the server does not read any more');
 }
 
-/** What test/extract/attack.ts reports of a connection from a reader that was taken over. */
+/** What test/extract/process/attack.ts reports of a connection from a reader that was taken over. */
 function tryFromDecoder(port: number): string {
   for (const name of ['inside', 'outside']) {
     mkdirSync(join(folder, name));
     copyFileSync('samples/chelsea.png', join(folder, name, 'picture.png'));
   }
-  const attack = resolve(import.meta.dirname, '../extract/attack.ts');
+  const attack = resolve(import.meta.dirname, '../extract/process/attack.ts');
   const args = [
     '--disable-sigusr1',
     '--disable-warning=ExperimentalWarning',

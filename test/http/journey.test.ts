@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { payV1 } from '../legacy-client.ts';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { payV1 } from '../rig/legacy-client.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** Whole journeys over real HTTP with real clients: what an agent does, and what it is charged. */
 

@@ -6,11 +6,11 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { FarthingError } from '../../src/domain/error.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Address } from '../../src/domain/payment.ts';
+import { INGEST_LIMITS, type IngestLimits, type StagedUpload } from '../../src/ingest/deps.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
-import { INGEST_LIMITS, type IngestLimits, type StagedUpload } from '../../src/ingest/parts.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
 import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants, TEXT } from './stand-ins.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 const TENANT = 'payer_a';
 const PAYER: Address = `0x${'a'.repeat(40)}`;

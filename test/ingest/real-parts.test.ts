@@ -7,11 +7,11 @@ import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { newId } from '../../src/domain/id.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
+import { INGEST_LIMITS, type StagedUpload } from '../../src/ingest/deps.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
-import { INGEST_LIMITS, type StagedUpload } from '../../src/ingest/parts.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
-import { CACHE_DIR } from '../test-server.ts';
+import { CACHE_DIR } from '../rig/test-server.ts';
 
 const TENANT = 'payer_real';
 const A_WHILE_MS = 60_000;

@@ -12,9 +12,9 @@ import { type PaymentRequired, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Agent } from '../cli/cli-agent.ts';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
-const LAUNCHER = resolve(import.meta.dirname, '../../src/main/farthing.js');
+const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 const almanac = resolve(import.meta.dirname, '../../samples/almanac.pdf');
 const QUESTION = 'how do insects tell each other where food is?';
 const NAMES = ['search', 'ingest', 'workspace_create', 'workspace_usage', 'workspace_dispose'];

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Journal } from '../../src/payment/journal.ts';
+import { Journal } from '../../src/payment/records/journal.ts';
 import { openStore } from '../../src/state/store.ts';
-import { startTestServer, TestAgent } from '../test-server.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import {
   addressOf,
   PAY_TO,

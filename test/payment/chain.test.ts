@@ -9,12 +9,12 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { Journal } from '../../src/payment/journal.ts';
-import { parsePaymentHeader } from '../../src/payment/payment-header.ts';
-import { RpcWitness, TOPICS } from '../../src/payment/rpc-witness.ts';
+import { RpcWitness, TOPICS } from '../../src/payment/facilitator/rpc-witness.ts';
+import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
+import { Journal } from '../../src/payment/records/journal.ts';
 import { openStore } from '../../src/state/store.ts';
-import { payV1 } from '../legacy-client.ts';
-import { startTestServer, TestAgent, type TestServer } from '../test-server.ts';
+import { payV1 } from '../rig/legacy-client.ts';
+import { startTestServer, TestAgent, type TestServer } from '../rig/test-server.ts';
 import { noChain, startChain } from './chain/chain.ts';
 import { addressOf, sign, v1Header, v2Header, wallet } from './fixture.ts';
 

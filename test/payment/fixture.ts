@@ -18,11 +18,11 @@ import type {
   Quote,
   WorkOutcome,
 } from '../../src/domain/payment.ts';
-import { AnswerStore } from '../../src/payment/answers.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import type { Facilitator } from '../../src/payment/facilitator.ts';
-import { PaymentGate } from '../../src/payment/gate.ts';
-import { LocalFacilitator } from '../../src/payment/local-facilitator.ts';
+import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
+import { LocalFacilitator } from '../../src/payment/facilitator/local-facilitator.ts';
+import { PaymentGate } from '../../src/payment/gate/gate.ts';
+import { AnswerStore } from '../../src/payment/records/answers.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
 import { openStore, type Store, type Table } from '../../src/state/store.ts';
 

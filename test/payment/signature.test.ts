@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type Hex, recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { parsePaymentHeader } from '../../src/payment/payment-header.ts';
+import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
 import { addressOf, type SignedAuthorization, sign, TRANSFER_TYPES, v1Header, wallet } from './fixture.ts';
 

@@ -2,9 +2,9 @@ import t, { type Test } from 'tap';
 import { type ProbedEvent, RecallProbe, type UnprovedList } from '../../src/search/recall-probe.ts';
 import type { RankedList } from '../../src/shard/snapshot.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
-import { Random } from '../random.ts';
+import { Random } from '../rig/random.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 const DIMENSIONS = 64;
 const ROWS = 1_500;

@@ -5,7 +5,7 @@ import { Search } from '../../src/search/search.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { openEmbedded } from '../encode/embedded.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 t.test('a client that leaves while its picture is decoded ends its search alone', async (t) => {
   const encoder = await openEmbedded();

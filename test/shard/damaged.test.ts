@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { itemOf, open, passage, towards } from './fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 /** `make damage-index` tries 1,000 cases. */
 const CASES = Number(process.env.CASES ?? 100);

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { Random } from '../random.ts';
+import { Random } from '../rig/random.ts';
 import { Expected } from './crash/expected.ts';
 import { itemOf, open, passage } from './fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 /** `make crash-index` kills 200 times. */
 const KILLS = Number(process.env.KILLS ?? 8);

@@ -4,7 +4,7 @@ import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import type { RankedList, Snapshot } from '../../src/shard/snapshot.ts';
 import { itemOf, open, passage, sha256, towards } from './fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 const NEVER = new AbortController().signal;
 

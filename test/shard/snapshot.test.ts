@@ -4,7 +4,7 @@ import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import type { RankedList } from '../../src/shard/snapshot.ts';
 import { itemOf, open, passage } from './fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 /** So many dimensions that few rows are a long scan. */
 const WIDE = [{ name: 'wide', dimensions: 8192, modelSha256: 'ab'.repeat(32) }];

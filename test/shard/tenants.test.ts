@@ -5,7 +5,7 @@ import { FarthingError } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { itemOf, open, passage } from './fixtures.ts';
-import '../teardown-order.ts';
+import '../rig/teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
 const STOPPING = { code: 'interrupted' };

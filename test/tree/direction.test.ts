@@ -3,12 +3,16 @@ import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
 /**
- * main → http → {search, ingest, workspace, payment} → {encode, extract, shard, state} → native → domain;
- * main → cli → mcp → client → domain: the agent's side, which takes nothing of the server's.
+ * bin → server → operator → metrics → http → purchases → {search, ingest, workspace, payment} → {encode, extract, shard, state} →
+ * {native, settings, api} → domain; bin → cli → mcp → client → domain: the agent's side, which takes nothing of the server's.
  */
 const RANKS: Readonly<Record<string, number>> = {
-  main: 5,
-  http: 4,
+  bin: 9,
+  server: 8,
+  operator: 7,
+  metrics: 6,
+  http: 5,
+  purchases: 4,
   search: 3,
   ingest: 3,
   workspace: 3,
@@ -18,9 +22,12 @@ const RANKS: Readonly<Record<string, number>> = {
   shard: 2,
   state: 2,
   native: 1,
+  settings: 1,
+  api: 1,
   // The agent's side.
   cli: 4,
   mcp: 3,
+  demo: 2,
   client: 1,
   // Runs in browsers: an agent like any other.
   console: 2,
@@ -32,8 +39,8 @@ const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly stri
   { pattern: /^uWebSockets\.js$/, owners: ['http'] },
   { pattern: /^(piscina|onnxruntime-node)$/, owners: ['encode'] },
   { pattern: /^lmdb$/, owners: ['state'] },
-  // The demo in main is an agent of its own, as are the console and the client: they pay like any client.
-  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'main', 'client', 'cli', 'console'] },
+  // The demo, the console and the client pay like any agent.
+  { pattern: /^(viem|@x402\/)/, owners: ['payment', 'demo', 'client', 'cli', 'console'] },
 ];
 
 const root = resolve(import.meta.dirname, '../../src');
@@ -106,10 +113,12 @@ t.test('domain imports nothing but the platform', async (t) => {
   t.same(outside, []);
 });
 
-t.test('only main reads the environment', async (t) => {
+const PROCESS_ENTRIES = ['bin', 'server', 'operator'];
+
+t.test('only what starts a process reads the environment', async (t) => {
   const readers = files.filter(
     (file) =>
-      folderOf(file) !== 'main' &&
+      !PROCESS_ENTRIES.includes(folderOf(file)) &&
       /process\.env\b(?!\.UWS_HTTP_MAX_HEADERS_SIZE)/.test(readFileSync(join(root, file), 'utf8')),
   );
   t.same(readers, []);

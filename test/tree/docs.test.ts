@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { ERRORS } from '../../src/domain/error.ts';
-import { SETTINGS } from '../../src/main/settings.ts';
-import { settingsPage } from '../../src/main/settings-page.ts';
+import { SETTINGS } from '../../src/settings/settings.ts';
+import { settingsPage } from '../../src/settings/settings-page.ts';
 
 /** The pages say what the code says. */
 

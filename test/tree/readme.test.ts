@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 

@@ -2,11 +2,11 @@ import t from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
 import { formatUsd } from '../../src/domain/money.ts';
 import { clampMinutes, creationPrice } from '../../src/domain/workspace.ts';
-import { digestOfItems } from '../../src/workspace/inventory.ts';
-import { verifyReceipt } from '../../src/workspace/receipt.ts';
+import { digestOfItems } from '../../src/workspace/life/inventory.ts';
+import { verifyReceipt } from '../../src/workspace/life/receipt.ts';
 import { MINUTE_MS } from '../../src/workspace/settings.ts';
 import { newToken } from '../../src/workspace/token.ts';
-import { Random } from '../random.ts';
+import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
 import { Crash, PRICING, World } from './world.ts';
 

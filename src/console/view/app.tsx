@@ -2,12 +2,12 @@ import { dismissFault } from '../model/actions.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
 import { CloseIcon, CoinIcon } from './icons.tsx';
-import { Receipt } from './receipt.tsx';
-import { Requests } from './requests.tsx';
-import { Start } from './start.tsx';
+import { Start } from './start/start.tsx';
+import { WalletChip } from './start/wallet-chip.tsx';
 import { ThemeButton } from './theme-button.tsx';
-import { WalletChip } from './wallet-chip.tsx';
-import { WorkspaceView } from './workspace.tsx';
+import { Receipt } from './workspace/receipt.tsx';
+import { Requests } from './workspace/requests.tsx';
+import { WorkspaceView } from './workspace/workspace.tsx';
 
 /** The whole page: what it shows follows from what there is. */
 export function App() {

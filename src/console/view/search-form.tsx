@@ -3,8 +3,8 @@ import { FAMILIES, type Family } from '../../domain/family.ts';
 import { dropPicture, search, setOptions, takePicture } from '../model/search.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
-import { FAMILY_WORDS } from './family.tsx';
 import { CloseIcon, PictureIcon, SearchIcon } from './icons.tsx';
+import { FAMILY_WORDS } from './results/family.tsx';
 
 const COUNTS = [10, 30, 100, 1000];
 

@@ -1,18 +1,18 @@
 import { unlink } from 'node:fs/promises';
+import { IngestResponseSchema } from '../../api/items.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Address, Answer, Effect, EffectHandler, Quote } from '../../domain/payment.ts';
 import type { Ingest, IngestAnswer, ReleasedIngest } from '../../ingest/ingest.ts';
-import type { PayerIndex } from '../../workspace/payer-index.ts';
-import { ingestDiscovery } from '../discovery.ts';
-import type { Exchange } from '../exchange.ts';
-import { named } from '../json.ts';
-import { paid } from '../paid.ts';
-import type { Operation, Route } from '../route.ts';
-import { IngestResponseSchema } from '../schemas/items.ts';
+import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
+import { ingestDiscovery } from '../docs/discovery.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { named } from '../exchange/json.ts';
+import { paid } from '../exchange/paid.ts';
+import type { Operation, Route } from '../exchange/reply.ts';
+import { receiveUpload, type StagedUpload } from '../exchange/upload.ts';
 import type { Services } from '../services.ts';
 import { shownItem } from '../shown-item.ts';
-import { receiveUpload, type StagedUpload } from '../upload.ts';
 import { withWorkspace } from '../workspace-access.ts';
 import { publicJob } from './jobs.ts';
 

@@ -1,10 +1,10 @@
+import { ItemSchema } from '../../api/items.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
-import { itemDiscovery } from '../discovery.ts';
-import { idInResource, paid } from '../paid.ts';
-import type { Route } from '../route.ts';
-import { ItemSchema } from '../schemas/items.ts';
+import { itemDiscovery } from '../docs/discovery.ts';
+import { idInResource, paid } from '../exchange/paid.ts';
+import type { Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { shownItem } from '../shown-item.ts';
 

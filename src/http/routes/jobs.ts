@@ -1,8 +1,8 @@
+import { JobSchema } from '../../api/items.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
-import type { EventsReply, Route } from '../route.ts';
-import { JobSchema } from '../schemas/items.ts';
+import type { EventsReply, Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
 

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
+import { McpAnswerSchema, McpRequestSchema } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Operation, Route } from '../route.ts';
-import { McpAnswerSchema, McpRequestSchema } from '../schemas/mcp.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Operation, Route } from '../exchange/reply.ts';
 
 /** Answers one MCP request in the words of the web platform. */
 export type McpAnswer = (request: Request, left: AbortSignal) => Promise<Response>;

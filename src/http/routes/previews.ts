@@ -3,10 +3,10 @@ import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { PREVIEW_TYPE, type PreviewOf } from '../../domain/preview.ts';
-import { previewDiscovery } from '../discovery.ts';
-import type { Exchange } from '../exchange.ts';
-import { idInResource, paid } from '../paid.ts';
-import type { BytesReply, JsonReply, Operation, Reply, Route } from '../route.ts';
+import { previewDiscovery } from '../docs/discovery.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { idInResource, paid } from '../exchange/paid.ts';
+import type { BytesReply, JsonReply, Operation, Reply, Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
 

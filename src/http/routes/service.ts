@@ -1,6 +1,6 @@
-import { agentGuide, llmsTxt } from '../agent-guide.ts';
-import type { Route } from '../route.ts';
-import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../schemas/service.ts';
+import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../../api/service.ts';
+import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
+import type { Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 
 /** Routes that describe the server itself. They cost nothing. `description` is asked for at each request. */

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox';
+import { ItemDeletedSchema, ItemListSchema, ItemSchema } from '../../api/items.ts';
+import { HistorySchema } from '../../api/workspaces.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
-import { attachmentHeaders } from '../attachment.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Operation, Route } from '../route.ts';
-import { ItemDeletedSchema, ItemListSchema, ItemSchema } from '../schemas/items.ts';
-import { HistorySchema } from '../schemas/workspaces.ts';
+import { attachmentHeaders } from '../exchange/attachment.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Operation, Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { shownItem } from '../shown-item.ts';
 import { withWorkspace } from '../workspace-access.ts';

@@ -1,13 +1,13 @@
+import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
+import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
 import { type AtomicAmount, parseUsd } from '../../domain/money.ts';
 import type { Answer, EffectHandler, Quote } from '../../domain/payment.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
-import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../discovery.ts';
-import type { Exchange } from '../exchange.ts';
-import { parseJsonObject, Validator } from '../json.ts';
-import { idInResource, isUnpaid, paid } from '../paid.ts';
-import type { Route } from '../route.ts';
-import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../schemas/requests.ts';
-import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../schemas/workspaces.ts';
+import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { parseJsonObject, Validator } from '../exchange/json.ts';
+import { idInResource, isUnpaid, paid } from '../exchange/paid.ts';
+import type { Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { bearerToken, withWorkspace } from '../workspace-access.ts';
 

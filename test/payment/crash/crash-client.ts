@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Random } from '../../random.ts';
+import type { Random } from '../../rig/random.ts';
 import { addressOf, sign, v1Header, v2Header, wallet } from '../fixture.ts';
 
 /** One thing that a client wants and pays for, and everything that came of it. */

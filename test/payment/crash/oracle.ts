@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { Journal } from '../../../src/payment/journal.ts';
-import type { PaymentRecord } from '../../../src/payment/records.ts';
+import { Journal } from '../../../src/payment/records/journal.ts';
+import type { PaymentRecord } from '../../../src/payment/records/records.ts';
 import { openStore } from '../../../src/state/store.ts';
 import type { Purchase } from './crash-client.ts';
 

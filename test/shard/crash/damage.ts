@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '../../rig/random.ts';
 
 /** A way to damage the bytes of an index file, given as a copy; what it returns is written. */
 export type Damage = (bytes: Buffer<ArrayBuffer>, random: Random) => Buffer<ArrayBuffer>;

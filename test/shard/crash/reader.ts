@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorCode } from '../../../src/domain/error.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
-import { Random } from '../../random.ts';
+import { Random } from '../../rig/random.ts';
 import { itemOf, open, passage, towards } from '../fixtures.ts';
 import { DAMAGES } from './damage.ts';
 

@@ -1,0 +1,103 @@
+import { Type } from '@sinclair/typebox';
+import { ITEM_STATES } from '../domain/item.ts';
+import { JOB_STATES } from '../domain/job.ts';
+import { Charged, Count, described, FamilySchema, Timestamp, Warnings } from './optional.ts';
+
+export const ItemSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String({ description: 'File name as sent.' }),
+    media_type: Type.String({ description: 'As recognised from the content.' }),
+    bytes: Count('Size of the file.'),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    state: Type.Union(ITEM_STATES.map((state) => Type.Literal(state))),
+    families: Type.Array(FamilySchema),
+    segments: Count('Searchable pieces.'),
+    created_at: Timestamp('When it was accepted.'),
+    expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
+    title: Type.Optional(Type.String()),
+    pages: Type.Optional(Count('Pages, for paged documents.')),
+    duration_s: Type.Optional(Type.Number()),
+    not_searchable: Type.Optional(
+      Type.Array(Type.String(), described('What is in the file and cannot be found here: `speech`.')),
+    ),
+    speech: Type.Optional(
+      Type.Array(
+        Type.Object({ time_s: Type.Number(), time_end_s: Type.Number() }),
+        described('Where somebody speaks in a recording: seconds from its start.'),
+      ),
+    ),
+    width: Type.Optional(Count('Pixels.')),
+    height: Type.Optional(Count('Pixels.')),
+    parent_item_id: Type.Optional(Type.String({ description: 'The archive or mail that it came in.' })),
+    path: Type.Optional(Type.String({ description: 'Path in the archive.' })),
+    members: Type.Optional(
+      Count('Files inside, each an item of its own; `families` and `segments` are of all together.'),
+    ),
+    members_failed: Type.Optional(Count('Those of them that could not be read: their `error` says why.')),
+    members_duplicate: Type.Optional(
+      Count('Those of them whose bytes were there already; they have no new item.'),
+    ),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.String(), detail: Type.String() },
+        described('Why a file inside another could not be read.'),
+      ),
+    ),
+  },
+  { $id: 'Item' },
+);
+
+export const JobSchema = Type.Object(
+  {
+    id: Type.String(),
+    item: Type.String({ description: 'Id of the item.' }),
+    state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    segments: Count('Segments made so far.'),
+    time_left_s: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Seconds to its end at the pace so far, of a running job.' }),
+    ),
+    created_at: Timestamp('When it was accepted.'),
+    updated_at: Timestamp('When it last changed.'),
+    error: Type.Optional(
+      Type.Object({ code: Type.String(), detail: Type.String() }, described('Why it failed.')),
+    ),
+  },
+  { $id: 'Job' },
+);
+
+export const IngestResponseSchema = Type.Object(
+  {
+    item: Type.Optional(
+      Type.Ref(
+        'Item',
+        described(
+          'Absent when the payer’s index ended before the payment was settled: `job` says how it ended, and the payer has a credit for it.',
+        ),
+      ),
+    ),
+    job_id: Type.String(),
+    job: Type.Ref('Job'),
+    duplicate: Type.Optional(Type.Boolean({ description: 'The same bytes were already there.' })),
+    credit_used: Type.Optional(Type.Boolean({ description: 'Paid for by an earlier ingest that failed.' })),
+    charged: Charged,
+    warnings: Warnings,
+  },
+  { $id: 'IngestResponse' },
+);
+
+export const NextPage = Type.Union(
+  [Type.String(), Type.Null()],
+  described('Cursor of the next page; null on the last.'),
+);
+
+export const ItemListSchema = Type.Object(
+  { items: Type.Array(Type.Ref('Item')), next: NextPage },
+  { $id: 'ItemList' },
+);
+
+export const ItemDeletedSchema = Type.Object(
+  { id: Type.String(), state: Type.Literal('deleted') },
+  { $id: 'ItemDeleted' },
+);

@@ -1,0 +1,80 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+import { FamilySchema } from './optional.ts';
+
+export const SearchRequestSchema = Type.Object(
+  {
+    query: Type.Optional(
+      Type.String({ maxLength: 8192, description: 'Natural-language query. Quoted phrases match in order.' }),
+    ),
+    image_b64: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Base64-encoded picture (JPEG, PNG, WebP, BMP), for reverse-image search.',
+      }),
+    ),
+    families: Type.Optional(
+      Type.Array(FamilySchema, {
+        minItems: 1,
+        maxItems: 16,
+        description: 'Default: all that apply to what is asked.',
+      }),
+    ),
+    k: Type.Optional(
+      Type.Integer({
+        minimum: K_MIN,
+        maximum: K_MAX,
+        default: K_DEFAULT,
+        description: 'How many hits at most.',
+      }),
+    ),
+    explain: Type.Optional(
+      Type.Boolean({ default: false, description: 'Say how the answer and each hit came about.' }),
+    ),
+    exact: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Prove that no better hit exists, in large indexes too, where `bounds` would otherwise say how much is found. Costs some milliseconds there.',
+      }),
+    ),
+  },
+  {
+    $id: 'SearchRequest',
+    description: 'At least one of `query` and `image_b64`; with both, both are searched and fused.',
+  },
+);
+
+export type SearchRequest = Static<typeof SearchRequestSchema>;
+
+export const WorkspaceCreateSchema = Type.Object(
+  {
+    ttl_minutes: Type.Optional(
+      Type.Integer({
+        default: 15,
+        description: 'Container minutes to prepay. Clamped to the bounds of the server.',
+      }),
+    ),
+    spend_limit_usd: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'Cap on total spend, extensions included.',
+      }),
+    ),
+  },
+  { $id: 'WorkspaceCreate' },
+);
+
+export type WorkspaceCreate = Static<typeof WorkspaceCreateSchema>;
+
+export const WorkspaceExtendSchema = Type.Object(
+  {
+    ttl_minutes: Type.Optional(
+      Type.Integer({ default: 15, description: 'Minutes to add. Clamped like a creation’s.' }),
+    ),
+  },
+  { $id: 'WorkspaceExtend' },
+);
+
+export type WorkspaceExtend = Static<typeof WorkspaceExtendSchema>;

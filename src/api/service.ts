@@ -1,0 +1,95 @@
+import { Type } from '@sinclair/typebox';
+import { ERRORS } from '../domain/error.ts';
+import { Details, described, FamilySchema } from './optional.ts';
+
+export const PaymentRequiredSchema = Type.Object(
+  {
+    x402Version: Type.Integer(),
+    error: Type.String(),
+    resource: Type.String(),
+    description: Type.String(),
+    accepts: Type.Array(
+      Type.Object(
+        {
+          scheme: Type.String(),
+          network: Type.String(),
+          payTo: Type.String(),
+          maxAmountRequired: Type.String({ description: 'In the smallest unit of the asset.' }),
+          resource: Type.String(),
+          description: Type.String(),
+          mimeType: Type.String(),
+          outputSchema: Type.Record(Type.String(), Type.Unknown(), described('Shapes, for catalogues.')),
+          maxTimeoutSeconds: Type.Integer({ description: 'How long a signed payment may wait.' }),
+          asset: Type.String({ description: 'Contract of the asset.' }),
+          extra: Type.Record(Type.String(), Type.Unknown(), described('EIP-712 domain of the asset.')),
+        },
+        described('One way to pay.'),
+      ),
+    ),
+  },
+  { $id: 'PaymentRequired' },
+);
+
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.Union(
+      Object.keys(ERRORS).map((code) => Type.Literal(code)),
+      described('Stable; match on this.'),
+    ),
+    detail: Type.String({ description: 'What was wrong and what to do.' }),
+    request_id: Type.String(),
+    charged: Type.Union(
+      [Type.Literal(false), Type.Null()],
+      described('False: nothing was charged. Null: not known yet, with `settlement_pending` alone.'),
+    ),
+  },
+  { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
+);
+
+export const HealthSchema = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' });
+
+export const ReadinessSchema = Type.Object(
+  {
+    ready: Type.Boolean(),
+    reasons: Type.Array(Type.String(), described('Why it is not ready.')),
+    families: Type.Array(
+      Type.Object({ family: FamilySchema, available: Type.Boolean() }, { additionalProperties: true }),
+      described('What can be searched, by which models and providers, and why not.'),
+    ),
+    reencoding: Type.Optional(
+      Type.Object(
+        {
+          tenants_left: Type.Integer(),
+          segments_done: Type.Integer(),
+          segments_given_up: Type.Integer({ description: 'Their source could not be had.' }),
+          tenants_failed: Type.Integer(),
+        },
+        described(
+          'A change of model that is under way: indexes are searched by the former one until theirs is done.',
+        ),
+      ),
+    ),
+    queues: Details('Calls that wait for an encoder.'),
+    payment: Details('The facilitator, and payments that run or wait for their outcome.'),
+    extraction: Type.Union([Type.String(), Details('How the readers of files are confined.')]),
+    prices_usd: Type.Record(Type.String(), Type.String(), described('Prices of the routes.')),
+    workspace_minutes: Type.Object(
+      { min: Type.Integer(), max: Type.Integer() },
+      described('What `ttl_minutes` is clamped to.'),
+    ),
+  },
+  { $id: 'Readiness' },
+);
+
+export const DescriptionSchema = Type.Object(
+  { openapi: Type.String(), info: Details('Title and version.'), paths: Details('The operations.') },
+  { $id: 'Description', additionalProperties: true },
+);
+
+export const JwksSchema = Type.Object(
+  { keys: Type.Array(Details('A public key (RFC 7517).')) },
+  { $id: 'JsonWebKeySet' },
+);

@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox';
+import { NextPage } from './items.ts';
+import { Charged, Count, described, FamilySchema, Money, Timestamp, Warnings } from './optional.ts';
+
+const WorkspaceState = Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state)));
+
+export const WorkspaceSchema = Type.Object(
+  {
+    id: Type.String(),
+    state: WorkspaceState,
+    created_at: Timestamp('When it was paid for.'),
+    expires_at: Timestamp('When its time is over.'),
+    ttl_minutes_asked: Type.Union([Type.Integer(), Type.Null()]),
+    ttl_minutes: Type.Integer({ description: 'Minutes given, after clamping.' }),
+    ttl_seconds_left: Type.Integer({ minimum: 0 }),
+    price_usd: Money('Price of this step.'),
+    spend_usd: Money('Spent so far.'),
+    spend_limit_usd: Type.Union([Money('Cap on the spend.'), Type.Null()]),
+    limits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    links: Type.Optional(Type.Record(Type.String(), Type.String())),
+    capability_token: Type.Optional(
+      Type.String({ description: 'Bearer token: shown here and never again.' }),
+    ),
+    charged: Type.Optional(Charged),
+    warnings: Warnings,
+  },
+  { $id: 'Workspace' },
+);
+
+const Percentile = Type.Union([Type.Number({ minimum: 0 }), Type.Null()]);
+
+export const UsageSchema = Type.Object(
+  {
+    id: Type.String(),
+    state: WorkspaceState,
+    created_at: Timestamp('When it was paid for.'),
+    expires_at: Timestamp('When its time is over.'),
+    ttl_seconds_left: Type.Integer({ minimum: 0 }),
+    spend_usd: Money('Spent so far.'),
+    spend_limit_usd: Type.Union([Money('Cap on the spend.'), Type.Null()]),
+    searches: Count('Searches answered.'),
+    ingests: Count('Files accepted.'),
+    items: Count('Items searchable.'),
+    segments: Count('Segments searchable.'),
+    bytes: Count('Bytes stored.'),
+    latency_ms: Type.Object(
+      { p50: Percentile, p90: Percentile, p99: Percentile, max: Percentile },
+      described('Of its searches, in milliseconds; null before the first.'),
+    ),
+  },
+  { $id: 'WorkspaceUsage' },
+);
+
+export const HistorySchema = Type.Object(
+  {
+    entries: Type.Array(
+      Type.Object({
+        at: Timestamp('When it was answered.'),
+        query: Type.Optional(Type.String()),
+        image_sha256: Type.Optional(
+          Type.String({ description: 'Digest of the picture that was searched with.' }),
+        ),
+        families: Type.Optional(Type.Array(FamilySchema)),
+        k: Type.Integer(),
+        hits: Count('Hits of the answer.'),
+        latency_ms: Type.Number(),
+      }),
+    ),
+    next: NextPage,
+  },
+  { $id: 'SearchHistory' },
+);
+
+export const DisposalSchema = Type.Object(
+  {
+    id: Type.String(),
+    state: Type.Literal('disposed'),
+    receipt: Type.String({ description: 'Compact JWS (EdDSA); its key is at /.well-known/jwks.json.' }),
+    claims: Type.Record(Type.String(), Type.Unknown(), described('Content of the receipt, for reading.')),
+  },
+  { $id: 'DisposalReceipt' },
+);

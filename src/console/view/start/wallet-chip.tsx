@@ -1,0 +1,28 @@
+import { leaveWallet } from '../../model/actions.ts';
+import { shortAddress } from '../../model/format.ts';
+import { session } from '../../model/session.ts';
+import { useStore } from '../../model/store.ts';
+
+/** The wallet that pays, by its short address. */
+export function WalletChip() {
+  const { wallet } = useStore(session);
+  if (!wallet) return null;
+  return (
+    <details class="chip">
+      <summary>
+        <span class="dot" aria-hidden="true" />
+        <span class="chip-name">{wallet.name} </span>
+        <code>{shortAddress(wallet.address)}</code>
+      </summary>
+      <div class="chip-menu">
+        <code class="whole">{wallet.address}</code>
+        {wallet.kind === 'play' && (
+          <p>Its key lies in this browser alone. It holds play money, of no worth.</p>
+        )}
+        <button type="button" onClick={leaveWallet}>
+          Disconnect
+        </button>
+      </div>
+    </details>
+  );
+}

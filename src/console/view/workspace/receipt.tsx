@@ -1,0 +1,103 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DisposalAnswer } from '../../../client/index.ts';
+import { startAgain } from '../../model/actions.ts';
+import { formatBytes, formatTime } from '../../model/format.ts';
+import { session } from '../../model/session.ts';
+import { useStore } from '../../model/store.ts';
+import { SealIcon } from '../icons.tsx';
+
+/** What the server still has of an ended workspace. */
+interface Kept {
+  readonly what: string;
+  readonly why: string;
+  readonly until: string | null;
+}
+
+/** The end of a workspace: what was destroyed, signed, and checked in this browser. */
+export function Receipt({ disposal }: { disposal: DisposalAnswer }) {
+  const { doubt } = useStore(session);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  const { claims } = disposal;
+  return (
+    <article class="receipt card">
+      <h1 tabIndex={-1} ref={title}>
+        Disposal receipt
+      </h1>
+      <Verdict doubt={doubt} />
+      <dl>
+        <Claim name="Workspace" value={<code class="whole">{String(claims.workspace)}</code>} />
+        <Claim name="Created" value={formatTime(claims.created_at)} />
+        <Claim name="Destroyed" value={formatTime(claims.disposed_at)} />
+        <Claim name="Reason" value={String(claims.reason)} />
+        <Claim
+          name="Contents"
+          value={`${claims.items ?? '?'} items, ${claims.segments ?? '?'} segments, ${
+            typeof claims.bytes === 'number' ? formatBytes(claims.bytes) : '?'
+          }`}
+        />
+        <Claim name="Used" value={`${claims.searches} searches, ${claims.ingests} uploads`} />
+        <Claim name="Paid" value={`${claims.spend_usd} USD`} />
+        <Claim name="Issuer" value={<code class="whole">{String(claims.iss)}</code>} />
+      </dl>
+      {Array.isArray(claims.kept) && <KeptList kept={claims.kept as Kept[]} />}
+      <details>
+        <summary>The receipt as it was signed (compact JWS)</summary>
+        <textarea readOnly rows={5} aria-label="Receipt" value={disposal.receipt} />
+      </details>
+      <div class="buttons">
+        <CopyButton text={disposal.receipt} />
+        <button type="button" class="primary" onClick={startAgain}>
+          Open another workspace
+        </button>
+      </div>
+    </article>
+  );
+}
+
+function Verdict({ doubt }: { doubt: string | undefined }) {
+  return (
+    <p class="verdict" data-state={doubt === undefined ? 'valid' : 'invalid'}>
+      <SealIcon />
+      <span>
+        {doubt ?? 'The signature is good, checked in this browser with the key that the server publishes.'}
+      </span>
+    </p>
+  );
+}
+
+function Claim({ name, value }: { name: string; value: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function KeptList({ kept }: { kept: readonly Kept[] }) {
+  return (
+    <section>
+      <h2>What the server still keeps</h2>
+      <ul class="kept">
+        {kept.map(({ what, why, until }) => (
+          <li key={what}>
+            {what}, for {why}
+            {until === null ? '' : `, until ${formatTime(until)}`}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function CopyButton({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard?.writeText(text).then(() => setCopied(true));
+  return (
+    <button type="button" onClick={copy}>
+      {copied ? 'Copied' : 'Copy the receipt'}
+    </button>
+  );
+}

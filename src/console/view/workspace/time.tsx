@@ -1,0 +1,70 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { extend, extensionPrice, refreshUsage, sayTimeLeft } from '../../model/actions.ts';
+import { formatClock, formatPrice } from '../../model/format.ts';
+import { session } from '../../model/session.ts';
+import { useStore } from '../../model/store.ts';
+
+const TICK_MS = 1000;
+const FEW_SECONDS = 120;
+const STEPS = [15, 60, 240];
+
+/** The time that is left, and more of it for money. */
+export function Time() {
+  const { endsAt, facts, wallet, busy } = useStore(session);
+  const [minutes, setMinutes] = useState(STEPS[0]!);
+  const left = useSecondsLeft(endsAt);
+  const price = facts && formatPrice(extensionPrice(facts, minutes));
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void extend(minutes);
+  };
+  return (
+    <div class="time">
+      <h2>Time left</h2>
+      {left === undefined ? (
+        <p class="clock">–</p>
+      ) : (
+        <p class="clock" data-few={left < FEW_SECONDS} role="timer" aria-label={sayTimeLeft(left)}>
+          {formatClock(left)}
+        </p>
+      )}
+      <form class="extend" onSubmit={submit}>
+        <label>
+          <span class="unseen">Minutes to add</span>
+          <select value={minutes} onChange={({ currentTarget }) => setMinutes(Number(currentTarget.value))}>
+            {STEPS.map((step) => (
+              <option key={step} value={step}>
+                + {step} min
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="submit"
+          disabled={!wallet || busy !== undefined}
+          title={wallet ? undefined : 'Connect a wallet first'}
+        >
+          Pay {price} USD
+        </button>
+      </form>
+    </div>
+  );
+}
+
+function useSecondsLeft(endsAt: number | undefined): number | undefined {
+  const [now, setNow] = useState(performance.now());
+  const asked = useRef(false);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const left =
+    endsAt === undefined ? undefined : Math.max(0, (endsAt - Math.max(now, performance.now())) / 1000);
+  useEffect(() => {
+    if (left === 0 && !asked.current) {
+      asked.current = true;
+      void refreshUsage().catch(() => undefined);
+    } else if (left !== 0) asked.current = false;
+  }, [left]);
+  return left;
+}

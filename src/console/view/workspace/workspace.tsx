@@ -1,0 +1,53 @@
+import { useEffect } from 'preact/hooks';
+import { refreshUsage } from '../../model/actions.ts';
+import type { Opened } from '../../model/session.ts';
+import { session } from '../../model/session.ts';
+import { useStore } from '../../model/store.ts';
+import { Results } from '../results/results.tsx';
+import { SearchForm } from '../search-form.tsx';
+import { DisposeButton } from './dispose-button.tsx';
+import { Files } from './files.tsx';
+import { Time } from './time.tsx';
+import { UsageList } from './usage-list.tsx';
+
+const REFRESH_MS = 15_000;
+
+/** An open workspace: on one side what it is and holds, on the other what is searched and found. */
+export function WorkspaceView({ opened }: { opened: Opened }) {
+  const { search } = useStore(session);
+  useEffect(() => {
+    const timer = setInterval(() => void refreshUsage().catch(() => undefined), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [opened.id]);
+  return (
+    <div class="workspace">
+      <h1 class="unseen">Workspace</h1>
+      <aside class="side" aria-label="Workspace">
+        <section class="card">
+          <Time />
+          <UsageList />
+          <DisposeButton />
+        </section>
+        <Files />
+      </aside>
+      <section class="desk" aria-label="Search">
+        <SearchForm />
+        {search ? <Results search={search} /> : <Invitation />}
+      </section>
+    </div>
+  );
+}
+
+function Invitation() {
+  const { files } = useStore(session);
+  const ready = files.some(({ state }) => state === 'searchable' || state === 'duplicate');
+  return (
+    <div class="invitation">
+      <p>
+        {ready
+          ? 'Ask something: words, “a quoted phrase”, what a picture shows, or drop a picture on the field.'
+          : 'Add files first: text, Markdown, HTML, PDF, or pictures. They can be searched as soon as their dots are full.'}
+      </p>
+    </div>
+  );
+}

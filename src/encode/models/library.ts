@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FarthingError } from '../../domain/error.ts';
+import { type DownloadOptions, download } from './download.ts';
+import { changeLock } from './lock.ts';
+import { type ManifestModel, PROVIDERS, type Provider, readManifest } from './manifest.ts';
+import { Verification } from './verification.ts';
+
+/** Where files lie until all of their model's are there. */
+const STAGING = '.pulling';
+
+export interface LibraryFile {
+  readonly name: string;
+  readonly path: string;
+  /** Why it may not be used; absent: it is there and right. */
+  readonly refusal?: string;
+  /** It is there, and not what the manifest says. */
+  readonly wrong: boolean;
+  /** Can be pulled. */
+  readonly remote: boolean;
+}
+
+export interface LibraryModel {
+  readonly name: string;
+  readonly family: string;
+  readonly licence: string;
+  readonly revision: string;
+  readonly note?: string;
+  /** Serves its family here, or will after the next start. */
+  readonly used: boolean;
+  /** Some weights, and all else that they need, are there and right. */
+  readonly installed: boolean;
+  /** Providers that it has weights for, of which some are not here. */
+  readonly lacking: readonly Provider[];
+  readonly files: readonly LibraryFile[];
+}
+
+export interface PullOptions extends Pick<DownloadOptions, 'attempts' | 'pause'> {
+  /** For example `https://huggingface.co`, or a mirror with the same paths. */
+  readonly hubUrl: string;
+  readonly onProgress?: (path: string, done: number, total: number | undefined) => void;
+}
+
+/** The models folder, as the operator sees it. */
+export class Library {
+  readonly #folder: string;
+  readonly #cacheFolder: string;
+
+  /** @param cacheFolder for checksums of files that did not change */
+  constructor(folder: string, cacheFolder: string) {
+    this.#folder = folder;
+    this.#cacheFolder = cacheFolder;
+  }
+
+  /**
+   * Every model of the manifest, its files checked: `anew`, or by the checksums that they had when they were last hashed, as
+   * long as their size and time stay.
+   */
+  async models({ anew = false } = {}): Promise<LibraryModel[]> {
+    const manifest = await readManifest(this.#folder);
+    const verification = anew
+      ? Verification.anew(this.#folder, this.#cacheFolder)
+      : await Verification.open(this.#folder, this.#cacheFolder);
+    const models: LibraryModel[] = [];
+    for (const model of manifest.models) {
+      const files: LibraryFile[] = [];
+      for (const [name, file] of Object.entries(model.files)) {
+        const refusal = await verification.refusal(file);
+        const wrong = refusal !== undefined && existsSync(join(this.#folder, file.path));
+        const remote = file.remote !== undefined;
+        files.push({ name, path: file.path, remote, wrong, ...(refusal && { refusal }) });
+      }
+      const { name, family, licence, revision, note } = model;
+      const used = Object.values(manifest.use).includes(name);
+      const there = new Set(files.flatMap((file) => (file.refusal ? [] : [file.name])));
+      const installed = isInstalled(model, there);
+      const lacking = PROVIDERS.filter((provider) => lacksWeights(model, provider, there));
+      models.push({
+        name,
+        family,
+        licence,
+        revision,
+        ...(note && { note }),
+        used,
+        installed,
+        lacking,
+        files,
+      });
+    }
+    // A folder that the server has not made yet is left to it: it tells a first start by that.
+    if (existsSync(this.#cacheFolder)) await verification.save();
+    return models;
+  }
+
+  /**
+   * Brings all files of a model that are missing or wrong. They are moved to their places when all of them are there; hashes
+   * that the manifest did not know are locked last, and only then may the model be used.
+   * @returns paths of the files that were brought.
+   */
+  async pull(name: string, options: PullOptions): Promise<string[]> {
+    const model = await this.#model(name);
+    const before = (await this.models()).find((one) => one.name === name)!;
+    const wanted = before.files.filter(({ refusal, remote }) => refusal && remote);
+    if (wanted.length === 0) {
+      if (before.installed) return [];
+      throw new FarthingError(
+        'models_invalid',
+        `${name} cannot be pulled: its files come from ${model.source}.`,
+      );
+    }
+    if (!model.hub)
+      throw new FarthingError('models_invalid', `${name} has no place on a hub in the manifest.`);
+    await this.#checkRoom(wanted.reduce((sum, file) => sum + (model.files[file.name]!.bytes ?? 0), 0));
+    const { repository, revision } = model.hub;
+    const learned: Record<string, { sha256: string; bytes: number }> = {};
+    for (const { name: file, path } of wanted) {
+      const { sha256, bytes, remote } = model.files[file]!;
+      const found = await download(
+        {
+          url: `${options.hubUrl}/${repository}/resolve/${revision}/${remote}`,
+          ...(sha256 !== undefined && { sha256 }),
+          ...(bytes !== undefined && { bytes }),
+        },
+        this.#staged(path),
+        {
+          attempts: options.attempts,
+          pause: options.pause,
+          onProgress: (done, total) => options.onProgress?.(path, done, total),
+        },
+      );
+      if (sha256 === undefined) learned[path] = found;
+    }
+    for (const { path } of wanted) {
+      await mkdir(dirname(join(this.#folder, path)), { recursive: true });
+      await rename(`${this.#staged(path)}.part`, join(this.#folder, path));
+      await rm(`${this.#staged(path)}.part.etag`, { force: true });
+    }
+    if (Object.keys(learned).length > 0)
+      await changeLock(this.#folder, (lock) => ({ ...lock, files: { ...lock.files, ...learned } }));
+    return wanted.map(({ path }) => path);
+  }
+
+  /** Makes a model the one that serves its family, from the next start on. @throws FarthingError when it is not installed */
+  async use(name: string): Promise<LibraryModel> {
+    await this.#model(name);
+    const model = (await this.models()).find((one) => one.name === name)!;
+    if (!model.installed) {
+      const why = model.files.flatMap(({ refusal }) => refusal ?? []).join('; ');
+      throw new FarthingError('models_invalid', `${name} is not installed: ${why}.`);
+    }
+    await changeLock(this.#folder, (lock) => ({ ...lock, use: { ...lock.use, [model.family]: name } }));
+    return { ...model, used: true };
+  }
+
+  async #model(name: string): Promise<ManifestModel> {
+    const { models } = await readManifest(this.#folder);
+    const model = models.find((one) => one.name === name);
+    if (model) return model;
+    const names = models.map((one) => one.name).join(', ');
+    throw new FarthingError(
+      'models_invalid',
+      `There is no model "${name}" in the manifest. There are: ${names}.`,
+    );
+  }
+
+  #staged(path: string): string {
+    return join(this.#folder, STAGING, path);
+  }
+
+  async #checkRoom(bytes: number): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#folder);
+    if (bavail * bsize >= bytes) return;
+    throw new FarthingError('storage_full', `${bytes} bytes are needed, and ${bavail * bsize} are free.`);
+  }
+}
+
+/** Each part has weights for some provider, and the files that go with them; what hears has all of its files. */
+function isInstalled({ text, picture, voice, speech }: ManifestModel, there: ReadonlySet<string>): boolean {
+  const weights = (part: { variants: readonly { file: string }[] } | undefined) =>
+    !part || part.variants.some(({ file }) => there.has(file));
+  const besides = [
+    text?.tokenizer,
+    picture?.labels?.file,
+    voice?.file,
+    speech?.encoder,
+    speech?.decoder,
+    speech?.tokenizer,
+  ];
+  return weights(text) && weights(picture) && besides.every((file) => file === undefined || there.has(file));
+}
+
+function lacksWeights(
+  { text, picture }: ManifestModel,
+  provider: Provider,
+  there: ReadonlySet<string>,
+): boolean {
+  return [text, picture].some((part) => {
+    const own = part?.variants.filter(({ providers }) => providers.includes(provider)) ?? [];
+    return own.length > 0 && !own.some(({ file }) => there.has(file));
+  });
+}

@@ -1,0 +1,44 @@
+import type { Candidate } from '../models/tower.ts';
+import { openSession, type Session } from './session.ts';
+
+/** A session that outlives its device. */
+export interface LastingSession extends Session {
+  /** Why the provider serves no more; undefined as long as it does. */
+  readonly loss: string | undefined;
+}
+
+/**
+ * Opens a candidate. When its provider fails in a run that the processor can do with the same weights, the provider is lost:
+ * the processor goes on in its place, slower, and with the same numbers. What fails on both is the input's fault, and the
+ * provider stays.
+ */
+export async function openLasting(
+  candidate: Candidate,
+  open: (candidate: Candidate) => Promise<Session> = openSession,
+): Promise<LastingSession> {
+  let session = await open(candidate);
+  let loss: string | undefined;
+  return {
+    get loss() {
+      return loss;
+    },
+    async run(feeds, outputs) {
+      try {
+        return await session.run(feeds, outputs);
+      } catch (error) {
+        if (candidate.provider === 'cpu' || loss !== undefined) throw error;
+        const processor = await open({ ...candidate, provider: 'cpu', providerOptions: undefined });
+        const found = await processor.run(feeds, outputs).catch(async () => {
+          await processor.close();
+          throw error;
+        });
+        loss = error instanceof Error ? error.message : String(error);
+        // The device's own session may not even let itself be closed.
+        await session.close().catch(() => {});
+        session = processor;
+        return found;
+      }
+    },
+    close: () => session.close(),
+  };
+}

@@ -1,0 +1,99 @@
+import { SOUND_RATE } from '../../domain/document.ts';
+import type { ManifestVoice } from '../models/manifest.ts';
+import { fewer, type Stretch, Stretches } from './stretches.ts';
+import type { Heard, ListenTask } from './voice-thread.ts';
+
+/** What somebody says in a stretch of a recording. */
+export interface Said extends Stretch {
+  readonly text: string;
+}
+
+export interface ListenerParts {
+  readonly voice: ManifestVoice;
+  readonly listen: (task: Omit<ListenTask, 'kind'>) => Promise<Heard>;
+  /** Absent where no model writes speech down. */
+  readonly writing?: { readonly seconds: number; readonly write: (samples: Float32Array) => Promise<string> };
+}
+
+const STRETCHES_MAX = 1_000;
+const SAMPLE_MAX = 32_768;
+
+/** One recording that is listened to: its sound comes in pieces, in order. */
+export class Listener {
+  readonly #parts: ListenerParts;
+  readonly #stretches: Stretches;
+  readonly #said: Said[] = [];
+  #rest = new Float32Array();
+  #context: Float32Array | undefined;
+  #state: Float32Array | undefined;
+  /** Sound that may still be written down, from this second on. */
+  #kept = new Float32Array();
+  #keptFrom = 0;
+  #written = 0;
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+    this.#stretches = new Stretches(parts.voice);
+  }
+
+  /** The next samples: 16 bits, one channel, SOUND_RATE a second. Resolves when they are listened to. */
+  async hear(samples: Int16Array): Promise<void> {
+    const sound = new Float32Array(this.#rest.length + samples.length);
+    sound.set(this.#rest);
+    for (let at = 0; at < samples.length; at++) sound[this.#rest.length + at] = samples[at]! / SAMPLE_MAX;
+    const { window, context } = this.#parts.voice;
+    const whole = sound.length - (sound.length % window);
+    this.#rest = sound.slice(whole);
+    if (whole === 0) return;
+    const heard = sound.slice(0, whole);
+    const answer = await this.#parts.listen({
+      samples: heard,
+      ...(this.#context && { context: this.#context }),
+      ...(this.#state && { state: this.#state }),
+    });
+    this.#context = heard.slice(heard.length - Math.min(context, heard.length));
+    this.#state = answer.state;
+    for (const probability of answer.probabilities) this.#stretches.push(probability);
+    if (!this.#parts.writing) return;
+    this.#kept = joined(this.#kept, heard);
+    if (this.#stretches.openFor > this.#parts.writing.seconds / 2) this.#stretches.cut();
+    await this.#write();
+  }
+
+  /** Where somebody speaks, in order (of very many stretches, those that are close together are one), and what is said. */
+  async finish(): Promise<{ speech: readonly Stretch[]; said: readonly Said[] }> {
+    const speech = this.#stretches.finish();
+    await this.#write();
+    return { speech: fewer(speech, STRETCHES_MAX), said: this.#said };
+  }
+
+  /** Writes down what has ended since the last time, and lets go of the sound before what goes on. */
+  async #write(): Promise<void> {
+    const { writing } = this.#parts;
+    if (!writing) return;
+    const { found } = this.#stretches;
+    for (const { time_s, time_end_s } of found.slice(this.#written)) {
+      for (let from = time_s; from < time_end_s; from += writing.seconds) {
+        const to = Math.min(time_end_s, from + writing.seconds);
+        const text = (await writing.write(this.#between(from, to))).trim();
+        if (text !== '') this.#said.push({ time_s: from, time_end_s: to, text });
+      }
+    }
+    this.#written = found.length;
+    const goesOnFrom = this.#stretches.openSince ?? this.#stretches.seconds;
+    this.#kept = this.#between(goesOnFrom, Number.POSITIVE_INFINITY);
+    this.#keptFrom = goesOnFrom;
+  }
+
+  #between(from: number, to: number): Float32Array<ArrayBuffer> {
+    const at = (second: number): number => Math.max(0, Math.round((second - this.#keptFrom) * SOUND_RATE));
+    return this.#kept.slice(at(from), Math.min(this.#kept.length, at(to)));
+  }
+}
+
+function joined(first: Float32Array, second: Float32Array): Float32Array<ArrayBuffer> {
+  const whole = new Float32Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+}

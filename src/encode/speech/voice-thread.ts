@@ -1,0 +1,94 @@
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import * as ort from 'onnxruntime-node';
+import type { ManifestVoice } from '../models/manifest.ts';
+import { type SpeechPaths, SpeechWriter } from './speech-writer.ts';
+
+/**
+ * A thread that listens, for an ingest: windows of sound through a model of voice activity, one after the other, and, where there is a model
+ * for it, what is said.
+ */
+
+export interface VoiceSettings {
+  readonly weights: string;
+  readonly voice: ManifestVoice;
+  readonly writing?: SpeechPaths;
+}
+
+/** Sound that goes on from a state; the state after it comes back with the probabilities, one for each whole window. */
+export interface ListenTask {
+  readonly kind: 'listen';
+  readonly samples: Float32Array;
+  /** Absent at the beginning of a recording. */
+  readonly state?: Float32Array;
+  /** The last samples before. */
+  readonly context?: Float32Array;
+}
+
+/** A stretch of speech, to be written down. */
+export interface WriteTask {
+  readonly kind: 'write';
+  readonly samples: Float32Array;
+}
+
+export interface Heard {
+  readonly probabilities: Float32Array;
+  readonly state: Float32Array;
+}
+
+export type VoiceMessage = { readonly id: number; readonly task: ListenTask | WriteTask };
+export type VoiceResult =
+  | { readonly id: number; readonly result: Heard | string }
+  | { readonly id: number; readonly failure: string };
+
+/** As the encoder's ingest workers: a search must not wait for it. */
+const NICENESS = 10;
+
+const { weights, voice, writing } = workerData as VoiceSettings;
+setPriority(0, NICENESS);
+const session = await ort.InferenceSession.create(weights, {
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+  logSeverityLevel: 4,
+});
+const writer = writing && (await SpeechWriter.open(writing));
+const rate = new ort.Tensor('int64', BigInt64Array.of(BigInt(voice.sample_rate)), []);
+const stateLength = voice.state.reduce((product, side) => product * side, 1);
+
+async function listen({ samples, state, context }: ListenTask): Promise<Heard> {
+  const { window, inputs, outputs } = voice;
+  const windows = Math.floor(samples.length / window);
+  const probabilities = new Float32Array(windows);
+  let carried: Float32Array = state ?? new Float32Array(stateLength);
+  const whole = new Float32Array(voice.context + samples.length);
+  if (context) whole.set(context);
+  whole.set(samples, voice.context);
+  for (let index = 0; index < windows; index++) {
+    const start = index * window;
+    const sound = whole.slice(start, start + voice.context + window);
+    const found = await session.run({
+      [inputs.sound]: new ort.Tensor('float32', sound, [1, sound.length]),
+      [inputs.state]: new ort.Tensor('float32', carried, voice.state),
+      ...(inputs.rate !== undefined && { [inputs.rate]: rate }),
+    });
+    carried = found[outputs.state]!.data as Float32Array;
+    probabilities[index] = (found[outputs.probability]!.data as Float32Array)[0]!;
+  }
+  return { probabilities, state: carried };
+}
+
+async function write({ samples }: WriteTask): Promise<string> {
+  if (!writer) throw new Error('no model that writes speech down is installed');
+  return writer.write(samples);
+}
+
+// One after the other: a session runs one thing at a time.
+let last: Promise<unknown> = Promise.resolve();
+parentPort!.on('message', ({ id, task }: VoiceMessage) => {
+  last = last
+    .then((): Promise<Heard | string> => (task.kind === 'listen' ? listen(task) : write(task)))
+    .then(
+      (result) => parentPort!.postMessage({ id, result } satisfies VoiceResult),
+      (error: unknown) => parentPort!.postMessage({ id, failure: String(error) } satisfies VoiceResult),
+    );
+});

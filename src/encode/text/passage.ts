@@ -1,0 +1,99 @@
+import type { Block } from '../../domain/document.ts';
+import type { Locator } from '../../domain/segment.ts';
+import type { CutPassage, PlacedBlock } from '../workers/protocol.ts';
+
+/** A piece of a document that is encoded, indexed and found as one. */
+export interface Passage {
+  readonly text: string;
+  readonly locator: Locator;
+  /**
+   * The page; in a document without pages its section, from 1: equal groups of about eight neighbouring passages. Text
+   * outside the pages of a paged document has 0.
+   */
+  readonly place: number;
+  /** What is encoded and indexed: the document's title, a line break, and the text. */
+  readonly words: string;
+}
+
+/** A text of up to so many passages is one section. */
+export const SECTION_PASSAGES = 8;
+/** What stands between two blocks of one page: offsets count in the blocks' text joined by it. */
+export const BLOCK_JOINT = '\n\n';
+/** Characters of one task: some hundred passages, some ten milliseconds. */
+const SLICE_CHARACTERS = 65_536;
+
+/**
+ * A document's blocks in slices of bounded length, each block with its place in its page's text. A block that is too long
+ * is cut at a blank line, a line's end or a space.
+ */
+export function sliceBlocks(blocks: readonly Block[]): PlacedBlock[][] {
+  const slices: PlacedBlock[][] = [];
+  let slice: PlacedBlock[] = [];
+  let length = 0;
+  for (const block of placed(blocks)) {
+    for (const part of parts(block)) {
+      // A part that goes on in the middle of a block begins a slice: parts of one slice are joined.
+      if (slice.length > 0 && (length + part.text.length > SLICE_CHARACTERS || part.start > block.start)) {
+        slices.push(slice);
+        [slice, length] = [[], 0];
+      }
+      slice.push(part);
+      length += part.text.length;
+    }
+  }
+  if (slice.length > 0) slices.push(slice);
+  return slices;
+}
+
+function* placed(blocks: readonly Block[]): Generator<PlacedBlock> {
+  let start = 0;
+  let page: number | undefined | null = null;
+  for (const { text, page: own, heading } of blocks) {
+    if (own !== page) start = 0;
+    page = own;
+    yield {
+      text,
+      start,
+      ...(own === undefined ? {} : { page: own }),
+      ...(heading === undefined ? {} : { heading }),
+    };
+    start += text.length + BLOCK_JOINT.length;
+  }
+}
+
+function* parts(block: PlacedBlock): Generator<PlacedBlock> {
+  let from = 0;
+  while (block.text.length - from > SLICE_CHARACTERS) {
+    const end = from + cutPoint(block.text.slice(from, from + SLICE_CHARACTERS));
+    yield { ...block, text: block.text.slice(from, end), start: block.start + from };
+    from = end;
+  }
+  yield from === 0 ? block : { ...block, text: block.text.slice(from), start: block.start + from };
+}
+
+function cutPoint(text: string): number {
+  for (const mark of ['\n\n', '. ', '\n', ' ']) {
+    const at = text.lastIndexOf(mark);
+    if (at > text.length / 2) return at + mark.length;
+  }
+  // Never between the two halves of a character.
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
+}
+
+/** Passages as cut, with their locators and places. */
+export function placePassages(cut: readonly CutPassage[]): Passage[] {
+  const paged = cut.some(({ page }) => page !== undefined);
+  const sections = Math.ceil(cut.length / SECTION_PASSAGES);
+  return cut.map(({ text, words, charStart, charEnd, page, heading }, index) => ({
+    text,
+    words,
+    locator: {
+      ...(page === undefined ? {} : { page }),
+      char_start: charStart,
+      char_end: charEnd,
+      ...(heading === undefined ? {} : { heading }),
+    },
+    place: paged ? (page ?? 0) : Math.floor((index * sections) / cut.length) + 1,
+  }));
+}

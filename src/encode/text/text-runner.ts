@@ -1,0 +1,122 @@
+import { native } from '../../native/index.ts';
+import type { Candidate, TextTower } from '../models/tower.ts';
+import { KeptTensor } from '../session/kept-tensor.ts';
+import { type Output, type Session, toUnitLength } from '../session/session.ts';
+import { filledRows, groupByLength, type Run } from './grouping.ts';
+
+export interface RunTotals {
+  runs: number;
+  tokens: number;
+  padding: number;
+}
+
+export type TextUse = 'query' | 'passage';
+
+/** A text model in one worker: tokenises, runs, pools. Its tensors' memory is allocated once, for the largest run. */
+export class TextRunner {
+  readonly #settings: TextTower['settings'];
+  readonly #candidate: Candidate;
+  readonly session: Session;
+  readonly #tokenizer: InstanceType<typeof native.TextTokenizer>;
+  readonly #ids: KeptTensor<'int64'>;
+  readonly #mask: KeptTensor<'int64'>;
+  /** All zeros: one text in each row. */
+  readonly #types: KeptTensor<'int64'>;
+
+  constructor(tower: TextTower, candidate: Candidate, session: Session) {
+    this.#settings = { ...tower.settings, ...candidate.graph };
+    const { limit, special_tokens, dropped_tokens, inputs } = this.#settings;
+    this.#candidate = candidate;
+    this.session = session;
+    const { queryRows, ingestRows, runTokens, widths } = candidate;
+    const widest = widths?.at(-1) ?? limit;
+    const tokens = Math.max(widest, Math.min(runTokens, Math.max(queryRows, ingestRows) * widest));
+    this.#ids = new KeptTensor('int64', tokens);
+    this.#mask = new KeptTensor('int64', tokens);
+    this.#types = new KeptTensor('int64', inputs.types ? tokens : 0);
+    this.#tokenizer = new native.TextTokenizer(tower.tokenizerPath, {
+      limit,
+      specialTokens: special_tokens,
+      dropped: dropped_tokens,
+    });
+  }
+
+  /** Most tokens of one text. */
+  get limit(): number {
+    return this.#settings.limit;
+  }
+
+  get dimensions(): number {
+    return this.#settings.dimensions;
+  }
+
+  /** Writes one vector of unit length for each text: row i starts at `offset + i · stride` of `target`. */
+  async encode(
+    texts: readonly string[],
+    use: TextUse,
+    target: Float32Array,
+    offset: number,
+    stride: number,
+  ): Promise<RunTotals> {
+    const { query_prefix, passage_prefix } = this.#settings;
+    const { queryRows, ingestRows, runTokens, paddingShare, widths } = this.#candidate;
+    const batch = this.#tokenizer.encode(texts as string[], use === 'query' ? query_prefix : passage_prefix);
+    const lengths = batch.lengths();
+    const rows = use === 'query' ? queryRows : ingestRows;
+    const totals = { runs: 0, tokens: 0, padding: 0 };
+    for (const run of groupByLength(lengths, { rows, tokens: runTokens, paddingShare, widths })) {
+      const output = await this.#run(batch, run);
+      run.rows.forEach((row, index) => {
+        const start = offset + row * stride;
+        this.#pool(output, index, lengths[row]!, run.width, target.subarray(start, start + this.dimensions));
+        totals.tokens += lengths[row]!;
+        totals.padding += run.width - lengths[row]!;
+      });
+      totals.runs += 1;
+    }
+    return totals;
+  }
+
+  async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {
+    const shape = [filledRows(rows.length, this.#candidate.rowCounts), width];
+    const { inputs, output, padding_token, pooling } = this.#settings;
+    const [ids, mask] = [this.#ids.of(shape), this.#mask.of(shape)];
+    const used = rows.length * width;
+    const [tokens, marks] = [KeptTensor.data<BigInt64Array>(ids), KeptTensor.data<BigInt64Array>(mask)];
+    batch.fill(rows, width, padding_token, tokens.subarray(0, used), marks.subarray(0, used));
+    tokens.fill(BigInt(padding_token), used);
+    // One token in each row that only fills up: a mean over none would be no number.
+    for (let at = used; at < marks.length; at++) marks[at] = at % width === 0 ? 1n : 0n;
+    const found = await this.session.run(
+      {
+        [inputs.ids]: ids,
+        ...(inputs.mask ? { [inputs.mask]: mask } : {}),
+        ...(inputs.types ? { [inputs.types]: this.#types.of(shape) } : {}),
+      },
+      { [output]: pooling === 'none' ? [shape[0]!, this.dimensions] : [...shape, this.dimensions] },
+    );
+    return found[output]!;
+  }
+
+  #pool(output: Output, row: number, length: number, width: number, target: Float32Array): void {
+    const { pooling, normalise } = this.#settings;
+    const size = target.length;
+    const rows = output.data.length / (pooling === 'none' ? size : size * width);
+    if (!Number.isInteger(rows) || row >= rows)
+      throw new Error(`the model's output has the shape ${output.dims.join(' × ')}`);
+    const at = (token: number) => (row * width + token) * size;
+    if (pooling === 'none') target.set(output.data.subarray(row * size, (row + 1) * size));
+    else if (pooling === 'cls') target.set(output.data.subarray(at(0), at(0) + size));
+    else if (pooling === 'last') target.set(output.data.subarray(at(length - 1), at(length - 1) + size));
+    else {
+      target.fill(0);
+      for (let token = 0; token < length; token++) {
+        const start = at(token);
+        for (let index = 0; index < size; index++) target[index]! += output.data[start + index]!;
+      }
+      // The mean's divisor falls out when the row is scaled; without it, it counts.
+      if (!normalise) for (let index = 0; index < size; index++) target[index]! /= length;
+    }
+    if (normalise) toUnitLength(target);
+  }
+}

@@ -1,0 +1,150 @@
+import { crc32, inflateRawSync } from 'node:zlib';
+import { FarthingError } from '../../domain/error.ts';
+import { corrupt, tooLarge } from '../refusal.ts';
+
+/** A member as the archive's central directory describes it. */
+export interface ZipEntry {
+  readonly name: string;
+  /** Bytes once unpacked, as claimed: no more are ever unpacked. */
+  readonly bytes: number;
+  readonly packedBytes: number;
+  readonly method: number;
+  readonly crc: number;
+  /** Where its local header begins. */
+  readonly offset: number;
+  /** False for folders and links. */
+  readonly isFile: boolean;
+}
+
+/** More than any office program writes; archives have a limit of their own. */
+const ENTRIES_MAX = 65_535;
+
+const LOCAL_HEADER = 0x04034b50;
+const LOCAL_HEADER_BYTES = 30;
+const CENTRAL_ENTRY = 0x02014b50;
+const CENTRAL_ENTRY_BYTES = 46;
+const END_OF_CENTRAL = 0x06054b50;
+const END_BYTES = 22;
+/** The end record and its longest comment (APPNOTE.TXT 4.3.16). */
+const END_BYTES_MAX = END_BYTES + 65_535;
+const ENCRYPTED = 0x0001;
+const UTF8_NAME = 0x0800;
+const STORED = 0;
+const DEFLATED = 8;
+/** Extra field of sizes over 32 bits (4.5.3), which some writers use for small files too. */
+const ZIP64 = 0x0001;
+const IN_ZIP64 = 0xffffffff;
+/** "Made by" Unix: the file's mode is in the upper half of its attributes. */
+const UNIX = 3;
+const MODE_TYPE = 0o170000;
+const MODE_FILE = 0o100000;
+
+/** The central directory of a ZIP archive in memory. @throws file_corrupt, file_encrypted, document_too_large. */
+export function zipEntries(bytes: Uint8Array): ZipEntry[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = endRecord(view);
+  const count = view.getUint16(end + 10, true);
+  if (count >= ENTRIES_MAX)
+    throw tooLarge(`Send archives of fewer than ${ENTRIES_MAX} members.`, {
+      members: count,
+      limit_members: ENTRIES_MAX - 1,
+    });
+  const entries: ZipEntry[] = [];
+  let at = view.getUint32(end + 16, true);
+  for (let index = 0; index < count; index++) {
+    if (at + CENTRAL_ENTRY_BYTES > bytes.length || view.getUint32(at, true) !== CENTRAL_ENTRY)
+      throw corrupt('the list of its members is damaged');
+    if (view.getUint16(at + 8, true) & ENCRYPTED)
+      throw new FarthingError('file_encrypted', 'The file is encrypted. Send it without a password.');
+    const lengths = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
+    const [nameBytes = 0, extraBytes = 0, commentBytes = 0] = lengths;
+    const extraAt = at + CENTRAL_ENTRY_BYTES + nameBytes;
+    if (extraAt + extraBytes > bytes.length) throw corrupt('the list of its members is damaged');
+    entries.push(entryAt(bytes, view, at, { nameBytes, extraAt, extraBytes }));
+    at = extraAt + extraBytes + commentBytes;
+  }
+  return entries;
+}
+
+/** A member's bytes. @throws file_corrupt. */
+export function unpackEntry(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
+  const { name, offset, packedBytes, method, crc } = entry;
+  const damaged = corrupt(`its part ${name} cannot be unpacked`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (offset + LOCAL_HEADER_BYTES > bytes.length || view.getUint32(offset, true) !== LOCAL_HEADER)
+    throw damaged;
+  const start =
+    offset + LOCAL_HEADER_BYTES + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
+  if (start + packedBytes > bytes.length) throw damaged;
+  const packed = bytes.subarray(start, start + packedBytes);
+  const unpacked = method === STORED ? packed : method === DEFLATED ? inflated(packed, entry) : undefined;
+  if (unpacked?.length !== entry.bytes || crc32(unpacked) !== crc) throw damaged;
+  return unpacked;
+}
+
+/** Never more than the claimed size: zlib stops there. */
+function inflated(packed: Uint8Array, { bytes }: ZipEntry): Uint8Array | undefined {
+  if (bytes === 0) return new Uint8Array();
+  try {
+    return inflateRawSync(packed, { maxOutputLength: bytes });
+  } catch {
+    return undefined;
+  }
+}
+
+function endRecord(view: DataView): number {
+  let end = view.byteLength - END_BYTES;
+  const first = Math.max(0, view.byteLength - END_BYTES_MAX);
+  while (end >= first && view.getUint32(end, true) !== END_OF_CENTRAL) end--;
+  if (end < first) throw corrupt('it is no complete archive');
+  return end;
+}
+
+function entryAt(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  { nameBytes, extraAt, extraBytes }: { nameBytes: number; extraAt: number; extraBytes: number },
+): ZipEntry {
+  const isUtf8 = (view.getUint16(at + 8, true) & UTF8_NAME) !== 0;
+  const name = nameOf(bytes.subarray(extraAt - nameBytes, extraAt), isUtf8);
+  const unix = view.getUint16(at + 4, true) >> 8 === UNIX;
+  const type = unix ? (view.getUint32(at + 38, true) >>> 16) & MODE_TYPE : 0;
+  const sizes = [24, 20, 42].map((offset) => view.getUint32(at + offset, true));
+  const [unpacked = 0, packedBytes = 0, offset = 0] = withZip64(sizes, view, extraAt, extraBytes);
+  return {
+    name,
+    bytes: unpacked,
+    packedBytes,
+    method: view.getUint16(at + 10, true),
+    crc: view.getUint32(at + 16, true),
+    offset,
+    isFile: !/[\\/]$/.test(name) && (type === 0 || type === MODE_FILE),
+  };
+}
+
+/** Old writers give names in a code page of their own; UTF-8 that says nothing of itself is common too. */
+function nameOf(bytes: Uint8Array, isUtf8: boolean): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: !isUtf8 }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** Sizes that are said to stand in the extra field are taken from there, in this order. */
+function withZip64(sizes: readonly number[], view: DataView, at: number, length: number): number[] {
+  if (!sizes.includes(IN_ZIP64)) return [...sizes];
+  for (let field = at; field + 4 <= at + length; field += 4 + view.getUint16(field + 2, true)) {
+    if (view.getUint16(field, true) !== ZIP64) continue;
+    const end = Math.min(at + length, field + 4 + view.getUint16(field + 2, true));
+    let from = field + 4;
+    return sizes.map((size) => {
+      if (size !== IN_ZIP64 || from + 8 > end) return size;
+      const large = Number(view.getBigUint64(from, true));
+      from += 8;
+      return large;
+    });
+  }
+  return [...sizes];
+}

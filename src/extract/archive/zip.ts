@@ -1,0 +1,47 @@
+import { tooLarge } from '../refusal.ts';
+import { unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
+
+/** Members of an office file, and bytes that those which are read have together once unpacked. */
+const MEMBERS_MAX = 10_000;
+const UNPACKED_BYTES_MAX = 256 * 2 ** 20;
+
+/** A ZIP archive in memory: the list of its members is read at once, a member when it is asked for. */
+export class Zip {
+  readonly names: ReadonlySet<string>;
+  readonly #bytes: Uint8Array;
+  readonly #entries: ReadonlyMap<string, ZipEntry>;
+  #unpacked = 0;
+
+  /** @throws file_corrupt, file_encrypted, document_too_large. */
+  constructor(bytes: Uint8Array) {
+    const entries = zipEntries(bytes);
+    if (entries.length > MEMBERS_MAX)
+      throw tooLarge(`Send files of at most ${MEMBERS_MAX} parts.`, {
+        members: entries.length,
+        limit_members: MEMBERS_MAX,
+      });
+    this.#bytes = bytes;
+    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
+    this.names = new Set(this.#entries.keys());
+  }
+
+  /** A member's bytes; undefined when there is none of this name. @throws file_corrupt, document_too_large. */
+  read(name: string): Uint8Array | undefined {
+    const entry = this.#entries.get(name);
+    if (!entry) return undefined;
+    this.#unpacked += entry.bytes;
+    if (this.#unpacked > UNPACKED_BYTES_MAX)
+      throw tooLarge(`Send files of at most ${UNPACKED_BYTES_MAX} bytes once they are unpacked.`, {
+        limit_bytes: UNPACKED_BYTES_MAX,
+      });
+    return unpackEntry(this.#bytes, entry);
+  }
+
+  /** A member as text (UTF-8, or UTF-16 by its mark). */
+  text(name: string): string | undefined {
+    const bytes = this.read(name);
+    if (!bytes) return undefined;
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
+  }
+}

@@ -1,0 +1,296 @@
+import {
+  AV_FRAME_DATA_DISPLAYMATRIX,
+  AV_LOG_QUIET,
+  AV_PIX_FMT_RGB24,
+  AV_PKT_DATA_DISPLAYMATRIX,
+  AVDISCARD_ALL,
+  AVERROR_EOF,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_SUBTITLE,
+  AVMEDIA_TYPE_VIDEO,
+  AVSEEK_FLAG_BACKWARD,
+  SWS_BILINEAR,
+} from 'node-av/constants';
+import {
+  Codec,
+  CodecContext,
+  Dictionary,
+  FormatContext,
+  Frame,
+  Log,
+  Packet,
+  SoftwareScaleContext,
+  type Stream,
+} from 'node-av/lib';
+import { corrupt } from '../refusal.ts';
+import { isQuarter, type Turn, turned, turnOf } from './rotate.ts';
+import { SoundDecoder, type SoundPiece } from './sound.ts';
+
+/** Longer side of a frame as it is handed on: more than any picture model looks at. */
+const FRAME_SIDE_PIXELS = 480;
+/** Ticks of the container's own times in a second (AV_TIME_BASE). */
+const TICKS = 1e6;
+/** What lies beyond says that a time is not known (AV_NOPTS_VALUE). */
+const TIME_MAX = 2 ** 52;
+/** Damaged packets in a row after which a stream is given up. */
+const FAULTS_MAX = 100;
+
+/** FFmpeg writes what it thinks of a file to the process's error output: nobody reads it there. */
+export function quietFfmpeg(): void {
+  Log.setLevel(AV_LOG_QUIET);
+}
+
+export interface RgbFrame {
+  readonly data: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly time_s: number;
+}
+
+/** A packet of a subtitle stream, as it lies in the file. */
+export interface SubtitlePacket {
+  readonly codec: number;
+  readonly data: Uint8Array;
+  readonly time_s: number;
+  readonly duration_s: number;
+}
+
+/**
+ * A media file, opened by FFmpeg: from this one file, by the demuxers that its type allows, so that no playlist leads anywhere.
+ * Everything runs on this thread; it must be closed.
+ */
+export class MediaFile {
+  readonly #context = new FormatContext();
+
+  /** @throws file_corrupt. */
+  constructor(path: string, demuxers: string) {
+    this.#context.allocContext();
+    const options = Dictionary.fromObject({ protocol_whitelist: 'file', format_whitelist: demuxers });
+    if (this.#context.openInputSync(path, null, options) < 0) throw corrupt('it is no complete recording');
+    if (this.#context.findStreamInfoSync(null) < 0) {
+      this.close();
+      throw corrupt('nothing in it can be played');
+    }
+  }
+
+  /** Seconds; 0 where the file does not say. */
+  get duration_s(): number {
+    return Math.max(0, Number(this.#context.duration) / TICKS);
+  }
+
+  /** The time at which the first stream begins, in seconds: every time that is given counts from it, of all streams alike. */
+  get #start_s(): number {
+    const start = Number(this.#context.startTime);
+    return Math.abs(start) < TIME_MAX ? start / TICKS : 0;
+  }
+
+  /** Width and height in pixels, as the video is to be shown. */
+  get size(): { width: number; height: number } | undefined {
+    const { video } = this;
+    if (!video) return undefined;
+    const { width, height } = video.codecpar;
+    return isQuarter(streamTurn(video)) ? { width: height, height: width } : { width, height };
+  }
+
+  /** Reading goes on from the last key frame before a second, or from where it was in a file that says not where that lies. */
+  seek(second: number): void {
+    // A thousandth more: times are given rounded, and the frame's own may be a little later.
+    const ticks = BigInt(Math.round((second + 0.001 + this.#start_s) * TICKS));
+    this.#context.seekFrameSync(-1, ticks, AVSEEK_FLAG_BACKWARD);
+  }
+
+  /** The stream that is to be looked at; pictures of covers do not count. */
+  get video(): Stream | undefined {
+    return this.#streams(AVMEDIA_TYPE_VIDEO).find((stream) => !stream.attachedPic?.data);
+  }
+
+  get hasAudio(): boolean {
+    return this.#streams(AVMEDIA_TYPE_AUDIO).length > 0;
+  }
+
+  get covers(): Uint8Array[] {
+    return this.#streams(AVMEDIA_TYPE_VIDEO).flatMap(({ attachedPic }) =>
+      attachedPic?.data ? [new Uint8Array(attachedPic.data)] : [],
+    );
+  }
+
+  /** What the file and its streams say about themselves. */
+  get tags(): Record<string, string> {
+    const streams = this.#context.streams.map((stream) => stream.metadata?.getAll() ?? {});
+    return Object.assign({}, ...streams, this.#context.metadata?.getAll() ?? {}) as Record<string, string>;
+  }
+
+  /**
+   * Frames of the video and packets of subtitles, as they come.
+   * @param everySeconds frames in between are decoded, but not given
+   * @param keyFramesOnly others are not even decoded
+   * @param decodedPixelsMax from so many decoded pixels on, only key frames are
+   * @param soundSecondsMax decodes the first stream of sound too; silence is filled in up to this second
+   */
+  *read(options: {
+    everySeconds: number;
+    keyFramesOnly: boolean;
+    decodedPixelsMax?: number;
+    soundSecondsMax?: number;
+  }): Generator<RgbFrame | SubtitlePacket | SoundPiece> {
+    const { video } = this;
+    const { soundSecondsMax, decodedPixelsMax = Number.POSITIVE_INFINITY } = options;
+    const sound = soundSecondsMax === undefined ? undefined : this.#streams(AVMEDIA_TYPE_AUDIO)[0];
+    const subtitles = this.#streams(AVMEDIA_TYPE_SUBTITLE);
+    const wanted = [video, sound, ...subtitles].flatMap((stream) => (stream ? [stream.index] : []));
+    for (const stream of this.#context.streams)
+      if (!wanted.includes(stream.index)) stream.discard = AVDISCARD_ALL;
+    const decoder = video && new VideoDecoder(video, this.#start_s, options.everySeconds);
+    const listener = sound && new SoundDecoder(sound, this.#start_s, soundSecondsMax!);
+    const packet = new Packet();
+    packet.alloc();
+    try {
+      for (let faults = 0; faults < FAULTS_MAX; ) {
+        const status = this.#context.readFrameSync(packet);
+        if (status === AVERROR_EOF) break;
+        if (status < 0) {
+          faults++;
+          continue;
+        }
+        if (decoder && packet.streamIndex === video.index) {
+          const wantsAll = !options.keyFramesOnly && decoder.decodedPixels < decodedPixelsMax;
+          if (packet.isKeyframe || wantsAll) yield* decoder.decode(packet);
+        } else if (listener && packet.streamIndex === sound.index) yield* listener.decode(packet);
+        else {
+          const subtitle = subtitles.find((stream) => stream.index === packet.streamIndex);
+          if (subtitle && packet.data) yield subtitlePacket(subtitle, packet, this.#start_s);
+        }
+        packet.unref();
+      }
+      if (decoder) yield* decoder.decode(null);
+      if (listener) yield* listener.decode(null);
+    } finally {
+      decoder?.close();
+      listener?.close();
+      packet.free();
+    }
+  }
+
+  close(): void {
+    this.#context.closeInputSync();
+  }
+
+  #streams(type: number): Stream[] {
+    return this.#context.streams.filter((stream) => stream.codecpar.codecType === type);
+  }
+}
+
+/** Frames of one stream, small and in RGB. */
+class VideoDecoder {
+  readonly #stream: Stream;
+  readonly #start_s: number;
+  readonly #everySeconds: number;
+  readonly #turn: Turn | undefined;
+  readonly #decoder = new CodecContext();
+  readonly #frame = new Frame();
+  readonly #small = new Frame();
+  #scaler: SoftwareScaleContext | undefined;
+  #shape = '';
+  #next = Number.NEGATIVE_INFINITY;
+  #decodedPixels = 0;
+
+  constructor(stream: Stream, start_s: number, everySeconds: number) {
+    this.#stream = stream;
+    this.#start_s = start_s;
+    this.#everySeconds = everySeconds;
+    this.#turn = streamTurn(stream);
+    const codec = Codec.findDecoder(stream.codecpar.codecId);
+    if (!codec) throw corrupt('its pictures are in a format that cannot be decoded');
+    this.#decoder.allocContext3(codec);
+    this.#decoder.parametersToContext(stream.codecpar);
+    this.#decoder.threadCount = 1;
+    if (this.#decoder.open2Sync(codec, null) < 0) throw corrupt('its pictures cannot be decoded');
+    this.#frame.alloc();
+  }
+
+  get decodedPixels(): number {
+    return this.#decodedPixels;
+  }
+
+  /** Null ends the stream. Damaged packets give nothing. */
+  *decode(packet: Packet | null): Generator<RgbFrame> {
+    if (this.#decoder.sendPacketSync(packet) < 0) return;
+    while (this.#decoder.receiveFrameSync(this.#frame) === 0) {
+      this.#decodedPixels += this.#frame.width * this.#frame.height;
+      const { num, den } = this.#stream.timeBase;
+      const stamp = Number(this.#frame.bestEffortTimestamp);
+      const time_s = Math.max(0, (stamp * num) / den - this.#start_s);
+      if (time_s >= this.#next && Number.isFinite(time_s)) {
+        this.#next = time_s + this.#everySeconds;
+        yield this.#toRgb(Math.round(time_s * 1000) / 1000);
+      }
+      this.#frame.unref();
+    }
+  }
+
+  close(): void {
+    this.#decoder.freeContext();
+    this.#frame.free();
+    this.#small.free();
+    this.#scaler?.freeContext();
+  }
+
+  #toRgb(time_s: number): RgbFrame {
+    const { width: fullWidth, height: fullHeight, format } = this.#frame;
+    const scale = Math.min(1, FRAME_SIDE_PIXELS / Math.max(fullWidth, fullHeight));
+    const width = Math.max(1, Math.round(fullWidth * scale));
+    const height = Math.max(1, Math.round(fullHeight * scale));
+    const shape = `${fullWidth} ${fullHeight} ${format}`;
+    if (shape !== this.#shape) {
+      this.#scaler?.freeContext();
+      this.#scaler = new SoftwareScaleContext();
+      this.#scaler.getContext(
+        fullWidth,
+        fullHeight,
+        this.#decoder.pixelFormat,
+        width,
+        height,
+        AV_PIX_FMT_RGB24,
+        SWS_BILINEAR,
+      );
+      this.#small.free();
+      this.#small.alloc();
+      this.#small.format = AV_PIX_FMT_RGB24;
+      this.#small.width = width;
+      this.#small.height = height;
+      if (this.#small.getBuffer(1) < 0) throw corrupt('its pictures cannot be scaled');
+      this.#shape = shape;
+    }
+    if (this.#scaler!.scaleFrameSync(this.#small, this.#frame) < 0)
+      throw corrupt('its pictures cannot be scaled');
+    const small = { data: rows(this.#small, width, height), width, height };
+    // What a frame itself says is the decoder's, which may have it from the stream's own data.
+    const turn = turnOf(this.#frame.getSideData(AV_FRAME_DATA_DISPLAYMATRIX)) ?? this.#turn;
+    return { ...(turn ? turned(small, turn) : small), time_s };
+  }
+}
+
+/** The pixels without what stands between two rows. */
+function rows(frame: Frame, width: number, height: number): Uint8Array {
+  const source = frame.data?.[0];
+  const stride = frame.linesize[0] ?? 0;
+  if (!source || stride < width * 3) throw corrupt('its pictures cannot be scaled');
+  const data = new Uint8Array(width * height * 3);
+  for (let row = 0; row < height; row++)
+    data.set(source.subarray(row * stride, row * stride + width * 3), row * width * 3);
+  return data;
+}
+
+function streamTurn({ codecpar }: Stream): Turn | undefined {
+  return turnOf(codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
+}
+
+function subtitlePacket({ timeBase, codecpar }: Stream, packet: Packet, start_s: number): SubtitlePacket {
+  const unit = timeBase.num / timeBase.den;
+  return {
+    codec: codecpar.codecId,
+    data: new Uint8Array(packet.data!),
+    time_s: Math.max(0, Number(packet.pts) * unit - start_s),
+    duration_s: Math.max(0, Number(packet.duration) * unit),
+  };
+}

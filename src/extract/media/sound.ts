@@ -1,0 +1,141 @@
+import {
+  AV_CHANNEL_LAYOUT_5POINT1_BACK,
+  AV_CHANNEL_LAYOUT_7POINT1,
+  AV_CHANNEL_LAYOUT_MONO,
+  AV_CHANNEL_LAYOUT_STEREO,
+  AV_CHANNEL_ORDER_UNSPEC,
+  AV_SAMPLE_FMT_S16,
+} from 'node-av/constants';
+import { Codec, CodecContext, Frame, type Packet, SoftwareResampleContext, type Stream } from 'node-av/lib';
+import { SOUND_RATE } from '../../domain/document.ts';
+
+/** Rates outside of these are no sound that anybody recorded, and would unfold a few bytes to gigabytes. */
+const RATE_MIN = 4_000;
+const RATE_MAX = 768_000;
+const CHANNELS_MAX = 64;
+const BYTES_PER_SAMPLE = 2;
+
+/** What a number of channels is where a file says nothing else, as plain samples do; the resampler takes no unknown ones. */
+const USUAL_LAYOUTS = [
+  AV_CHANNEL_LAYOUT_MONO,
+  AV_CHANNEL_LAYOUT_STEREO,
+  AV_CHANNEL_LAYOUT_5POINT1_BACK,
+  AV_CHANNEL_LAYOUT_7POINT1,
+];
+/** A stream's times are this exact, about: a gap is a longer one. */
+const GAP_SECONDS_MIN = 0.25;
+const SILENCE = new Uint8Array(SOUND_RATE * BYTES_PER_SAMPLE);
+
+/** A piece of sound: 16-bit samples, one channel, SOUND_RATE a second. */
+export interface SoundPiece {
+  readonly samples: Uint8Array;
+}
+
+/**
+ * The sound of one stream, as models of speech want it: without gaps, so that counted samples are seconds of the recording. A stream
+ * that cannot be decoded gives none.
+ */
+export class SoundDecoder {
+  readonly #decoder = new CodecContext();
+  readonly #frame = new Frame();
+  readonly #converted = new Frame();
+  #resampler: SoftwareResampleContext | undefined;
+  #broken = false;
+  readonly #stream: Stream;
+  readonly #start_s: number;
+  readonly #secondsMax: number;
+  #samples = 0;
+
+  /** @param secondsMax silence is filled in up to there, whatever the stream says of its times */
+  constructor(stream: Stream, start_s: number, secondsMax: number) {
+    this.#stream = stream;
+    this.#start_s = start_s;
+    this.#secondsMax = secondsMax;
+    const codec = Codec.findDecoder(stream.codecpar.codecId);
+    this.#frame.alloc();
+    this.#converted.alloc();
+    if (!codec) {
+      this.#broken = true;
+      return;
+    }
+    this.#decoder.allocContext3(codec);
+    this.#decoder.parametersToContext(stream.codecpar);
+    this.#decoder.threadCount = 1;
+    if (this.#decoder.open2Sync(codec, null) < 0) this.#broken = true;
+  }
+
+  /** Null ends the stream. Damaged packets give nothing. */
+  *decode(packet: Packet | null): Generator<SoundPiece> {
+    if (this.#broken || this.#decoder.sendPacketSync(packet) < 0) return;
+    while (!this.#broken && this.#decoder.receiveFrameSync(this.#frame) === 0) {
+      yield* this.#silence();
+      const piece = this.#convert();
+      this.#frame.unref();
+      if (!piece) continue;
+      this.#samples += piece.length / BYTES_PER_SAMPLE;
+      yield { samples: piece };
+    }
+  }
+
+  /** What is missing before the frame. */
+  *#silence(): Generator<SoundPiece> {
+    const { num, den } = this.#stream.timeBase;
+    const time_s = (Number(this.#frame.bestEffortTimestamp) * num) / den - this.#start_s;
+    const missing = Math.round(time_s * SOUND_RATE) - this.#samples;
+    if (!(missing >= GAP_SECONDS_MIN * SOUND_RATE && time_s <= this.#secondsMax)) return;
+    for (let left = missing * BYTES_PER_SAMPLE; left > 0; left -= SILENCE.length)
+      yield { samples: SILENCE.subarray(0, Math.min(left, SILENCE.length)) };
+    this.#samples += missing;
+  }
+
+  close(): void {
+    this.#resampler?.free();
+    this.#decoder.freeContext();
+    this.#frame.free();
+    this.#converted.free();
+  }
+
+  #convert(): Uint8Array | undefined {
+    const { sampleRate, channelLayout } = this.#frame;
+    if (channelLayout.order === AV_CHANNEL_ORDER_UNSPEC) {
+      const usual = USUAL_LAYOUTS.find(({ nbChannels }) => nbChannels === channelLayout.nbChannels);
+      if (usual) this.#frame.channelLayout = usual;
+    }
+    const plausible =
+      sampleRate >= RATE_MIN && sampleRate <= RATE_MAX && channelLayout.nbChannels <= CHANNELS_MAX;
+    if (!plausible || !this.#open()) {
+      this.#broken = true;
+      return undefined;
+    }
+    this.#converted.unref();
+    this.#converted.format = AV_SAMPLE_FMT_S16;
+    this.#converted.sampleRate = SOUND_RATE;
+    this.#converted.channelLayout = AV_CHANNEL_LAYOUT_MONO;
+    // It fails where the stream changes its shape on the way: what follows is not heard.
+    if (this.#resampler!.convertFrame(this.#converted, this.#frame) < 0) {
+      this.#broken = true;
+      return undefined;
+    }
+    const data = this.#converted.data?.[0];
+    const bytes = this.#converted.nbSamples * BYTES_PER_SAMPLE;
+    return data && bytes > 0 ? new Uint8Array(data.subarray(0, bytes)) : undefined;
+  }
+
+  #open(): boolean {
+    if (this.#resampler) return true;
+    const { channelLayout, sampleRate } = this.#frame;
+    const resampler = new SoftwareResampleContext();
+    const format = this.#decoder.sampleFormat;
+    const opened =
+      resampler.allocSetOpts2(
+        AV_CHANNEL_LAYOUT_MONO,
+        AV_SAMPLE_FMT_S16,
+        SOUND_RATE,
+        channelLayout,
+        format,
+        sampleRate,
+      ) >= 0 && resampler.init() >= 0;
+    if (opened) this.#resampler = resampler;
+    return opened;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Block } from '../../domain/document.ts';
+import type { Zip } from '../archive/zip.ts';
+import { corrupt } from '../refusal.ts';
+import { readHtml } from '../text/html.ts';
+import { walkXml } from '../text/xml.ts';
+import { type OfficeContent, picturesOf, resolvePath, titleIn } from './office-content.ts';
+
+/** EPUB (ISO/IEC 23736): the chapters of the spine, in their order. */
+export function readEpub(zip: Zip): OfficeContent {
+  let main = '';
+  walkXml(zip.text('META-INF/container.xml') ?? '<x/>', {
+    open: (name, attributes) => {
+      if (name === 'rootfile' && main === '') main = attributes['full-path'] ?? '';
+    },
+  });
+  const source = zip.text(main);
+  if (source === undefined) throw corrupt('the list of its chapters is missing');
+  const folder = main.slice(0, main.lastIndexOf('/') + 1);
+  const parts = new Map<string, string>();
+  const chapters: string[] = [];
+  walkXml(source, {
+    open: (name, { id, href, idref }) => {
+      if (name === 'item' && id && href) parts.set(id, resolvePath(folder, decoded(href)));
+      const chapter = name === 'itemref' && idref ? parts.get(idref) : undefined;
+      if (chapter) chapters.push(chapter);
+    },
+  });
+  const blocks: Block[] = [];
+  for (const [index, chapter] of chapters.entries()) {
+    const read = readHtml(zip.text(chapter) ?? '');
+    for (const block of read.blocks) {
+      const heading = [read.title, block.heading].filter(Boolean).join(' › ');
+      blocks.push({ ...block, page: index + 1, ...(heading !== '' && { heading }) });
+    }
+  }
+  const title = titleIn(source);
+  return {
+    blocks,
+    pages: chapters.length,
+    pictures: picturesOf(zip, parts.values()),
+    ...(title !== undefined && { title }),
+  };
+}
+
+function decoded(href: string): string {
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href;
+  }
+}

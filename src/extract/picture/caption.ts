@@ -1,0 +1,169 @@
+import readExif, { type Exif } from 'exif-reader';
+import sharp from 'sharp';
+import type { Block } from '../../domain/document.ts';
+import { withoutControls } from '../text/charset.ts';
+import { shorten } from '../text/outline.ts';
+import { walkXml } from '../text/xml.ts';
+
+const TEXT_LENGTH_MAX = 5_000;
+/** What programs write where nobody wrote anything. */
+const NO_CAPTION =
+  /^(ascii|unicode|default|untitled|olympus digital camera|sony dsc|digital camera|samsung|null|file written by adobe.*|created with (the )?gimp.*|\s*)$/i;
+
+/** Data sets of IPTC's application record (IIM 4.2, record 2) that hold words. */
+const IPTC: Readonly<Record<number, string>> = {
+  5: 'Title',
+  25: 'Keywords',
+  80: 'Artist',
+  90: 'City',
+  101: 'Country',
+  105: 'Headline',
+  120: 'Caption',
+};
+const IPTC_MARK = 0x1c;
+const APPLICATION_RECORD = 2;
+
+/** Elements of XMP (ISO 16684-1) and SVG that hold words. */
+const XMP: Readonly<Record<string, string>> = {
+  'dc:title': 'Title',
+  'dc:description': 'Caption',
+  'dc:subject': 'Keywords',
+  'dc:creator': 'Artist',
+  'photoshop:City': 'City',
+  'photoshop:Country': 'Country',
+  'photoshop:Headline': 'Headline',
+};
+
+/** Comments of PNG (its specification, 11.3.3.2) that hold words. */
+const PNG_WORDS = ['Title', 'Author', 'Description', 'Copyright', 'Comment'];
+
+/** What a picture says about itself in words: captions first, then when and with what it was taken; undefined where it says nothing. */
+export async function captionOf(bytes: Uint8Array, mediaType: string): Promise<Block | undefined> {
+  if (mediaType === 'image/bmp') return undefined;
+  const words = new Map<string, Set<string>>();
+  const add = (name: string, value: unknown): void => {
+    const text = typeof value === 'string' ? shorten(withoutControls(value), TEXT_LENGTH_MAX) : '';
+    if (NO_CAPTION.test(text)) return;
+    // The same caption often stands in two or three places.
+    if ([...words.values()].some((texts) => texts.has(text))) return;
+    words.set(name, (words.get(name) ?? new Set()).add(text));
+  };
+  if (mediaType === 'image/svg+xml') addSvg(bytes, add);
+  const { exif, iptc, xmp, comments } = await sharp(bytes, { limitInputPixels: false }).metadata();
+  if (xmp) addXmp(xmp, add);
+  if (iptc) addIptc(iptc, add);
+  for (const { keyword, text } of comments ?? []) if (PNG_WORDS.includes(keyword)) add(keyword, text);
+  if (exif) addExif(exif, add);
+  const lines = [...words].map(([name, texts]) => `${name}: ${[...texts].join(', ')}`);
+  return lines.length === 0 ? undefined : { text: lines.join('\n') };
+}
+
+type Add = (name: string, value: unknown) => void;
+
+function addExif(bytes: Buffer, add: Add): void {
+  let exif: Exif;
+  try {
+    exif = readExif(bytes);
+  } catch {
+    // Damaged, as they often are: the picture itself is whole.
+    return;
+  }
+  const { Image, Photo, GPSInfo } = exif;
+  add('Caption', Image?.ImageDescription);
+  add('Title', wide(Image?.XPTitle));
+  add('Subject', wide(Image?.XPSubject));
+  add('Keywords', wide(Image?.XPKeywords));
+  add('Comment', wide(Image?.XPComment));
+  add('Comment', comment(Photo?.UserComment));
+  add('Artist', Image?.Artist);
+  add('Copyright', Image?.Copyright);
+  add('Taken', dateOf(Photo?.DateTimeOriginal ?? Image?.DateTime));
+  add('Camera', [Image?.Make, Image?.Model].filter((one) => typeof one === 'string').join(' '));
+  add('Place', place(GPSInfo));
+}
+
+/** UTF-16, as Windows writes it. */
+function wide(value: unknown): string | undefined {
+  if (!Array.isArray(value) && !(value instanceof Uint8Array)) return undefined;
+  return Buffer.from(value as Uint8Array)
+    .toString('utf16le')
+    .replaceAll('\0', '');
+}
+
+/** Eight bytes name the character set (Exif 2.32, 4.6.5). */
+function comment(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (!(value instanceof Uint8Array) || value.length <= 8) return undefined;
+  const bytes = Buffer.from(value);
+  const isWide = bytes.toString('latin1', 0, 7) === 'UNICODE';
+  return bytes.toString(isWide ? 'utf16le' : 'utf8', 8).replaceAll('\0', '');
+}
+
+function dateOf(value: unknown): string | undefined {
+  if (!(value instanceof Date) || Number.isNaN(value.getTime())) return undefined;
+  return value.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+function place(gps: Exif['GPSInfo']): string | undefined {
+  const latitude = degrees(gps?.GPSLatitude, gps?.GPSLatitudeRef === 'S');
+  const longitude = degrees(gps?.GPSLongitude, gps?.GPSLongitudeRef === 'W');
+  return latitude === undefined || longitude === undefined ? undefined : `${latitude}, ${longitude}`;
+}
+
+function degrees(parts: unknown, isNegative: boolean): string | undefined {
+  if (!Array.isArray(parts) || parts.length !== 3) return undefined;
+  const [whole, minutes, seconds] = parts.map(Number) as [number, number, number];
+  const value = whole + minutes / 60 + seconds / 3600;
+  return Number.isFinite(value) && value <= 180 ? (isNegative ? -value : value).toFixed(5) : undefined;
+}
+
+function addXmp(bytes: Buffer, add: Add): void {
+  addXml(bytes.toString('utf8'), XMP, add);
+}
+
+/** Title, description and the letters that a drawing shows. */
+function addSvg(bytes: Uint8Array, add: Add): void {
+  addXml(Buffer.from(bytes).toString('utf8'), { title: 'Title', desc: 'Caption', text: 'Text' }, add);
+}
+
+function addXml(source: string, wanted: Readonly<Record<string, string>>, add: Add): void {
+  const path: string[] = [];
+  let text = '';
+  const flush = (): void => {
+    const name = path.map((step) => wanted[step]).findLast((one) => one !== undefined);
+    if (name !== undefined) add(name, text);
+    text = '';
+  };
+  try {
+    walkXml(source, {
+      open: (_name, _attributes, fullName) => {
+        flush();
+        path.push(fullName);
+      },
+      text: (more) => {
+        text += more;
+      },
+      close: () => {
+        flush();
+        path.pop();
+      },
+    });
+  } catch {
+    // Damaged, or no XML: the picture itself is whole.
+  }
+}
+
+function addIptc(bytes: Buffer, add: Add): void {
+  // It may lie in a block of Photoshop's: its marks are looked for.
+  for (let at = 0; at + 5 <= bytes.length; ) {
+    const length = bytes.readUInt16BE(at + 3);
+    const known = bytes[at] === IPTC_MARK && bytes[at + 1] === APPLICATION_RECORD;
+    if (!known || length > 32_767 || at + 5 + length > bytes.length) {
+      at++;
+      continue;
+    }
+    const name = IPTC[bytes[at + 2]!];
+    if (name) add(name, bytes.toString('utf8', at + 5, at + 5 + length));
+    at += 5 + length;
+  }
+}

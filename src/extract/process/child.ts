@@ -1,0 +1,121 @@
+/**
+ * The process that reads strangers' files: started by ReaderProcess, with an empty environment and one pipe. It loads
+ * its libraries, gives up everything else for good, and then answers one task after the other.
+ */
+import { Socket } from 'node:net';
+import { setPriority } from 'node:os';
+import type { Block } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { native } from '../../native/index.ts';
+import { BLOCK_LENGTH_MAX } from '../read.ts';
+import { encodeFrame, FrameReader, PIPE } from './frames.ts';
+import { pictureBody, pictureHeader, type Settings, type Task } from './messages.ts';
+import type { Output, Prepare, Program } from './program.ts';
+
+const PROGRESS_INTERVAL_MS = 100;
+/** Blocks may be a few characters with their marks: a message of so many stays small. */
+const BLOCKS_AT_ONCE = 500;
+
+const pipe = new Socket({ fd: PIPE, readable: true, writable: true });
+// Without the server there is nobody to read for.
+pipe.on('close', () => process.exit(0));
+pipe.on('error', () => process.exit(0));
+
+let program: Program | undefined;
+
+const PROGRAMS: Readonly<Record<Settings['program'], () => Promise<{ prepare: Prepare }>>> = {
+  reader: () => import('./reader.ts'),
+  recogniser: () => import('../ocr/recogniser.ts'),
+  media: () => import('../media/media.ts'),
+};
+
+/** Loads all that is loaded lazily otherwise, confines the process, and tries that reading works within. */
+async function start(settings: Settings): Promise<Program> {
+  setPriority(settings.niceness);
+  const { prepare } = await PROGRAMS[settings.program]();
+  const prepared = await prepare(settings);
+  const confinement = native.confine({
+    readable: [settings.scratch],
+    memoryBytes: settings.limits.memoryBytesMax,
+  });
+  await prepared.tryOut();
+  await send({ reply: 'ready', confinement });
+  return prepared;
+}
+
+async function send(header: object, body?: Uint8Array): Promise<void> {
+  let flowing = true;
+  for (const piece of encodeFrame(header, body)) flowing = pipe.write(piece);
+  if (!flowing) await new Promise<void>((resolve) => pipe.once('drain', resolve));
+}
+
+/** Gathers small blocks into messages. */
+function outputToServer(): Output {
+  let blocks: Block[] = [];
+  let characters = 0;
+  let reported = 0;
+  const flush = async (): Promise<void> => {
+    if (blocks.length === 0) return;
+    const message = { reply: 'blocks', blocks };
+    blocks = [];
+    characters = 0;
+    await send(message);
+  };
+  return {
+    flush,
+    block: async (block) => {
+      blocks.push(block);
+      characters += block.text.length;
+      if (characters >= BLOCK_LENGTH_MAX || blocks.length >= BLOCKS_AT_ONCE) await flush();
+    },
+    members: {
+      begin: (path) => send({ reply: 'member', path, last: false }),
+      piece: (bytes) => send({ reply: 'member', last: false }, bytes),
+      end: (refused) =>
+        send({
+          reply: 'member',
+          last: true,
+          ...(refused && {
+            refused: { code: refused.code, detail: refused.detail, facts: refused.facts },
+          }),
+        }),
+    },
+    picture: (picture) => send(pictureHeader(picture), pictureBody(picture)),
+    preview: ({ bytes, width, height }) => send({ reply: 'preview', width, height }, bytes),
+    sound: (samples) => send({ reply: 'sound' }, samples),
+    progress: (fraction) => {
+      const now = performance.now();
+      if (now - reported < PROGRESS_INTERVAL_MS) return;
+      reported = now;
+      void send({ reply: 'progress', fraction });
+    },
+  };
+}
+
+async function handle(header: unknown, body: Buffer): Promise<void> {
+  if (!program) {
+    program = await start(header as Settings);
+    return;
+  }
+  try {
+    const output = outputToServer();
+    const done = await program.perform(header as Task, body, output);
+    await output.flush();
+    await send({ reply: 'done', ...done });
+  } catch (error) {
+    // Only what was recognised as the file's fault has words for its sender; anything else is a fault of this process.
+    if (error instanceof FarthingError)
+      await send({ reply: 'refused', code: error.code, detail: error.detail, facts: error.facts });
+    else throw error;
+  }
+}
+
+const frames = new FrameReader();
+let last = Promise.resolve();
+pipe.on('data', (piece: Buffer) => {
+  for (const { header, body } of frames.push(piece))
+    last = last.then(() => handle(header, Buffer.from(body)));
+  last.catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`, () => process.exit(1));
+  });
+});

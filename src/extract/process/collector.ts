@@ -1,0 +1,91 @@
+import {
+  type Block,
+  type ExtractLimits,
+  type PictureContent,
+  type PictureSpec,
+  SOUND_RATE,
+} from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { Reply } from './messages.ts';
+
+/** Gathers what a child sends, within the limits: the child keeps them too, unless it was taken over. */
+export class Collector {
+  readonly blocks: Block[] = [];
+  readonly pictures: PictureContent[] = [];
+  readonly #limits: ExtractLimits;
+  readonly #pixelBytes: number;
+  readonly #onProgress: ((fraction: number) => void) | undefined;
+  readonly #picturesMax: number;
+  #characters = 0;
+
+  constructor(
+    limits: ExtractLimits,
+    spec: PictureSpec | undefined,
+    onProgress: ((fraction: number) => void) | undefined,
+  ) {
+    this.#limits = limits;
+    this.#picturesMax = Math.max(limits.pagePicturesMax, limits.shotsMax);
+    this.#pixelBytes = spec ? spec.width * spec.height * 3 : 0;
+    this.#onProgress = onProgress;
+  }
+
+  progress(fraction: number): void {
+    this.#onProgress?.(fraction);
+  }
+
+  take(reply: Reply): void {
+    if (reply.reply === 'progress') this.#onProgress?.(reply.fraction);
+    else if (reply.reply === 'blocks') this.#takeBlocks(reply.blocks);
+    else if (reply.reply === 'picture') this.#takePicture(reply.picture);
+  }
+
+  #takeBlocks(blocks: readonly Block[]): void {
+    for (const block of blocks) {
+      // A mark takes more room than the characters that it stands for.
+      this.#characters += block.text.length + (block.marks?.length ?? 0);
+      this.blocks.push(block);
+    }
+    if (this.#characters > this.#limits.charactersMax * 2 || this.blocks.length > this.#limits.charactersMax)
+      throw broken();
+  }
+
+  #takePicture(picture: PictureContent): void {
+    if (picture.pixels.rgb.length !== this.#pixelBytes || this.pictures.length > this.#picturesMax)
+      throw broken();
+    this.pictures.push(picture);
+  }
+}
+
+/** Hands sound on, piece after piece, no more of it than a recording may have. */
+export class Sounds {
+  readonly #samplesMax: number;
+  readonly #onSound: ((samples: Int16Array) => Promise<void>) | undefined;
+  #samples = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(
+    { mediaSecondsMax }: ExtractLimits,
+    onSound: ((samples: Int16Array) => Promise<void>) | undefined,
+  ) {
+    // A minute more: recordings are often a little longer than they say.
+    this.#samplesMax = (mediaSecondsMax + 60) * SOUND_RATE;
+    this.#onSound = onSound;
+  }
+
+  take(samples: Int16Array): Promise<void> {
+    this.#samples += samples.length;
+    if (!this.#onSound || this.#samples > this.#samplesMax) throw broken();
+    const hand = this.#onSound;
+    this.#last = this.#last.then(() => hand(samples));
+    return this.#last;
+  }
+
+  /** @throws what the listener threw. */
+  finish(): Promise<void> {
+    return this.#last;
+  }
+}
+
+function broken(): FarthingError {
+  return new FarthingError('extraction_failed', 'The reader gave more than it may.');
+}

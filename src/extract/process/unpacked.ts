@@ -1,0 +1,109 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ExtractLimits, UnpackedMember } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { printable } from '../../domain/file-name.ts';
+import type { Reply } from './messages.ts';
+
+/** Longest name that is kept of a member. */
+const PATH_LENGTH_MAX = 1_000;
+
+interface Current {
+  readonly index: number;
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly digest: Hash;
+  bytes: number;
+}
+
+/** Writes what a child unpacks into files, one after the other, within the limits that the child should have kept. */
+export class Unpacked {
+  readonly members: UnpackedMember[] = [];
+  readonly #most: number;
+  readonly #limits: ExtractLimits;
+  readonly #target: (index: number) => string;
+  readonly #onMember: (count: number) => void;
+  #current: Current | undefined;
+  #bytes = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param most members that were counted when the archive was opened */
+  constructor(
+    most: number,
+    limits: ExtractLimits,
+    target: (index: number) => string,
+    onMember: (count: number) => void,
+  ) {
+    this.#most = most;
+    this.#limits = limits;
+    this.#target = target;
+    this.#onMember = onMember;
+  }
+
+  /** In order; the child is held back meanwhile. @throws extraction_failed for more than there may be; errors of the disk. */
+  take(reply: Extract<Reply, { reply: 'member' }>): Promise<void> {
+    this.#last = this.#last.then(() => this.#write(reply));
+    return this.#last;
+  }
+
+  /** All of them, once everything is written. */
+  async finish(): Promise<readonly UnpackedMember[]> {
+    await this.#last;
+    return this.members;
+  }
+
+  async close(): Promise<void> {
+    await this.#last.catch(() => undefined);
+    await this.#current?.file.close();
+    this.#current = undefined;
+  }
+
+  async #write({ path, piece, last, refused }: Extract<Reply, { reply: 'member' }>): Promise<void> {
+    if (path !== undefined) await this.#begin(path);
+    const current = this.#current;
+    if (!current) throw broken();
+    current.bytes += piece.length;
+    this.#bytes += piece.length;
+    const { bytesMax, archiveBytesMax } = this.#limits;
+    if (current.bytes > bytesMax || this.#bytes > archiveBytesMax) throw broken();
+    if (piece.length > 0) {
+      current.digest.update(piece);
+      await current.file.write(piece);
+    }
+    if (!last) return;
+    this.#current = undefined;
+    await current.file.close();
+    const { index, bytes, digest } = current;
+    this.members.push({
+      index,
+      path: current.path,
+      bytes,
+      sha256: digest.digest('hex'),
+      ...(refused && { refused: { code: refused.code, detail: refused.detail } }),
+    });
+    this.#onMember(this.members.length);
+  }
+
+  async #begin(path: string): Promise<void> {
+    const index = this.members.length;
+    if (this.#current || index >= this.#most) throw broken();
+    const target = this.#target(index);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const file = await open(target, 'w', 0o600);
+    this.#current = { index, path: cleanPath(path), file, digest: createHash('sha256'), bytes: 0 };
+  }
+}
+
+/** A path inside an archive without what leads outside, and without characters that nobody sees. */
+export function cleanPath(path: string): string {
+  const steps = path
+    .split(/[\\/]/)
+    .map(printable)
+    .filter((step) => step !== '' && step !== '.' && step !== '..');
+  return steps.join('/').slice(-PATH_LENGTH_MAX) || 'file';
+}
+
+function broken(): FarthingError {
+  return new FarthingError('extraction_failed', 'The reader gave more than it may.');
+}

@@ -1,0 +1,23 @@
+import type { Block } from '../../domain/document.ts';
+import { shorten } from './outline.ts';
+
+const TITLE_LENGTH_MAX = 250;
+
+/**
+ * Plain text. A short first line with an empty line below it, and more text, is the title, and is not repeated in the
+ * text: every passage carries it.
+ */
+export function readPlain(text: string): { title?: string; blocks: Block[] } {
+  const start = text.search(/\S/);
+  if (start < 0) return { blocks: [] };
+  const lineEnd = text.indexOf('\n', start);
+  const first = lineEnd < 0 ? text.slice(start) : text.slice(start, lineEnd);
+  const rest = lineEnd < 0 ? '' : text.slice(lineEnd + 1);
+  const isTitle =
+    first.trim().length <= TITLE_LENGTH_MAX &&
+    /^[ \t]*\n/.test(rest) &&
+    /\S/.test(rest) &&
+    /\p{L}/u.test(first);
+  if (!isTitle) return { blocks: [{ text: text.trim() }] };
+  return { title: shorten(first, TITLE_LENGTH_MAX), blocks: [{ text: rest.trim() }] };
+}

@@ -1,0 +1,143 @@
+import { TextDecoder } from 'node:util';
+import type { Block } from '../../domain/document.ts';
+import { readPlain } from './plain.ts';
+
+/** Groups that hold no text of the document (RTF 1.9.1, destinations). */
+const HIDDEN =
+  /^(\*|fonttbl|colortbl|stylesheet|info|pict|object|header[lrf]?|footer[lrf]?|generator|listtable|listoverridetable|rsidtbl|themedata|datastore|xmlnstbl)$/;
+const TOKEN = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/gi;
+const DEPTH_MAX = 500;
+const FONTS_MAX = 10_000;
+
+/** What words and symbols stand for. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  par: '\n\n',
+  sect: '\n\n',
+  page: '\n\n',
+  row: '\n\n',
+  line: '\n',
+  tab: ' ',
+  cell: ' ',
+  emspace: ' ',
+  enspace: ' ',
+  lquote: '‘',
+  rquote: '’',
+  ldblquote: '“',
+  rdblquote: '”',
+  endash: '–',
+  emdash: '—',
+  bullet: '•',
+  '\n': '\n\n',
+  '\r': '\n\n',
+  '~': ' ',
+  _: '-',
+  '\\': '\\',
+  '{': '{',
+  '}': '}',
+};
+
+/** Character sets by the numbers of code pages that are not "windows-" and the number. */
+const CODE_PAGES: Readonly<Record<number, string>> = {
+  866: 'ibm866',
+  932: 'shift_jis',
+  936: 'gbk',
+  949: 'euc-kr',
+  950: 'big5',
+  10000: 'macintosh',
+  65001: 'utf-8',
+};
+/** Code pages by the numbers of fonts' character sets (\fcharset). */
+const FONT_PAGES: Readonly<Record<number, number>> = {
+  77: 10000,
+  128: 932,
+  129: 949,
+  134: 936,
+  136: 950,
+  161: 1253,
+  162: 1254,
+  163: 1258,
+  177: 1255,
+  178: 1256,
+  186: 1257,
+  204: 1251,
+  222: 874,
+  238: 1250,
+};
+
+interface Group {
+  hidden: boolean;
+  /** Characters that stand for a Unicode one in older programs, behind it. */
+  skip: number;
+  font: number;
+}
+
+/** The text of an RTF document. */
+export function readRtf(source: string): { title?: string; blocks: Block[] } {
+  const stack: Group[] = [];
+  let state: Group = { hidden: false, skip: 1, font: -1 };
+  let left = 0;
+  let out = '';
+  let codePage = 1252;
+  const fontPages = new Map<number, number>();
+  const bytes = new ByteDecoder();
+  const write = (text: string): void => {
+    const kept = text.slice(left);
+    left = Math.max(0, left - text.length);
+    out += bytes.end() + kept;
+  };
+  const writeByte = (byte: number): void => {
+    if (left > 0) left--;
+    else out += bytes.decode(byte, fontPages.get(state.font) ?? codePage);
+  };
+  for (const [, word, number, hex, symbol, brace, text] of source.matchAll(TOKEN)) {
+    if (brace === '{') {
+      if (stack.length < DEPTH_MAX) stack.push({ ...state });
+    } else if (brace === '}') state = stack.pop() ?? state;
+    else if (symbol === '*' || (word && HIDDEN.test(word))) state.hidden = true;
+    else if (word === 'f') state.font = Number(number ?? 0);
+    else if (word === 'fcharset') {
+      const page = FONT_PAGES[Number(number)];
+      if (page !== undefined && fontPages.size < FONTS_MAX) fontPages.set(state.font, page);
+    } else if (word === 'ansicpg') codePage = Number(number ?? 1252);
+    else if (word === 'uc') state.skip = Math.max(0, Number(number ?? 1));
+    else if (state.hidden) continue;
+    else if (hex) writeByte(Number.parseInt(hex, 16));
+    else if (text) write(text);
+    else if (word === 'u') {
+      write(String.fromCharCode(Number(number ?? 63) & 0xffff));
+      left = state.skip;
+    } else {
+      const written = word ?? symbol;
+      if (written !== undefined && Object.hasOwn(WRITTEN, written)) write(WRITTEN[written]!);
+    }
+  }
+  return readPlain(out + bytes.end());
+}
+
+/** Bytes of a code page, of which several may make one letter. */
+class ByteDecoder {
+  #codePage: number | undefined;
+  #decoder: TextDecoder | undefined;
+
+  decode(byte: number, codePage: number): string {
+    const before = codePage === this.#codePage ? '' : this.end();
+    if (codePage !== this.#codePage) this.#decoder = undefined;
+    this.#codePage = codePage;
+    this.#decoder ??= decoderOf(codePage);
+    return before + this.#decoder.decode(Uint8Array.of(byte), { stream: true });
+  }
+
+  /** What an unfinished letter leaves. */
+  end(): string {
+    return this.#decoder?.decode() ?? '';
+  }
+}
+
+/** Windows-1252 for a code page that nobody knows. */
+function decoderOf(codePage: number): TextDecoder {
+  try {
+    return new TextDecoder(CODE_PAGES[codePage] ?? `windows-${codePage}`);
+  } catch {
+    return new TextDecoder('windows-1252');
+  }
+}

@@ -1,0 +1,129 @@
+import { inlineProperties } from '../../api/components.ts';
+import { IngestResponseSchema, ItemSchema } from '../../api/items.ts';
+import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
+import { SearchResponseSchema } from '../../api/search.ts';
+import { WorkspaceSchema } from '../../api/workspaces.ts';
+import type { Discovery } from '../../domain/payment.ts';
+
+/** What public catalogues learn of the paid routes: shapes and an example of each. */
+
+const item = {
+  id: 'item_0f8fad5bd9cb469fa16570867728950e',
+  name: 'handbook.pdf',
+  media_type: 'application/pdf',
+  bytes: 48213,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  state: 'searchable',
+  families: ['text_semantic', 'raw'],
+  segments: 12,
+  created_at: '2026-11-21T09:00:00.000Z',
+  expires_at: '2026-11-22T09:00:00.000Z',
+  pages: 4,
+};
+
+const workspace = {
+  id: 'ws_7c9e6679f5a14f0e9a2b5c3d1e0f2a4b',
+  state: 'active',
+  created_at: '2026-11-21T09:00:00.000Z',
+  expires_at: '2026-11-21T09:15:00.000Z',
+  ttl_minutes_asked: null,
+  ttl_minutes: 15,
+  ttl_seconds_left: 900,
+  price_usd: '0.0175',
+  spend_usd: '0.0175',
+  spend_limit_usd: null,
+};
+
+export const searchDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/search',
+  bodyType: 'json',
+  bodyFields: inlineProperties(SearchRequestSchema),
+  bodyExample: { query: 'how is the filter cleaned?', k: 5 },
+  outputSchema: inlineProperties(SearchResponseSchema),
+  outputExample: {
+    hits: [
+      {
+        item,
+        confidence: 0.91,
+        family: 'text_semantic',
+        locator: { page: 3 },
+        score: 0.97,
+        snippet: 'Rinse the filter …',
+        segments: 1,
+      },
+    ],
+    latency_ms: 2.4,
+    timing: { verify_ms: 0.4, encode_ms: 1.6, scan_ms: 0.2, fuse_ms: 0.1, settle_ms: 0.5, total_ms: 3.1 },
+    exact: true,
+    bounds: { text_semantic: { exact: true }, raw: { exact: true } },
+    charged: true,
+  },
+};
+
+export const ingestDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/ingest',
+  bodyType: 'form-data',
+  bodyFields: {
+    file: {
+      type: 'string',
+      contentMediaType: 'application/octet-stream',
+      description: 'The file, with its name.',
+    },
+  },
+  bodyExample: { file: 'handbook.pdf' },
+  outputSchema: inlineProperties(IngestResponseSchema),
+  outputExample: {
+    item: { ...item, state: 'pending', families: [], segments: 0 },
+    job_id: 'job_0f8fad5bd9cb469fa16570867728950e',
+    job: {
+      id: 'job_0f8fad5bd9cb469fa16570867728950e',
+      item: item.id,
+      state: 'accepted',
+      progress: 0,
+      segments: 0,
+      created_at: '2026-11-21T09:00:00.000Z',
+      updated_at: '2026-11-21T09:00:00.000Z',
+    },
+    charged: true,
+  },
+};
+
+export const itemDiscovery: Discovery = {
+  method: 'GET',
+  routeTemplate: '/agent/v1/items/:item_id',
+  pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
+  outputSchema: inlineProperties(ItemSchema),
+  outputExample: item,
+};
+
+export const previewDiscovery: Discovery = {
+  method: 'GET',
+  routeTemplate: '/agent/v1/items/:item_id/preview',
+  pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
+  // Catalogues know objects alone: `body` is the whole of the answer.
+  outputSchema: { body: { type: 'string', contentMediaType: 'image/webp' } },
+  outputExample: { body: 'the bytes of a WebP picture' },
+};
+
+export const workspaceCreateDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/workspaces',
+  bodyType: 'json',
+  bodyFields: inlineProperties(WorkspaceCreateSchema),
+  bodyExample: { ttl_minutes: 15, spend_limit_usd: 0.05 },
+  outputSchema: inlineProperties(WorkspaceSchema),
+  outputExample: { ...workspace, capability_token: 'fws_…', charged: true },
+};
+
+export const workspaceExtendDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/workspaces/:id/extend',
+  bodyType: 'json',
+  bodyFields: inlineProperties(WorkspaceExtendSchema),
+  bodyExample: { ttl_minutes: 15 },
+  pathParams: { id: { type: 'string', description: 'Id of the workspace.' } },
+  outputSchema: inlineProperties(WorkspaceSchema),
+  outputExample: { ...workspace, price_usd: '0.0075', charged: true },
+};

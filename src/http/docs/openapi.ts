@@ -1,0 +1,224 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { COMPONENTS } from '../../api/components.ts';
+import { ERRORS } from '../../domain/error.ts';
+import type { Operation, Route } from '../exchange/reply.ts';
+import {
+  FILE,
+  HEADERS,
+  type HeaderName,
+  headersOf,
+  PAYMENT_PARAMETERS,
+  RECEIPT,
+  TIME_LEFT,
+  WAIT_PARAMETER,
+} from './openapi-headers.ts';
+
+/** Version of the published interface, as the contract says. */
+const INTERFACE_VERSION = '1.0.0';
+
+type Json = { readonly [key: string]: unknown };
+
+/** A head that can be read in two ways, and a fault of the server, may meet any route. */
+const ANYWHERE = [400, 500];
+const OF_SECURITY = { payment: [409, 429, 503], token: [401, 429, 503] } as const;
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: 'Malformed, or a field with a wrong type or value. Nothing is charged.',
+  401: 'Unknown workspace, or a wrong, missing, expired or foreign token: always the same answer.',
+  404: 'Not found, or not yours.',
+  409: 'In conflict with an earlier request.',
+  413: 'Over a limit; the limit is named.',
+  415: 'A file type that cannot be read; `readable` lists those that can.',
+  422: 'Understood but impossible. Nothing is charged.',
+  429: 'Too many requests; `Retry-After` says when to try again.',
+  500: 'A fault of the server. Nothing is charged.',
+  503: 'Not now; `Retry-After` says when to try again. Nothing is charged, unless by the settlement of `settlement_pending`.',
+  507: 'The disk of the server is full. Nothing was stored or charged.',
+};
+
+/** The OpenAPI 3.1.0 description, from the same routes and schemas that serve the requests. */
+export function describeApi(routes: readonly Route[], baseUrl: string, notes: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    if (!route.operation) continue;
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = describeOperation(route.path, route.operation);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Farthing Agent API',
+      version: INTERFACE_VERSION,
+      description: `Semantic, exact-word and picture search over your own files, paid by the request (x402) or by the minute.${notes}`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    externalDocs: { url: `${baseUrl}/agents.md`, description: 'A short guide for agents.' },
+    tags: [
+      {
+        name: 'Per request',
+        description: 'Each call is paid by itself, into and from the payer’s own index.',
+      },
+      { name: 'Workspaces', description: 'Rented by the minute; a token opens one of them.' },
+      { name: 'Service', description: 'What the server says about itself; free.' },
+    ],
+    paths,
+    components: {
+      headers: HEADERS,
+      schemas: Object.fromEntries(COMPONENTS.map((schema) => [schema.$id!, plain(schema)])),
+      securitySchemes: {
+        capabilityToken: { type: 'http', scheme: 'bearer', description: 'The workspace’s capability token.' },
+      },
+    },
+  };
+}
+
+function describeOperation(path: string, operation: Operation): Json {
+  const { operationId, summary, tag, security, price, requestBody } = operation;
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    security: security === 'token' ? [{ capabilityToken: [] }] : [],
+    ...(price && { 'x-payment-info': paymentInfo(price) }),
+    parameters: [
+      ...pathParameters(path),
+      ...(security === 'payment' ? PAYMENT_PARAMETERS : []),
+      ...extraParameters(operation),
+    ],
+    ...(requestBody && { requestBody: requestBodyOf(requestBody) }),
+    responses: { ...successOf(operation), ...otherAnswers(operation), ...errorsOf(operation) },
+  };
+}
+
+function successOf({ security, success, requestBody }: Operation): Json {
+  const { status, description, schema, example, file, text } = success;
+  const headers: HeaderName[] = [
+    ...(security === 'payment' ? RECEIPT : []),
+    ...(security !== undefined ? TIME_LEFT : []),
+    ...(requestBody === 'upload' ? (['Preference-Applied'] as const) : []),
+    ...(file ? FILE : []),
+  ];
+  const content = schema
+    ? { 'application/json': { schema: reference(schema), ...(example !== undefined && { example }) } }
+    : file
+      ? { [file === true ? '*/*' : file]: { schema: { type: 'string', format: 'binary' } } }
+      : { [text ?? 'text/plain']: { schema: { type: 'string' } } };
+  return { [status]: { description, headers: headersOf(headers), content } };
+}
+
+function otherAnswers({ also = [] }: Operation): Json {
+  return Object.fromEntries(
+    also.map(({ status, description, schema }) => [
+      status,
+      {
+        description,
+        headers: headersOf([]),
+        ...(schema && { content: { 'application/json': { schema: reference(schema) } } }),
+      },
+    ]),
+  );
+}
+
+function errorsOf({ security, errors, also = [] }: Operation): Json {
+  const statuses = new Set([...ANYWHERE, ...errors, ...(security ? OF_SECURITY[security] : [])]);
+  const responses: Record<string, Json> = {};
+  if (security === 'payment') {
+    responses[402] = {
+      description: 'Payment required: what to pay. Also for a payment that is refused; `error` says why.',
+      headers: headersOf(['PAYMENT-REQUIRED', ...RECEIPT]),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentRequired' } } },
+    };
+  }
+  for (const status of [...statuses].sort()) {
+    const headers: HeaderName[] = [
+      ...(security === 'token' && status !== 401 ? TIME_LEFT : []),
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ];
+    const other = also.find((one) => one.status === status);
+    responses[status] = {
+      description: other ? `${other.description} ${describeStatus(status)}` : describeStatus(status),
+      headers: headersOf(headers),
+      content: {
+        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+        ...(other?.schema && { 'application/json': { schema: reference(other.schema) } }),
+      },
+    };
+  }
+  return responses;
+}
+
+/** What the status means here, and its codes. */
+function describeStatus(status: number): string {
+  const codes = Object.entries(ERRORS)
+    .filter(([, [of]]) => of === status)
+    .map(([code]) => `\`${code}\``);
+  return `${STATUS_TEXT[status] ?? 'An error.'} Codes: ${codes.join(', ')}.`;
+}
+
+function paymentInfo(price: NonNullable<Operation['price']>): Json {
+  const amount =
+    'usd' in price
+      ? { mode: 'fixed', currency: 'USD', amount: price.usd }
+      : {
+          mode: 'dynamic',
+          currency: 'USD',
+          min: price.minUsd,
+          max: price.maxUsd,
+          description: price.dynamic,
+        };
+  return { price: amount, protocols: [{ x402: {} }] };
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function extraParameters({ parameters = [], requestBody }: Operation): Json[] {
+  const declared = parameters.map(({ schema, ...rest }) => ({
+    ...rest,
+    required: false,
+    schema: plain(schema),
+  }));
+  return requestBody === 'upload' ? [...declared, WAIT_PARAMETER] : declared;
+}
+
+function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {
+  if (body !== 'upload') {
+    const { required, schema, example } = body;
+    return { required, content: { 'application/json': { schema: reference(schema), example } } };
+  }
+  const file = Type.Object({
+    file: Type.Unsafe({ type: 'string', contentMediaType: 'application/octet-stream' }),
+  });
+  const example = 'The lighthouse keeper counts gulls at dawn.';
+  return {
+    required: true,
+    description: 'Multipart field `file`; a raw body with its Content-Type is accepted too.',
+    content: {
+      'multipart/form-data': { schema: plain(file), example: { file: example } },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example },
+    },
+  };
+}
+
+function reference(schema: TSchema): Json {
+  return schema.$id ? { $ref: `#/components/schemas/${schema.$id}` } : plain(schema);
+}
+
+/** A TypeBox schema as plain JSON Schema, its references pointing into the description. */
+function plain(schema: TSchema): Json {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) => {
+      if (key === '$id') return undefined;
+      if (key === '$ref') return `#/components/schemas/${value}`;
+      return value;
+    }),
+  );
+}

@@ -1,0 +1,38 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { EventsReply } from './reply.ts';
+
+export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' } as const;
+
+/** uWebSockets.js closes connections that are silent for ten seconds, and proxies do so too. */
+const SILENCE_MS_MAX = 5_000;
+/**
+ * Writes server-sent events (HTML, 9.2.6) until they end or the client goes. The head must have been written. A client that takes nothing is
+ * given no more meanwhile: what it misses, the next event says.
+ */
+export async function writeEvents(
+  response: HttpResponse,
+  events: EventsReply['events'],
+  gone: AbortSignal,
+): Promise<void> {
+  let stalled = false;
+  response.onWritable(() => {
+    stalled = false;
+    return true;
+  });
+  const write = (text: string): void => {
+    if (gone.aborted || stalled) return;
+    response.cork(() => {
+      stalled = !response.write(text);
+    });
+  };
+  const heartbeat = setInterval(() => write(': here\n\n'), SILENCE_MS_MAX);
+  let id = 0;
+  try {
+    for await (const { event, data } of events) {
+      if (gone.aborted) return;
+      write(`id: ${++id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    }
+  } finally {
+    clearInterval(heartbeat);
+  }
+}

@@ -1,0 +1,236 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { FarthingError } from '../../domain/error.ts';
+import { newId } from '../../domain/id.ts';
+import type { Answer } from '../../domain/payment.ts';
+import { RequestBody } from './body.ts';
+import { EVENT_HEADERS, writeEvents } from './events.ts';
+import { writePieces } from './pieces.ts';
+import type { ContentReply, EventsReply } from './reply.ts';
+import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
+
+/** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
+const DRAIN_BYTES_MAX = 64 * 2 ** 20;
+/** uWebSockets.js closes a resumed connection that is idle for 10 s. */
+const STAY_OPEN_MS = 4000;
+
+/** Nothing that a log or a header could read as more than a name. */
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+/** What is read of a request at once: uWebSockets.js frees it when the handler returns. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** @throws request_malformed for heads that two servers could read in two ways. */
+export function readHead(request: HttpRequest): { head: RequestHead; fault?: FarthingError } {
+  const headers = new Map<string, string>();
+  let fault: FarthingError | undefined;
+  request.forEach((name, value) => {
+    if (headers.has(name) && (name === 'content-length' || name === 'transfer-encoding')) {
+      fault = new FarthingError(
+        'request_malformed',
+        `Send ${name} once: two of them can be read in two ways.`,
+      );
+    }
+    headers.set(
+      name,
+      headers.has(name) && name !== 'content-length' ? `${headers.get(name)}, ${value}` : value,
+    );
+  });
+  if (headers.has('content-length') && headers.has('transfer-encoding')) {
+    fault = new FarthingError(
+      'request_malformed',
+      'Send either Content-Length or Transfer-Encoding, not both.',
+    );
+  }
+  return {
+    head: {
+      method: request.getCaseSensitiveMethod().toUpperCase(),
+      path: request.getUrl(),
+      query: request.getQuery() ?? '',
+      headers,
+    },
+    fault,
+  };
+}
+
+/** One request and its answer. Answered exactly once; a client that went away makes the answer a no-op. */
+export class Exchange {
+  readonly head: RequestHead;
+  /** The client's own, if it is one that a log can hold. */
+  readonly requestId: string;
+  readonly trace: TraceContext | undefined;
+  readonly body: RequestBody;
+  readonly startedAt = performance.now();
+  readonly #response: HttpResponse;
+  readonly #left = new AbortController();
+  readonly #fixedHeaders: Readonly<Record<string, string>>;
+  readonly #isLast: () => boolean;
+  #ended = false;
+  #gone = false;
+  #status = 0;
+
+  /** @param isLast asked at the answer: whether its connection is to end with it */
+  constructor(
+    response: HttpResponse,
+    head: RequestHead,
+    fixedHeaders: Readonly<Record<string, string>>,
+    isLast: () => boolean,
+  ) {
+    this.head = head;
+    this.#response = response;
+    this.#fixedHeaders = fixedHeaders;
+    this.#isLast = isLast;
+    const asked = head.headers.get('x-request-id');
+    this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('req');
+    this.trace = traceOf(head.headers.get('traceparent'));
+    this.body = new RequestBody({
+      pause: () => this.#open(() => response.pause()),
+      resume: () => this.#resume(),
+    });
+    response.onAborted(() => {
+      this.#ended = true;
+      this.#gone = true;
+      const left = new FarthingError('request_malformed', 'The client closed the connection.');
+      this.body.fail(left);
+      this.#left.abort(left);
+    });
+    response.onData((piece, last) => this.body.push(piece, last));
+  }
+
+  /** Aborted when the client goes away before its answer. */
+  get signal(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  get status(): number {
+    return this.#status;
+  }
+
+  header(name: string): string | undefined {
+    return this.head.headers.get(name);
+  }
+
+  /** Writes the answer. True when it was handed to the network whole, false when the client had gone. */
+  answer({ status, headers, body }: Answer): boolean {
+    return this.send(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
+  }
+
+  /** Writes raw bytes under the given headers; the same result as `answer`. */
+  send(status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array): boolean {
+    if (!this.#begin(status)) return false;
+    const close = this.#closesAfterAnswer();
+    const response = this.#response;
+    response.cork(() => {
+      this.#writeHead(status, headers);
+      if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
+      else response.end(body, close);
+    });
+    return true;
+  }
+
+  /** Writes stored bytes; resolves when all are handed over or the client has gone, and closes the content. */
+  async giveOut({ status, headers, content }: ContentReply): Promise<void> {
+    try {
+      if (!this.#begin(status)) return;
+      const response = this.#response;
+      if (this.head.method === 'HEAD' || content.bytes === 0) {
+        response.cork(() => {
+          this.#writeHead(status, headers);
+          response.endWithoutBody(content.bytes);
+        });
+        return;
+      }
+      response.cork(() => this.#writeHead(status, headers));
+      const whole = await writePieces(response, content, this.signal);
+      // The head promised more: only the end of the connection says that this is not the whole.
+      if (!whole && !this.#gone) response.close();
+    } catch (error) {
+      if (!this.#gone) this.#response.close();
+      throw error;
+    } finally {
+      await content.close();
+    }
+  }
+
+  /** Writes events as they come, under a status that is sent at once; resolves at their end or when the client has gone. */
+  async stream({ status, headers, events, close }: EventsReply): Promise<void> {
+    try {
+      if (!this.#begin(status)) return;
+      const response = this.#response;
+      response.cork(() => this.#writeHead(status, { ...EVENT_HEADERS, ...headers }));
+      if (this.head.method !== 'HEAD') await writeEvents(response, events, this.signal);
+      if (!this.#gone) response.cork(() => void response.end());
+    } catch (error) {
+      if (!this.#gone) this.#response.close();
+      throw error;
+    } finally {
+      close();
+    }
+  }
+
+  /** @returns false when there is nobody to answer any more */
+  #begin(status: number): boolean {
+    if (this.#ended) return false;
+    // Before the end: a socket that was paused must flow again, and one that was not must not be told to.
+    this.body.discard();
+    this.#ended = true;
+    this.#status = status;
+    return true;
+  }
+
+  #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
+    const trace = this.trace && { traceparent: traceparentOf(this.trace) };
+    const all = { 'X-Request-Id': this.requestId, ...trace, ...this.#fixedHeaders, ...headers };
+    this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
+    for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
+  }
+
+  #closesAfterAnswer(): boolean {
+    if (this.#isLast()) return true;
+    if (this.body.complete) return false;
+    if (this.head.headers.has('transfer-encoding')) return true;
+    return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
+  }
+
+  #open(act: () => void): void {
+    if (!this.#ended) act();
+  }
+
+  /**
+   * A body's last piece ends the limit of idle time, and a resume sets it again: where the socket was still paused at the last
+   * piece, the limit is put off until the answer. It could stay paused, but then nobody would notice that the client left.
+   */
+  #resume(): void {
+    this.#open(() => this.#response.resume());
+    if (!this.body.complete) return;
+    const again = setInterval(() => {
+      if (this.#ended) clearInterval(again);
+      else this.#response.resume();
+    }, STAY_OPEN_MS).unref();
+  }
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  507: 'Insufficient Storage',
+};

@@ -1,0 +1,85 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
+import { type ErrorCode, FarthingError } from '../../domain/error.ts';
+
+/** A JSON object as validated: known fields only, `null` and absent alike, plus the names of what was ignored. */
+export interface Validated<S extends TObject> {
+  readonly value: Static<S>;
+  readonly warnings: readonly string[];
+}
+
+const WARNINGS_MAX = 20;
+const WARNING_LENGTH_MAX = 64;
+
+/** Reads a JSON object, whatever its Content-Type says. An empty body is an empty object. */
+export function parseJsonObject(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new FarthingError(
+      'request_malformed',
+      'Send a JSON object as the body: this cannot be parsed as JSON.',
+    );
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new FarthingError(
+      'request_malformed',
+      'Send a JSON object as the body, not an array or a bare value.',
+    );
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Checks objects against one schema. Errors name the field; unknown fields are ignored and named in the warnings. */
+export class Validator<S extends TObject> {
+  readonly #check: TypeCheck<S>;
+  readonly #known: readonly string[];
+  readonly #codeOf: (field: string, error: ValueError) => ErrorCode;
+
+  /** `codeOf` may give a field's errors a code of their own. */
+  constructor(schema: S, codeOf: (field: string, error: ValueError) => ErrorCode = () => 'field_invalid') {
+    this.#check = TypeCompiler.Compile(schema);
+    this.#known = Object.keys(schema.properties);
+    this.#codeOf = codeOf;
+  }
+
+  /** @throws field_invalid (or the field's own code) with `field`. */
+  validate(object: Readonly<Record<string, unknown>>): Validated<S> {
+    const value: Record<string, unknown> = {};
+    for (const name of this.#known) {
+      if (Object.hasOwn(object, name) && object[name] !== null) value[name] = object[name];
+    }
+    if (!this.#check.Check(value)) {
+      const error = this.#check.Errors(value).First()!;
+      const field = error.path.split('/')[1] ?? '';
+      throw new FarthingError(this.#codeOf(field, error), `${field}: ${error.message}.`, {
+        facts: { field },
+      });
+    }
+    const unknown = Object.keys(object).filter((name) => !this.#known.includes(name));
+    return { value: value as Static<S>, warnings: warningsFor(unknown) };
+  }
+
+  /** What can be understood of an object: the fields that are valid by themselves. For quotes of unpaid requests. */
+  lenient(object: Readonly<Record<string, unknown>>): Static<S> {
+    const value: Record<string, unknown> = {};
+    for (const name of this.#known) {
+      if (!Object.hasOwn(object, name) || object[name] === null) continue;
+      if (this.#check.Check({ [name]: object[name] })) value[name] = object[name];
+    }
+    return value as Static<S>;
+  }
+}
+
+export function warningsFor(unknown: readonly string[]): string[] {
+  return unknown
+    .slice(0, WARNINGS_MAX)
+    .map((name) => `Unknown field ignored: ${JSON.stringify(name.slice(0, WARNING_LENGTH_MAX))}`);
+}
+
+/** The `warnings` member of an answer, left out when there are none. */
+export function named(warnings: readonly string[]): { warnings?: readonly string[] } {
+  return warnings.length > 0 ? { warnings } : {};
+}

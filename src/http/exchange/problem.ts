@@ -1,0 +1,31 @@
+import { toFarthingError } from '../../domain/error.ts';
+import type { Answer } from '../../domain/payment.ts';
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+/** Where an error code is explained: a page of the tree, so the address holds wherever the server runs. */
+const ERROR_TYPE_PREFIX = 'urn:farthing:error:';
+
+/** Any error as an RFC 9457 problem document. `charged`: failures take no money, but of a settlement without an outcome nobody knows yet. */
+export function problem(error: unknown, requestId: string): Answer {
+  const { status, title, code, detail, retryAfterS, facts } = toFarthingError(error);
+  const headers: Record<string, string> = { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store' };
+  if (retryAfterS !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfterS)));
+  else if (status === 503 || status === 429) headers['Retry-After'] = '1';
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (Array.isArray(facts.allow)) headers.Allow = facts.allow.join(', ');
+  return {
+    status,
+    headers,
+    body: {
+      type: ERROR_TYPE_PREFIX + code,
+      title,
+      status,
+      code,
+      detail,
+      ...facts,
+      request_id: requestId,
+      charged: code === 'settlement_pending' ? null : false,
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { FarthingError } from '../../domain/error.ts';
+
+/** A path with named parameters: `/agent/v1/items/{item_id}`. */
+export interface RoutePattern {
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface RouteMatch<R> {
+  readonly route: R;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds the route of a request. Paths are compared by their segments; a trailing slash is another path. */
+export class Router<R extends RoutePattern> {
+  readonly #bySegmentCount = new Map<number, { segments: string[]; route: R }[]>();
+
+  constructor(routes: readonly R[]) {
+    for (const route of routes) {
+      const segments = route.path.split('/');
+      const same = this.#bySegmentCount.get(segments.length) ?? [];
+      same.push({ segments, route });
+      this.#bySegmentCount.set(segments.length, same);
+    }
+  }
+
+  /** @throws not_found for an unknown path, method_not_allowed (with `allow`) for a known one. */
+  find(method: string, path: string): RouteMatch<R> {
+    const segments = path.split('/');
+    const allow = new Set<string>();
+    for (const candidate of this.#bySegmentCount.get(segments.length) ?? []) {
+      const params = match(candidate.segments, segments);
+      if (!params) continue;
+      if (candidate.route.method === method || (method === 'HEAD' && candidate.route.method === 'GET')) {
+        return { route: candidate.route, params };
+      }
+      allow.add(candidate.route.method);
+      if (candidate.route.method === 'GET') allow.add('HEAD');
+    }
+    if (allow.size === 0) throw new FarthingError('not_found', 'No such path. /openapi.json lists them all.');
+    throw new FarthingError('method_not_allowed', `Use ${[...allow].join(' or ')} here.`, {
+      facts: { allow: [...allow, 'OPTIONS'] },
+    });
+  }
+}
+
+function match(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+  const params: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const given = segments[index]!;
+    if (part.startsWith('{')) {
+      if (given.length === 0) return undefined;
+      params[part.slice(1, -1)] = given;
+    } else if (part !== given) {
+      return undefined;
+    }
+  }
+  return params;
+}

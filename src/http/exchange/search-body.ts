@@ -1,0 +1,68 @@
+import { SearchRequestSchema } from '../../api/requests.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { FAMILIES, type Family } from '../../domain/family.ts';
+import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
+import { native } from '../../native/index.ts';
+import type { Exchange } from './exchange.ts';
+import { parseJsonObject, Validator } from './json.ts';
+
+/** Above this size a body is parsed and its picture decoded off the event loop (8 MB of base64 take 9 + 6 ms). */
+const OFF_THREAD_BYTES = 16 * 1024;
+
+const validator = new Validator(SearchRequestSchema, (field, error) =>
+  field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
+);
+
+/** A validated search, and the value that stands for its body in the request's identity. */
+export interface ParsedSearch {
+  readonly input: SearchInput;
+  readonly identity: {
+    readonly query?: string;
+    readonly image_sha256?: string;
+    readonly families?: readonly Family[];
+    readonly k: number;
+    /** Absent when it was not asked for, as is the next. */
+    readonly explain?: true;
+    readonly exact?: true;
+  };
+  readonly warnings: readonly string[];
+}
+
+/** Reads and validates a SearchRequest. @throws a 400 that names the field. */
+export async function readSearch(exchange: Exchange, bodyBytesMax: number): Promise<ParsedSearch> {
+  const body = await exchange.body.whole(bodyBytesMax);
+  const split =
+    body.byteLength > OFF_THREAD_BYTES
+      ? await native.splitSearchBodyOffThread(body)
+      : native.splitSearchBodyNow(body);
+  const { value, warnings } = validator.validate(parseJsonObject(split.json ?? body.toString('utf8')));
+  if (split.imageUnreadable) {
+    throw new FarthingError('image_unreadable', 'image_b64: send a picture file in standard base64.', {
+      facts: { field: 'image_b64' },
+    });
+  }
+  const query = value.query?.trim() ? value.query : undefined;
+  const image = split.image ?? undefined;
+  if (query === undefined && image === undefined) {
+    throw new FarthingError('search_empty', 'Send "query" (words), "image_b64" (a picture), or both.', {
+      facts: { field: 'query' },
+    });
+  }
+  const families = canonicalFamilies(value.families);
+  const k = value.k ?? K_DEFAULT;
+  const imageSha256 = split.imageSha256?.toString('hex');
+  const asked = {
+    ...(value.explain === true && ({ explain: true } as const)),
+    ...(value.exact === true && ({ exact: true } as const)),
+  };
+  return {
+    input: { query, image, families, k, ...asked },
+    identity: { query, image_sha256: imageSha256, families, k, ...asked },
+    warnings,
+  };
+}
+
+/** In one order and each once, so that the same set is the same request. */
+function canonicalFamilies(families: readonly string[] | undefined): readonly Family[] | undefined {
+  return families && FAMILIES.filter((family) => families.includes(family));
+}

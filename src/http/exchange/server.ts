@@ -1,0 +1,201 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { toFarthingError } from '../../domain/error.ts';
+import type { Timing } from '../../domain/search.ts';
+import { native } from '../../native/index.ts';
+import type { Cors } from './cors.ts';
+import { Exchange, readHead } from './exchange.ts';
+import { problem } from './problem.ts';
+import type { Reply, Route } from './reply.ts';
+import { Router } from './router.ts';
+import type { TraceContext } from './trace.ts';
+
+/** Genuine payments of 12 kB are served; uWebSockets.js reads this once, when it is loaded. */
+const HEADER_BYTES_MAX = 16 * 1024;
+/**
+ * Half of what Linux then keeps for a connection. uWebSockets.js goes on reading one connection, paused or not, as long as each
+ * read fills its buffer of 512 KiB (less 24): a fast upload would hold up everybody else, and pile up in memory.
+ */
+const RECEIVE_BUFFER_BYTES = 240 * 1024;
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly cors: Cors;
+  readonly routes: readonly Route[];
+  /** Called once per request after its answer. */
+  readonly onAnswered: (event: AnsweredEvent) => void;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+export interface AnsweredEvent {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  /** Why it was refused: the problem's code, or the first word of a 402's error. */
+  readonly code?: string;
+  /** Milliseconds of the stages that the answer tells. */
+  readonly stages?: Timing;
+  readonly trace?: TraceContext;
+  readonly milliseconds: number;
+}
+
+export interface Server {
+  readonly port: number;
+  /** Requests that have no answer yet. */
+  running(): number;
+  /** Stops listening; resolves when every running request has its answer. */
+  close(): Promise<void>;
+}
+
+type Said = Pick<AnsweredEvent, 'code' | 'stages'>;
+
+/** What an answer tells of its refusal and its stages. */
+function saidBy(reply: Reply): Said {
+  if (!('body' in reply)) return {};
+  const { code, error, timing } = reply.body as { code?: unknown; error?: unknown; timing?: Timing };
+  if (reply.status >= 400) {
+    const reason = reply.status === 402 ? error : code;
+    return { code: /^\w{1,64}/.exec(String(reason))?.[0] ?? 'unknown' };
+  }
+  return timing ? { stages: timing } : {};
+}
+
+/** Listens on host and port (0: any free one). Every request gets exactly one answer; a handler's error becomes a problem document. @throws ListenError */
+export async function listen(options: ServerOptions): Promise<Server> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
+  const uws = await import('uWebSockets.js');
+  const app = uws.App();
+  const connections = new Connections(options);
+  app.any('/*', (response, request) => connections.serve(response, request));
+  const socket = await listenOn(app, options, uws.us_socket_local_port);
+  native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
+  return {
+    port: socket.port,
+    running: () => connections.running,
+    close: async () => {
+      connections.closing = true;
+      uws.us_listen_socket_close(socket.handle);
+      await connections.drained();
+      app.close();
+    },
+  };
+}
+
+/** The address is not to be had. */
+export class ListenError extends Error {
+  constructor(host: string, port: number) {
+    super(
+      `cannot listen on ${host}:${port}: another process has the port, or the address is not this machine's`,
+    );
+  }
+}
+
+/** Takes options beside a host, though its types leave that form out. */
+type ListenWithOptions = (
+  host: string,
+  port: number,
+  options: number,
+  done: (handle: us_listen_socket | false) => void,
+) => void;
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two servers share a port in silence. */
+const EXCLUSIVE_PORT = 1;
+
+function listenOn(
+  app: TemplatedApp,
+  { host, port }: ServerOptions,
+  portOf: (handle: us_listen_socket) => number,
+): Promise<{ handle: us_listen_socket; port: number }> {
+  return new Promise((resolve, reject) => {
+    const listenExclusively = app.listen.bind(app) as unknown as ListenWithOptions;
+    listenExclusively(host, port, EXCLUSIVE_PORT, (handle) => {
+      if (handle) resolve({ handle, port: portOf(handle) });
+      else reject(new ListenError(host, port));
+    });
+  });
+}
+
+class Connections {
+  running = 0;
+  /** From now on a connection ends with its next answer. */
+  closing = false;
+  readonly #options: ServerOptions;
+  readonly #router: Router<Route>;
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#router = new Router(options.routes);
+  }
+
+  serve(response: HttpResponse, request: HttpRequest): void {
+    const { head, fault } = readHead(request);
+    const exchange = new Exchange(
+      response,
+      head,
+      this.#options.cors.headers(head.headers.get('origin')),
+      // Where a head can be read in two ways, nobody knows where the next request begins (RFC 9112, 6.3).
+      () => this.closing || fault !== undefined,
+    );
+    if (head.method === 'OPTIONS' && !fault) {
+      exchange.send(204, this.#options.cors.preflight(head.headers.get('origin')), '');
+      return;
+    }
+    this.running += 1;
+    void this.#answer(exchange, fault).finally(() => {
+      this.running -= 1;
+      if (this.running === 0) this.#onDrained?.();
+    });
+  }
+
+  async drained(): Promise<void> {
+    if (this.running === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+  }
+
+  async #answer(exchange: Exchange, fault: Error | undefined): Promise<void> {
+    let routePath = 'unmatched';
+    let said: Said = {};
+    try {
+      if (fault) {
+        // What came behind it in the same read would be served all the same; behind a request without an answer uWebSockets.js closes.
+        await nextTurn();
+        throw fault;
+      }
+      const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
+      routePath = route.path;
+      const reply = await route.handle(exchange, params);
+      said = saidBy(reply);
+      await this.#write(exchange, reply);
+    } catch (error) {
+      if (toFarthingError(error).code === 'internal') this.#options.onFault(error, exchange.requestId);
+      const answer = problem(error, exchange.requestId);
+      said = saidBy(answer);
+      exchange.answer(answer);
+    }
+    this.#options.onAnswered({
+      requestId: exchange.requestId,
+      method: exchange.head.method,
+      route: routePath,
+      status: exchange.status,
+      ...said,
+      ...(exchange.trace && { trace: exchange.trace }),
+      milliseconds: performance.now() - exchange.startedAt,
+    });
+  }
+
+  async #write(exchange: Exchange, reply: Reply): Promise<void> {
+    if ('raw' in reply) {
+      const whole = exchange.send(reply.status, reply.headers, reply.raw);
+      reply.delivered?.(whole);
+    } else if ('content' in reply) await exchange.giveOut(reply);
+    else if ('events' in reply) await exchange.stream(reply);
+    else {
+      const whole = exchange.answer(reply);
+      reply.delivered?.(whole);
+    }
+  }
+}

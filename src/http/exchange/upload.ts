@@ -1,0 +1,187 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { errorCode, FarthingError } from '../../domain/error.ts';
+import { printable } from '../../domain/file-name.ts';
+import type { Exchange } from './exchange.ts';
+import { warningsFor } from './json.ts';
+
+/** A received file, not yet an Item: lies under the staging folder until it is moved or discarded. */
+export interface StagedUpload {
+  readonly path: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly warnings: readonly string[];
+}
+
+export interface UploadLimits {
+  readonly fileBytesMax: number;
+}
+
+const FILE_FIELD = 'file';
+const PARTS_MAX = 64;
+const NAME_LENGTH_MAX = 255;
+/** Multipart framing around the file: boundaries, part headers, small fields. */
+const FRAMING_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Streams an upload to the staging folder, its digest computed on the way: the multipart field `file`, or a raw body.
+ * Nothing stays on the disk when it throws.
+ * @throws file_too_large, request_malformed, field_invalid (no field `file`, or more than one), storage_full
+ */
+export async function receiveUpload(
+  exchange: Exchange,
+  stagingFolder: string,
+  limits: UploadLimits,
+): Promise<StagedUpload> {
+  const length = Number(exchange.header('content-length') ?? 0);
+  if (length > limits.fileBytesMax + FRAMING_BYTES_MAX) throw tooLarge(limits);
+  const path = join(stagingFolder, randomBytes(16).toString('hex'));
+  try {
+    const type = exchange.header('content-type') ?? '';
+    return /^multipart\/form-data\b/i.test(type)
+      ? await receiveMultipart(exchange, type, path, limits)
+      : await receiveRaw(exchange, path, limits);
+  } catch (error) {
+    await unlink(path).catch(() => undefined);
+    throw asRefusal(error);
+  }
+}
+
+async function receiveRaw(exchange: Exchange, path: string, limits: UploadLimits): Promise<StagedUpload> {
+  const name = fileNameOf(exchange.header('content-disposition'));
+  return { path, name, warnings: [], ...(await writeFile(exchange.body.stream(), path, limits)) };
+}
+
+async function receiveMultipart(
+  exchange: Exchange,
+  type: string,
+  path: string,
+  limits: UploadLimits,
+): Promise<StagedUpload> {
+  const parser = new Busboy({
+    headers: { 'content-type': type },
+    limits: {
+      fileSize: limits.fileBytesMax + 1,
+      parts: PARTS_MAX,
+      fieldSize: 4096,
+      headerPairs: 32,
+      fieldNameSize: 256,
+    },
+  });
+  const unknown: string[] = [];
+  let file:
+    | { name: string; stream: Readable; written: Promise<{ bytes: number; sha256: string }> }
+    | undefined;
+  let surplus = false;
+  let tooManyParts = false;
+  parser.on('file', (field: string, stream: BusboyFileStream, name: string) => {
+    if (field === FILE_FIELD && !file) {
+      file = { name: cleanName(name), stream, written: writeFile(stream, path, limits) };
+      // The parser waits for the end of each part: of one that is read no further there is none.
+      file.written.catch((error: Error) => parser.destroy(error));
+      return;
+    }
+    if (field === FILE_FIELD) surplus = true;
+    else unknown.push(field);
+    stream.resume();
+  });
+  parser.on('field', (field: string) => {
+    if (field === FILE_FIELD) surplus ||= file !== undefined;
+    unknown.push(field);
+  });
+  parser.on('partsLimit', () => {
+    tooManyParts = true;
+  });
+  // What cannot be written may be known after the parser's own end, when nobody listens any more.
+  parser.on('error', () => undefined);
+  try {
+    await pipeline(exchange.body.stream(), parser);
+  } catch (error) {
+    // Closed before its path is unlinked.
+    file?.stream.destroy(error as Error);
+    await file?.written.catch(() => undefined);
+    throw error;
+  }
+  const written = await file?.written;
+  if (tooManyParts) throw new FarthingError('request_malformed', `Send at most ${PARTS_MAX} parts.`);
+  if (!file || !written) {
+    throw new FarthingError(
+      'field_invalid',
+      `Send one file in the multipart field "${FILE_FIELD}", with a file name.`,
+      {
+        facts: { field: FILE_FIELD },
+      },
+    );
+  }
+  if (surplus) {
+    throw new FarthingError('field_invalid', 'Send one file a request; send several as several requests.', {
+      facts: { field: FILE_FIELD },
+    });
+  }
+  return { path, name: file.name, warnings: warningsFor([...new Set(unknown)]), ...written };
+}
+
+async function writeFile(
+  source: Readable,
+  path: string,
+  limits: UploadLimits,
+): Promise<{ bytes: number; sha256: string }> {
+  const digest = createHash('sha256');
+  let bytes = 0;
+  const measure = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      bytes += piece.byteLength;
+      if (bytes > limits.fileBytesMax) return done(tooLarge(limits));
+      digest.update(piece);
+      done(null, piece);
+    },
+  });
+  await pipeline(source, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  return { bytes, sha256: digest.digest('hex') };
+}
+
+function tooLarge(limits: UploadLimits): FarthingError {
+  return new FarthingError('file_too_large', `Send a file of at most ${limits.fileBytesMax} bytes.`, {
+    facts: { limit_bytes: limits.fileBytesMax },
+  });
+}
+
+function asRefusal(error: unknown): unknown {
+  if (errorCode(error)) return error;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new FarthingError('storage_full', 'The disk of the server is full. Nothing was stored.', {
+      cause: error,
+    });
+  }
+  if (code?.startsWith('E') && (error as NodeJS.ErrnoException).syscall) return error;
+  return new FarthingError(
+    'request_malformed',
+    `The multipart body cannot be read: ${(error as Error).message}.`,
+    { cause: error },
+  );
+}
+
+/** The last part of a path, without control characters: a name is shown, never used on the disk. */
+function cleanName(name: string | undefined): string {
+  const last = (name ?? '').split(/[\\/]/).at(-1)!;
+  return printable(last).slice(0, NAME_LENGTH_MAX) || 'upload';
+}
+
+function fileNameOf(disposition: string | undefined): string {
+  const extended = /filename\*\s*=\s*UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
+  if (extended) {
+    try {
+      return cleanName(decodeURIComponent(extended));
+    } catch {
+      return 'upload';
+    }
+  }
+  return cleanName(/filename\s*=\s*"?([^";]+)"?/i.exec(disposition ?? '')?.[1]);
+}

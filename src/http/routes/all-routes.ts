@@ -1,0 +1,59 @@
+import { consoleRoutes } from '../console.ts';
+import { describeApi } from '../docs/openapi.ts';
+import type { Route } from '../exchange/reply.ts';
+import type { Services } from '../services.ts';
+import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
+import { itemRoute } from './items.ts';
+import {
+  cancelWorkspaceJobRoute,
+  jobEventsRoute,
+  jobRoute,
+  workspaceJobEventsRoute,
+  workspaceJobRoute,
+} from './jobs.ts';
+import { type McpAnswer, mcpRoute } from './mcp.ts';
+import { payerPreviewRoute, workspacePreviewRoute } from './previews.ts';
+import { searchRoute, workspaceSearchRoute } from './search.ts';
+import { serviceRoutes } from './service.ts';
+import { workspaceContentRoutes } from './workspace-contents.ts';
+import {
+  createWorkspaceRoute,
+  disposeWorkspaceRoute,
+  extendWorkspaceRoute,
+  usageRoute,
+} from './workspaces.ts';
+
+export interface RouteOptions {
+  /** Added to the description: what is not available right now. */
+  readonly notes: () => string;
+  /** Where the built console lies; undefined: it is turned off. */
+  readonly consoleFolder: string | undefined;
+  readonly mcp: McpAnswer;
+}
+
+/** Every route of the server. */
+export function allRoutes(services: Services, { notes, consoleFolder, mcp }: RouteOptions): Route[] {
+  const routes: Route[] = [
+    searchRoute(services),
+    ingestRoute(services),
+    itemRoute(services),
+    payerPreviewRoute(services),
+    jobRoute(services),
+    jobEventsRoute(services),
+    createWorkspaceRoute(services),
+    workspaceSearchRoute(services),
+    workspaceIngestRoute(services),
+    workspaceJobRoute(services),
+    workspaceJobEventsRoute(services),
+    cancelWorkspaceJobRoute(services),
+    ...workspaceContentRoutes(services),
+    workspacePreviewRoute(services),
+    usageRoute(services),
+    extendWorkspaceRoute(services),
+    disposeWorkspaceRoute(services),
+    ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
+    mcpRoute(mcp, services.limits.searchBodyBytesMax),
+    ...serviceRoutes(services, () => describeApi(routes, services.baseUrl(), notes())),
+  ];
+  return routes;
+}

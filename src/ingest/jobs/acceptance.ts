@@ -1,0 +1,133 @@
+import { type Clock, toTimestamp } from '../../domain/clock.ts';
+import type { Opened } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { type Item, movedItem } from '../../domain/item.ts';
+import { isEnded, type Job } from '../../domain/job.ts';
+import type { Address } from '../../domain/payment.ts';
+import type { IngestLimits, IngestTenants, StagedUpload } from '../deps.ts';
+import { fileOf, keepFile, removeFile } from '../files.ts';
+import { endedJob, pendingItem } from '../new-item.ts';
+import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../quota.ts';
+import type { Holds } from './awaiting-payment.ts';
+import { type JobTable, jobOf } from './job-table.ts';
+
+export interface IngestAnswer {
+  readonly item: Item;
+  readonly job: Job;
+  /** The same bytes were there before: nothing was done. */
+  readonly duplicate: boolean;
+}
+
+export interface AcceptanceParts {
+  readonly tenants: IngestTenants;
+  readonly clock: Clock;
+  readonly expiry: (tenant: string) => string | null;
+  readonly limits: IngestLimits;
+  readonly jobs: JobTable;
+  readonly holds: Holds;
+  /** A Tenant's jobs that wait or run. */
+  readonly jobsOf: (tenant: string) => readonly Unfinished[];
+  /** Takes over an accepted job that no payment holds. */
+  readonly begin: (job: Job, opened: Opened) => void;
+}
+
+const RETRY_AFTER_S = 5;
+
+/** Makes uploads the Items of their Tenants, each once. */
+export class Acceptance {
+  readonly #parts: AcceptanceParts;
+  /** The last acceptance of each file's bytes: the same bytes wait for it. */
+  readonly #running = new Map<string, Promise<unknown>>();
+
+  constructor(parts: AcceptanceParts) {
+    this.#parts = parts;
+  }
+
+  /** The Tenant's jobs that wait, run, or are being paid for. */
+  unfinished(tenant: string): readonly Unfinished[] {
+    return [...this.#parts.jobsOf(tenant), ...this.#parts.holds.of(tenant)];
+  }
+
+  /** Moves the file, puts the Item as pending and its job as accepted, all durable. @throws tenant_full, storage_full, overloaded. */
+  async accept(
+    tenant: string,
+    upload: StagedUpload,
+    opened: Opened,
+    options: { held: boolean; creditTo?: Address },
+  ): Promise<IngestAnswer> {
+    const key = `${tenant} ${upload.sha256}`;
+    const before = this.#running.get(key) ?? Promise.resolve();
+    const own = before.catch(() => undefined).then(() => this.#acceptAlone(tenant, upload, opened, options));
+    this.#running.set(key, own);
+    try {
+      return await own;
+    } finally {
+      if (this.#running.get(key) === own) this.#running.delete(key);
+    }
+  }
+
+  /** The Item with the same bytes, once no payment can make it vanish any more. */
+  async findDuplicate(tenant: string, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
+    const { holds, jobs, limits } = this.#parts;
+    const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
+    for (;;) {
+      const item = await this.#parts.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
+      if (!item) return undefined;
+      const job = jobs.get(jobOf(item.id));
+      if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
+        // The job's end could not be written into the index.
+        await this.#parts.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
+        continue;
+      }
+      if (!job?.held || isEnded(job.state))
+        return { item, job: job ?? endedJob(tenant, item), duplicate: true };
+      const left = deadline - performance.now();
+      if (left <= 0) {
+        throw new FarthingError('overloaded', 'The same file is being paid for. Try again later.', {
+          retryAfterS: RETRY_AFTER_S,
+        });
+      }
+      await holds.wait(job.id, left);
+    }
+  }
+
+  async #acceptAlone(
+    tenant: string,
+    upload: StagedUpload,
+    opened: Opened,
+    { held, creditTo }: { held: boolean; creditTo?: Address },
+  ): Promise<IngestAnswer> {
+    const duplicate = await this.findDuplicate(tenant, upload);
+    if (duplicate) return duplicate;
+    const { tenants, clock, expiry, limits, jobs, holds } = this.#parts;
+    const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
+    const { name, bytes, sha256 } = upload;
+    const item = pendingItem({ name, bytes, sha256, ...times }, opened);
+    const answer = await tenants.use(tenant, { create: true }, async (shard) => {
+      const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
+      checkRoom(limits, shard, loadOf(bytes, opened), waiting);
+      // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
+      const job = await jobs.create({
+        id: jobOf(item.id),
+        tenant,
+        item: item.id,
+        ...(held && { held }),
+        ...(creditTo !== undefined && { creditTo }),
+      });
+      // Before its Item can be seen: the same bytes wait for the payment.
+      if (held) holds.begin(job, opened);
+      try {
+        await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
+        await shard.putItem(item);
+      } catch (error) {
+        holds.end(job.id);
+        await removeFile(fileOf(tenants.folder(tenant), item.id));
+        await jobs.remove(job.id);
+        throw error;
+      }
+      return { item, job, duplicate: false };
+    });
+    if (!held) this.#parts.begin(answer.job, opened);
+    return answer;
+  }
+}

@@ -1,0 +1,271 @@
+import type { Opened, UnpackedMember } from '../../domain/document.ts';
+import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
+import { FAMILIES, type Family } from '../../domain/family.ts';
+import { type Item, movedItem } from '../../domain/item.ts';
+import type { IngestShard, IngestTenants } from '../deps.ts';
+import { fileOf, removeFile } from '../files.ts';
+import { type FileWork, type Progress, type WorkParts, workOn } from '../jobs/work.ts';
+import { pendingItem } from '../new-item.ts';
+import { checkRoom, loadOf } from '../quota.ts';
+import { unlessOverloaded } from '../retry-overloaded.ts';
+import { memberId, removeMembers } from './members.ts';
+
+export interface MemberWorkParts extends WorkParts {
+  readonly tenants: IngestTenants;
+}
+
+/** What came of the files inside another. */
+export interface MembersDone {
+  readonly families: readonly Family[];
+  readonly segments: number;
+  readonly failed: number;
+  readonly duplicates: number;
+}
+
+export interface MembersProgress {
+  unpacked(count: number): void;
+  /** Once all are unpacked. */
+  reads(): Promise<void>;
+  /** A member and all of its own are done; `segments`: of all that are. */
+  read(done: number, segments: number): void;
+}
+
+/** One is read while another is encoded. */
+const MEMBERS_AT_ONCE = 2;
+const SILENT: Progress = {
+  extracting: () => undefined,
+  encodes: async () => undefined,
+  encoding: () => undefined,
+};
+
+/** Files, and bytes of them, that may still be unpacked of what was sent with one upload. */
+export interface Room {
+  members: number;
+  bytes: number;
+}
+
+/**
+ * Unpacks an Item's file and makes each file in it an Item of its own, searchable as soon as it is read. Those that can't be read become
+ * failed Items with their reason; bytes that the Tenant has already become none. Begun again after a crash, it goes over what is there.
+ * @param depth of this file: 1 for what was sent
+ * @throws the reason of the files when none of them can be read; faults of the server; the signal's reason
+ */
+export async function workOnMembers(
+  parts: MemberWorkParts,
+  work: FileWork,
+  depth: number,
+  room: Room,
+  progress: MembersProgress,
+): Promise<MembersDone> {
+  const { tenants, extractor } = parts;
+  const { tenant, item, opened, path, signal } = work;
+  const folder = tenants.folder(tenant);
+  const members = await extractor.unpack(path, opened, {
+    signal,
+    target: (index) => fileOf(folder, memberId(item.id, index)),
+    onMember: progress.unpacked,
+  });
+  signal.throwIfAborted();
+  await progress.reads();
+  const outcomes: Outcome[] = [];
+  let segments = 0;
+  const waiting = [...members];
+  const turn = async (): Promise<void> => {
+    for (let member = waiting.shift(); member; member = waiting.shift()) {
+      const outcome = await new MemberWork(parts, work, depth, room).perform(member);
+      outcomes.push(outcome);
+      segments += outcome.item?.segments ?? 0;
+      progress.read(outcomes.length, segments);
+    }
+  };
+  await allOrFirst(Array.from({ length: MEMBERS_AT_ONCE }, turn), () => waiting.splice(0));
+  return summary(outcomes);
+}
+
+type Outcome =
+  | { readonly item: Item; readonly duplicate?: undefined }
+  | { readonly item?: undefined; readonly duplicate: true };
+
+/** One file inside another. */
+class MemberWork {
+  readonly #parts: MemberWorkParts;
+  readonly #parent: FileWork;
+  readonly #depth: number;
+  readonly #room: Room;
+
+  constructor(parts: MemberWorkParts, parent: FileWork, depth: number, room: Room) {
+    this.#parts = parts;
+    this.#parent = parent;
+    this.#depth = depth;
+    this.#room = room;
+  }
+
+  async perform(member: UnpackedMember): Promise<Outcome> {
+    const { tenant, item: parent, signal } = this.#parent;
+    const id = memberId(parent.id, member.index);
+    const folder = this.#parts.tenants.folder(tenant);
+    const path = fileOf(folder, id);
+    signal.throwIfAborted();
+    const before = await this.#inShard((shard) => shard.itemByDigest(member.sha256));
+    if (before?.state === 'searchable' && !member.refused) {
+      // Its own Item, before a crash: then all is done, but for files inside it.
+      if (before.id === id && before.members === undefined) return { item: before };
+      if (before.id !== id) {
+        await removeFile(path);
+        return { duplicate: true };
+      }
+    }
+    const origin = {
+      id,
+      name: member.path.split('/').at(-1)!,
+      path: member.path,
+      parent_item_id: parent.id,
+      bytes: member.bytes,
+      sha256: member.sha256,
+      created_at: parent.created_at,
+      expires_at: parent.expires_at,
+    };
+    try {
+      if (member.refused) throw refusal(member.refused);
+      return { item: await this.#index(origin, path) };
+    } catch (error) {
+      if (!isFaultOfFile(error)) throw error;
+      const { code, detail } = error;
+      const failed = movedItem(pendingItem(origin, UNKNOWN), 'failed');
+      await removeFile(path);
+      const item = { ...failed, error: { code, detail } };
+      await this.#inShard(async (shard) => {
+        // An archive that fails takes its own files along, as that which was sent does: its new record knows none.
+        const before = shard.item(id);
+        if (before) await removeMembers(shard, folder, before);
+        await shard.putItem(item);
+      });
+      return { item };
+    }
+  }
+
+  async #index(origin: Parameters<typeof pendingItem>[0], path: string): Promise<Item> {
+    const { extractor } = this.#parts;
+    const { tenant, signal } = this.#parent;
+    const opened = await unlessOverloaded(() => extractor.open(path, { name: origin.name, tenant }), signal);
+    signal.throwIfAborted();
+    const work = { tenant, item: pendingItem(origin, opened), path, opened, signal };
+    const indexed = await indexFile(this.#parts, work, this.#depth + 1, this.#room, SILENT);
+    await this.#inShard((shard) => shard.append(indexed.item, indexed.segments));
+    return indexed.item;
+  }
+
+  #inShard<T>(work: (shard: IngestShard) => Promise<T> | T): Promise<T> {
+    return this.#parts.tenants.use(this.#parent.tenant, {}, work);
+  }
+}
+
+/**
+ * A file and all files inside it. What it finds in the file itself is given back, the Items of the files inside are written already.
+ * @throws as workOn and workOnMembers; document_too_large for an archive that lies too deep; tenant_full.
+ */
+export async function indexFile(
+  parts: MemberWorkParts,
+  work: FileWork,
+  depth: number,
+  room: Room,
+  progress: Progress & Partial<MembersProgress>,
+): ReturnType<typeof workOn> {
+  const { opened, item, tenant } = work;
+  const { members = 0 } = opened;
+  const isArchive = opened.kind === 'archive';
+  const isTooDeep = depth > parts.limits.archiveDepthMax;
+  if (isArchive && isTooDeep) throw tooDeep(parts.limits.archiveDepthMax);
+  const own = isArchive
+    ? { item: movedItem(item, 'searchable'), segments: [] }
+    : await workOn(parts, work, progress);
+  if (members === 0 || isTooDeep) return members === 0 ? own : { ...own, item: withoutMembers(own.item) };
+  room.members -= members;
+  room.bytes -= opened.membersBytes ?? 0;
+  if (room.members < 0 || room.bytes < 0)
+    throw new FarthingError('document_too_large', 'The archives in this upload hold too much together.', {
+      facts: {
+        limit_members: parts.limits.membersPerUploadMax,
+        limit_bytes: parts.limits.memberBytesPerUploadMax,
+      },
+    });
+  await parts.tenants.use(tenant, {}, async (shard) => {
+    // What an archive holds is known when it is opened: other files may have come since the upload was accepted.
+    checkRoom(parts.limits, shard, loadOf(item.bytes, opened));
+    // Its record comes first, so that whoever undoes this knows what there may be to undo.
+    if (depth > 1) await shard.putItem(item);
+  });
+  const done = await workOnMembers(parts, work, depth, room, {
+    unpacked: progress.unpacked ?? (() => undefined),
+    reads: progress.reads ?? (async () => undefined),
+    read: progress.read ?? (() => undefined),
+  });
+  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(parts, work);
+  const families = FAMILIES.filter((one) => own.item.families.includes(one) || done.families.includes(one));
+  return {
+    segments: own.segments,
+    item: {
+      ...own.item,
+      families,
+      segments: own.segments.length + done.segments,
+      ...(done.failed > 0 && { members_failed: done.failed }),
+      ...(done.duplicates > 0 && { members_duplicate: done.duplicates }),
+    },
+  };
+}
+
+const UNKNOWN: Opened = { kind: 'text', mediaType: 'application/octet-stream' };
+
+function withoutMembers({ members: _unread, ...item }: Item): Item {
+  return { ...item, not_searchable: [...(item.not_searchable ?? []), 'attachments'] };
+}
+
+function summary(outcomes: readonly Outcome[]): MembersDone {
+  const items = outcomes.flatMap(({ item }) => (item ? [item] : []));
+  return {
+    families: FAMILIES.filter((family) => items.some(({ families }) => families.includes(family))),
+    segments: items.reduce((sum, { segments }) => sum + segments, 0),
+    failed: items.filter(({ state }) => state === 'failed').length,
+    duplicates: outcomes.filter(({ duplicate }) => duplicate).length,
+  };
+}
+
+/** The reason of an archive of which nothing can be read: that of its first file. */
+async function noneRead({ tenants }: MemberWorkParts, { tenant, item }: FileWork): Promise<FarthingError> {
+  const first = await tenants.use(tenant, {}, (shard) => shard.item(memberId(item.id, 0)));
+  const { code, detail } = first?.error ?? {};
+  return new FarthingError(
+    errorCode({ code }) ?? 'extraction_failed',
+    `None of the ${item.members} files in it can be read. The first: ${detail ?? 'it is gone.'}`,
+  );
+}
+
+function refusal({ code, detail }: NonNullable<UnpackedMember['refused']>): FarthingError {
+  return new FarthingError(errorCode({ code }) ?? 'extraction_failed', detail);
+}
+
+/** What another file would not have met: refusals by its own content. */
+function isFaultOfFile(error: unknown): error is FarthingError {
+  const code = errorCode(error);
+  return code !== undefined && [413, 415, 422].includes(ERRORS[code][0]) && code !== 'tenant_full';
+}
+
+function tooDeep(limit: number): FarthingError {
+  return new FarthingError('document_too_large', `Archives in archives are read to a depth of ${limit}.`, {
+    facts: { limit_depth: limit },
+  });
+}
+
+/** Waits for all, whatever becomes of one: nothing works on when this ends. @throws the first failure. */
+async function allOrFirst(running: readonly Promise<void>[], giveUp: () => void): Promise<void> {
+  const ended = await Promise.allSettled(
+    running.map((one) =>
+      one.catch((error: unknown) => {
+        giveUp();
+        throw error;
+      }),
+    ),
+  );
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,201 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { EncoderTask } from '../encode/encoder.ts';
+import type { AnsweredEvent } from '../http/exchange/server.ts';
+import type { ProbedEvent } from '../search/recall-probe.ts';
+import type { SearchedEvent } from '../search/search.ts';
+import { RunningRecall } from './running-recall.ts';
+
+/** One call of the facilitator, as `observeFacilitator` saw it. */
+export interface FacilitatorCall {
+  readonly call: 'verify' | 'settle' | 'reconcile';
+  readonly outcome: string;
+  readonly milliseconds: number;
+}
+
+/** Seconds: a search takes some milliseconds, an upload that is waited for a minute. */
+const SECONDS = [
+  0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60,
+];
+const BATCH = [1, 2, 4, 8, 16, 32, 64];
+const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
+
+/**
+ * What happens, counted and timed for Prometheus. Everything comes through the small methods here; gauges are read by
+ * `readGauges` when they are asked for. No label holds a tenant, a wallet, a token or a path: all labels have few values.
+ */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests = this.#counter('requests_total', 'Answered requests.', ['method', 'route', 'status']);
+  readonly #requestSeconds = this.#histogram('request_seconds', 'From the request read to its answer.', [
+    'route',
+  ]);
+  readonly #refusals = this.#counter('refusals_total', 'Refused requests, by the code that they were told.', [
+    'status',
+    'code',
+  ]);
+  readonly #paymentSeconds = this.#histogram('payment_stage_seconds', 'Stages of charged searches.', [
+    'stage',
+  ]);
+  readonly #searchSeconds = this.#histogram('search_stage_seconds', 'Stages of searches.', ['stage']);
+  readonly #scanned = this.#histogram(
+    'search_rows_scanned',
+    'Rows or postings looked at, by list.',
+    ['list'],
+    ROWS,
+  );
+  readonly #rescored = this.#histogram(
+    'search_rows_rescored',
+    'Rows whose exact score was computed, by list.',
+    ['list'],
+    ROWS,
+  );
+  readonly #indexSegments = this.#histogram(
+    'search_index_segments',
+    'Segments of the index that was searched.',
+    [],
+    ROWS,
+  );
+  readonly #inexact = this.#counter('searches_total', 'Searches of indexes that were not empty.', ['exact']);
+  readonly #recallExpected = this.#counter(
+    'recall_expected_hits_total',
+    'Hits of the proved best that probes expected.',
+    ['list', 'method'],
+  );
+  readonly #recallFound = this.#counter(
+    'recall_found_hits_total',
+    'Hits of the proved best that probes found.',
+    ['list', 'method'],
+  );
+  readonly #recall = new RunningRecall(this.registry, VECTOR_LISTS);
+  readonly #batch = this.#histogram(
+    'encoder_batch_entries',
+    'Entries of one task of an encoder.',
+    ['kind'],
+    BATCH,
+  );
+  readonly #taskSeconds = this.#histogram('encoder_task_seconds', 'One task of an encoder.', ['kind']);
+  readonly #waitSeconds = this.#histogram(
+    'encoder_wait_seconds',
+    'Longest wait for a worker of a task’s entries.',
+    ['kind'],
+  );
+  readonly #facilitator = this.#histogram('facilitator_seconds', 'Calls of the facilitator.', [
+    'call',
+    'outcome',
+  ]);
+  readonly #credits = this.#counter('credits_total', 'Credits given for paid uploads that failed.', []);
+  readonly #creditedUsd = this.#counter(
+    'credited_usd_total',
+    'Price of the credits given, in US dollars.',
+    [],
+  );
+  readonly #ingestSeconds = this.#histogram('ingest_seconds', 'From a job’s begin to searchable.', []);
+  readonly #jobsEnded = this.#counter('jobs_ended_total', 'Ingest jobs that ended.', ['state', 'code']);
+  readonly #events = this.#counter('log_events_total', 'Events of the log but answers, by name.', ['event']);
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    // Shown before the first of them comes.
+    this.#credits.inc(0);
+    this.#creditedUsd.inc(0);
+    this.#jobsEnded.inc({ state: 'searchable', code: '' }, 0);
+    this.#jobsEnded.inc({ state: 'failed', code: 'internal' }, 0);
+    for (const event of WATCHED_EVENTS) this.#events.inc({ event }, 0);
+    for (const list of VECTOR_LISTS)
+      for (const method of ['bits', 'graph']) {
+        this.#recallExpected.inc({ list, method }, 0);
+        this.#recallFound.inc({ list, method }, 0);
+      }
+    for (const exact of ['true', 'false']) this.#inexact.inc({ exact }, 0);
+    for (const [status, code] of WATCHED_REFUSALS) this.#refusals.inc({ status, code }, 0);
+    for (const outcome of ['valid', 'failed']) this.#facilitator.zero({ call: 'verify', outcome });
+  }
+
+  readonly answered = ({ method, route, status, code, stages, milliseconds }: AnsweredEvent): void => {
+    this.#requests.inc({ method, route, status });
+    this.#requestSeconds.observe({ route }, milliseconds / 1000);
+    if (code !== undefined) this.#refusals.inc({ status, code });
+    for (const stage of ['verify', 'settle'] as const) {
+      const taken = stages?.[`${stage}_ms`];
+      if (taken !== undefined) this.#paymentSeconds.observe({ stage }, taken / 1000);
+    }
+  };
+
+  readonly searched = ({ lists, segments, exact, timing }: SearchedEvent): void => {
+    this.#inexact.inc({ exact: String(exact) });
+    this.#indexSegments.observe(segments);
+    for (const { list, scanned, rescored } of lists) {
+      this.#scanned.observe({ list }, scanned);
+      this.#rescored.observe({ list }, rescored);
+    }
+    for (const stage of ['encode', 'scan', 'fuse'] as const)
+      this.#searchSeconds.observe({ stage }, (timing[`${stage}_ms`] ?? 0) / 1000);
+  };
+
+  readonly probed = ({ list, method, expected, found }: ProbedEvent): void => {
+    this.#recallExpected.inc({ list, method }, expected);
+    this.#recallFound.inc({ list, method }, found);
+    this.#recall.add(list, expected, found);
+  };
+
+  readonly encoded = ({ kind, entries, milliseconds, waitedMs }: EncoderTask): void => {
+    this.#batch.observe({ kind }, entries);
+    this.#taskSeconds.observe({ kind }, milliseconds / 1000);
+    this.#waitSeconds.observe({ kind }, waitedMs / 1000);
+  };
+
+  readonly facilitatorCalled = ({ call, outcome, milliseconds }: FacilitatorCall): void => {
+    this.#facilitator.observe({ call, outcome }, milliseconds / 1000);
+  };
+
+  /** @param usd price of the upload that failed */
+  credited(usd: number): void {
+    this.#credits.inc();
+    this.#creditedUsd.inc(usd);
+  }
+
+  /** Any event of the log. */
+  logged(entry: object): void {
+    const { event, code, ms } = entry as { event?: unknown; code?: unknown; ms?: unknown };
+    if (typeof event !== 'string') return;
+    this.#events.inc({ event });
+    if (event === 'ingest_done') {
+      this.#jobsEnded.inc({ state: 'searchable', code: '' });
+      if (typeof ms === 'number') this.#ingestSeconds.observe(ms / 1000);
+    }
+    if (event === 'ingest_failed') this.#jobsEnded.inc({ state: 'failed', code: String(code) });
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
+    return new Counter({ name: `farthing_${name}`, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets = SECONDS): Histogram<L> {
+    return new Histogram({ name: `farthing_${name}`, help, labelNames, buckets, registers: [this.registry] });
+  }
+}
+
+/** Lists that may be made without a proof. */
+const VECTOR_LISTS = ['text_semantic', 'visual_words', 'visual_picture'] as const;
+
+/** Rare, and what alerts look at: they count from zero. */
+const WATCHED_EVENTS = [
+  'encode_worker_lost',
+  'encode_failed',
+  'provider_lost',
+  'provider_rejected',
+  'reencoding_failed',
+  'reencoding_without_source',
+  'facilitator_trouble',
+  'fault',
+  'unhandled_rejection',
+  'sweep_failed',
+  'ingest_stuck',
+];
+const WATCHED_REFUSALS = [
+  ['503', 'overloaded'],
+  ['503', 'facilitator_unavailable'],
+  ['500', 'internal'],
+  ['500', 'shard_corrupt'],
+  ['507', 'storage_full'],
+] as const;

@@ -1,0 +1,52 @@
+import type { Facilitator } from '../payment/facilitator/facilitator.ts';
+import type { FacilitatorCall } from './metrics.ts';
+
+/** The same facilitator, each of its calls timed. */
+export function observeFacilitator(
+  inner: Facilitator,
+  observe: (call: FacilitatorCall) => void,
+): Facilitator {
+  const timed = async <T>(
+    call: FacilitatorCall['call'],
+    work: () => Promise<T>,
+    outcomeOf: (result: T) => string,
+  ): Promise<T> => {
+    const started = performance.now();
+    let outcome = 'failed';
+    try {
+      const result = await work();
+      outcome = outcomeOf(result);
+      return result;
+    } finally {
+      observe({ call, outcome, milliseconds: performance.now() - started });
+    }
+  };
+  return {
+    get recalls() {
+      return inner.recalls;
+    },
+    get judgesContracts() {
+      return inner.judgesContracts;
+    },
+    verify: (payment, terms) =>
+      timed(
+        'verify',
+        () => inner.verify(payment, terms),
+        ({ valid }) => (valid ? 'valid' : 'invalid'),
+      ),
+    settle: (payment, terms) =>
+      timed(
+        'settle',
+        () => inner.settle(payment, terms),
+        ({ kind }) => kind,
+      ),
+    reconcile: (payment, terms) =>
+      timed(
+        'reconcile',
+        () => inner.reconcile(payment, terms),
+        ({ kind }) => kind,
+      ),
+    connect: () => inner.connect(),
+    health: () => inner.health(),
+  };
+}

@@ -1,0 +1,63 @@
+import { join, resolve } from 'node:path';
+import { deviceRefusal } from '../encode/models/device.ts';
+import { Library, type LibraryModel } from '../encode/models/library.ts';
+import { PROVIDERS, type Provider } from '../encode/models/manifest.ts';
+import { lacksOf } from '../encode/models/readiness.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type Finding, ok, problem, warning } from './doctor-finding.ts';
+
+/** Every model of the manifest. What was hashed before and kept its size and time is not hashed again. */
+function modelsOf({
+  MODELS_DIR,
+  CACHE_DIR,
+  DATA_DIR,
+}: Pick<Settings, 'MODELS_DIR' | 'CACHE_DIR' | 'DATA_DIR'>): Promise<LibraryModel[]> {
+  return new Library(resolve(MODELS_DIR), resolve(CACHE_DIR || join(DATA_DIR, 'cache'))).models();
+}
+
+/** The models in use and their files. */
+export async function models(settings: Settings): Promise<Finding[]> {
+  const used = (await modelsOf(settings)).filter((model) => model.used);
+  if (used.length === 0)
+    return [
+      warning('models', 'none is in use', 'farthing models use NAME; without one, only words are searched.'),
+    ];
+  return used.map(({ name, installed, files, family }) => {
+    const refused = files.flatMap(({ refusal, wrong }) => (refusal && (wrong || !installed) ? refusal : []));
+    return refused.length === 0
+      ? ok(
+          `model ${name}`,
+          `${family}; checksums were right when last hashed (farthing models verify hashes again)`,
+        )
+      : problem(`model ${name}`, refused.join('; '), `farthing models pull ${name}, or restore the file.`);
+  });
+}
+
+/** What may run the models: its device, its library and its weights. */
+export async function providers(settings: Settings, refusalOf = deviceRefusal): Promise<Finding[]> {
+  const known = await modelsOf(settings);
+  return PROVIDERS.map((provider) => providerFinding(provider, settings.PROVIDER, known, refusalOf));
+}
+
+function providerFinding(
+  provider: Provider,
+  asked: Settings['PROVIDER'],
+  known: readonly LibraryModel[],
+  refusalOf: typeof deviceRefusal,
+): Finding {
+  const check = `provider ${provider}`;
+  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: PROVIDER=${asked}`);
+  const forced = asked === provider;
+  const refusal = refusalOf(provider, 'auto');
+  if (refusal !== undefined)
+    return forced
+      ? problem(check, `PROVIDER=${provider}, but ${refusal}`, 'Install the driver, or set PROVIDER=auto.')
+      : ok(check, `not used: ${refusal}`);
+  const lacks = lacksOf(provider, known);
+  // What the processor lacks is said of its models.
+  if (lacks.length === 0 || provider === 'cpu')
+    return ok(check, 'may serve; tried and measured at the start');
+  const found = `there is a device, but ${lacks.map(({ what }) => what).join('; ')}`;
+  const remedy = lacks.map(({ command }) => command).join('; ');
+  return forced ? problem(check, found, remedy) : warning(check, found, remedy);
+}

@@ -1,0 +1,178 @@
+import { constants } from 'node:fs';
+import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import { errorCode, FarthingError } from '../domain/error.ts';
+import type { Item } from '../domain/item.ts';
+import { INGEST_LIMITS } from '../ingest/deps.ts';
+import { fileOf } from '../ingest/files.ts';
+import { JobTable, jobOf } from '../ingest/jobs/job-table.ts';
+import { sentItem } from '../ingest/members/members.ts';
+import type { Shard, SpaceSpec } from '../shard/shard.ts';
+import { openTenants, type Tenants } from '../shard/tenants.ts';
+import { openStore, type Store } from '../state/store.ts';
+import { CopiedRegistry } from '../workspace/records/copied-registry.ts';
+import { BackupsTaken } from './backups-taken.ts';
+import { copyRest, finishDraft, newDraft } from './data-copy.ts';
+
+export interface LiveBackupParts {
+  /** Absolute path of DATA_DIR. */
+  readonly data: string;
+  readonly store: Store;
+  readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
+  readonly spaces: readonly SpaceSpec[];
+  readonly clock: Clock;
+  readonly log: (event: object) => void;
+}
+
+const HOUR_MS = 3_600_000;
+const PAGE = 1000;
+/** When too many indexes are in use, the copy waits its turn. */
+const BUSY_TRIES_MAX = 100;
+const BUSY_PAUSE_MS = 200;
+
+/**
+ * A backup of the server that runs. The state is copied first, as one moment has it: the books, the registry, the jobs.
+ * Then each Tenant that the copied registry knows, as its own moment has it; in the copy, what that registry doesn't know
+ * is removed, and what has ended meanwhile ends. The rest is what a start after a crash makes good anyway.
+ *
+ *     state ●───── tenant ●── tenant ●── tenant ● … ── ends ●
+ *           └ nothing begun later is in the backup            └ nothing ended earlier is in it
+ */
+export class LiveBackup {
+  readonly #parts: LiveBackupParts;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(parts: LiveBackupParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes `target`, which must not exist; it takes its name when it is whole and on the disk. @throws FarthingError, Error */
+  async take(target: string): Promise<void> {
+    if (this.#running || this.#stop.signal.aborted)
+      throw new FarthingError('overloaded', 'A backup is being taken already, or the server stops.');
+    this.#running = this.#take(target).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Gives up a backup that runs; its draft is removed. */
+  async close(): Promise<void> {
+    this.#stop.abort(new FarthingError('interrupted', 'The server stops; there is no backup.'));
+    await this.#running?.catch(() => undefined);
+  }
+
+  async #take(target: string): Promise<void> {
+    const { data, store, clock, log } = this.#parts;
+    const draft = await newDraft(data, target);
+    try {
+      const takenAt = clock.now();
+      // Written before anything is copied: from here on every receipt owns to it.
+      await new BackupsTaken(store).note(takenAt);
+      await store.copyTo(join(draft, 'state'));
+      const copy = openStore(join(draft, 'state'));
+      try {
+        await this.#copyTenants(draft, copy, takenAt);
+      } finally {
+        await copy.close();
+      }
+      await copyRest(data, draft, ['state', 'tenants']);
+      this.#stop.signal.throwIfAborted();
+      await finishDraft(draft, target);
+      log({ event: 'backup_taken', folder: target });
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async #copyTenants(draft: string, copy: Store, takenAt: number): Promise<void> {
+    const { spaces, clock, store } = this.#parts;
+    const registry = new CopiedRegistry(copy, clock);
+    const jobs = new JobTable(copy, clock);
+    // An Item that the state knows nothing of: its job is neither there nor ended so long ago that its row was dropped.
+    const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
+    const known = (item: Item) =>
+      jobs.get(jobOf(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
+    const copies = openTenants({ folder: join(draft, 'tenants'), spaces, openShardsMax: 1 });
+    await copies.resumeDisposals();
+    try {
+      for await (const tenant of registry.tenants()) {
+        await this.#copyTenant(tenant, copies, known);
+        this.#stop.signal.throwIfAborted();
+      }
+      for (const tenant of await registry.endAsIn(store)) await copies.dispose(tenant);
+    } finally {
+      await copies.close();
+    }
+  }
+
+  async #copyTenant(tenant: string, copies: Tenants, known: (item: Item) => boolean): Promise<void> {
+    const { tenants } = this.#parts;
+    const [from, to] = [tenants.folder(tenant), copies.folder(tenant)];
+    const folder = join(to, 'shard');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (await this.#inTenant(tenant, (shard) => shard.copyTo(folder).then(() => true))) {
+      await copies.use(tenant, {}, (shard) => copyFiles(shard, from, to, known));
+    } else {
+      await rm(to, { recursive: true });
+    }
+    await cp(join(from, 'history'), join(to, 'history'), { recursive: true }).catch(unlessMissing);
+  }
+
+  /** Undefined where the Tenant has no index: nothing was uploaded yet, or it has ended a moment ago. */
+  async #inTenant<T>(tenant: string, work: (shard: Shard) => Promise<T>): Promise<T | undefined> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#parts.tenants.useIfThere(tenant, work);
+      } catch (error) {
+        if (errorCode(error) !== 'overloaded' || tries >= BUSY_TRIES_MAX) throw error;
+        await pause(BUSY_PAUSE_MS, undefined, { signal: this.#stop.signal });
+      }
+    }
+  }
+}
+
+/** Copies the file of each Item of a copied index. An Item that is unknown, or whose file has just been removed, goes. */
+async function copyFiles(
+  shard: Shard,
+  from: string,
+  to: string,
+  known: (item: Item) => boolean,
+): Promise<void> {
+  const without: string[] = [];
+  await mkdir(join(to, 'files'), { mode: 0o700 });
+  for (let after: string | undefined; ; ) {
+    const items = shard.items({ after, limit: PAGE });
+    for (const item of items) {
+      // A failed Item has no file any more.
+      const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
+      const sent = sentItem(shard, item);
+      if (!whole || !sent || !known(sent)) without.push(item.id);
+    }
+    if (items.length < PAGE) break;
+    after = items.at(-1)!.id;
+  }
+  for (const id of without) {
+    await rm(fileOf(to, id), { force: true });
+    await shard.removeItem(id);
+  }
+}
+
+/** False when there is no such file. */
+async function copied(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    return true;
+  } catch (error) {
+    unlessMissing(error);
+    return false;
+  }
+}
+
+function unlessMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,140 @@
+import type { Address } from '../../domain/payment.ts';
+import { type Asset, isNetworkOf } from '../asset.ts';
+import { requirementsV1, requirementsV2 } from '../gate/challenge.ts';
+import { own } from '../gate/strict-json.ts';
+import type { Payment, Terms } from '../payment.ts';
+import type { Settlement, Verification } from './facilitator.ts';
+import type { JsonReply } from './facilitator-http.ts';
+import { isCertain, isTrouble } from './facilitator-reason.ts';
+
+/** What a facilitator is asked and what it answers, as the x402 specification has it. It is believed in nothing that cannot be right. */
+
+export interface WireTerms {
+  readonly asset: Asset;
+  readonly payTo: Address;
+  readonly maxTimeoutSeconds: number;
+}
+
+export type Reply = Extract<JsonReply, { kind: 'reply' }>;
+
+const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+
+/** Versions of the protocol in which it settles our asset's network; undefined when the answer is none. */
+export function readSupported({ status, body }: Reply, asset: Asset): readonly (1 | 2)[] | undefined {
+  const kinds = own(body, 'kinds');
+  if (status !== 200 || !Array.isArray(kinds)) return undefined;
+  const ours = kinds.filter(
+    (kind) => own(kind, 'scheme') === 'exact' && isNetworkOf(asset, String(own(kind, 'network'))),
+  );
+  return ([1, 2] as const).filter((version) => ours.some((kind) => own(kind, 'x402Version') === version));
+}
+
+/** The payment in the client's version, or in the one that the facilitator has: the signed message names neither. */
+export function requestBody(
+  payment: Payment,
+  terms: Terms,
+  wire: WireTerms,
+  versions: readonly (1 | 2)[],
+): object {
+  const version = versions.includes(payment.version) ? payment.version : (versions.at(-1) ?? payment.version);
+  return version === 1 ? bodyV1(payment, terms, wire) : bodyV2(payment, terms, wire);
+}
+
+function bodyV1(payment: Payment, { amount, resource, description }: Terms, wire: WireTerms): object {
+  const network = wire.asset.networkNameV1;
+  return {
+    x402Version: 1,
+    paymentPayload: { x402Version: 1, scheme: 'exact', network, payload: payloadOf(payment) },
+    paymentRequirements: requirementsV1({ network, amount, resource, description }, wire),
+  };
+}
+
+function bodyV2(payment: Payment, { amount, resource, description, bazaar }: Terms, wire: WireTerms): object {
+  const accepted = requirementsV2(amount, wire);
+  return {
+    x402Version: 2,
+    paymentPayload: {
+      x402Version: 2,
+      resource: { url: resource, description, mimeType: 'application/json' },
+      accepted,
+      payload: payloadOf(payment),
+      ...(bazaar && { extensions: { bazaar } }),
+    },
+    paymentRequirements: accepted,
+  };
+}
+
+function payloadOf({ payer, payTo, value, validAfter, validBefore, nonce, signature }: Payment): object {
+  return {
+    signature,
+    authorization: {
+      from: payer,
+      to: payTo,
+      value: value.toString(),
+      validAfter: validAfter.toString(),
+      validBefore: validBefore.toString(),
+      nonce,
+    },
+  };
+}
+
+/**
+ * True for an answer of a facilitator that works, whatever it says about the payment. Its own trouble with one payment counts as
+ * one: else a payer whose contract wallet breaks the simulation could shut everybody out.
+ */
+export function isAnswer(reply: JsonReply): boolean {
+  return (
+    reply.kind === 'reply' && reply.status < 500 && typeof reply.body === 'object' && reply.body !== null
+  );
+}
+
+/** The verification, or what is wrong with the facilitator. */
+export function readVerification({ status, body }: Reply, payment: Payment): Verification | string {
+  const isValid = own(body, 'isValid');
+  if (isValid === true && status === 200) {
+    return namesOtherPayer(body, payment) ? 'it verified another payer' : { valid: true };
+  }
+  const reason = own(body, 'invalidReason');
+  if (isValid === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
+    return { valid: false, reason };
+  return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
+}
+
+/** `not_sent`: it certainly did not act upon the request. */
+export function readSettlement(
+  { status, body }: Reply,
+  payment: Payment,
+  asset: Asset,
+): Settlement | { kind: 'not_sent'; detail: string } {
+  const success = own(body, 'success');
+  const transaction = own(body, 'transaction');
+  if (success === true) {
+    if (typeof transaction !== 'string' || !TRANSACTION.test(transaction)) {
+      return { kind: 'unknown', detail: 'it settled without a transaction' };
+    }
+    if (namesOtherPayer(body, payment)) return { kind: 'unknown', detail: 'it settled for another payer' };
+    const network = own(body, 'network');
+    if (typeof network === 'string' && network !== '' && !isNetworkOf(asset, network)) {
+      return { kind: 'unknown', detail: 'it settled on another network' };
+    }
+    return { kind: 'settled', transaction };
+  }
+  const reason = own(body, 'errorReason');
+  if (success === false && typeof reason === 'string' && status < 500) {
+    const failure = { reason, message: textOf(own(body, 'errorMessage')), transaction: textOf(transaction) };
+    if (isCertain(failure)) return { kind: 'refused', reason };
+  }
+  const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
+  return success === undefined && status >= 300 && status < 500 && status !== 408
+    ? { kind: 'not_sent', detail }
+    : { kind: 'unknown', detail };
+}
+
+function textOf(member: unknown): string {
+  return typeof member === 'string' ? member : '';
+}
+
+function namesOtherPayer(body: unknown, payment: Payment): boolean {
+  const payer = own(body, 'payer');
+  return typeof payer === 'string' && payer !== '' && payer.toLowerCase() !== payment.payer;
+}

@@ -1,0 +1,42 @@
+import type { Payment, Terms } from '../payment.ts';
+
+export type Verification = { readonly valid: true } | { readonly valid: false; readonly reason: string };
+
+export type Settlement =
+  | {
+      readonly kind: 'settled';
+      readonly transaction: string;
+      readonly extra?: Readonly<Record<string, unknown>>;
+    }
+  /** Certain: nothing was moved and nothing will be. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It may or may not have been settled: ask `reconcile` later. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+export interface FacilitatorHealth {
+  readonly kind: 'local' | 'remote';
+  readonly movesMoney: boolean;
+  readonly url?: string;
+  /** What it last failed with, until it works again. */
+  readonly trouble?: string;
+}
+
+/** Whoever checks that a payer can pay, and moves the money. One contract suite holds for every implementation. */
+export interface Facilitator {
+  /**
+   * True when `reconcile` tells at once, for certain and without moving money whether a payment was settled. The gate then
+   * needs no durable note of its own before it settles.
+   */
+  readonly recalls: boolean;
+  /** Can it judge signatures of contract wallets (longer than 65 bytes)? */
+  readonly judgesContracts: boolean;
+  /** @throws facilitator_unavailable when it cannot be asked, or answers what it may not. */
+  verify(payment: Payment, terms: Terms): Promise<Verification>;
+  /** Moves the money once, however often it is called. @throws facilitator_unavailable when it certainly did not get the request. */
+  settle(payment: Payment, terms: Terms): Promise<Settlement>;
+  /** What became of a settlement whose outcome was lost. `absent`: it never happened. Never throws. */
+  reconcile(payment: Payment, terms: Terms): Promise<Settlement | { readonly kind: 'absent' }>;
+  /** Reads what it supports. @throws facilitator_unavailable */
+  connect(): Promise<void>;
+  health(): FacilitatorHealth;
+}

@@ -1,0 +1,238 @@
+import type { Clock } from '../../domain/clock.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { Payment, Terms } from '../payment.ts';
+import { Circuit } from './circuit.ts';
+import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
+import { exchangeJson, type JsonReply } from './facilitator-http.ts';
+import { saysUsed } from './facilitator-reason.ts';
+import {
+  isAnswer,
+  readSettlement,
+  readSupported,
+  readVerification,
+  requestBody,
+  type WireTerms,
+} from './facilitator-wire.ts';
+
+/** Looks on the chain itself whether an authorization was used, and by which transaction. */
+export interface ChainWitness {
+  /** @throws when the chain cannot be asked. */
+  look(
+    payment: Payment,
+  ): Promise<{ kind: 'unused' } | { kind: 'settled'; transaction: string } | { kind: 'used_otherwise' }>;
+}
+
+export interface RemoteFacilitatorParts extends WireTerms {
+  /** Address without a trailing path: `/verify`, `/settle` and `/supported` are below it. */
+  readonly url: string;
+  /** Of the facilitator that settles; the further ones are not told. */
+  readonly bearerToken?: string;
+  /** Facilitators that are asked to verify, in turn, when the first does not answer. They never settle. */
+  readonly verifyUrls?: readonly string[];
+  readonly clock: Clock;
+  readonly witness?: ChainWitness;
+  readonly verifyDeadlineMs?: number;
+  readonly settleDeadlineMs?: number;
+  readonly log: (event: Readonly<Record<string, unknown>>) => void;
+}
+
+const VERIFY_DEADLINE_MS = 5000;
+/** Settling on Base takes 2 to 3 s, with a tail of 10 to 28 s. */
+const SETTLE_DEADLINE_MS = 30_000;
+const RECONCILE_DEADLINE_MS = 10_000;
+const SUPPORTED_DEADLINE_MS = 5000;
+const RETRY_AFTER_S = 5;
+/** Blocks may still carry an authorization for a moment after it ended by our clock. */
+const CHAIN_LAG_S = 60n;
+
+/** One address that is asked, and how it has been doing. */
+interface Peer {
+  readonly url: string;
+  readonly bearerToken?: string;
+  readonly verifying: Circuit;
+  /** Versions of the protocol that it settles our network with; empty until it told. */
+  versions: readonly (1 | 2)[];
+  /** The reading of them that is under way. */
+  reading?: Promise<unknown>;
+}
+
+/**
+ * A facilitator over HTTP, as the x402 specification describes it. An answer that names another payer, or a settlement
+ * without a transaction, is trouble of the facilitator and never an answer 402.
+ */
+export class RemoteFacilitator implements Facilitator {
+  readonly recalls = false;
+  readonly judgesContracts = true;
+  readonly #parts: RemoteFacilitatorParts;
+  readonly #first: Peer;
+  readonly #further: readonly Peer[];
+  /** Who is asked to verify, in this order; a single one is asked twice. */
+  readonly #verifiers: readonly Peer[];
+  /** Open: nobody who pays now would learn the outcome soon, so no payment is begun. */
+  readonly #settling: Circuit;
+  #trouble: string | undefined;
+
+  constructor(parts: RemoteFacilitatorParts) {
+    this.#parts = parts;
+    this.#first = this.#peer(parts.url, parts.bearerToken);
+    this.#further = (parts.verifyUrls ?? []).map((url) => this.#peer(url));
+    this.#verifiers = this.#further.length > 0 ? [this.#first, ...this.#further] : [this.#first, this.#first];
+    this.#settling = this.#circuit(`${this.#first.url}/settle`);
+  }
+
+  /** Reads what each supports. Only the first has to answer: a further one may come later. */
+  async connect(): Promise<void> {
+    const [trouble] = await Promise.all(
+      [this.#first, ...this.#further].map((peer) => this.#readVersions(peer)),
+    );
+    if (trouble !== undefined) throw this.#unavailable(trouble);
+    this.#trouble = undefined;
+  }
+
+  async verify(payment: Payment, terms: Terms): Promise<Verification> {
+    if (this.#settling.waitMs > 0) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    let trouble: string | undefined;
+    for (const peer of this.#verifiers) {
+      if (!peer.verifying.admits()) continue;
+      const judged = await this.#verifyAt(peer, payment, terms);
+      if (typeof judged !== 'string') {
+        if (peer === this.#first) this.#trouble = undefined;
+        return judged;
+      }
+      trouble = `${peer.url}: ${judged}`;
+    }
+    const waitMs = Math.min(...this.#verifiers.map(({ verifying }) => verifying.waitMs));
+    throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
+  }
+
+  async settle(payment: Payment, terms: Terms): Promise<Settlement> {
+    // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
+    if (!this.#settling.admits()) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
+    const settlement = await this.#settleOnce(payment, terms, deadlineMs, () => this.#settling.failed());
+    if (settlement.kind === 'not_sent') throw this.#unavailable(settlement.detail);
+    this.#trouble = settlement.kind === 'unknown' ? settlement.detail : undefined;
+    // It was free when it was verified: what used it may be this settlement, sent twice by the facilitator itself. The chain tells.
+    if (settlement.kind === 'refused' && saysUsed(settlement.reason) && this.#parts.witness)
+      return { kind: 'unknown', detail: settlement.reason };
+    return settlement;
+  }
+
+  /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
+  async reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
+    const seen = await this.#look(payment);
+    if (seen?.kind === 'settled') return { kind: 'settled', transaction: seen.transaction };
+    if (seen?.kind === 'used_otherwise') return { kind: 'refused', reason: 'authorization_already_used' };
+    const now = BigInt(Math.floor(this.#parts.clock.now() / 1000));
+    if (seen?.kind === 'unused' && now > payment.validBefore + CHAIN_LAG_S) return { kind: 'absent' };
+    const deadlineMs = Math.min(this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS, RECONCILE_DEADLINE_MS);
+    // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
+    const again = await this.#settleOnce(payment, terms, deadlineMs, () => {});
+    if (again.kind === 'settled') return again;
+    if (again.kind === 'refused') {
+      // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
+      if (saysUsed(again.reason) && !this.#parts.witness) return { kind: 'settled', transaction: '' };
+      return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
+    }
+    return { kind: 'unknown', detail: again.detail };
+  }
+
+  health(): FacilitatorHealth {
+    return {
+      kind: 'remote',
+      movesMoney: true,
+      url: this.#first.url,
+      ...(this.#trouble !== undefined && { trouble: this.#trouble }),
+    };
+  }
+
+  #peer(url: string, bearerToken?: string): Peer {
+    const bare = url.replace(/\/+$/, '');
+    return { url: bare, bearerToken, versions: [], verifying: this.#circuit(`${bare}/verify`) };
+  }
+
+  #circuit(of: string): Circuit {
+    const { clock, log } = this.#parts;
+    return new Circuit({
+      clock,
+      onOpen: () => log({ level: 'warn', event: 'facilitator_circuit_open', of }),
+    });
+  }
+
+  async #look(payment: Payment) {
+    try {
+      return await this.#parts.witness?.look(payment);
+    } catch (error) {
+      this.#parts.log({ level: 'warn', event: 'chain_unreachable', error });
+      return undefined;
+    }
+  }
+
+  /** A facilitator that was away at the start is asked again by whoever needs to know. */
+  async #learnVersions(peer: Peer): Promise<void> {
+    if (peer.versions.length > 0) return;
+    peer.reading ??= this.#readVersions(peer).finally(() => {
+      peer.reading = undefined;
+    });
+    await peer.reading;
+  }
+
+  /** What is wrong, if anything. */
+  async #readVersions(peer: Peer): Promise<string | undefined> {
+    const reply = await this.#exchange(peer, 'GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
+    if (reply.kind !== 'reply') return reply.detail;
+    const versions = readSupported(reply, this.#parts.asset);
+    if (!versions) return `/supported answered ${reply.status}`;
+    peer.versions = versions;
+    return versions.length > 0
+      ? undefined
+      : `it does not settle "exact" payments on ${this.#parts.asset.network}`;
+  }
+
+  /** The verification, or what is wrong with whom it asked. */
+  async #verifyAt(peer: Peer, payment: Payment, terms: Terms): Promise<Verification | string> {
+    await this.#learnVersions(peer);
+    const body = requestBody(payment, terms, this.#parts, peer.versions);
+    const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
+    const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
+    if (isAnswer(reply)) peer.verifying.succeeded();
+    else peer.verifying.failed();
+    return reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+  }
+
+  async #settleOnce(
+    payment: Payment,
+    terms: Terms,
+    deadlineMs: number,
+    onFailure: () => void,
+  ): Promise<Settlement | { kind: 'not_sent'; detail: string }> {
+    await this.#learnVersions(this.#first);
+    const body = requestBody(payment, terms, this.#parts, this.#first.versions);
+    const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
+    if (isAnswer(reply)) this.#settling.succeeded();
+    else onFailure();
+    if (reply.kind !== 'reply')
+      return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
+    return readSettlement(reply, payment, this.#parts.asset);
+  }
+
+  #exchange(
+    { url, bearerToken }: Peer,
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    deadlineMs: number,
+  ): Promise<JsonReply> {
+    return exchangeJson(`${url}/${path}`, { method, body, bearerToken, deadlineMs });
+  }
+
+  #unavailable(detail: string, waitMs = 0): FarthingError {
+    this.#trouble = detail;
+    this.#parts.log({ level: 'warn', event: 'facilitator_trouble', url: this.#first.url, detail });
+    return new FarthingError(
+      'facilitator_unavailable',
+      'The payment facilitator does not work right now. Nothing was charged; try again later.',
+      { retryAfterS: Math.max(RETRY_AFTER_S, Math.ceil(waitMs / 1000)) },
+    );
+  }
+}

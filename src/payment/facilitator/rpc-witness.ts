@@ -1,0 +1,127 @@
+import type { Asset } from '../asset.ts';
+import { own } from '../gate/strict-json.ts';
+import type { Hex, Payment } from '../payment.ts';
+import { exchangeJson } from './facilitator-http.ts';
+import type { ChainWitness } from './remote-facilitator.ts';
+
+/** First four bytes of keccak256 of `authorizationState(address,bytes32)` (EIP-3009). */
+const AUTHORIZATION_STATE = '0xe94a0102';
+/** keccak256 of the events' signatures (EIP-3009, ERC-20). */
+export const TOPICS = {
+  authorizationUsed: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
+  authorizationCanceled: '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',
+  transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+} as const;
+
+const DEADLINE_MS = 5000;
+/** Providers limit the blocks of one look at the log; 2,000 is under the limits of all that we know. */
+const BLOCKS_PER_LOOK = 2000n;
+/** Two seconds a block on Base: 40,000 blocks are 22 hours, and an authorization lives for little more than one. */
+const LOOKS_MAX = 20;
+
+interface Log {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly logIndex: Hex;
+  readonly address: Hex;
+  readonly transactionHash: Hex;
+}
+
+/** Asks a node of the chain itself over JSON-RPC: `authorizationState`, and the transaction that used the authorization. */
+export class RpcWitness implements ChainWitness {
+  readonly #url: string;
+  readonly #asset: Asset;
+  #isOurChain = false;
+
+  constructor({ url, asset }: { url: string; asset: Asset }) {
+    this.#url = url;
+    this.#asset = asset;
+  }
+
+  /** @throws Error when the node cannot be asked, is one of another chain, or knows of a use but not by what. */
+  async look(payment: Payment) {
+    await this.#assertOurChain();
+    const data = AUTHORIZATION_STATE + word(payment.payer) + word(payment.nonce);
+    const state = await this.#call<Hex>('eth_call', [{ to: this.#asset.address, data }, 'latest']);
+    if (BigInt(state) === 0n) return { kind: 'unused' } as const;
+    const use = await this.#findUse(payment);
+    if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' } as const;
+    return (await this.#paidUs(use, payment))
+      ? ({ kind: 'settled', transaction: use.transactionHash } as const)
+      : ({ kind: 'used_otherwise' } as const);
+  }
+
+  async #assertOurChain(): Promise<void> {
+    if (this.#isOurChain) return;
+    const chainId = Number(await this.#call<Hex>('eth_chainId', []));
+    if (chainId !== this.#asset.chainId)
+      throw new Error(`RPC_URL leads to chain ${chainId}, not to ${this.#asset.chainId}`);
+    this.#isOurChain = true;
+  }
+
+  /** The event that ended the authorization, searched from the newest block backwards. */
+  async #findUse({ payer, nonce }: Payment): Promise<Log> {
+    let toBlock = BigInt(await this.#call<Hex>('eth_blockNumber', []));
+    for (let looks = 0; looks < LOOKS_MAX && toBlock >= 0n; looks++) {
+      const fromBlock = toBlock >= BLOCKS_PER_LOOK ? toBlock - BLOCKS_PER_LOOK + 1n : 0n;
+      const [use] = await this.#call<Log[]>('eth_getLogs', [
+        {
+          address: this.#asset.address,
+          fromBlock: quantity(fromBlock),
+          toBlock: quantity(toBlock),
+          topics: [
+            [TOPICS.authorizationUsed, TOPICS.authorizationCanceled],
+            `0x${word(payer)}`,
+            `0x${word(nonce)}`,
+          ],
+        },
+      ]);
+      if (use) return use;
+      toBlock = fromBlock - 1n;
+    }
+    throw new Error('The authorization was used, but the log of the chain does not tell by what.');
+  }
+
+  /** The transfer that the token logs right after the use: another one of the same transaction proves nothing. */
+  async #paidUs(use: Log, { payer, payTo, value }: Payment): Promise<boolean> {
+    const receipt = await this.#call<{ logs: Log[] }>('eth_getTransactionReceipt', [use.transactionHash]);
+    const after = receipt.logs
+      .filter(
+        ({ address, logIndex }) =>
+          address.toLowerCase() === this.#asset.address && Number(logIndex) > Number(use.logIndex),
+      )
+      .sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
+    const transfer = after[0];
+    return (
+      transfer !== undefined &&
+      transfer.topics.length === 3 &&
+      transfer.topics[0] === TOPICS.transfer &&
+      BigInt(transfer.topics[1]!) === BigInt(payer) &&
+      BigInt(transfer.topics[2]!) === BigInt(payTo) &&
+      BigInt(transfer.data) === value
+    );
+  }
+
+  async #call<T>(method: string, params: readonly unknown[]): Promise<T> {
+    const reply = await exchangeJson(this.#url, {
+      method: 'POST',
+      body: { jsonrpc: '2.0', id: 1, method, params },
+      deadlineMs: DEADLINE_MS,
+    });
+    const result = reply.kind === 'reply' ? own(reply.body, 'result') : undefined;
+    if (result === undefined || result === null) {
+      const detail = reply.kind === 'reply' ? `answered ${reply.status}` : reply.detail;
+      throw new Error(`The chain's node: ${method} ${detail}`);
+    }
+    return result as T;
+  }
+}
+
+/** 32 bytes in hexadecimal, without a prefix. */
+function word(hex: string): string {
+  return hex.slice(2).toLowerCase().padStart(64, '0');
+}
+
+function quantity(number: bigint): string {
+  return `0x${number.toString(16)}`;
+}

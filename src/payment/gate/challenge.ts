@@ -1,0 +1,139 @@
+import type { Address, Answer, Quote } from '../../domain/payment.ts';
+import { type Asset, displayedAddress } from '../asset.ts';
+import { declareDiscovery } from './discovery.ts';
+import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
+
+export interface ChallengeSettings {
+  readonly asset: Asset;
+  readonly payTo: Address;
+  readonly maxTimeoutSeconds: number;
+  /** Name of the network in the v1-shaped body: the contract's, or the one that legacy v1 clients know. */
+  readonly bodyNetwork: 'eip155:8453' | 'base';
+}
+
+const MIME_TYPE = 'application/json';
+const DESCRIPTION_LENGTH_MAX = 500;
+
+const PAYMENT_IDENTIFIER = {
+  info: { required: false },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: {
+        type: 'string',
+        minLength: KEY_LENGTH_MIN,
+        maxLength: KEY_LENGTH_MAX,
+        pattern: '^[a-zA-Z0-9_-]+$',
+      },
+    },
+    required: ['required'],
+  },
+};
+
+/**
+ * The 402 that every client can pay: v2 in the `PAYMENT-REQUIRED` header (standard base64), the contract's v1-shaped
+ * object in the body. Members that don't apply are left out: v1 clients refuse nulls.
+ */
+export function challenge(quote: Quote, error: string, settings: ChallengeSettings): Answer {
+  return {
+    status: 402,
+    headers: {
+      'PAYMENT-REQUIRED': encodeHeader(requiredV2(quote, error, settings)),
+      'Cache-Control': 'no-store',
+    },
+    body: requiredV1(quote, error, settings),
+  };
+}
+
+export function encodeHeader(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64');
+}
+
+function requiredV2(quote: Quote, error: string, settings: ChallengeSettings) {
+  return {
+    x402Version: 2,
+    error,
+    resource: {
+      url: quote.resource,
+      description: short(quote.description),
+      mimeType: MIME_TYPE,
+      serviceName: 'Farthing',
+    },
+    accepts: [requirementsV2(quote.amount, settings)],
+    extensions: {
+      bazaar: declareDiscovery(quote.discovery).bazaar,
+      'payment-identifier': PAYMENT_IDENTIFIER,
+    },
+  };
+}
+
+/** One payment option in the words of x402 v2. */
+export function requirementsV2(
+  amount: bigint,
+  { asset, payTo, maxTimeoutSeconds }: Omit<ChallengeSettings, 'bodyNetwork'>,
+) {
+  return {
+    scheme: 'exact',
+    network: asset.network,
+    amount: amount.toString(),
+    asset: displayedAddress(asset.address),
+    payTo: displayedAddress(payTo),
+    maxTimeoutSeconds,
+    extra: { name: asset.name, version: asset.version },
+  };
+}
+
+/** What x402 v1 says of a payment option beside its price; `outputSchema` is for catalogues alone. */
+export interface OfferV1 {
+  readonly network: string;
+  readonly amount: bigint;
+  readonly resource: string;
+  readonly description: string;
+  readonly outputSchema?: object;
+}
+
+/** One payment option in the words of x402 v1. */
+export function requirementsV1(
+  { network, amount, resource, description, outputSchema }: OfferV1,
+  { asset, payTo, maxTimeoutSeconds }: Omit<ChallengeSettings, 'bodyNetwork'>,
+) {
+  return {
+    scheme: 'exact',
+    network,
+    maxAmountRequired: amount.toString(),
+    resource,
+    description: short(description),
+    mimeType: MIME_TYPE,
+    ...(outputSchema && { outputSchema }),
+    payTo: displayedAddress(payTo),
+    maxTimeoutSeconds,
+    asset: displayedAddress(asset.address),
+    extra: { name: asset.name, version: asset.version },
+  };
+}
+
+function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
+  const { amount, resource, description, discovery } = quote;
+  const { outputSchema } = declareDiscovery(discovery);
+  return {
+    x402Version: 1,
+    error,
+    resource,
+    description: short(description),
+    accepts: [
+      requirementsV1(
+        { network: settings.bodyNetwork, amount, resource, description, outputSchema },
+        settings,
+      ),
+    ],
+  };
+}
+
+/** Catalogues cut or refuse longer descriptions. */
+function short(description: string): string {
+  return description.length <= DESCRIPTION_LENGTH_MAX
+    ? description
+    : `${description.slice(0, DESCRIPTION_LENGTH_MAX - 1)}…`;
+}

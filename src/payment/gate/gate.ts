@@ -1,0 +1,303 @@
+import type { Clock } from '../../domain/clock.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { payerTenantId } from '../../domain/id.ts';
+import type { Answer, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
+import type { Store } from '../../state/store.ts';
+import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
+import { faultOf } from '../facilitator/facilitator-reason.ts';
+import { PaymentRefused } from '../fault.ts';
+import type { Payment } from '../payment.ts';
+import type { AnswerStore } from '../records/answers.ts';
+import type { Journal, JournalLimits } from '../records/journal.ts';
+import { mirroredNetwork, refusalHeaders } from '../records/receipt.ts';
+import { PaymentRecords } from '../records/records.ts';
+import { recoverPayments } from '../records/recovery.ts';
+import { type EffectHandlers, Settlements } from '../records/settlements.ts';
+import type { SignatureCheck } from '../signature.ts';
+import { type ChallengeSettings, challenge } from './challenge.ts';
+import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
+import { Deliveries, undeliverable } from './deliveries.ts';
+import { EarlierRequests } from './earlier-requests.ts';
+import { readRequestKey, requestKeyHash } from './idempotency-key.ts';
+import { Flight, Flights } from './in-flight-purchase.ts';
+import type { Visit } from './paid-attempt.ts';
+import { parsePaymentHeader } from './payment-header.ts';
+import { clientGone, Purchases, termsOf } from './purchases.ts';
+import { Repetitions } from './repetitions.ts';
+
+export interface GateParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly settings: ChallengeSettings;
+  readonly signatures: SignatureCheck;
+  readonly facilitator: Facilitator;
+  readonly handlers: EffectHandlers;
+  readonly answers: AnswerStore;
+  readonly answerKeepMinutes: number;
+  readonly journalLimits: JournalLimits;
+  /** Paid requests that may run at once; more are refused before any money moves. */
+  readonly flightsMax: number;
+  readonly log: (event: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface GateHealth {
+  readonly facilitator: FacilitatorHealth;
+  /** Payments whose outcome is not known yet. */
+  readonly pending: number;
+  readonly running: number;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+/** Waits of one request for earlier ones of its payer, each of which may be followed by another. */
+const LOOKS_MAX = 1000;
+
+/**
+ * Sells answers, each for exactly one charge: `quote → parse → local checks → reserve → verify ∥ work → settle → release → record`.
+ * It knows no route and no HTTP. Which answers are given again, and to whom, is rule 4 of the decisions.
+ */
+export class PaymentGate {
+  readonly #parts: GateParts;
+  readonly #records: PaymentRecords;
+  readonly #flights = new Flights();
+  readonly #settlements: Settlements;
+  readonly #purchases: Purchases;
+  readonly #deliveries: Deliveries;
+  readonly #earlier: EarlierRequests;
+  readonly #sweeper: NodeJS.Timeout;
+  #recovered: Promise<void> = Promise.resolve();
+  #sweeping: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+    const { store, clock, settings, answerKeepMinutes, facilitator, handlers, answers, log } = parts;
+    this.#records = new PaymentRecords({ store, clock, asset: settings.asset, answerKeepMinutes });
+    const shared = { records: this.#records, facilitator, answers, clock };
+    this.#settlements = new Settlements({ ...shared, handlers, flights: this.#flights, log });
+    this.#purchases = new Purchases({ ...shared, settlements: this.#settlements });
+    const flights = this.#flights;
+    this.#deliveries = new Deliveries({
+      records: this.#records,
+      settlements: this.#settlements,
+      answers,
+      flights,
+      asset: settings.asset,
+      log,
+    });
+    const given = { records: this.#records, flights, deliveries: this.#deliveries };
+    this.#earlier = new EarlierRequests({
+      ...given,
+      settlements: this.#settlements,
+      repetitions: new Repetitions({ ...given, answers, handlers }),
+      checkPrice: (payment, amount) => {
+        checkAmount(payment, amount);
+        checkWindow(payment, settings, clock.now());
+      },
+    });
+    this.#sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  /** The books. */
+  get journal(): Journal {
+    return this.#records.journal;
+  }
+
+  /** The 402 for a request without a usable payment. */
+  challenge(quote: Quote, error: string): Answer {
+    return challenge(quote, error, this.#parts.settings);
+  }
+
+  /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
+  recover(): Promise<void> {
+    const { facilitator, handlers, answers, log } = this.#parts;
+    this.#recovered = recoverPayments({
+      records: this.#records,
+      settlements: this.#settlements,
+      facilitator,
+      handlers,
+      answers,
+      log,
+    });
+    return this.#recovered;
+  }
+
+  /**
+   * Answers a request to a paid route: the bought answer, a lawful repetition of one, or a 402.
+   * @throws FarthingError for what is wrong with the request, and for trouble of the facilitator; nothing is charged then.
+   */
+  async handle(request: PaidRequest): Promise<GateAnswer> {
+    await this.#recovered;
+    const seen: { payment?: Payment } = {};
+    try {
+      return await this.#handle(request, seen);
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error;
+      const answer = this.challenge(request.quote, error.fault);
+      if (!error.atSettlement || !seen.payment) return undeliverable(answer);
+      const receipt = refusalHeaders(seen.payment.payer, error.fault, this.#networkFor(seen.payment));
+      return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
+    }
+  }
+
+  /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep()
+      .catch((error) => this.#parts.log({ level: 'error', event: 'payment_sweep_failed', error }))
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+    return this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    const { answers, clock, journalLimits, log } = this.#parts;
+    let more: boolean;
+    do {
+      const swept = await this.#records.sweep();
+      more = swept.more;
+      for (const { key, payer } of swept.forgotten)
+        await answers
+          .remove(payerTenantId(payer), key)
+          .catch((error) => log({ level: 'error', event: 'payment_sweep_failed', error }));
+    } while (more && !this.#closed);
+    do {
+      more = (await this.journal.prune(clock.now(), journalLimits)) > 0;
+    } while (more && !this.#closed);
+  }
+
+  health(): GateHealth {
+    return {
+      facilitator: this.#parts.facilitator.health(),
+      pending: this.#settlements.pendingCount,
+      running: this.#flights.size,
+    };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    this.#closed = true;
+    await this.#sweeping;
+    await this.#settlements.close();
+    await this.#flights.noted();
+  }
+
+  async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
+    const { settings, signatures } = this.#parts;
+    const parsed = parsePaymentHeader(request.credentials);
+    if (!parsed)
+      return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
+    const { payment } = parsed;
+    seen.payment = payment;
+    const key = this.#records.keyOf(payment);
+    const verdict = checkGenuine(payment, settings, signatures);
+    const verifiedMs =
+      verdict === 'undecided' ? await this.#verifyContractWallet(request, payment, key) : undefined;
+    const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
+    const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
+    this.#refuseEarly(request, payment, key, keyHash);
+    const prepared = await request.prepare(payment.payer);
+    try {
+      return await this.#decide({ request, payment, key, keyHash, verifiedMs, prepared });
+    } finally {
+      await prepared.dispose?.();
+    }
+  }
+
+  /**
+   * A contract wallet's signature is proved by the facilitator alone, so it is asked before anything is looked up for the payer.
+   * A byte-identical copy of a proved payment is proved, too. @returns milliseconds the facilitator took.
+   */
+  async #verifyContractWallet(
+    request: PaidRequest,
+    payment: Payment,
+    key: string,
+  ): Promise<number | undefined> {
+    const { facilitator, settings, clock } = this.#parts;
+    if (!facilitator.judgesContracts) throw new PaymentRefused('unsupported_signature');
+    const known = this.#flights.ofPayment(key)?.record ?? this.#records.find(key);
+    if (known?.payment.signature === payment.signature && known.payment.value === payment.value)
+      return undefined;
+    checkWindow(payment, settings, clock.now());
+    const startedAt = performance.now();
+    const verification = await facilitator.verify(payment, {
+      ...termsOf(request.quote),
+      amount: payment.value,
+    });
+    if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
+    return performance.now() - startedAt;
+  }
+
+  /** What can be refused without reading the body: nothing that a private key of the request might still open. */
+  #refuseEarly(request: PaidRequest, payment: Payment, key: string, keyHash: string | undefined): void {
+    if (keyHash !== undefined && (this.#flights.ofKey(keyHash) ?? this.#records.findByRequestKey(keyHash)))
+      return;
+    const flight = this.#flights.ofPayment(key);
+    if (flight) {
+      if (flight.settlementSent && !this.#settlements.isPending(flight))
+        throw new PaymentRefused('authorization_already_used');
+      return;
+    }
+    if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
+    if (request.priceFixed) checkAmount(payment, request.quote.amount);
+    checkWindow(payment, this.#parts.settings, this.#parts.clock.now());
+  }
+
+  /** Looks again after every wait, until the request is a repetition, a copy, or a purchase of its own. */
+  async #decide(visit: Visit): Promise<GateAnswer> {
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      if (visit.request.signal.aborted) throw clientGone();
+      const answer = await (this.#earlier.of(visit) ?? this.#purchase(visit));
+      if (answer) return answer;
+    }
+    throw tooBusy();
+  }
+
+  /** A purchase of its own: the claim in memory is made before anything is awaited. */
+  #purchase(visit: Visit): Promise<GateAnswer> {
+    const { payment, prepared, request, key, keyHash } = visit;
+    if (this.#flights.size >= this.#parts.flightsMax) {
+      throw tooBusy();
+    }
+    const flight = new Flight({
+      payment: key,
+      payer: payment.payer,
+      requestHash: prepared.requestHash,
+      keyHash,
+    });
+    flight.attend(request.signal);
+    this.#flights.add(flight);
+    return this.#run(flight, visit);
+  }
+
+  async #run(flight: Flight, visit: Visit): Promise<GateAnswer> {
+    try {
+      const { charged, answer } = await this.#purchases.run(flight, visit);
+      if (!charged) {
+        this.#flights.remove(flight);
+        flight.endUncharged(answer);
+        return undeliverable(answer);
+      }
+      const withReceipt = this.#deliveries.withReceipt(answer, flight.record!, visit.payment);
+      flight.end(withReceipt);
+      return this.#deliveries.ofFlight(flight, withReceipt);
+    } catch (error) {
+      if (this.#settlements.isPending(flight)) {
+        flight.fail(error);
+      } else {
+        this.#flights.remove(flight);
+        flight.fail(error, 'uncharged');
+      }
+      throw error;
+    }
+  }
+
+  #networkFor(payment: Payment): string {
+    return mirroredNetwork(this.#parts.settings.asset, payment.networkName);
+  }
+}
+
+function tooBusy(): FarthingError {
+  return new FarthingError('overloaded', 'Too many paid requests are running. Try again in a moment.', {
+    retryAfterS: 1,
+  });
+}

@@ -1,0 +1,113 @@
+import type { Address, PaymentCredentials } from '../../domain/payment.ts';
+import { PaymentRefused } from '../fault.ts';
+import type { Hex, Payment } from '../payment.ts';
+import { own, parseStrictObject } from './strict-json.ts';
+
+/** Characters of a payment header; HTTP refuses headers over 16 kB anyway. */
+const HEADER_LENGTH_MAX = 16 * 1024;
+const SIGNATURE_BYTES_MAX = 6 * 1024;
+const UINT256_MAX = (1n << 256n) - 1n;
+
+export interface ParsedPayment {
+  readonly payment: Payment;
+  /** `payment-identifier` of the payment's extensions, not yet checked; undefined when the client sent none. */
+  readonly identifier: unknown;
+}
+
+/**
+ * Reads the payment of a request; `PAYMENT-SIGNATURE` wins over `X-PAYMENT`, and either may carry either version.
+ * @returns undefined without a payment. @throws PaymentRefused for one that cannot be read.
+ */
+export function parsePaymentHeader(credentials: PaymentCredentials): ParsedPayment | undefined {
+  const header = credentials.paymentSignature ?? credentials.xPayment;
+  if (header === undefined || header === '') return undefined;
+  const text = decodeBase64(header);
+  const object = text === undefined ? undefined : parseStrictObject(text);
+  if (!object) throw new PaymentRefused('payment_malformed');
+  const version = own(object, 'x402Version');
+  if (version !== 1 && version !== 2) throw new PaymentRefused('unsupported_version');
+  return version === 1 ? readV1(object) : readV2(object);
+}
+
+/** Standard base64 or base64url, with or without padding. */
+function decodeBase64(header: string): string | undefined {
+  const text = header.trim();
+  if (text.length > HEADER_LENGTH_MAX || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64'));
+  } catch {
+    return undefined;
+  }
+}
+
+function readV1(object: object): ParsedPayment {
+  const payment: Payment = {
+    version: 1,
+    scheme: text(own(object, 'scheme')),
+    networkName: text(own(object, 'network')),
+    ...readAuthorization(own(object, 'payload')),
+  };
+  return { payment, identifier: readIdentifier(object) };
+}
+
+function readV2(object: object): ParsedPayment {
+  const accepted = own(object, 'accepted');
+  const optional = (name: string) => {
+    const value = own(accepted, name);
+    return value === undefined ? undefined : text(value);
+  };
+  const payment: Payment = {
+    version: 2,
+    scheme: text(own(accepted, 'scheme')),
+    networkName: text(own(accepted, 'network')),
+    accepted: { asset: optional('asset'), payTo: optional('payTo'), amount: optional('amount') },
+    ...readAuthorization(own(object, 'payload')),
+  };
+  return { payment, identifier: readIdentifier(object) };
+}
+
+function readAuthorization(payload: unknown) {
+  const authorization = own(payload, 'authorization');
+  return {
+    payer: address(own(authorization, 'from')),
+    payTo: address(own(authorization, 'to')),
+    value: uint256(own(authorization, 'value')),
+    validAfter: uint256(own(authorization, 'validAfter')),
+    validBefore: uint256(own(authorization, 'validBefore')),
+    nonce: hex(own(authorization, 'nonce'), 32, 32),
+    signature: hex(own(payload, 'signature'), 0, SIGNATURE_BYTES_MAX),
+  };
+}
+
+/** The client's id; undefined when it only echoes the server's declaration, which has none. */
+function readIdentifier(object: object): unknown {
+  const info = own(own(own(object, 'extensions'), 'payment-identifier'), 'info');
+  return own(info, 'id') ?? undefined;
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string' || value.length > 128) throw new PaymentRefused('payment_malformed');
+  return value;
+}
+
+function hex(value: unknown, bytesMin: number, bytesMax: number): Hex {
+  if (typeof value !== 'string' || value.length > 2 + 2 * bytesMax || value.length < 2 + 2 * bytesMin) {
+    throw new PaymentRefused('payment_malformed');
+  }
+  if (value.length % 2 !== 0 || !/^0x[0-9a-fA-F]*$/.test(value))
+    throw new PaymentRefused('payment_malformed');
+  return value.toLowerCase() as Hex;
+}
+
+function address(value: unknown): Address {
+  return hex(value, 20, 20);
+}
+
+/** A decimal string (as the specification has it) or a whole JSON number that is exact. */
+function uint256(value: unknown): bigint {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) throw new PaymentRefused('payment_malformed');
+  const number = BigInt(value);
+  if (number > UINT256_MAX) throw new PaymentRefused('payment_malformed');
+  return number;
+}

@@ -1,0 +1,132 @@
+import type { Address } from '../../domain/payment.ts';
+import type { Store, Table } from '../../state/store.ts';
+
+/**
+ * What happened to a payment. `presumed`: the facilitator never told the outcome, and the authorization has ended; the
+ * answer stays deliverable, because the payer may have been charged.
+ */
+export type JournalKind = 'settled' | 'refused' | 'pending' | 'presumed';
+
+export interface JournalEntry {
+  readonly kind: JournalKind;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly network: string;
+  readonly asset: Address;
+  readonly payer: Address;
+  readonly payTo: Address;
+  readonly nonce: string;
+  /** Decimal, in the asset's smallest unit. */
+  readonly amount: string;
+  readonly route: string;
+  readonly requestHash: string;
+  readonly transaction?: string;
+  readonly reason?: string;
+}
+
+/** How many and how much; amounts are decimal strings of the asset's smallest unit. */
+export interface JournalSum {
+  readonly count: number;
+  readonly amount: string;
+}
+
+export type JournalTotals = Readonly<Record<JournalKind, JournalSum>>;
+
+/** How much of the past is kept. */
+export interface JournalLimits {
+  readonly keepDays: number;
+  readonly entriesMax: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Entries that one pruning drops at most: the writer is not held up. */
+const PRUNED_MAX = 1000;
+const NOTHING: JournalSum = { count: 0, amount: '0' };
+const SEQUENCE_DIGITS = 16;
+const TIME_DIGITS = 15;
+
+/** The books: append-only entries in order of time, and totals that are written with them. */
+export class Journal {
+  readonly #entries: Table<JournalEntry>;
+  readonly #totals: Table<JournalSum>;
+  /** Sums of the entries that were pruned, so that totals can still be reconciled with the entries. */
+  readonly #dropped: Table<JournalSum>;
+  readonly #store: Store;
+  #sequence = 0;
+  #lastTime = 0;
+
+  constructor(store: Store) {
+    this.#entries = store.table('journal');
+    this.#totals = store.table('journal_totals');
+    this.#dropped = store.table('journal_dropped');
+    this.#store = store;
+    for (const { key } of this.#entries.range({ reverse: true, limit: 1 })) {
+      this.#lastTime = Number(key.slice(0, TIME_DIGITS));
+      this.#sequence = Number(key.slice(TIME_DIGITS + 1));
+    }
+  }
+
+  /** Appends within a transaction of the store. `resolves`: a pending entry of the same payment ends with this one. */
+  append(entry: JournalEntry, { resolves = false } = {}): void {
+    this.#entries.put(this.#nextKey(entry.time), entry);
+    addTo(this.#totals, entry.kind, 1, BigInt(entry.amount));
+    if (resolves) addTo(this.#totals, 'pending', -1, -BigInt(entry.amount));
+  }
+
+  /** Sums over all time; `pending` is what is open now. */
+  totals(): JournalTotals {
+    return sumsOf(this.#totals);
+  }
+
+  /** Sums of what is no longer among the entries. But for `pending`, which are resolved: totals = dropped + entries. */
+  dropped(): JournalTotals {
+    return sumsOf(this.#dropped);
+  }
+
+  /** Drops the oldest entries, at most a thousand at a time; what they said stays in the totals. @returns how many */
+  async prune(now: number, { keepDays, entriesMax }: JournalLimits): Promise<number> {
+    const over = Math.min(PRUNED_MAX, this.#entries.count() - entriesMax);
+    const old = [...this.#entries.range({ end: timeKey(now - keepDays * DAY_MS), limit: PRUNED_MAX })];
+    const due = over > old.length ? [...this.#entries.range({ limit: over })] : old;
+    if (due.length === 0) return 0;
+    await this.#store.transaction(() => {
+      for (const { key, value } of due) {
+        this.#entries.remove(key);
+        addTo(this.#dropped, value.kind, 1, BigInt(value.amount));
+      }
+    });
+    return due.length;
+  }
+
+  /** Entries from `since` (milliseconds) on, in order of time. The snapshot is held while iterating: read in pages of `limit`. */
+  *entries({ since = 0, after, limit }: { since?: number; after?: string; limit?: number } = {}) {
+    const start = after === undefined ? timeKey(since) : `${after}\u0000`;
+    for (const { key, value } of this.#entries.range({ start, limit })) yield { key, ...value };
+  }
+
+  /** Keys ascend even when the clock is set back: the order is that of the appending. */
+  #nextKey(time: number): string {
+    this.#sequence += 1;
+    this.#lastTime = Math.max(this.#lastTime, Math.floor(time));
+    return `${timeKey(this.#lastTime)}-${this.#sequence.toString().padStart(SEQUENCE_DIGITS, '0')}`;
+  }
+}
+
+function sumsOf(table: Table<JournalSum>): JournalTotals {
+  const sum = (kind: JournalKind) => table.get(kind) ?? NOTHING;
+  return {
+    settled: sum('settled'),
+    refused: sum('refused'),
+    pending: sum('pending'),
+    presumed: sum('presumed'),
+  };
+}
+
+function addTo(table: Table<JournalSum>, kind: JournalKind, count: number, amount: bigint): void {
+  const sum = table.get(kind) ?? NOTHING;
+  table.put(kind, { count: sum.count + count, amount: (BigInt(sum.amount) + amount).toString() });
+}
+
+function timeKey(milliseconds: number): string {
+  return Math.max(0, Math.floor(milliseconds)).toString().padStart(TIME_DIGITS, '0');
+}

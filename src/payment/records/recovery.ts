@@ -1,0 +1,67 @@
+import { payerTenantId } from '../../domain/id.ts';
+import type { Effect } from '../../domain/payment.ts';
+import type { Facilitator } from '../facilitator/facilitator.ts';
+import type { AnswerStore } from './answers.ts';
+import type { PaymentRecord, PaymentRecords } from './records.ts';
+import type { EffectHandlers, Settlements } from './settlements.ts';
+
+export interface RecoveryParts {
+  readonly records: PaymentRecords;
+  readonly settlements: Settlements;
+  readonly facilitator: Facilitator;
+  readonly handlers: EffectHandlers;
+  readonly answers: AnswerStore;
+  readonly log: (event: Readonly<Record<string, unknown>>) => void;
+}
+
+/**
+ * Takes every payment that the last process left half-way to its end. A reservation was never settled (unless the facilitator
+ * recalls otherwise) and is dropped; a settlement that may have been sent is asked for; an effect that no payment knows is undone.
+ */
+export async function recoverPayments(parts: RecoveryParts): Promise<void> {
+  const { records, settlements, facilitator, log } = parts;
+  const open = records.open();
+  await undoOrphans(
+    parts,
+    open.map(({ record }) => record),
+  );
+  const adopted = [];
+  for (const { key, record } of open) {
+    if (record.state === 'reserved' && !facilitator.recalls) await drop(parts, key, record);
+    else adopted.push(settlements.adopt(key, record));
+  }
+  // A remote facilitator may be away: its payments stay pending and are asked for again in the background.
+  const attempts = adopted.map((flight) => settlements.retryNow(flight));
+  if (facilitator.recalls) await Promise.all(attempts);
+  if (open.length > 0)
+    log({ level: 'warn', event: 'payments_recovered', open: open.length, pending: settlements.pendingCount });
+}
+
+async function drop({ records, answers }: RecoveryParts, key: string, record: PaymentRecord): Promise<void> {
+  await answers.remove(payerTenantId(record.payment.payer), key);
+  await records.free(key);
+}
+
+/** Effects whose request crashed before its payment's record could name them. */
+async function undoOrphans(
+  { handlers, log }: RecoveryParts,
+  records: readonly PaymentRecord[],
+): Promise<void> {
+  const known = new Set(records.flatMap(({ effect }) => (effect ? [identityOf(effect)] : [])));
+  for (const kind of Object.keys(handlers) as Effect['kind'][]) {
+    for (const ref of (await handlers[kind].pending?.()) ?? []) {
+      if (known.has(identityOf({ kind, ref }))) continue;
+      try {
+        await handlers[kind].undo(ref);
+        log({ level: 'warn', event: 'effect_orphan_undone', kind });
+      } catch (error) {
+        // Nothing was paid for it. The next start tries again; this one serves everybody else.
+        log({ level: 'error', event: 'effect_undo_failed', kind, error });
+      }
+    }
+  }
+}
+
+function identityOf({ kind, ref }: Effect): string {
+  return JSON.stringify([kind, Object.entries(ref).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}

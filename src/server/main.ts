@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { native } from '../native/index.ts';
+import { ConfigError, readConfig } from '../settings/config.ts';
+import type { Settings } from '../settings/settings.ts';
+import { openLog } from './log.ts';
+import { type Running, start } from './start.ts';
+import { strayErrors } from './stray-errors.ts';
+
+/** Marks in the data folder that the round trip of the first start was shown. */
+const DEMO_MARK = 'demo-shown';
+let stopping = false;
+const settings = readOrExplain();
+const running = await start(settings).catch(explain);
+const stray = strayErrors(running.alarm, endWith);
+process.on('unhandledRejection', stray.unhandledRejection);
+process.on('uncaughtException', stray.uncaughtException);
+process.on('SIGTERM', () => void stop(running, settings));
+process.on('SIGINT', () => void stop(running, settings));
+// Whatever the log level: who starts the server waits for this line.
+console.log(
+  JSON.stringify({
+    event: 'ready',
+    url: running.url,
+    metrics_url: running.metricsUrl,
+    start_ms: running.startMilliseconds,
+  }),
+);
+await showDemoOnce(settings, running);
+
+function readOrExplain(): Settings {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): never {
+  if (error instanceof ConfigError)
+    console.error(`Farthing does not start:\n${error.message.replace(/^/gm, '  ')}`);
+  else console.error('Farthing does not start:', error);
+  return native.endProcess(2);
+}
+
+async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
+  const mark = join(resolve(DATA_DIR), DEMO_MARK);
+  if (DEMO === '0' || existsSync(mark)) return;
+  try {
+    const { runDemo } = await import('../demo/demo.ts');
+    await runDemo(url, resolve(import.meta.dirname, '../../samples'), (line) => console.log(line));
+    await writeFile(mark, '');
+  } catch (error) {
+    log.error({ event: 'demo_failed', err: error });
+  }
+}
+
+/** Ends the process, whatever it is doing, with its last line. */
+function endWith(event: object): void {
+  try {
+    openLog(settings, { sync: true }).error(event);
+  } finally {
+    native.endProcess(1);
+  }
+}
+
+/** A second signal, or the deadline, ends a stop that does not come to its end: what is left goes on at the next start. */
+async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
+  if (stopping) return endWith({ event: 'stop_cut_short' });
+  stopping = true;
+  server.log.info({ event: 'stopping' });
+  setTimeout(
+    () => endWith({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX }),
+    1000 * (STOP_NOTICE_SECONDS + STOP_SECONDS_MAX),
+  ).unref();
+  await server.stop();
+  process.exit(0);
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Address } from '../domain/payment.ts';
+import type { FacilitatorCall } from '../metrics/metrics.ts';
+import { observeFacilitator } from '../metrics/observed-facilitator.ts';
+import { BASE_USDC } from '../payment/asset.ts';
+import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
+import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
+import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
+import { PaymentGate } from '../payment/gate/gate.ts';
+import { AnswerStore } from '../payment/records/answers.ts';
+import type { EffectHandlers } from '../payment/records/settlements.ts';
+import { SignatureCheck } from '../payment/signature.ts';
+import { Credits } from '../purchases/credits.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Store } from '../state/store.ts';
+
+export interface PaymentsOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly tenants: { folder(tenant: string): string };
+  /** Budget of a Tenant's kept answers. */
+  readonly answerBytesMax: number;
+  readonly log: (event: object) => void;
+  readonly observe: (call: FacilitatorCall) => void;
+}
+
+export interface Payments {
+  readonly credits: Credits;
+  /** The gate, once the handlers of its effects are there. */
+  gate(handlers: EffectHandlers): PaymentGate;
+  /** Reads what the facilitator supports; a remote one that cannot be reached is logged and asked again by each payment. */
+  connect(): Promise<void>;
+}
+
+/** Recipient of play money when nobody is named: a wallet that nobody holds. */
+const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
+/** How long a signed payment may wait for its settlement: an upload over a slow line included. */
+const MAX_TIMEOUT_SECONDS = 300;
+const FLIGHTS_MAX = 1024;
+
+/** The payments as the settings want them: the local facilitator, loudly, or a remote one. */
+export function openPayments({
+  settings,
+  store,
+  clock,
+  tenants,
+  answerBytesMax,
+  log,
+  observe,
+}: PaymentsOptions): Payments {
+  const asset = BASE_USDC;
+  const credits = new Credits({ store, clock });
+  const signatures = new SignatureCheck(asset);
+  const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
+  const plainFacilitator =
+    settings.FACILITATOR_URL === ''
+      ? new LocalFacilitator({ store, clock, asset, signatures, startBalance: settings.LOCAL_BALANCE_USD })
+      : new RemoteFacilitator({
+          url: settings.FACILITATOR_URL,
+          asset,
+          payTo,
+          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+          clock,
+          bearerToken: settings.FACILITATOR_TOKEN || undefined,
+          verifyUrls: settings.FACILITATOR_VERIFY_URLS,
+          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL, asset }),
+          log,
+        });
+  const facilitator = observeFacilitator(plainFacilitator, observe);
+  if (settings.FACILITATOR_URL === '') {
+    log({
+      event: 'local_facilitator',
+      note: 'No money moves: payments are verified and settled in play money. Set FACILITATOR_URL and PAY_TO for real ones.',
+    });
+  }
+  return {
+    credits,
+    connect: () =>
+      facilitator
+        .connect()
+        .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
+    gate: (handlers) =>
+      new PaymentGate({
+        store,
+        clock,
+        settings: {
+          asset,
+          payTo,
+          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+          bodyNetwork: settings.X402_BODY_NETWORK,
+        },
+        signatures,
+        facilitator,
+        handlers,
+        answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
+        answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
+        journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
+        flightsMax: FLIGHTS_MAX,
+        log,
+      }),
+  };
+}

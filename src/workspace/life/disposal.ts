@@ -1,0 +1,142 @@
+import type { Clock } from '../../domain/clock.ts';
+import { errorCode, FarthingError } from '../../domain/error.ts';
+import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../../domain/workspace.ts';
+import type { Activity } from '../activity/activity.ts';
+import type { WorkspaceRecords } from '../records/records.ts';
+import type { WorkspaceSettings } from '../settings.ts';
+import type { TenantFolders } from '../tenants.ts';
+import { inventoryOf } from './inventory.ts';
+import type { ReceiptSigner } from './receipt.ts';
+import { type KeptElsewhere, receiptClaims } from './receipt-claims.ts';
+import type { RunningRequests } from './running-requests.ts';
+
+export interface DisposalParts {
+  readonly clock: Clock;
+  readonly records: WorkspaceRecords;
+  readonly activity: Activity;
+  readonly requests: RunningRequests;
+  readonly tenants: TenantFolders;
+  readonly signer: Pick<ReceiptSigner, 'sign'>;
+  /** Base URL of this server, asked at each signing: `iss` of the receipts. */
+  readonly issuer: () => string;
+  /** Cancels the Tenant's jobs and waits for them. Called again once its requests have ended. */
+  readonly stopTenant: (tenant: string) => Promise<void>;
+  readonly settings: WorkspaceSettings;
+  readonly keptElsewhere: KeptElsewhere;
+  readonly log: (event: object) => void;
+}
+
+/**
+ * The one way in which a workspace ends, for DELETE, expiry, the operator and a failed payment. Every step is
+ * idempotent and its outcome is on the disk before the next one, so that `run` goes on wherever a crash left it:
+ *
+ *     disposing ─ jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
+ */
+export class Disposals {
+  readonly #parts: DisposalParts;
+  readonly #running = new Map<string, Promise<WorkspaceRecord | undefined>>();
+
+  constructor(parts: DisposalParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Ends a workspace, or joins or goes on with its ending. @returns its record afterwards: disposed, or still active where
+   * the reason does not hold (not expired after all); undefined when there is none.
+   */
+  async end(id: string, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
+    const record = await this.#parts.records.beginEnd(id, reason);
+    return record?.state === 'disposing' ? this.run(record) : record;
+  }
+
+  /** Goes on with a disposal that has begun. One at a time for each workspace: later calls join the first. */
+  run(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
+    const { id } = record;
+    const running = this.#running.get(id);
+    if (running) return running;
+    const disposal = this.#dispose(record).finally(() => this.#running.delete(id));
+    this.#running.set(id, disposal);
+    return disposal;
+  }
+
+  /** Resolves when no disposal runs any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
+  async #dispose(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
+    const { id } = record;
+    const { records, activity, requests, tenants, stopTenant, settings, log } = this.#parts;
+    await stopTenant(id);
+    const ended = await requests.ended(id, settings.drainSecondsMax);
+    if (!ended) log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });
+    // A request that has ended just now may have left a job.
+    await stopTenant(id);
+    const counters = await activity.close(id);
+    const counted =
+      record.end?.inventory === undefined ? await records.keepInventory(id, await this.#count(id)) : record;
+    await tenants.dispose(id);
+    const disposed = await this.#conclude(counted, counters);
+    await activity.forget(id);
+    log({ event: 'workspace_disposed', workspace: id, reason: record.end?.reason });
+    if (!ended) void this.#disposeLeavings(id);
+    return disposed;
+  }
+
+  /** A request that outlived the disposal may have left something: it goes as well. */
+  async #disposeLeavings(id: string): Promise<void> {
+    const { requests, stopTenant, tenants, log } = this.#parts;
+    await requests.ended(id);
+    try {
+      await stopTenant(id);
+      await tenants.dispose(id);
+    } catch (error) {
+      log({ event: 'leavings_not_disposed', workspace: id, error: String(error) });
+    }
+  }
+
+  /** Signed last, when everything in it is true. A creation that was never paid for leaves nothing, not even a receipt. */
+  async #conclude(record: WorkspaceRecord, counters: Parameters<typeof receiptClaims>[0]['counters']) {
+    const { clock, records, signer, issuer, settings, keptElsewhere } = this.#parts;
+    if (record.end?.reason === 'payment_failed') {
+      await records.transaction(() => records.erase(record.id));
+      return undefined;
+    }
+    const disposedAt = clock.now();
+    const claims = receiptClaims({
+      record,
+      counters,
+      issuer: issuer(),
+      disposedAt,
+      settings,
+      keptElsewhere: keptElsewhere(record.createdAt, disposedAt),
+    });
+    const receipt = await signer.sign(claims);
+    return records.finishEnd(record.id, { disposedAt, receipt, claims });
+  }
+
+  /** An index that cannot be read must not keep its data from being destroyed. */
+  async #count(id: string): Promise<WorkspaceInventory | null> {
+    try {
+      return await inventoryOf(this.#parts.tenants, id);
+    } catch (error) {
+      // What is there is counted at the next start.
+      if (errorCode(error) === 'interrupted') throw error;
+      this.#parts.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
+      return null;
+    }
+  }
+}
+
+/** What the holder of the token is answered. */
+export interface DisposalAnswer {
+  readonly id: string;
+  readonly state: 'disposed';
+  readonly receipt: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+export function disposalAnswer({ id, end }: WorkspaceRecord): DisposalAnswer {
+  if (!end?.receipt || !end.claims) throw new FarthingError('internal', `workspace ${id} has no receipt`);
+  return { id, state: 'disposed', receipt: end.receipt, claims: end.claims };
+}

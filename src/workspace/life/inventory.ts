@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { WorkspaceInventory } from '../../domain/workspace.ts';
+import type { TenantFolders, TenantShard } from '../tenants.ts';
+
+const PAGE = 1000;
+const NOTHING: Contents = { items: 0, segments: 0, bytes: 0 };
+
+type Contents = Omit<WorkspaceInventory, 'itemsDigest'>;
+
+/** SHA-256 (hexadecimal) over the items' own SHA-256 digests in lower-case hexadecimal, sorted, each followed by a newline. */
+export function digestOfItems(digests: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const digest of [...digests].sort()) hash.update(`${digest}\n`);
+  return hash.digest('hex');
+}
+
+/** What a Tenant holds: its searchable items, counted and digested alike. Nothing at all when it never ingested. */
+export async function inventoryOf(tenants: TenantFolders, tenant: string): Promise<WorkspaceInventory> {
+  const inventory = await tenants.useIfThere(tenant, async (shard) => {
+    const digests: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const items = shard.items({ after, limit: PAGE });
+      for (const { state, sha256 } of items) if (state === 'searchable') digests.push(sha256);
+      if (items.length < PAGE) break;
+      after = items.at(-1)!.id;
+      await new Promise(setImmediate);
+    }
+    return { ...countsOf(shard), itemsDigest: digestOfItems(digests) };
+  });
+  return inventory ?? { ...NOTHING, itemsDigest: digestOfItems([]) };
+}
+
+/** Searchable items, segments and bytes of a Tenant. */
+export async function contentsOf(tenants: TenantFolders, tenant: string): Promise<Contents> {
+  return (await tenants.useIfThere(tenant, countsOf)) ?? NOTHING;
+}
+
+function countsOf(shard: TenantShard): Contents {
+  const snapshot = shard.snapshot();
+  try {
+    const { items, segments, bytes } = snapshot.counts();
+    return { items, segments, bytes };
+  } finally {
+    snapshot.close();
+  }
+}

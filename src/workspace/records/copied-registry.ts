@@ -1,0 +1,78 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { Store, Table } from '../../state/store.ts';
+import { RentedTime } from '../life/rented-time.ts';
+import { type PayerRow, PayerRows } from '../payer/payer-rows.ts';
+import { WORKSPACE_SETTINGS } from '../settings.ts';
+import { Undecided } from './pending-effects.ts';
+import { WorkspaceRecords } from './records.ts';
+
+/** Entries read before the event loop gets a turn. */
+const PAGE = 500;
+
+/**
+ * A copy of the state, taken while the server runs. It says which Tenants belong into the backup; what ends while their
+ * folders are copied one after the other ends in the copy too.
+ */
+export class CopiedRegistry {
+  readonly #records: WorkspaceRecords;
+  readonly #payers: PayerRows;
+
+  constructor(copy: Store, clock: Clock) {
+    // The copy stands still from here on: no time passes in it.
+    const time = new RentedTime(copy, clock, {
+      downtimeRefundMinutesMax: Number.POSITIVE_INFINITY,
+      monotonic: () => 0,
+    });
+    const undecided = new Undecided(copy);
+    this.#records = new WorkspaceRecords({
+      store: copy,
+      clock,
+      time,
+      settings: WORKSPACE_SETTINGS,
+      undecided,
+    });
+    this.#payers = new PayerRows(copy, time);
+  }
+
+  /** Ids of all Tenants that may hold something: living workspaces, and payers with an index. */
+  async *tenants(): AsyncGenerator<string> {
+    for await (const { id, state } of this.#workspaces())
+      if (state === 'active' || state === 'disposing') yield id;
+    for (let after: string | undefined; ; ) {
+      const page: string[] = this.#payers.list({ after, limit: PAGE });
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1);
+    }
+  }
+
+  /** Ends in the copy what has ended in the server by now. @returns the Tenants whose data is gone. */
+  async endAsIn(live: Store): Promise<string[]> {
+    const workspaces: Table<WorkspaceRecord> = live.table('workspaces');
+    const payers: Table<PayerRow> = live.table('payer_index');
+    const gone: string[] = [];
+    for await (const tenant of this.tenants()) {
+      if (tenant.startsWith('ws_')) {
+        const record = workspaces.get(tenant);
+        if (!record || record.state === 'active') continue;
+        await this.#records.adoptEnd(tenant, record);
+        if (record.state === 'disposed') gone.push(tenant);
+      } else if (payers.get(tenant) === undefined) {
+        await this.#payers.set(tenant, () => undefined);
+        gone.push(tenant);
+      }
+    }
+    return gone;
+  }
+
+  async *#workspaces(): AsyncGenerator<WorkspaceRecord> {
+    for (let after: string | undefined; ; ) {
+      const page: WorkspaceRecord[] = this.#records.list({ after, limit: PAGE });
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)!.id;
+      await new Promise(setImmediate);
+    }
+  }
+}

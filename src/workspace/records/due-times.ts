@@ -1,0 +1,34 @@
+import type { Store, Table } from '../../state/store.ts';
+
+/** Digits of a moment in a key, so that the order of keys is the order of time. */
+const DIGITS = 15;
+
+/**
+ * Who is due when, in order of time: a sweep reads only what is due. All writes belong into the transaction that
+ * writes what they are about.
+ */
+export class DueTimes {
+  readonly #table: Table<null>;
+
+  constructor(store: Store, name: string) {
+    this.#table = store.table(name);
+  }
+
+  /** Moves `id` from one moment (undefined: none) to another, in milliseconds of rented time. */
+  move(id: string, from: number | undefined, to: number | undefined): void {
+    if (from === to) return;
+    if (from !== undefined) void this.#table.remove(keyOf(from, id));
+    if (to !== undefined) void this.#table.put(keyOf(to, id), null);
+  }
+
+  /** Up to `limit` ids that are due at `now`, the earliest first. */
+  due(now: number, limit: number): string[] {
+    return Array.from(this.#table.range({ end: keyOf(now + 1, ''), limit }), ({ key }) =>
+      key.slice(DIGITS + 1),
+    );
+  }
+}
+
+function keyOf(moment: number, id: string): string {
+  return `${Math.max(0, Math.ceil(moment)).toString().padStart(DIGITS, '0')}:${id}`;
+}

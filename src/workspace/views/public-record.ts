@@ -1,0 +1,75 @@
+import { toTimestamp } from '../../domain/clock.ts';
+import { formatUsd } from '../../domain/money.ts';
+import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { RentedTime } from '../life/rented-time.ts';
+import type { Step } from '../records/extensions.ts';
+
+/** A workspace as every answer shows it. Times are RFC 3339 in UTC, money is a decimal string in US dollars. */
+export interface PublicWorkspace {
+  readonly id: string;
+  readonly state: 'active' | 'disposing' | 'disposed';
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly ttl_minutes_asked: number | null;
+  readonly ttl_minutes: number;
+  readonly ttl_seconds_left: number;
+  readonly price_usd: string;
+  readonly spend_usd: string;
+  readonly spend_limit_usd: string | null;
+  readonly limits: Readonly<Record<string, unknown>>;
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+/** Whole seconds that are left for sure; 0 for one that has ended. */
+export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {
+  return record.state === 'active' ? Math.max(0, Math.floor((record.endsAt - time.now()) / 1000)) : 0;
+}
+
+/** The state as shown: one whose time is over is as good as being disposed. */
+export function publicState(record: WorkspaceRecord, time: RentedTime): PublicWorkspace['state'] {
+  if (record.state === 'disposed') return 'disposed';
+  return record.state === 'active' && time.now() < record.endsAt ? 'active' : 'disposing';
+}
+
+export function publicWorkspace(
+  record: WorkspaceRecord,
+  time: RentedTime,
+  shown: { limits: Readonly<Record<string, unknown>>; links?: Readonly<Record<string, string>> },
+): PublicWorkspace {
+  return {
+    id: record.id,
+    state: publicState(record, time),
+    created_at: toTimestamp(record.createdAt),
+    expires_at: toTimestamp(record.end?.expiresAt ?? time.toWall(record.endsAt)),
+    ttl_minutes_asked: record.ttlMinutesAsked,
+    ttl_minutes: record.ttlMinutes,
+    ttl_seconds_left: secondsLeft(record, time),
+    price_usd: formatUsd(record.price),
+    spend_usd: formatUsd(record.spend),
+    spend_limit_usd: record.spendLimit === null ? null : formatUsd(record.spendLimit),
+    ...shown,
+  };
+}
+
+/** The record as an extension shows it: minutes and price are the step's. Anyone may have paid, so it holds no links. */
+export function extendedWorkspace(
+  record: WorkspaceRecord,
+  step: Step,
+  time: RentedTime,
+  limits: Readonly<Record<string, unknown>>,
+): PublicWorkspace {
+  return {
+    ...publicWorkspace(record, time, { limits }),
+    ttl_minutes_asked: step.minutesAsked,
+    ttl_minutes: step.minutes,
+    price_usd: formatUsd(step.price),
+  };
+}
+
+/** Seconds and dollars left, for every answer of a workspace. */
+export function workspaceHeaders(record: WorkspaceRecord, time: RentedTime): Record<string, string> {
+  const seconds = { 'X-Workspace-TTL-Seconds': String(secondsLeft(record, time)) };
+  if (record.spendLimit === null) return seconds;
+  const left = record.spendLimit - record.spend;
+  return { ...seconds, 'X-Workspace-Spend-Remaining-USD': formatUsd(left < 0n ? 0n : left) };
+}

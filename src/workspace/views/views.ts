@@ -1,0 +1,115 @@
+import { isId } from '../../domain/id.ts';
+import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { Activity } from '../activity/activity.ts';
+import type { LatencyPercentiles } from '../activity/latency-histogram.ts';
+import { contentsOf } from '../life/inventory.ts';
+import type { RentedTime } from '../life/rented-time.ts';
+import type { WorkspaceRecords } from '../records/records.ts';
+import type { TenantFolders } from '../tenants.ts';
+import { unauthorized } from '../unauthorized.ts';
+import {
+  type PublicWorkspace,
+  publicState,
+  publicWorkspace,
+  secondsLeft,
+  workspaceHeaders,
+} from './public-record.ts';
+
+export interface ViewsParts {
+  readonly records: WorkspaceRecords;
+  readonly time: RentedTime;
+  readonly activity: Activity;
+  readonly tenants: TenantFolders;
+  /** What the server allows every workspace, as its record shows it. */
+  readonly limits: Readonly<Record<string, unknown>>;
+  readonly links: (id: string) => Readonly<Record<string, string>>;
+}
+
+/** `next`: what the following page comes after; null on the last. */
+export interface WorkspacePage {
+  readonly workspaces: readonly PublicWorkspace[];
+  readonly next: string | null;
+}
+
+export interface WorkspaceUsage {
+  readonly id: string;
+  readonly state: PublicWorkspace['state'];
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly ttl_seconds_left: number;
+  readonly spend_usd: string;
+  readonly spend_limit_usd: string | null;
+  readonly searches: number;
+  readonly ingests: number;
+  readonly items: number;
+  readonly segments: number;
+  readonly bytes: number;
+  /** Of this workspace's own searches. */
+  readonly latency_ms: LatencyPercentiles;
+}
+
+/** Workspaces as they are shown. A creation that waits for its payment is shown to nobody. */
+export class WorkspaceViews {
+  readonly #parts: ViewsParts;
+
+  constructor(parts: ViewsParts) {
+    this.#parts = parts;
+  }
+
+  ofRecord(record: WorkspaceRecord): PublicWorkspace {
+    const { time, limits, links } = this.#parts;
+    return publicWorkspace(record, time, { limits, links: links(record.id) });
+  }
+
+  /** Undefined for an unknown id. */
+  show(id: string): PublicWorkspace | undefined {
+    const record = this.#shown(id);
+    return record && this.ofRecord(record);
+  }
+
+  list(options: { after?: string; limit: number }): WorkspacePage {
+    const records = this.#parts.records.list(options);
+    const workspaces = records
+      .filter(({ state }) => state !== 'pending')
+      .map((record) => this.ofRecord(record));
+    return { workspaces, next: records.length === options.limit ? records.at(-1)!.id : null };
+  }
+
+  headers(id: string): Record<string, string> {
+    const record = this.#shown(id);
+    return record ? workspaceHeaders(record, this.#parts.time) : {};
+  }
+
+  expiry(id: string): string | null {
+    const record = this.#shown(id);
+    return record ? this.ofRecord(record).expires_at : null;
+  }
+
+  /** @throws workspace_unauthorized for an unknown workspace. */
+  async usage(id: string): Promise<WorkspaceUsage> {
+    const { tenants, time, activity } = this.#parts;
+    const contents = await contentsOf(tenants, id);
+    const record = this.#shown(id);
+    if (!record) throw unauthorized();
+    const { created_at, expires_at, spend_usd, spend_limit_usd } = this.ofRecord(record);
+    const { latency, searches, ingests } = activity.counters(id);
+    return {
+      id,
+      state: publicState(record, time),
+      created_at,
+      expires_at,
+      ttl_seconds_left: secondsLeft(record, time),
+      spend_usd,
+      spend_limit_usd,
+      searches,
+      ingests,
+      ...contents,
+      latency_ms: latency,
+    };
+  }
+
+  #shown(id: string): WorkspaceRecord | undefined {
+    const record = isId('ws', id) ? this.#parts.records.get(id) : undefined;
+    return record?.state === 'pending' ? undefined : record;
+  }
+}

@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { download, type Wanted } from '../../../src/encode/models/download.ts';
+import { type HubFile, startHub } from './hub.ts';
+import '../../rig/teardown-order.ts';
+
+const content = randomBytes(300_000);
+const sha256 = createHash('sha256').update(content).digest('hex');
+const PATH = '/model.onnx';
+
+/** Pulls the one file of a hub, with attempts at once. */
+async function pulled(t: Test, file: HubFile, wanted: Partial<Wanted> = {}, attempts = 4) {
+  const hub = await startHub(t, { [PATH]: file });
+  const path = join(t.testdir({}), 'models/model.onnx');
+  const seen: [number, number | undefined][] = [];
+  const run = () =>
+    download({ url: hub.url + PATH, ...wanted }, path, {
+      attempts,
+      pause: async () => {},
+      onProgress: (done, total) => seen.push([done, total]),
+    });
+  return { hub, run, seen, part: `${path}.part` };
+}
+
+t.test('a large file is checked against the hash of the hub that redirects to its storage', async (t) => {
+  const { run, part, seen } = await pulled(t, { content, large: true });
+  t.strictSame(await run(), { sha256, bytes: content.length });
+  t.ok(readFileSync(part).equals(content));
+  t.strictSame(seen.at(-1), [content.length, content.length]);
+});
+
+t.test("a small file is checked against git's hash of it", async (t) => {
+  const small = Buffer.from('{"version":"1.0"}');
+  const { run } = await pulled(t, { content: small });
+  t.equal((await run()).sha256, createHash('sha256').update(small).digest('hex'));
+});
+
+t.test('a transfer that breaks off is taken up where it ended, also by a later process', async (t) => {
+  let part = '';
+  const kept = (bytes: number) => () => existsSync(part) && statSync(part).size > bytes;
+  const faults = [
+    { breakAfter: 70_000, when: kept(0) },
+    { breakAfter: 150_000, when: kept(70_000) },
+  ];
+  const world = await pulled(t, { content, large: true, faults }, {}, 1);
+  const { run, hub } = world;
+  part = world.part;
+  await t.rejects(run(), /broke off|ended after/);
+  await t.rejects(run(), /broke off|ended after/);
+  t.strictSame(await run(), { sha256, bytes: content.length });
+  const starts = hub.asked.map(({ range }) => Number(/\d+/.exec(range ?? '0')![0]));
+  t.equal(starts[0], 0);
+  t.ok(starts[1]! > 0 && starts[2]! > starts[1]!, `${starts}`);
+});
+
+t.test('a server that is away for a moment, or ignores ranges, costs time only', async (t) => {
+  const faults = [{ breakAfter: 70_000 }, { status: 503 }, { ranges: 'ignored' as const }];
+  const { run } = await pulled(t, { content, large: true, faults });
+  t.strictSame(await run(), { sha256, bytes: content.length });
+});
+
+t.test('another range than the one asked for is thrown away, and the file begun anew', async (t) => {
+  const faults = [{ breakAfter: 70_000 }, { ranges: 'shifted' as const }];
+  const { run } = await pulled(t, { content, large: true, faults });
+  t.strictSame(await run(), { sha256, bytes: content.length });
+});
+
+t.test('416 on a part that is the whole file ends it; on any other, the file is begun anew', async (t) => {
+  const whole = await pulled(t, { content, large: true });
+  await whole.run();
+  t.strictSame(await whole.run(), { sha256, bytes: content.length });
+  t.equal(whole.hub.asked.at(-1)!.range, `bytes=${content.length}-`);
+  const longer = await pulled(t, { content, large: true });
+  await longer.run();
+  writeFileSync(longer.part, Buffer.concat([content, Buffer.alloc(10)]));
+  t.strictSame(await longer.run(), { sha256, bytes: content.length });
+  t.equal(longer.hub.asked.at(-1)!.range, undefined);
+});
+
+t.test('a length that is not kept is a break; one that is exceeded ends the transfer', async (t) => {
+  const short = await pulled(t, { content, large: true, faults: [{ overstate: 5_000 }] }, {}, 2);
+  t.strictSame(await short.run(), { sha256, bytes: content.length });
+  const long = await pulled(t, { content, large: true, faults: [{ tooLong: 5_000 }] });
+  await t.rejects(long.run(), /sends more than its 300000 bytes/);
+  t.notOk(existsSync(long.part), 'nothing is left');
+});
+
+t.test('wrong bytes are thrown away with both hashes told', async (t) => {
+  const { run, part } = await pulled(t, { content, large: true, faults: [{ wrongBytes: true }] });
+  await t.rejects(run(), new RegExp(`thrown away: its hash is [0-9a-f]{64}, and should be ${sha256}`));
+  t.notOk(existsSync(part));
+});
+
+t.test("the manifest's checksum outranks what the server says of its own content", async (t) => {
+  const other = createHash('sha256').update('another file').digest('hex');
+  const { run } = await pulled(t, { content, large: true }, { sha256: other, bytes: content.length });
+  await t.rejects(run(), new RegExp(`should be ${other}`));
+});
+
+t.test('a file that nobody vouches for is not kept', async (t) => {
+  const { run, part } = await pulled(t, { content, large: true, bare: true });
+  await t.rejects(run(), /neither the manifest nor the server says/);
+  t.notOk(existsSync(part));
+});
+
+t.test('a file that is not there is refused at once', async (t) => {
+  const { hub, part } = await pulled(t, { content });
+  const elsewhere = download({ url: `${hub.url}/absent` }, part, { attempts: 4, pause: async () => {} });
+  await t.rejects(elsewhere, /was answered 404/);
+});

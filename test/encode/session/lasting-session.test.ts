@@ -1,0 +1,106 @@
+import t from 'tap';
+import { type FamilyReport, withLoss, withRejections } from '../../../src/encode/models/described.ts';
+import type { Candidate } from '../../../src/encode/models/tower.ts';
+import { openLasting } from '../../../src/encode/session/lasting-session.ts';
+import type { Output, Session } from '../../../src/encode/session/session.ts';
+
+const candidate: Candidate = {
+  provider: 'cuda',
+  path: 'weights',
+  sha256: 'same',
+  queryRows: 1,
+  ingestRows: 1,
+  runTokens: 256,
+  paddingShare: 0.15,
+  providerOptions: { device_id: 0 },
+};
+const output = (value: number): Record<string, Output> => ({
+  out: { data: Float32Array.of(value), dims: [1] },
+});
+
+/** Fake providers, each with what its runs do; keeps what was opened and closed. */
+function fakes(runs: { cuda: () => Record<string, Output>; cpu: () => Record<string, Output> }) {
+  const opened: Candidate[] = [];
+  const closed: string[] = [];
+  const open = async (asked: Candidate): Promise<Session> => {
+    opened.push(asked);
+    const provider = asked.provider as 'cuda' | 'cpu';
+    return {
+      run: async () => runs[provider](),
+      close: async () => {
+        closed.push(provider);
+        if (provider === 'cuda') throw new Error('the device is gone');
+      },
+    };
+  };
+  return { open, opened, closed };
+}
+
+t.test(
+  'a device that is lost in a run is replaced by the processor with the same weights, and that run is answered',
+  async (t) => {
+    let alive = true;
+    const { open, opened, closed } = fakes({
+      cuda: () => {
+        if (!alive) throw new Error('CUDA error 719: unspecified launch failure');
+        return output(1);
+      },
+      cpu: () => output(2),
+    });
+    const session = await openLasting(candidate, open);
+    t.equal((await session.run({}, { out: [1] })).out!.data[0], 1);
+    t.equal(session.loss, undefined);
+    alive = false;
+    t.equal((await session.run({}, { out: [1] })).out!.data[0], 2);
+    t.match(session.loss, /CUDA error 719/);
+    t.equal((await session.run({}, { out: [1] })).out!.data[0], 2);
+    t.match(opened, [candidate, { provider: 'cpu', path: 'weights', providerOptions: undefined }]);
+    t.equal(opened.length, 2);
+    t.strictSame(closed, ['cuda']);
+  },
+);
+
+t.test('what fails on the processor too is its own fault, and costs no device', async (t) => {
+  const { open, closed } = fakes({
+    cuda: () => {
+      throw new Error('bad shape on the device');
+    },
+    cpu: () => {
+      throw new Error('bad shape');
+    },
+  });
+  const session = await openLasting(candidate, open);
+  await t.rejects(session.run({}, { out: [1] }), /bad shape on the device/);
+  t.equal(session.loss, undefined);
+  t.strictSame(closed, ['cpu']);
+});
+
+t.test('a loss is told once for each model, and shown in its family with the reason', async (t) => {
+  const families: FamilyReport[] = [
+    { family: 'text_semantic', available: true, model: 'm', provider: 'cuda', words: true, pictures: false },
+    { family: 'raw', available: true, words: true, pictures: true },
+  ];
+  const loss = { model: 'm', provider: 'cuda', reason: 'gone' };
+  const after = withLoss(families, loss);
+  t.match(after[0], { available: true, provider: 'cpu', reason: /cuda was lost at run time.*gone/ });
+  t.equal(withLoss(after, loss), after);
+});
+
+t.test('a provider that was rejected at the start is shown in its family with the reason', async (t) => {
+  const family = {
+    family: 'text_semantic' as const,
+    available: true,
+    model: 'm',
+    provider: 'cpu',
+    words: true,
+    pictures: false,
+  };
+  const rejected = [
+    { model: 'm', provider: 'cuda', reason: 'cosine 0.90000' },
+    { model: 'm', provider: 'webgpu', reason: 'no adapter' },
+    { model: 'other', provider: 'cuda', reason: 'never mind' },
+  ];
+  t.match(withRejections([family], rejected), [
+    { reason: 'cuda was rejected: cosine 0.90000; webgpu was rejected: no adapter', provider: 'cpu' },
+  ]);
+});

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXTRACT_LIMITS, SOUND_RATE } from '../../../src/domain/document.ts';
+import type { ManifestVoice } from '../../../src/encode/models/manifest.ts';
+import { openListening } from '../../../src/encode/speech/listening.ts';
+import { fewer, Stretches } from '../../../src/encode/speech/stretches.ts';
+import { openExtractor } from '../../../src/extract/extractor.ts';
+import '../../rig/teardown-order.ts';
+
+const SPEECH = '../shared/data/samples/audio/jfk.flac';
+
+const VOICE = {
+  sample_rate: 16_000,
+  window: 1_600,
+  begins_at: 0.5,
+  ends_below: 0.35,
+  speech_seconds_min: 0.25,
+  silence_seconds_min: 0.5,
+} as ManifestVoice;
+
+function stretchesOf(probabilities: readonly number[]) {
+  const stretches = new Stretches(VOICE);
+  for (const probability of probabilities) stretches.push(probability);
+  return stretches.finish();
+}
+
+t.test(
+  'a stretch begins with speech, outlasts short silences, and is no stretch when it is too short',
+  async (t) => {
+    const [yes, maybe, no] = [0.9, 0.4, 0.1];
+    t.same(stretchesOf([no, no, yes, yes, yes, no, no, yes, no, no, no, no, no, no]), [
+      { time_s: 0.2, time_end_s: 0.8 },
+    ]);
+    t.same(stretchesOf([no, yes, yes, no, no, no, no, no]), [], 'two tenths of a second are a cough');
+    t.same(stretchesOf([yes, yes, yes, maybe, maybe, maybe, maybe, maybe, maybe, yes]), [
+      { time_s: 0, time_end_s: 1 },
+    ]);
+    t.same(stretchesOf([]), []);
+  },
+);
+
+t.test('of very many stretches the nearest become one', async (t) => {
+  const many = Array.from({ length: 100 }, (_, at) => ({ time_s: at * 3, time_end_s: at * 3 + 1.5 }));
+  const merged = fewer(many, 10);
+  t.ok(merged.length <= 10);
+  t.equal(merged[0]?.time_s, 0);
+  t.equal(merged.at(-1)?.time_end_s, many.at(-1)?.time_end_s);
+});
+
+t.test('speech is heard in a recording of speech, and none in silence and noise', async (t) => {
+  const listening = await openListening({
+    modelsFolder: 'models',
+    cacheFolder: join(t.testdir({}), 'cache'),
+    log: () => undefined,
+  });
+  if (!listening) throw new Error('the embedded model is not there');
+  t.teardown(() => listening.close());
+  const silent = listening.listen();
+  await silent.hear(new Int16Array(2 * SOUND_RATE));
+  await silent.hear(Int16Array.from({ length: SOUND_RATE }, (_, at) => ((at * 7919) % 200) - 100));
+  t.same((await silent.finish()).speech, []);
+  if (!existsSync(SPEECH)) return t.comment('the shared recording is not here');
+  const extractor = openExtractor({
+    pictureSpec: undefined,
+    limits: EXTRACT_LIMITS,
+    scratchFolder: join(t.testdirName, 'scratch'),
+    log: () => undefined,
+  });
+  t.teardown(() => extractor.close());
+  const listener = listening.listen();
+  const opened = await extractor.open(SPEECH, {});
+  let samples = 0;
+  await extractor.extract(SPEECH, opened, {
+    onSound: async (piece) => {
+      samples += piece.length;
+      // Odd pieces: what is left of a window waits for the next one.
+      for (let at = 0; at < piece.length; at += 12_345) await listener.hear(piece.slice(at, at + 12_345));
+    },
+  });
+  t.ok(Math.abs(samples / SOUND_RATE - opened.duration_s!) < 0.1, 'all of it was heard');
+  const { speech: stretches, said } = await listener.finish();
+  t.same(said, [], 'nothing is written down without a model for it');
+  t.ok(stretches.length >= 2, `${stretches.length} stretches`);
+  t.ok(stretches.every(({ time_s, time_end_s }) => time_end_s > time_s && time_end_s <= 11.1));
+  const spoken = stretches.reduce((sum, { time_s, time_end_s }) => sum + time_end_s - time_s, 0);
+  t.ok(spoken > 5 && spoken < 10.5, `${spoken.toFixed(1)} of 11 seconds`);
+});

@@ -1,0 +1,228 @@
+import t from 'tap';
+import { Dispatcher, taskBounds } from '../../../src/encode/workers/dispatcher.ts';
+import { Slot } from '../../../src/encode/workers/encoder-thread.ts';
+import { TextJob } from '../../../src/encode/workers/job.ts';
+
+/** The worker's own count of tasks of passages that ran at once; its module runs in worker threads alone. */
+const MOST = 998;
+/** Place in a slot's memory by which its worker comes up without its model. */
+const LOSES = 127;
+const FAILING = new URL('./failing-worker.ts', import.meta.url);
+
+function dispatcher(
+  roles: readonly ('query' | 'ingest')[] = ['query', 'ingest'],
+  labels = new SharedArrayBuffer(4 * 1000),
+  queryQueueMax = 1000,
+  queryWaitMsMax?: number,
+  log: (event: object) => void = () => {},
+  opening: readonly ('opens' | 'fails to open')[] = [],
+) {
+  const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
+  const start = (role: 'query' | 'ingest', fails = false) => {
+    const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
+    if (fails) new Float32Array(memory.output)[LOSES] = 1;
+    return new Slot({ role, towers: { texts: [] }, cutting, ...memory }, FAILING);
+  };
+  const slots = roles.map((role) => start(role));
+  const bounds = taskBounds(8, 1e6);
+  const opened = new Dispatcher({
+    slots,
+    opening: opening.map((how) => start('ingest', how !== 'opens')),
+    queryQueueMax,
+    queryWaitMsMax,
+    ingestQueueMax: 100,
+    bounds: {
+      query_texts: bounds,
+      passage_texts: bounds,
+      query_pictures: bounds,
+      ingest_pictures: bounds,
+      cut: bounds,
+    },
+    towers: { query_texts: [0], passage_texts: [0] },
+    models: ['m'],
+    log,
+  });
+  t.teardown(() => opened.close());
+  return opened;
+}
+
+const parts = [{ spaces: ['text_semantic' as const], dimensions: 2 }];
+const query = (text: string, tenant = 'a') => new TextJob('query_texts', [text], 1000, parts, { tenant });
+const answer = async (opened: Dispatcher, text: string) => [
+  ...(await opened.query(query(text))).text_semantic![0]!,
+];
+
+t.test('workers that throw or die lose no query and answer none twice', async (t) => {
+  const opened = dispatcher();
+  const texts = Array.from(
+    { length: 400 },
+    (_, index) => `${index % 16 === 3 ? 'throw' : index % 40 === 5 ? 'exit' : 'fine'} ${index}`,
+  );
+  const answers = await Promise.all(texts.map((text) => answer(opened, text)));
+  t.strictSame(
+    answers,
+    texts.map((text) => [text.length, 1]),
+  );
+  const { workerFailures, repeatedPieces } = opened.counters;
+  t.ok(workerFailures >= 30, `${workerFailures} failures`);
+  t.ok(repeatedPieces >= workerFailures);
+  t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+});
+
+t.test('a worker that comes back without its model is given nothing more', async (t) => {
+  let told!: (event: object) => void;
+  const lost = new Promise<object>((resolve) => {
+    told = resolve;
+  });
+  const opened = dispatcher(['query', 'query'], undefined, undefined, undefined, (event) => {
+    if ((event as { event: string }).event === 'encode_worker_lost') told(event);
+  });
+  t.strictSame(await answer(opened, 'lose 1'), ['lose 1'.length, 1]);
+  t.match(await lost, { role: 'query', error: /m: no memory is left/ });
+  const all = await Promise.all(Array.from({ length: 100 }, (_, index) => answer(opened, `fine ${index}`)));
+  t.equal(all.length, 100);
+  t.equal(opened.counters.workerFailures, 1, 'the others went past it');
+  t.ok(opened.serving);
+  await t.rejects(answer(opened, 'lose 2'), { code: 'not_ready' });
+  t.notOk(opened.serving);
+  t.throws(() => opened.admitQuery(), { code: 'not_ready' });
+});
+
+t.test('what fails by itself is refused in the end, and takes nobody along', async (t) => {
+  const opened = dispatcher();
+  const neighbours = ['fine 1', 'always 2', 'fine 3'].map((text) => answer(opened, text));
+  const [first, broken, last] = await Promise.allSettled(neighbours);
+  t.match(broken, { status: 'rejected', reason: { code: 'internal' } });
+  t.strictSame([first!.status, last!.status], ['fulfilled', 'fulfilled']);
+});
+
+t.test('queries go before what an ingest waits for', async (t) => {
+  const opened = dispatcher(['ingest']);
+  const done: string[] = [];
+  const passages = new TextJob(
+    'passage_texts',
+    Array.from({ length: 200 }, (_, index) => `passage ${index}`),
+    1000,
+    parts,
+    { tenant: 'a' },
+  );
+  const ingest = opened.ingest(passages).then(() => done.push('ingest'));
+  await Promise.all(Array.from({ length: 20 }, (_, index) => answer(opened, `fine ${index}`)));
+  done.push('queries');
+  await ingest;
+  t.strictSame(done, ['queries', 'ingest']);
+});
+
+const passages = (text: string, count: number) =>
+  new TextJob(
+    'passage_texts',
+    Array.from({ length: count }, () => text),
+    1000,
+    parts,
+    { tenant: 'a' },
+  );
+
+t.test('an ingest uses every worker of its own while nobody searches', async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
+  await opened.ingest(passages('meet', 16));
+  t.equal(new Int32Array(labels)[MOST], 2);
+});
+
+t.test('a worker that is still opening is given work once it answers, and none if it fails', async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['ingest'], labels, undefined, undefined, undefined, ['opens']);
+  await opened.ingest(passages('meet', 16));
+  t.equal(new Int32Array(labels)[MOST], 2, 'two had to meet');
+  let told!: (event: object) => void;
+  const lost = new Promise<object>((resolve) => {
+    told = resolve;
+  });
+  const alone = dispatcher(['ingest'], undefined, undefined, undefined, told, ['fails to open']);
+  t.match(await lost, { event: 'encode_worker_lost', role: 'ingest' });
+  await alone.ingest(passages('fine', 100));
+  t.equal(alone.counters.workerFailures, 0);
+});
+
+t.test('while there are searches, an ingest leaves a worker idle for each of theirs', async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
+  let over = false;
+  const searching = (async () => {
+    while (!over) await answer(opened, 'fine 1');
+  })();
+  await opened.ingest(passages('fine', 400));
+  over = true;
+  await searching;
+  t.equal(new Int32Array(labels)[MOST], 1);
+});
+
+t.test('a query that would wait too long is refused at once, but never a few', async (t) => {
+  // Before anything was measured a query is taken to need ten milliseconds: so long for ten of them.
+  const opened = dispatcher(['query'], undefined, 1000, 100);
+  const outcomes = Array.from({ length: 40 }, (_, index) =>
+    answer(opened, `fine ${index}`).then(
+      () => 'answered',
+      (error: { code: string }) => error.code,
+    ),
+  );
+  const told = await Promise.all(outcomes);
+  const refused = told.filter((one) => one === 'overloaded').length;
+  t.equal(told.filter((one) => one === 'answered').length, 40 - refused);
+  t.ok(refused >= 20 && refused <= 31, `${refused} of 40 were refused`);
+  const few = dispatcher(['query'], undefined, 1000, 0.001);
+  const all = Array.from({ length: 9 }, (_, index) => answer(few, `fine ${index}`));
+  t.equal((await Promise.all(all)).length, 9);
+});
+
+t.test(
+  'of a thousand queries at once, 256 wait and the others are refused before anything else runs',
+  async (t) => {
+    const queue = 256;
+    const opened = dispatcher(['query'], undefined, queue);
+    const answered = new Map<number, number>();
+    const refused = new Set<number>();
+    const all = Array.from({ length: 1000 }, (_, index) =>
+      answer(opened, `fine ${index}`).then(
+        (row) => {
+          t.equal(row[0], `fine ${index}`.length);
+          answered.set(index, (answered.get(index) ?? 0) + 1);
+        },
+        (error: { code?: string; retryAfterS?: number }) => {
+          t.equal(error.code, 'overloaded');
+          t.ok(error.retryAfterS! >= 1);
+          refused.add(index);
+        },
+      ),
+    );
+    // Refusals are decided in the turn of their call: not one answer can have come in the meantime.
+    await new Promise<void>((resume) => queueMicrotask(() => queueMicrotask(() => queueMicrotask(resume))));
+    t.equal(answered.size, 0);
+    t.ok(refused.size >= 1000 - queue - 8, `${refused.size} were refused at once`);
+    await Promise.all(all);
+    t.equal(answered.size + refused.size, 1000);
+    t.ok(answered.size >= queue);
+    t.strictSame(new Set(answered.values()), new Set([1]));
+    t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+  },
+);
+
+t.test(
+  'fifty failures of workers under load, by exception and by exit, cost no accepted query its one answer',
+  async (t) => {
+    const opened = dispatcher(['query', 'query', 'ingest']);
+    const fault = (index: number) => (index % 18 === 3 ? (index % 36 === 3 ? 'throw' : 'exit') : 'fine');
+    const texts = Array.from({ length: 900 }, (_, index) => `${fault(index)} ${index}`);
+    const times = new Array<number>(texts.length).fill(0);
+    await Promise.all(
+      texts.map(async (text, index) => {
+        t.strictSame(await answer(opened, text), [text.length, 1]);
+        times[index]! += 1;
+      }),
+    );
+    t.ok(times.every((count) => count === 1));
+    // One failure each, unless two of them stood in one task.
+    t.ok(opened.counters.workerFailures >= 40, `${opened.counters.workerFailures} failures`);
+    t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
+  },
+);

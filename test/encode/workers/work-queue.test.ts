@@ -1,0 +1,104 @@
+import t from 'tap';
+import { FairQueue, type Work } from '../../../src/encode/workers/work-queue.ts';
+
+interface TestWork extends Work<string> {
+  skipped: number;
+  gone: boolean;
+}
+
+function work(tenant: string, entries: string[], kind = 'texts'): TestWork {
+  return {
+    tenant,
+    kind,
+    entries,
+    skipped: 0,
+    gone: false,
+    cost: (entry) => entry.length,
+    cancelled() {
+      return this.gone;
+    },
+    onSkipped() {
+      this.skipped += 1;
+    },
+  };
+}
+
+const bounds =
+  (entries: number, cost = 1000) =>
+  () => ({ entries, cost });
+const taken = (queue: FairQueue<string>, entries: number, cost?: number) =>
+  queue.pull(bounds(entries, cost)).flatMap((piece) => piece.entries);
+
+t.test('tenants are served in turn, however much one has', async (t) => {
+  const queue = new FairQueue<string>(100);
+  queue.add(work('heavy', ['h1', 'h2', 'h3', 'h4']));
+  queue.add(work('heavy', ['h5']));
+  queue.add(work('light', ['l1']));
+  t.strictSame(taken(queue, 2), ['h1', 'h2']);
+  t.strictSame(taken(queue, 1), ['l1']);
+  t.strictSame(taken(queue, 9), ['h3', 'h4', 'h5']);
+  t.strictSame(taken(queue, 9), []);
+  t.equal(queue.depth, 0);
+});
+
+t.test('one pull takes from several tenants, one kind at a time', async (t) => {
+  const queue = new FairQueue<string>(100);
+  queue.add(work('a', ['a1']));
+  queue.add(work('b', ['b1'], 'pictures'));
+  queue.add(work('c', ['c1']));
+  t.strictSame(taken(queue, 9), ['a1', 'c1']);
+  t.strictSame(taken(queue, 9), ['b1']);
+});
+
+t.test('a pull stays within its cost, but never takes nothing', async (t) => {
+  const queue = new FairQueue<string>(100);
+  queue.add(work('a', ['xxxxxxxxxx', 'xx', 'xx', 'xx']));
+  t.strictSame(taken(queue, 9, 4), ['xxxxxxxxxx']);
+  t.strictSame(taken(queue, 9, 4), ['xx', 'xx']);
+});
+
+t.test('what was cancelled is skipped and told so', async (t) => {
+  const queue = new FairQueue<string>(100);
+  const [gone, wanted] = [work('a', ['g1', 'g2']), work('a', ['w1'])];
+  queue.add(gone);
+  queue.add(wanted);
+  t.strictSame(taken(queue, 1), ['g1']);
+  gone.gone = true;
+  t.strictSame(taken(queue, 9), ['w1']);
+  t.equal(gone.skipped, 1);
+  t.equal(queue.depth, 0);
+});
+
+t.test('a full queue refuses and says when to come again', async (t) => {
+  const queue = new FairQueue<string>(2);
+  queue.admit('searches', 3);
+  queue.add(work('a', ['1']));
+  queue.add(work('b', ['2']));
+  t.throws(() => queue.admit('searches', 3), { code: 'overloaded', retryAfterS: 3, status: 503 });
+  t.strictSame(taken(queue, 1), ['1']);
+  t.doesNotThrow(() => queue.admit('searches', 3));
+});
+
+t.test('what is repeated comes first, and alone', async (t) => {
+  const queue = new FairQueue<string>(100);
+  const broken = work('a', ['1', '2']);
+  queue.add(broken);
+  const [piece] = queue.pull(bounds(1));
+  queue.repeat(piece!);
+  const again = queue.pull(bounds(9));
+  t.strictSame(
+    again.map(({ entries, attempts }) => [entries, attempts]),
+    [[['1'], 1]],
+  );
+  t.strictSame(taken(queue, 9), ['2']);
+});
+
+t.test('what waits can be taken out when the queue closes', async (t) => {
+  const queue = new FairQueue<string>(100);
+  const [first, second] = [work('a', ['1', '2']), work('b', ['3'])];
+  queue.add(first);
+  queue.add(second);
+  queue.repeat({ work: first, entries: ['1'], attempts: 0 });
+  t.strictSame(new Set(queue.drain()), new Set([first, second]));
+  t.equal(queue.depth, 0);
+});

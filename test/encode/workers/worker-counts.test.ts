@@ -1,0 +1,26 @@
+import t from 'tap';
+import type { Provider } from '../../../src/encode/models/manifest.ts';
+import type { Towers } from '../../../src/encode/models/tower.ts';
+import { workerCounts } from '../../../src/encode/workers/worker-counts.ts';
+
+/** Towers of which the counts need the providers alone. */
+function towers(...providers: Provider[]): Towers {
+  return { texts: providers.map((provider) => ({ candidates: [{ provider }] })) } as unknown as Towers;
+}
+
+const automatic = { query: undefined, ingest: undefined };
+
+t.test('half of the processors are for queries, all of them for an ingest, within bounds', async (t) => {
+  t.strictSame(workerCounts(automatic, towers('cpu'), 1), { query: 1, ingest: 1 });
+  t.strictSame(workerCounts(automatic, towers('cpu'), 2), { query: 1, ingest: 2 });
+  t.strictSame(workerCounts(automatic, towers('cpu', 'cuda'), 8), { query: 4, ingest: 8 });
+  t.strictSame(workerCounts(automatic, towers('cpu'), 128), { query: 8, ingest: 8 });
+});
+
+t.test('a GPU is fed by one worker of each role', async (t) => {
+  t.strictSame(workerCounts(automatic, towers('cuda', 'cuda'), 64), { query: 1, ingest: 1 });
+});
+
+t.test('what the operator says counts, also none', async (t) => {
+  t.strictSame(workerCounts({ query: 3, ingest: 0 }, towers('cpu'), 64), { query: 3, ingest: 0 });
+});

@@ -1,0 +1,250 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AV_CODEC_ID_ASS, AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_SUBRIP } from 'node-av/constants';
+import sharp from 'sharp';
+import t from 'tap';
+import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../../src/domain/document.ts';
+import { openExtractor } from '../../../src/extract/extractor.ts';
+import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
+import { ShotMerger } from '../../../src/extract/media/shots.ts';
+import { cueText } from '../../../src/extract/media/subtitles.ts';
+import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
+import { fromRaw } from '../../../src/extract/picture/picture.ts';
+import { FILM_SOUND_RATE, writeFilm } from './films.ts';
+
+const SAMPLES = '../shared/data/samples';
+const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
+
+const extractor = openExtractor({
+  pictureSpec: undefined,
+  limits: EXTRACT_LIMITS,
+  scratchFolder: join(t.testdir(), 'scratch'),
+  log: () => undefined,
+});
+t.teardown(() => extractor.close());
+
+async function read(path: string): Promise<Extracted> {
+  return extractor.extract(path, await extractor.open(path, {}));
+}
+
+function bitsApart(a: Uint8Array, b: Uint8Array): number {
+  return a.reduce((sum, byte, at) => sum + (byte ^ b[at]!).toString(2).replaceAll('0', '').length, 0);
+}
+
+t.test(
+  'a film gives its shots in order, and a frame of second 7 is nearest to the shot of second 7',
+  { skip: needsShared },
+  async (t) => {
+    for (const name of ['bottle-detection.mp4', 'one-by-one-person-detection.mp4']) {
+      const path = `${SAMPLES}/video/${name}`;
+      const { opened, pictures } = await read(path);
+      t.match(opened, { kind: 'video', mediaType: 'video/mp4' });
+      t.ok(opened.duration_s! > 30);
+      t.ok(pictures.length > 5 && pictures.length < opened.duration_s! * 2 + 2, `${pictures.length} shots`);
+      t.ok(pictures.every(({ time_s, time_end_s }) => time_end_s! > time_s!));
+      const frame = await frameAt(path, 7);
+      const near = pictures
+        .map((picture) => ({ ...picture, bits: bitsApart(picture.fingerprint, frame.fingerprint) }))
+        .sort((a, b) => a.bits - b.bits)[0]!;
+      t.ok(
+        near.time_s! <= 8 && near.time_end_s! >= 6,
+        `${name}: ${near.time_s} to ${near.time_end_s}, ${near.bits} bits`,
+      );
+    }
+  },
+);
+
+async function frameAt(path: string, second: number): Promise<PictureContent> {
+  const file = new MediaFile(path, 'mov,mp4,m4a,3gp,3g2,mj2');
+  try {
+    for (const piece of file.read({ everySeconds: 0, keyFramesOnly: false })) {
+      if ('width' in piece && piece.time_s >= second)
+        return await fromRaw({ ...piece, channels: 3 }, undefined, { digest: new Uint8Array(32) });
+    }
+  } finally {
+    file.close();
+  }
+  throw new Error('the film is shorter');
+}
+
+t.test('sound says what it is, and that its speech cannot be found', { skip: needsShared }, async (t) => {
+  const { opened, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
+  t.match(opened, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
+  t.ok(Math.abs(opened.duration_s! - 11) < 0.1);
+  t.same(pictures, []);
+});
+
+t.test('a recording cut off at any tenth is read or refused by code', { skip: needsShared }, async (t) => {
+  for (const name of ['video/bottle-detection.mp4', 'audio/jfk.flac']) {
+    const bytes = readFileSync(`${SAMPLES}/${name}`);
+    for (let tenth = 1; tenth < 10; tenth++) {
+      const path = join(t.testdir(), 'cut');
+      writeFileSync(path, bytes.subarray(0, (bytes.length * tenth) / 10));
+      const outcome = await extractor.open(path, {}).then(
+        () => 'opened',
+        (error: { code: string }) => error.code,
+      );
+      t.ok(['opened', 'file_corrupt'].includes(outcome), `${name} at ${tenth}/10: ${outcome}`);
+    }
+  }
+});
+
+t.test('a playlist is text, and never followed', async (t) => {
+  for (const playlist of [
+    '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:///etc/hostname\n',
+    'ffconcat version 1.0\nfile /etc/hostname\n',
+  ]) {
+    const path = join(t.testdir(), 'list');
+    writeFileSync(path, playlist);
+    t.match(await extractor.open(path, {}), { mediaType: 'text/plain' });
+    t.throws(() => new MediaFile(path, 'mov,mp4,m4a,3gp,3g2,mj2'), { code: 'file_corrupt' });
+  }
+});
+
+t.test('cues lose their marks of style', async (t) => {
+  const bytes = (text: string) => Buffer.from(text);
+  t.equal(cueText(AV_CODEC_ID_SUBRIP, bytes('<i>Good</i> morning')), 'Good morning');
+  t.equal(cueText(AV_CODEC_ID_ASS, bytes('0,0,Default,,0,0,0,,{\\an8}Up, and\\Nthere')), 'Up, and\nthere');
+  t.equal(
+    cueText(AV_CODEC_ID_MOV_TEXT, Buffer.concat([Buffer.from([0, 5]), bytes('Hello and a style box')])),
+    'Hello',
+  );
+});
+
+t.test('tags become words, and lyrics come last', async (t) => {
+  const tags = { TITLE: 'Gulls', artist: 'The Keepers', 'lyrics-eng': 'At dawn\nthey rise', encoder: 'Lavf' };
+  t.equal(titleTag(tags), 'Gulls');
+  t.same(tagBlock(tags), { text: 'Title: Gulls\nArtist: The Keepers\n\nAt dawn\nthey rise' });
+  t.equal(tagBlock({ encoder: 'Lavf' }), undefined);
+});
+
+t.test('near-equal neighbours are one shot, and many shots stay spread', async (t) => {
+  const frame = (time_s: number, byte: number) =>
+    ({ time_s, time_end_s: time_s, fingerprint: new Uint8Array(16).fill(byte) }) as unknown as PictureContent;
+  const merger = new ShotMerger(4, 1);
+  for (let second = 0; second < 10; second++) merger.push(frame(second, second < 5 ? 0 : 255));
+  t.match(merger.finish(), [
+    { time_s: 0, time_end_s: 5 },
+    { time_s: 5, time_end_s: 10 },
+  ]);
+  for (let second = 0; second < 64; second++) merger.push(frame(second, second % 2 ? 0 : 255));
+  const kept = merger.finish();
+  t.ok(kept.length <= 4 && kept[0]!.time_s === 0 && kept.at(-1)!.time_s! >= 32);
+});
+
+/** A picture whose left half has one colour and whose right half another. */
+function halves(left: string, right: string, width = 160, height = 80): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background: right } })
+    .composite([
+      { input: { create: { width: width / 2, height, channels: 3, background: left } }, left: 0, top: 0 },
+    ])
+    .jpeg({ quality: 95 })
+    .toBuffer();
+}
+
+async function colourAt(bytes: Uint8Array, x: number, y: number): Promise<string> {
+  const { data } = await sharp(bytes)
+    .extract({ left: x, top: y, width: 1, height: 1 })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return [...data].map((tone) => (tone > 128 ? 'F' : '0')).join('');
+}
+
+t.test('a film that was held upright is shown upright', async (t) => {
+  const frames = [{ ms: 0, data: await halves('#ff0000', '#0000ff'), lasts: 1000 }];
+  const unity = 65_536;
+  const [wide, high] = [160 * unity, 80 * unity];
+  const turns = {
+    right: {
+      matrix: [0, unity, 0, -unity, 0, 0, high, 0, 2 ** 30],
+      first: 'F00',
+      last: '00F',
+      upright: true,
+    },
+    left: { matrix: [0, -unity, 0, unity, 0, 0, 0, wide, 2 ** 30], first: '00F', last: 'F00', upright: true },
+    over: {
+      matrix: [-unity, 0, 0, 0, -unity, 0, wide, high, 2 ** 30],
+      first: '00F',
+      last: 'F00',
+      upright: false,
+    },
+    not: { matrix: [unity, 0, 0, 0, unity, 0, 0, 0, 2 ** 30], first: 'F00', last: '00F', upright: false },
+  };
+  for (const [name, { matrix, first, last, upright }] of Object.entries(turns)) {
+    const path = join(t.testdir(), `${name}.mov`);
+    writeFilm(path, 'mov', { width: 160, height: 80, frames, matrix });
+    const { opened, pictures } = await read(path);
+    const [width, height] = upright ? [80, 160] : [160, 80];
+    t.match(opened, { width, height }, name);
+    t.match(pictures, [{ width, height }], name);
+    const preview = await extractor.preview(path, { mediaType: 'video/quicktime', page: 1 });
+    t.match(preview, { width, height });
+    t.equal(await colourAt(preview.bytes, 5, 5), first, name);
+    t.equal(await colourAt(preview.bytes, width - 5, height - 5), last, name);
+  }
+});
+
+t.test('pictures, sound and cues count from one start, and gaps of the sound are silence', async (t) => {
+  const path = join(t.testdir(), 'late.mkv');
+  const red = await halves('#ff0000', '#0000ff');
+  const blue = await halves('#0000ff', '#ff0000');
+  const second = Buffer.alloc(2 * FILM_SOUND_RATE, Buffer.of(0xe8, 0x03));
+  writeFilm(path, 'matroska', {
+    width: 160,
+    height: 80,
+    frames: Array.from({ length: 20 }, (_, at) => ({
+      ms: 5000 + at * 500,
+      data: at < 10 ? red : blue,
+      lasts: 500,
+    })),
+    sound: [
+      { ms: 8000, data: second, lasts: 1000 },
+      { ms: 12_000, data: second, lasts: 1000 },
+    ],
+    cues: [{ ms: 9000, data: Buffer.from('A gull cries.'), lasts: 1500 }],
+  });
+  const heard: Int16Array[] = [];
+  const opened = await extractor.open(path, {});
+  const { blocks, pictures } = await extractor.extract(path, opened, {
+    onSound: async (samples) => void heard.push(samples),
+  });
+  t.match(pictures, [{ time_s: 0 }, { time_s: 5 }]);
+  t.match(blocks, [{ text: 'A gull cries.', time_s: 4, time_end_s: 5.5 }]);
+  const loud = heard.flatMap((samples) => [...samples]).map((sample) => sample !== 0);
+  const changes = loud.flatMap((is, at) => (is === (loud[at - 1] ?? false) ? [] : [at / FILM_SOUND_RATE]));
+  t.same(
+    changes.map((at) => Math.round(at * 10) / 10),
+    [3, 4, 7],
+  );
+  t.equal(loud.length, 8 * FILM_SOUND_RATE);
+  const at = (timeS: number) => extractor.preview(path, { mediaType: 'video/matroska', page: 1, timeS });
+  t.equal(await colourAt((await at(4.9)).bytes, 20, 40), 'F00');
+  t.equal(await colourAt((await at(5)).bytes, 20, 40), '00F');
+  t.equal(await colourAt((await at(500)).bytes, 20, 40), '00F', 'the last one, after the end');
+});
+
+t.test(
+  'a preview is decoded from the key frame before it, and after much decoding only key frames are',
+  { skip: needsShared },
+  async (t) => {
+    const times = (second: number, decodedPixelsMax?: number): number[] => {
+      const file = new MediaFile(`${SAMPLES}/video/bottle-detection.mp4`, 'mov,mp4,m4a,3gp,3g2,mj2');
+      if (second > 0) file.seek(second);
+      const options = {
+        everySeconds: 0,
+        keyFramesOnly: false,
+        ...(decodedPixelsMax && { decodedPixelsMax }),
+      };
+      const found = [...file.read(options)].flatMap((piece) => ('width' in piece ? [piece.time_s] : []));
+      file.close();
+      return found;
+    };
+    const all = times(0);
+    const [first = 0] = times(20);
+    t.ok(first > 10 && first <= 20, `${first}`);
+    t.same(times(first)[0], first, 'the same key frame');
+    const few = times(0, 1);
+    t.ok(few.length > 2 && few.length < all.length / 10, `${few.length} of ${all.length}`);
+    t.ok(few.includes(first));
+  },
+);

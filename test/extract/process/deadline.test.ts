@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { Deadline } from '../../../src/extract/process/deadline.ts';
+
+t.test('a deadline comes, but not while it is held or after its end', async (t) => {
+  await new Promise<void>((over) => new Deadline(1, over));
+  t.pass('it came');
+  let came = 0;
+  const held = new Deadline(20, () => came++);
+  held.hold();
+  held.hold();
+  held.goOn();
+  const ended = new Deadline(20, () => came++);
+  ended.end();
+  ended.hold();
+  ended.goOn();
+  await pause(100);
+  t.equal(came, 0);
+  await new Promise<void>((over) => {
+    const again = new Deadline(5, over);
+    again.hold();
+    again.goOn();
+  });
+  t.pass('it came after it went on');
+  held.end();
+});

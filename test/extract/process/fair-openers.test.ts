@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
+import { openExtractor } from '../../../src/extract/extractor.ts';
+import { laughingPdf } from '../hostile.ts';
+import '../../rig/teardown-order.ts';
+
+t.test('a tenant whose files never open holds up its own files, and nobody else’s', async (t) => {
+  const folder = t.testdir({});
+  const extractor = openExtractor({
+    pictureSpec: undefined,
+    // Longer than any test: nothing here ends because its time is over.
+    limits: { ...EXTRACT_LIMITS, openSecondsMax: 3600 },
+    scratchFolder: join(folder, 'scratch'),
+    log: () => undefined,
+  });
+  t.teardown(() => extractor.close());
+  const endless = join(folder, 'endless.pdf');
+  writeFileSync(endless, laughingPdf(14));
+  let ended = 0;
+  const stuck = Array.from({ length: 5 }, () =>
+    extractor.open(endless, { tenant: 'first' }).then(
+      () => ended++,
+      () => ended++,
+    ),
+  );
+  for (const tenant of ['second', 'third', 'second'])
+    t.match(await extractor.open('samples/tea.txt', { tenant }), { mediaType: 'text/plain' });
+  const own = extractor.open('samples/tea.txt', { tenant: 'first' }).catch(() => 'never');
+  t.match(await extractor.open('samples/rocket.jpg', { tenant: 'second' }), { mediaType: 'image/jpeg' });
+  t.equal(ended, 0, 'all of the first tenant’s files still wait');
+  await extractor.close();
+  t.equal(await own, 'never');
+  await Promise.all(stuck);
+});

@@ -1,0 +1,134 @@
+import t from 'tap';
+import { dateShapes } from '../../../src/extract/office/xlsx-dates.ts';
+import { reflow } from '../../../src/extract/pdf/reflow.ts';
+import { pictureTypeOf } from '../../../src/extract/picture/picture.ts';
+import { recognise } from '../../../src/extract/recognise.ts';
+import { csvSeparator, readCsv } from '../../../src/extract/text/csv.ts';
+import { readHtml } from '../../../src/extract/text/html.ts';
+import { readMarkdown } from '../../../src/extract/text/markdown.ts';
+import { readXml } from '../../../src/extract/text/plain-xml.ts';
+import { readRtf } from '../../../src/extract/text/rtf.ts';
+import { pdfOf, scriptedPdf } from '../hostile.ts';
+
+t.test('a table in text is told from prose, and each row carries the names of its columns', async (t) => {
+  const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';
+  t.equal(csvSeparator(table), ',');
+  t.equal(csvSeparator(table.replaceAll(',', '\t')), '\t');
+  t.equal(
+    csvSeparator('Cod, which is white, is good.\nHerring, which is fat, is too.\nEels, long, are rare.\nx'),
+    ',',
+  );
+  t.equal(
+    csvSeparator(
+      'He said that cod, which is a white fish, is good.\nShe said that eels, which are long, are fine.\nThey ate of it, all of them together, gladly.\n',
+    ),
+    undefined,
+  );
+  t.same(readCsv(table, ',').blocks, [
+    {
+      text: '| Fish | Price | Note\n| Fish: Cod | Price: 7 | Note: fresh, "today"\n| Fish: Herring | Price: 3',
+    },
+  ]);
+  t.match(await recognise(Buffer.from(table), undefined), { mediaType: 'text/csv' });
+  t.same(
+    readCsv('Part,Note\n7" pipe,2" wide\nvalve,"open\nbulb,"a ""b"", c" \n"x"y,"two\nlines"\nlast,"', ',')
+      .blocks,
+    [
+      {
+        text: '| Part | Note\n| Part: 7" pipe | Note: 2" wide\n| Part: valve | Note: "open\n| Part: bulb | Note: a "b", c\n| Part: "x"y | Note: two lines\n| Part: last | Note: "',
+      },
+    ],
+    'a quote is one at the start of a cell alone, and when it is closed',
+  );
+  const long = `${'many words '.repeat(500)}end`;
+  t.equal(readCsv(`Name,Text\na,${long}\n`, ',').blocks[0]!.text, `| Name | Text\n| Name: a | Text: ${long}`);
+});
+
+t.test('RTF gives its text without its tables of fonts and colours', async (t) => {
+  const source =
+    "{\\rtf1\\ansi{\\fonttbl{\\f0 Times;}}{\\*\\generator x;}\\b Caf\\'e9\\b0\\par Two \\{braces\\} and \\u8364?uro.\\par}";
+  t.same(readRtf(source), { title: 'Café', blocks: [{ text: 'Two {braces} and €uro.' }] });
+  t.doesNotThrow(() => readRtf('{'.repeat(10_000)));
+  const textOf = (body: string) => readRtf(`{\\rtf1\\ansi ${body}}`).blocks[0]?.text;
+  t.equal(
+    textOf(
+      'It\\rquote s \\ldblquote here\\rdblquote\\emdash or \\lquote there\\rquote  1\\endash 2 \\bullet  x\\_y\\~z\\-w',
+    ),
+    'It’s “here”—or ‘there’ 1–2 • x-y zw',
+  );
+  t.match(
+    readRtf('{\\rtf1 one\\\ntwo}'),
+    { title: 'one', blocks: [{ text: 'two' }] },
+    'a backslash ends a paragraph with its line',
+  );
+  t.equal(textOf("\\ansicpg1251 \\'d1\\'e2\\'e5\\'f2"), 'Свет');
+  t.equal(textOf("\\ansicpg932 \\'93\\'95\\'8c\\'e4 x"), '燈御 x', 'two bytes are one letter');
+  t.equal(textOf("\\ansicpg932\\uc2 \\u28783\\'93\\'95!"), '灯!', 'what stands for it is passed over');
+  t.equal(
+    textOf(
+      "{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset204 B;}}\\f0 caf\\'e9 {\\f1 \\'d1\\'e2\\'e5\\'f2} \\'e9",
+    ),
+    'café Свет é',
+    'a font has a character set of its own',
+  );
+  t.equal(textOf("\\ansicpg99999 caf\\'e9"), 'café');
+  t.match(await recognise(Buffer.from(source), undefined), { mediaType: 'application/rtf' });
+});
+
+t.test('XML gives the text of its elements, and none of its entities', async (t) => {
+  const source =
+    '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "bomb">]><a><title>Boats</title><p>Two &x; oars</p><p>One mast</p></a>';
+  t.same(readXml(source), { title: 'Boats', blocks: [{ text: 'Two &x; oars\n\nOne mast' }] });
+  t.throws(() => readXml('<?xml version="1.0"?><a>'), { code: 'file_corrupt' });
+});
+
+t.test('lines of a page know where they stand in its text, whatever hyphens break them', async (t) => {
+  const { text, lines } = reflow(
+    'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext',
+  );
+  t.match(text, /a broken word in it\nshort|a broken word in it short/);
+  t.ok(lines.every(({ at }) => at < text.length));
+  t.equal(text.slice(lines[1]!.at, lines[1]!.at + 3), 'ken');
+  t.equal(text.slice(lines.at(-1)!.at), 'Next');
+});
+
+t.test('no pattern takes more than linear time, whatever the bytes: none of these would end', async (t) => {
+  const many = 400_000;
+  t.equal(await pictureTypeOf(Buffer.from(`${'<!---->'.repeat(1_000)}x`)), undefined);
+  t.equal(await pictureTypeOf(Buffer.from('<!-- a --><!-- b -->\n<svg>')), 'image/svg+xml');
+  const code = '`'.repeat(many);
+  for (const [source, text] of [
+    [`words ${'<!--'.repeat(many)}`, `words ${'<!--'.repeat(many)}`],
+    ['a <!-- hidden --> b <!-- open', 'a  b <!-- open'],
+    [`x${code}`, `x${code}`],
+  ] as const)
+    t.ok(readMarkdown(source).blocks[0]!.text === text, source.slice(0, 20));
+  t.equal(readMarkdown(`#${' #'.repeat(many)}x\n\nwords`).blocks[0]!.text, 'words');
+  t.match(readMarkdown('# Title ##\n\n## Part # \n\nwords'), {
+    title: 'Title',
+    blocks: [{ heading: 'Part' }],
+  });
+  const spaces = ' '.repeat(many);
+  t.match(readHtml(`<pre>a${spaces}b</pre>`).blocks[0]!.text, /^a +b$/);
+  t.match(readHtml(`<table><tr>${'<td></td>'.repeat(150_000)}<td>x</td></tr></table>`).blocks[0]!.text, /x$/);
+  t.same(
+    dateShapes(
+      `<s><numFmts><numFmt numFmtId="170" formatCode="${'m'.repeat(many)}h"/></numFmts><cellXfs><xf numFmtId="170"/></cellXfs></s>`,
+    ),
+    ['time'],
+  );
+});
+
+t.test('text that speaks of PDFs is text, and a PDF with something before it is one', async (t) => {
+  const prose = 'A file that begins with %PDF-1.7 is a PDF, and ends with %%EOF.';
+  t.match(await recognise(Buffer.from(prose), undefined), { mediaType: 'text/plain' });
+  const pdf = scriptedPdf('words');
+  t.match(await recognise(pdf, undefined), { mediaType: 'application/pdf' });
+  t.match(await recognise(Buffer.concat([Buffer.from('\r\n'), pdf]), undefined), {
+    mediaType: 'application/pdf',
+  });
+  const lettered = pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']);
+  t.match(await recognise(Buffer.concat([Buffer.from('\n'), lettered]), undefined), {
+    mediaType: 'application/pdf',
+  });
+});

@@ -1,0 +1,37 @@
+import t from 'tap';
+import type { PaidRequest } from '../../../src/domain/payment.ts';
+import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import { paid } from '../../../src/http/exchange/paid.ts';
+import type { Services } from '../../../src/http/services.ts';
+import { TenantLimits } from '../../../src/workspace/tenant-limits.ts';
+import { addressOf, quote, wallet } from '../../payment/fixture.ts';
+
+/** The limits are real; the gate prepares at once, and the index fails as a full disk makes it. */
+function servicesOf(enter: () => Promise<() => void>): Services {
+  const payer = addressOf(wallet());
+  return {
+    gate: { handle: (request: PaidRequest) => request.prepare(payer) },
+    payerIndex: { enter },
+    tenantLimits: new TenantLimits({
+      requestsPerSecond: 100,
+      burst: 100,
+      searchesAtOnce: 1,
+      ingestsAtOnce: 1,
+    }),
+  } as unknown as Services;
+}
+
+t.test('a request whose index cannot be entered gives its place back', async (t) => {
+  const exchange = {
+    head: { method: 'POST', path: '/', query: '' },
+    header: () => undefined,
+    signal: new AbortController().signal,
+  } as unknown as Exchange;
+  const services = servicesOf(() => Promise.reject(new Error('no space left on device')));
+  const ingest = () =>
+    paid(services, exchange, { quote: quote(), priceFixed: true, kind: 'ingest' }, async () => {
+      throw new Error('is not reached');
+    });
+  await t.rejects(ingest(), /no space/);
+  await t.rejects(ingest(), /no space/, 'the next one has the same place');
+});

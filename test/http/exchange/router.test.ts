@@ -1,0 +1,49 @@
+import t from 'tap';
+import { errorCode } from '../../../src/domain/error.ts';
+import { Router } from '../../../src/http/exchange/router.ts';
+
+const router = new Router([
+  { method: 'POST', path: '/agent/v1/search' },
+  { method: 'GET', path: '/agent/v1/items/{item_id}' },
+  { method: 'GET', path: '/agent/v1/workspaces/{id}/usage' },
+  { method: 'DELETE', path: '/agent/v1/workspaces/{id}' },
+]);
+
+function codeOf(act: () => unknown): string | undefined {
+  try {
+    act();
+  } catch (error) {
+    return errorCode(error);
+  }
+  return undefined;
+}
+
+t.test('a path parameter is given by name', async (t) => {
+  const { route, params } = router.find('GET', '/agent/v1/workspaces/ws_1/usage');
+  t.equal(route.path, '/agent/v1/workspaces/{id}/usage');
+  t.same(params, { id: 'ws_1' });
+});
+
+t.test('HEAD is served where GET is', async (t) => {
+  t.equal(router.find('HEAD', '/agent/v1/items/x').route.path, '/agent/v1/items/{item_id}');
+});
+
+t.test('a known path with another method names those that are taken', async (t) => {
+  try {
+    router.find('PUT', '/agent/v1/items/x');
+    t.fail('must throw');
+  } catch (error) {
+    t.equal(errorCode(error), 'method_not_allowed');
+    t.same((error as { facts: unknown }).facts, { allow: ['GET', 'HEAD', 'OPTIONS'] });
+  }
+});
+
+t.test('an unknown path, a trailing slash and an empty parameter are not found', async (t) => {
+  for (const path of ['/', '/agent/v1/search/', '/agent/v1/items/', '/Agent/v1/search']) {
+    t.equal(
+      codeOf(() => router.find('GET', path)),
+      'not_found',
+      path,
+    );
+  }
+});

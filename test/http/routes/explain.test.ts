@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t from 'tap';
+import type { HitExplanation } from '../../../src/domain/search.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+
+const server = await startTestServer(t);
+const workspace = await new TestAgent(server.url).rent();
+await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
+await workspace.ingest('tides.txt', 'Tides follow the moon.');
+
+/** The score of a hit by what its explanation says. */
+function explainedScore({ lists, kind, kind_confidence }: HitExplanation): number {
+  const own = lists.filter((list) => list.kind === kind);
+  return kind_confidence * own.reduce((total, { scaled, share }) => total + scaled * share, 0);
+}
+
+t.test('an explained search says how each hit came to its score', async (t) => {
+  const { status, body } = await workspace.search({
+    query: 'who counts gulls in the morning?',
+    explain: true,
+  });
+  t.equal(status, 200);
+  for (const { score, confidence, explanation } of body.hits) {
+    t.ok(Math.abs(score - explainedScore(explanation)) < 1e-9, 'the score is what the description says');
+    const best = Math.max(...explanation.lists.map((one: { confidence: number }) => one.confidence));
+    t.equal(confidence, best);
+  }
+  t.match(body.hits[0].explanation.lists, [
+    { list: 'text_semantic', family: 'text_semantic', rank: 1, raw_score: Number },
+    { list: 'raw_words', family: 'raw', rank: 1, raw_score: Number },
+  ]);
+});
+
+t.test('and what was scanned, rescored and proved, and which tasks the encoders did', async (t) => {
+  const { body } = await workspace.search({ query: 'who counts gulls in the morning?', explain: true });
+  t.match(body.explanation, { segments: 2, depth: 100 });
+  const vectors = body.explanation.lists.find(({ list }: { list: string }) => list === 'text_semantic');
+  t.match(vectors, { scanned: 2, rescored: Number, exact: true });
+  t.match(body.explanation.tasks, [{ kind: 'query_texts', batch: 1, waited_ms: Number, ran_ms: Number }]);
+});
+
+t.test('so it does with a picture, whether a near copy of it is there or not', async (t) => {
+  const samples = join(import.meta.dirname, '../../../samples');
+  const pictures = await new TestAgent(server.url).rent();
+  for (const name of ['coffee.png', 'rocket.jpg', 'chelsea.png'])
+    await pictures.ingest(name, readFileSync(join(samples, name)));
+  await pictures.ingest('coffee.txt', 'A cup of coffee stands on the table.');
+  const copy = await sharp(join(samples, 'coffee.png')).resize(300).jpeg().toBuffer();
+  for (const [image, first] of [
+    [copy, 'raw'],
+    [readFileSync(join(samples, 'hot_dog.jpg')), 'visual'],
+  ] as const) {
+    const request = { image_b64: image.toString('base64'), explain: true };
+    for (const query of [undefined, 'a cup of coffee']) {
+      const { body } = await pictures.search({ ...request, query });
+      t.ok(body.hits.length >= 3);
+      for (const { score, explanation } of body.hits)
+        t.ok(Math.abs(score - explainedScore(explanation)) < 1e-9, `${score}`);
+      if (query === undefined) t.equal(body.hits[0].family, first);
+    }
+  }
+});
+
+t.test('nothing is explained that nobody asked to be', async (t) => {
+  for (const request of [
+    { query: 'gulls' },
+    { query: 'gulls', explain: false },
+    { query: 'gulls', explain: null },
+  ]) {
+    const { body } = await workspace.search(request);
+    t.notOk('explanation' in body || 'explanation' in body.hits[0], JSON.stringify(request));
+  }
+  const wrong = await workspace.search({ query: 'gulls', explain: 'yes' });
+  t.match(wrong, { status: 400, body: { code: 'field_invalid', field: 'explain' } });
+});

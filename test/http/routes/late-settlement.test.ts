@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { payerTenantId } from '../../../src/domain/id.ts';
+import { outsideFacilitator } from '../../payment/facilitator/remote-rig.ts';
+import { PAY_TO } from '../../payment/fixture.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+
+const DAYS_MS = 30 * 86_400_000;
+
+t.test('a settlement that is told after the index has ended makes a credit of the upload', async (t) => {
+  const { ledger, server: facilitator } = await outsideFacilitator(t);
+  const shift = { milliseconds: 0 };
+  const server = await startTestServer(
+    t,
+    { FACILITATOR_URL: facilitator.url, PAY_TO },
+    { monotonic: () => performance.now() + shift.milliseconds },
+  );
+  const agent = new TestAgent(server.url);
+  const folder = server.running.tenantFolder(payerTenantId(agent.account.address));
+  const key = { 'Idempotency-Key': 'a-key-of-the-test-0001' };
+  const send = () => agent.ingest('tides.txt', 'Tides follow the moon.', key);
+  facilitator.behaviour.settle = 'drops_after';
+  t.match(await send(), { status: 503, body: { code: 'settlement_pending' } });
+  t.ok(existsSync(folder));
+  shift.milliseconds += DAYS_MS;
+  while (existsSync(folder)) await pause(20);
+
+  facilitator.behaviour.settle = 'none';
+  let told = await send();
+  while (told.status === 503) told = await send();
+  t.match(told, { status: 200, body: { charged: true, job: { state: 'cancelled' } } });
+  t.notOk(told.body.item, 'nothing of it is there');
+  const next = await agent.ingest('tides.txt', 'Tides follow the moon.');
+  t.match(next, { status: 200, body: { charged: false, credit_used: true, job: { state: 'searchable' } } });
+  t.equal([...ledger.transfers()].length, 1, 'charged once');
+});

@@ -1,0 +1,160 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
+
+/** What Prometheus reads of a server that was used; and that the dashboard and the alerts name nothing else. */
+
+const deploy = resolve(import.meta.dirname, '../../deploy');
+const rules = readFileSync(join(deploy, 'prometheus/farthing.rules.yml'), 'utf8');
+const dashboard = JSON.parse(readFileSync(join(deploy, 'grafana/farthing.json'), 'utf8')) as {
+  panels: { title: string; targets: { expr: string }[] }[];
+};
+const panelQueries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+const alertQueries = [...rules.matchAll(/^ +expr: (.*)$/gm)].map(([, expr]) => expr!);
+
+const server = await startTestServer(t, { METRICS_PORT: '0' });
+const agent = new TestAgent(server.url);
+const workspace = await agent.rent();
+
+/** A little of everything that a server does. */
+async function use(turn: number): Promise<void> {
+  await agent.ingest(`gulls-${turn}.txt`, `The lighthouse keeper counts gulls at dawn, ${turn} of them.`);
+  await workspace.ingest(`gulls-${turn}.txt`, `Tides follow the moon ${turn} times.`);
+  await agent.post('/agent/v1/search', { query: `who watches birds in the morning? ${turn}` });
+  await workspace.search({ query: `what moves the sea? ${turn}` });
+  await workspace.search({ query: 'x', k: 0 });
+}
+await use(0);
+const scrape = async () => (await fetch(server.running.metricsUrl!)).text();
+const shown = await scrape();
+
+t.test('what was done is counted and timed', async (t) => {
+  const value = (series: string) =>
+    Number(
+      shown
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.split(' ')[1],
+    );
+  t.equal(value('farthing_ready'), 1);
+  t.equal(value('farthing_requests_total{method="POST",route="/agent/v1/search",status="200"}'), 1);
+  t.equal(value('farthing_refusals_total{status="400",code="field_invalid"}'), 1);
+  t.ok(value('farthing_refusals_total{status="402",code="payment_required"}') >= 3);
+  t.equal(value('farthing_search_stage_seconds_count{stage="scan"}'), 2);
+  t.equal(value('farthing_payment_stage_seconds_count{stage="settle"}'), 1);
+  t.equal(value('farthing_search_rows_scanned_count{list="text_semantic"}'), 2);
+  t.equal(value('farthing_facilitator_seconds_count{call="settle",outcome="settled"}'), 3);
+  t.equal(value('farthing_jobs_ended_total{state="searchable",code=""}'), 2);
+  t.equal(value('farthing_payments{kind="settled"}'), 3);
+  t.equal(value('farthing_payments_usd{kind="settled"}'), 0.0535, 'an upload, a search and a workspace');
+  t.ok(value('farthing_encoder_batch_entries_count{kind="query_texts"}') >= 2);
+  t.ok(value('nodejs_eventloop_lag_p99_seconds') >= 0);
+});
+
+t.test('nothing in it tells who was served', async (t) => {
+  const wallet = agent.account.address.slice(2).toLowerCase();
+  for (const secret of [wallet, workspace.id, workspace.token, 'payer_', 'gulls', 'who watches'])
+    t.notOk(shown.toLowerCase().includes(secret.toLowerCase()), secret);
+});
+
+t.test('it has an address of its own, apart from the one that agents reach', async (t) => {
+  t.match(server.running.metricsUrl, /^http:\/\/127\.0\.0\.1:/);
+  t.equal((await fetch(`${server.url}/metrics`)).status, 404);
+  t.equal((await fetch(new URL('/', server.running.metricsUrl))).status, 404);
+  const silent = await startTestServer(t);
+  t.equal(silent.running.metricsUrl, undefined, 'off unless a port is named');
+});
+
+t.test('every metric that the dashboard and the alerts name exists', async (t) => {
+  const named = [...panelQueries, ...alertQueries].flatMap(
+    (query) => query.match(/\b(farthing|nodejs|process)_\w+/g) ?? [],
+  );
+  t.ok(named.length > 40);
+  const missing = [...new Set(named)].filter((name) => !new RegExp(`^${name}[{ ]`, 'm').test(shown));
+  t.same(missing, []);
+});
+
+t.test(
+  'a real Prometheus loads the alerts, and every query of both returns data',
+  { skip: withoutPrometheus() },
+  async (t) => {
+    const folder = t.testdir({
+      'farthing.rules.yml': rules,
+      'prometheus.yml': readFileSync(join(deploy, 'prometheus/prometheus.yml'), 'utf8')
+        .replaceAll('15s', '1s')
+        .replace('127.0.0.1:9402', new URL(server.running.metricsUrl!).host),
+    });
+    writeFileSync(join(folder, 'web.log'), '');
+    execFileSync('promtool', ['check', 'config', join(folder, 'prometheus.yml')], { stdio: 'pipe' });
+    const child = spawn(
+      'prometheus',
+      [
+        `--config.file=${join(folder, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+        '--web.listen-address=127.0.0.1:0',
+        '--log.level=info',
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const ended = once(child, 'exit');
+    t.teardown(async () => {
+      child.kill('SIGTERM');
+      await ended;
+    });
+    const url = await addressOf(child.stderr!);
+    const ask = async (path: string) =>
+      (await (await fetch(url + path)).json()) as { data: { result: unknown[]; groups: RuleGroup[] } };
+    // Of an alert, what it compares: the comparison itself holds only when something is wrong.
+    const queries = [
+      ...panelQueries.map((query) => query.replaceAll('$__rate_interval', '5m')),
+      ...alertQueries.map((query) => query.replace(/ [<>] [\d.e]+$/, '')),
+    ];
+    const waiting = new Set(queries);
+    for (let turn = 1; waiting.size > 0 && turn < 200; turn++) {
+      await use(turn);
+      for (const query of waiting) {
+        const { data } = await ask(`/api/v1/query?query=${encodeURIComponent(query)}`);
+        if (data.result.length > 0) waiting.delete(query);
+      }
+      await new Promise((resume) => setTimeout(resume, 500));
+    }
+    t.same([...waiting], []);
+    const { groups } = (await ask('/api/v1/rules')).data;
+    t.same(
+      groups.flatMap(({ rules }) => rules.filter(({ health }) => health === 'err')),
+      [],
+    );
+    t.equal(groups[0]?.rules.length, alertQueries.length);
+  },
+);
+
+interface RuleGroup {
+  readonly rules: readonly { readonly name: string; readonly health: string }[];
+}
+
+/** Why there is no Prometheus here; false when there is one. */
+function withoutPrometheus(): string | false {
+  try {
+    execFileSync('promtool', ['--version'], { stdio: 'pipe' });
+    return false;
+  } catch {
+    return 'prometheus is not installed (apt-get install prometheus)';
+  }
+}
+
+async function addressOf(log: NodeJS.ReadableStream): Promise<string> {
+  let all = '';
+  for await (const line of createInterface(log)) {
+    all += `${line}\n`;
+    const address = /msg="Listening on" address=(\S+)/.exec(line)?.[1];
+    if (address) {
+      log.resume();
+      return `http://${address}`;
+    }
+  }
+  throw new Error(`Prometheus ended:\n${all}`);
+}

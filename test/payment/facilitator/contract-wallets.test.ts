@@ -1,0 +1,224 @@
+import t from 'tap';
+import {
+  concat,
+  encodeAbiParameters,
+  type Hex,
+  hashTypedData,
+  keccak256,
+  parseAbiParameters,
+  serializeErc6492Signature,
+} from 'viem';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import type { Payment } from '../../../src/payment/payment.ts';
+import { Journal } from '../../../src/payment/records/journal.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { startTestServer } from '../../rig/test-server.ts';
+import { noChain, startChain, type WalletFactory } from '../chain/chain.ts';
+import {
+  buy,
+  openBench,
+  type SignedAuthorization,
+  type Signing,
+  sign,
+  TRANSFER_TYPES,
+  v1Header,
+  v2Header,
+  wallet,
+} from '../fixture.ts';
+
+/** Wallets that are contracts pay through a facilitator that asks the chain about their signatures. */
+
+type Account = ReturnType<typeof wallet>;
+const PURSE = 1_000_000n;
+const PRICE = 10_000n + 15n * 500n;
+const ADDRESS = { name: BASE_USDC.name, version: BASE_USDC.version, chainId: BASE_USDC.chainId };
+
+/** An authorization of the contract, signed as its code wants it: by the owner, over the hash bound to the contract. */
+async function signAsContract(contract: Hex, owner: Account, signing: Signing): Promise<SignedAuthorization> {
+  const { authorization } = await sign(owner, signing);
+  const of = { ...authorization, from: contract };
+  const hash = hashTypedData({
+    domain: { ...ADDRESS, verifyingContract: BASE_USDC.address },
+    types: TRANSFER_TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: contract,
+      to: of.to as Hex,
+      value: BigInt(of.value),
+      validAfter: BigInt(of.validAfter),
+      validBefore: BigInt(of.validBefore),
+      nonce: of.nonce,
+    },
+  });
+  const bound = keccak256(encodeAbiParameters(parseAbiParameters('bytes32, address'), [hash, contract]));
+  const signature = concat([await owner.signMessage({ message: { raw: bound } }), '0x01']);
+  return { signature, authorization: of };
+}
+
+t.test(
+  'contract wallets pay, strangers’ signatures for them do not, and the chain agrees with the books',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const facilitator = await chain.facilitator();
+    const merchant = wallet().address;
+    const server = await startTestServer(t, {
+      FACILITATOR_URL: facilitator.url,
+      PAY_TO: merchant,
+      RPC_URL: chain.url,
+    });
+    const owner = wallet();
+    const contract = await chain.deployWallet(owner.address);
+    await chain.mint(contract, PURSE);
+    const validBefore = () => BigInt(Math.floor(Date.now() / 1000) + 280);
+    const pay = (by: Account) =>
+      signAsContract(contract, by, { to: merchant, value: PRICE, validBefore: validBefore() });
+    const rent = async (payload: SignedAuthorization) => {
+      const response = await fetch(`${server.url}/agent/v1/workspaces`, {
+        method: 'POST',
+        body: '{}',
+        headers: { 'PAYMENT-SIGNATURE': v2Header(payload, { accepted: { payTo: merchant } }) },
+      });
+      const { error, id } = (await response.json()) as { error?: string; id?: string };
+      return { status: response.status, error, id };
+    };
+
+    const plain = await pay(owner);
+    t.equal((await rent(plain)).status, 201);
+    t.match(await rent(plain), { status: 402, error: 'authorization_already_used' }, 'its replay');
+
+    t.match(
+      await rent(await pay(wallet())),
+      { status: 402, error: 'invalid_signature' },
+      'a stranger signed',
+    );
+    const spoilt = await pay(owner);
+    const other = { ...spoilt, authorization: { ...spoilt.authorization, validAfter: '1' } };
+    t.match(await rent(other), { status: 402, error: 'invalid_signature' }, 'another message');
+
+    const copies = await pay(owner);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => rent(copies)));
+    t.equal(new Set(answers.filter(({ status }) => status === 201).map(({ id }) => id)).size, 1, 'copies');
+    t.ok(answers.every(({ status, error }) => status === 201 || error === 'authorization_already_used'));
+
+    await server.stop();
+    const store = openStore(`${server.dataFolder}/state`);
+    t.teardown(() => store.close());
+    const { settled, pending } = new Journal(store).totals();
+    t.same([settled.count, pending.count], [2, 0]);
+    t.equal(await chain.balance(merchant), 2n * PRICE);
+    t.equal(await chain.balance(contract), PURSE - 2n * PRICE);
+  },
+);
+
+t.test(
+  'a contract wallet that is not deployed yet pays (ERC-6492): its factory is called once, and only an allowed one',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const factory = await chain.deployFactory();
+    const strangers = await chain.deployFactory();
+    const facilitator = await chain.facilitator([factory.address]);
+    const merchant = wallet().address;
+    const server = await startTestServer(t, {
+      FACILITATOR_URL: facilitator.url,
+      PAY_TO: merchant,
+      RPC_URL: chain.url,
+    });
+    const rent = async (owner: Account, from: WalletFactory, signer = owner) => {
+      const contract = from.walletOf(owner.address);
+      const validBefore = BigInt(Math.floor(Date.now() / 1000) + 280);
+      const signed = await signAsContract(contract, signer, { to: merchant, value: PRICE, validBefore });
+      const wrapped = serializeErc6492Signature({
+        address: from.address,
+        data: from.deployment(owner.address),
+        signature: signed.signature,
+      });
+      const response = await fetch(`${server.url}/agent/v1/workspaces`, {
+        method: 'POST',
+        body: '{}',
+        headers: {
+          'PAYMENT-SIGNATURE': v2Header({ ...signed, signature: wrapped }, { accepted: { payTo: merchant } }),
+        },
+      });
+      return { status: response.status, body: (await response.json()) as { error?: string } };
+    };
+    const owner = wallet();
+    const contract = factory.walletOf(owner.address);
+    await chain.mint(contract, PURSE);
+    t.notOk(await chain.isDeployed(contract));
+    t.not((await rent(owner, factory, wallet())).status, 201, 'a stranger signed');
+    t.notOk(await chain.isDeployed(contract), 'nothing is deployed for a stranger');
+
+    t.match(await rent(owner, factory), { status: 201 });
+    t.ok(await chain.isDeployed(contract));
+    t.equal(await chain.balance(contract), PURSE - PRICE);
+    t.match(await rent(owner, factory), { status: 201 }, 'and again, now that it is there');
+    t.equal(await chain.balance(merchant), 2n * PRICE);
+
+    await chain.mint(strangers.walletOf(owner.address), PURSE);
+    t.match(await rent(owner, strangers), { status: 402 }, 'a factory that the facilitator does not allow');
+    t.equal(await chain.balance(merchant), 2n * PRICE);
+  },
+);
+
+/** A facilitator that believes every contract wallet but those whose signature begins with `bad`: only a chain could tell. */
+function believing(asked: Payment[]): Facilitator {
+  return {
+    recalls: false,
+    judgesContracts: true,
+    verify: async (payment) => {
+      asked.push(payment);
+      return payment.signature.startsWith('0xbad')
+        ? { valid: false, reason: 'invalid_exact_evm_signature' }
+        : { valid: true };
+    },
+    settle: async ({ nonce }) => ({ kind: 'settled', transaction: nonce }),
+    reconcile: async () => ({ kind: 'unknown', detail: 'not asked here' }),
+    connect: async () => {},
+    health: () => ({ kind: 'remote', movesMoney: false }),
+  };
+}
+
+t.test(
+  'signatures of contract wallets (ERC-1271, ERC-6492) go to the facilitator undecided and whole',
+  async (t) => {
+    const asked: Payment[] = [];
+    const bench = openBench(t, { facilitator: () => believing(asked) });
+    const inner = `0x${'ab'.repeat(66)}` as const;
+    const deploy = { address: wallet().address, data: '0x12345678' } as const;
+    for (const signature of [inner, serializeErc6492Signature({ ...deploy, signature: inner })]) {
+      asked.length = 0;
+      const payload = { ...(await sign(wallet())), signature: signature.toLowerCase() as Hex };
+      t.equal((await buy(bench, { xPayment: v1Header(payload) })).status, 200);
+      t.same(
+        asked.map((payment) => payment.signature),
+        [payload.signature],
+        'once, before the body is read',
+      );
+      t.equal((await buy(bench, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
+      t.equal(asked.length, 1, 'a copy of a proved payment is proved');
+    }
+    const bad = { ...(await sign(wallet())), signature: `0xbad0${'ab'.repeat(66)}` as const };
+    const refused = await buy(bench, {
+      xPayment: v1Header(bad),
+      onPrepare: () => void t.fail('the body was read'),
+    });
+    t.equal(refused.body.error, 'invalid_signature');
+  },
+);
+
+t.test(
+  'who knows the nonce and the private key of a contract wallet’s payment must prove its signature',
+  async (t) => {
+    const asked: Payment[] = [];
+    const bench = openBench(t, { facilitator: () => believing(asked) });
+    const payload = { ...(await sign(wallet())), signature: `0x${'ab'.repeat(66)}` as const };
+    const key = { idempotencyKey: 'a-private-key-of-mine' };
+    t.equal((await buy(bench, { ...key, xPayment: v1Header(payload) })).status, 200);
+    const guessed = { ...payload, signature: `0xbad0${'cd'.repeat(66)}` as const };
+    t.equal((await buy(bench, { ...key, xPayment: v1Header(guessed) })).body.error, 'invalid_signature');
+    t.equal(asked.length, 2);
+  },
+);

@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
+import { type Asking, buy, codeOf, sign, v2Header, wallet } from '../fixture.ts';
+import type { Misbehaviour } from './facilitator-server.ts';
+import { buyPatiently, openRemoteBench, outsideFacilitator } from './remote-rig.ts';
+
+/** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
+
+const PAYERS = 5;
+const inFiveMinutes = () => BigInt(Math.floor(Date.now() / 1000) + 280);
+/** After every circuit's longest period. */
+const MENDED_AFTER_MS = 61_000;
+
+const FAILURES: Readonly<Record<string, Misbehaviour>> = {
+  'does not answer in time': 'silent',
+  'answers 500': 'error_500',
+  'answers garbage': 'garbage',
+  'answers without end': 'huge',
+  'names another payer': 'other_payer',
+  'redirects elsewhere': 'redirect',
+  'tells of its own trouble': 'unexpected_error',
+  'drops the connection before it acts': 'drops_before',
+  'settles and drops the connection': 'drops_after',
+  'settles without a transaction': 'no_transaction',
+  'settles and says that it timed out': 'timed_out_after',
+  'settles and says that it failed': 'pending_after',
+};
+
+/** Failures that a verification can't have: the money has moved by then. */
+const AFTER_MOVING: readonly Misbehaviour[] = [
+  'drops_after',
+  'no_transaction',
+  'timed_out_after',
+  'pending_after',
+];
+
+interface Row {
+  readonly call: 'verify' | 'settle';
+  readonly failure: string;
+}
+
+function rows(): (Row & { line: string })[] {
+  const text = readFileSync(join(import.meta.dirname, '../../../docs/facilitator-failures.md'), 'utf8');
+  return [...text.matchAll(/^\| (verify|settle) \| (.+?) \|.*$/gm)].map(([line, call, failure]) => ({
+    call: call as Row['call'],
+    failure: failure!,
+    line,
+  }));
+}
+
+/** How often each outcome came. */
+function counted(outcomes: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [...counts].map(([outcome, count]) => `${count} × \`${outcome}\``).join(', ');
+}
+
+async function outcomeOf(bought: Promise<GateAnswer>): Promise<string> {
+  let answer: GateAnswer | undefined;
+  const code = await codeOf(
+    bought.then((given) => {
+      answer = given;
+    }),
+  );
+  return answer ? String(answer.status) : code;
+}
+
+for (const { call, failure, line } of rows()) {
+  for (const mode of ['pure', 'effect'] as const) {
+    t.test(`${call} ${failure}, ${mode} work: charged and served as the table says`, async (t) => {
+      const how = FAILURES[failure]!;
+      const bench = await openRemoteBench(t, how === 'silent' ? { silent: call } : {});
+      const validBefore = () => BigInt(Math.floor(bench.clock.now() / 1000) + 280);
+      const payers = Array.from({ length: PAYERS }, wallet);
+      for (const payer of payers) bench.index(payer);
+      const askings = Array.from(payers.keys(), (at): Asking => {
+        const run = async (): Promise<WorkOutcome> => ({
+          charged: true,
+          effect: await bench.things.make(`thing ${at}`),
+        });
+        return { mode, ...(mode === 'effect' && { run }), hash: String(at).repeat(64) };
+      });
+      const all = async (purchase: typeof buy) => {
+        const outcomes: string[] = [];
+        for (const [at, payer] of payers.entries()) {
+          const paymentSignature = v2Header(await sign(payer, { validBefore: validBefore() }));
+          outcomes.push(await outcomeOf(purchase(bench, { ...askings[at], paymentSignature })));
+        }
+        return counted(outcomes.map((outcome) => (outcome === '201' ? '200' : outcome)));
+      };
+      bench.server.behaviour[call] = how;
+      const meanwhile = await all(buy);
+      const chargedThen = bench.charges();
+      bench.server.behaviour[call] = 'none';
+      bench.patient();
+      bench.clock.offsetMs += MENDED_AFTER_MS;
+      const after = await all(buyPatiently);
+      t.equal(
+        `| ${call} | ${failure} | ${meanwhile} | ${chargedThen} | ${after} | ${bench.charges()} |`,
+        line,
+      );
+      await bench.gate.close();
+      const { settled, pending } = bench.gate.journal.totals();
+      t.same([settled.count, pending.count], [bench.charges(), 0], 'the books agree with the chain');
+    });
+  }
+}
+
+t.test('every failure that the table can have is in it', async (t) => {
+  const known = rows().map(({ call, failure }) => `${call} ${failure}`);
+  for (const [failure, how] of Object.entries(FAILURES)) {
+    if (!AFTER_MOVING.includes(how)) t.ok(known.includes(`verify ${failure}`), failure);
+    t.ok(known.includes(`settle ${failure}`), failure);
+  }
+});
+
+t.test('a facilitator that fails again and again is not asked for a while, and then once', async (t) => {
+  const bench = await openRemoteBench(t);
+  bench.freeze();
+  bench.server.behaviour.verify = 'error_500';
+  const pay = async () =>
+    codeOf(
+      buy(bench, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }),
+    );
+  for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'facilitator_unavailable');
+  const asked = bench.server.seen.verify.length;
+  t.ok(asked <= 6, `it was asked ${asked} times for five payments`);
+  t.equal(await pay(), 'facilitator_unavailable');
+  t.equal(bench.server.seen.verify.length, asked, 'it is left alone');
+  bench.server.behaviour.verify = 'none';
+  bench.clock.offsetMs += 30_000;
+  t.equal(await pay(), 'no error');
+  t.equal(await pay(), 'no error', 'closed again');
+  t.equal(bench.charges(), 2);
+});
+
+t.test('when settlements fail in a row, no further payment is begun until one comes through', async (t) => {
+  const bench = await openRemoteBench(t);
+  bench.freeze();
+  bench.server.behaviour.settle = 'drops_after';
+  const pay = async () =>
+    codeOf(
+      buy(bench, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }),
+    );
+  for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'settlement_pending');
+  const verified = bench.server.seen.verify.length;
+  t.equal(await pay(), 'facilitator_unavailable');
+  t.equal(bench.server.seen.verify.length, verified, 'nobody was asked anything');
+  t.equal(bench.charges(), 5);
+  t.match(bench.gate.health(), { pending: 5 });
+});
+
+t.test('a purchase that ends before its settlement leaves the trial to the next', async (t) => {
+  const bench = await openRemoteBench(t);
+  bench.freeze();
+  bench.server.behaviour.settle = 'drops_before';
+  const signed = async (value?: bigint) =>
+    v2Header(await sign(wallet(), { validBefore: inFiveMinutes(), ...(value && { value }) }));
+  for (let payment = 0; payment < 5; payment++)
+    t.equal(await codeOf(buy(bench, { paymentSignature: await signed() })), 'settlement_pending');
+  bench.server.behaviour.settle = 'none';
+  bench.clock.offsetMs += 30_000;
+  const poor = await buy(bench, { paymentSignature: await signed(200_000_000n), amount: 200_000_000n });
+  t.equal(poor.body.error, 'insufficient_funds');
+  const failing = { paymentSignature: await signed(), run: () => Promise.reject(new Error('no work')) };
+  t.not(await codeOf(buy(bench, failing)), 'no error');
+  t.equal((await buy(bench, { paymentSignature: await signed() })).status, 200);
+});
+
+t.test('one payment that can’t be settled shuts nobody else out', async (t) => {
+  const bench = await openRemoteBench(t);
+  const account = wallet();
+  bench.index(account);
+  bench.server.behaviour.settle = 'unexpected_error';
+  const asking = { paymentSignature: v2Header(await sign(account)) };
+  for (let retry = 0; retry < 12; retry++) t.equal(await codeOf(buy(bench, asking)), 'settlement_pending');
+  bench.server.behaviour.settle = 'none';
+  t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+});
+
+for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as const) {
+  t.test(
+    `when the first facilitator's verify is "${how}" a further one is asked, and the first settles`,
+    async (t) => {
+      const further = await outsideFacilitator(t);
+      const bench = await openRemoteBench(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
+      await bench.facilitator.connect();
+      bench.server.behaviour.verify = how;
+      t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+      t.equal(bench.charges(), 1);
+      t.equal(further.server.seen.verify.length, 1);
+      t.equal(further.server.seen.settle.length, 0, 'it never settles');
+      t.same(further.server.tokens, [undefined, undefined], 'the token is not its business');
+      t.same(new Set(bench.server.tokens), new Set(['Bearer secret']));
+    },
+  );
+}
+
+t.test('a refusal by the first facilitator is final', async (t) => {
+  const further = await outsideFacilitator(t);
+  const bench = await openRemoteBench(t, { verifyUrls: [further.server.url] });
+  const poor = await buy(bench, {
+    paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
+    amount: 200_000_000n,
+  });
+  t.equal(poor.body.error, 'insufficient_funds');
+  t.equal(further.server.seen.verify.length, 0);
+});

@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
+import { faultOf } from '../../../src/payment/facilitator/facilitator-reason.ts';
+import {
+  LOCAL_TRANSACTION_PREFIX,
+  LocalFacilitator,
+} from '../../../src/payment/facilitator/local-facilitator.ts';
+import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
+import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
+import type { Payment, Terms } from '../../../src/payment/payment.ts';
+import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { openStore } from '../../../src/state/store.ts';
+import {
+  addressOf,
+  MAX_TIMEOUT_SECONDS,
+  PAY_TO,
+  PRICE,
+  SetClock,
+  type Signing,
+  sign,
+  type Teardown,
+  temporaryFolder,
+  v1Header,
+  v2Header,
+  wallet,
+} from '../fixture.ts';
+import { serveFacilitator } from './facilitator-server.ts';
+
+const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
+
+type Made = { facilitator: Facilitator; ledger: LocalFacilitator; clock: SetClock };
+
+function makeLocal(t: Teardown): Made {
+  const store = openStore(join(temporaryFolder(t), 'state'));
+  t.teardown(() => store.close());
+  const clock = new SetClock();
+  const ledger = new LocalFacilitator({
+    store,
+    clock,
+    asset: BASE_USDC,
+    signatures: new SignatureCheck(BASE_USDC),
+    startBalance: 100_000_000n,
+  });
+  return { facilitator: ledger, ledger, clock };
+}
+
+const makeRemote =
+  (versions: readonly number[]) =>
+  async (t: Teardown): Promise<Made> => {
+    const { ledger, clock } = makeLocal(t);
+    const server = await serveFacilitator(ledger, versions);
+    t.teardown(() => server.close());
+    const facilitator = new RemoteFacilitator({
+      url: `${server.url}/`,
+      asset: BASE_USDC,
+      payTo: PAY_TO,
+      maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+      clock,
+      log: () => {},
+    });
+    await facilitator.connect();
+    return { facilitator, ledger, clock };
+  };
+
+async function pay(signing: Signing = {}, account = wallet(), version: 1 | 2 = 2): Promise<Payment> {
+  const payload = await sign(account, signing);
+  const header = version === 1 ? v1Header(payload) : v2Header(payload);
+  return parsePaymentHeader({ paymentSignature: header })!.payment;
+}
+
+/** Why it was refused, in our words; what it is otherwise. */
+function reasonOf(said: Verification | Settlement): string {
+  return 'reason' in said ? faultOf(said.reason) : JSON.stringify(said);
+}
+
+for (const [name, make] of [
+  ['local', makeLocal],
+  ['remote, v1 and v2', makeRemote([1, 2])],
+  ['remote, v1 only', makeRemote([1])],
+  ['remote, v2 only', makeRemote([2])],
+] as const) {
+  t.test(`contract of every facilitator: ${name}`, async (t) => {
+    const { facilitator, ledger, clock } = await make(t);
+
+    for (const version of [1, 2] as const) {
+      const account = wallet();
+      const payment = await pay({}, account, version);
+      t.same(await facilitator.verify(payment, TERMS), { valid: true });
+      t.equal(ledger.balance(addressOf(account)), 100_000_000n, 'verifying moves nothing');
+      const settled = await facilitator.settle(payment, TERMS);
+      t.match(settled, { kind: 'settled' });
+      t.equal(ledger.balance(addressOf(account)), 100_000_000n - PRICE);
+      const again = await facilitator.settle(payment, TERMS);
+      t.equal(ledger.balance(addressOf(account)), 100_000_000n - PRICE, 'settling again moves nothing');
+      t.match(again, settled.kind === 'settled' ? { kind: 'settled', transaction: settled.transaction } : {});
+      t.match(await facilitator.reconcile(payment, TERMS), { kind: 'settled' });
+    }
+
+    for (const [signing, reason] of [
+      [{ value: PRICE - 1n }, /amount/],
+      [{ validBefore: BigInt(Math.floor(Date.now() / 1000) - 1) }, /expired/],
+      [{ validAfter: BigInt(Math.floor(Date.now() / 1000) + 1000) }, /not_yet_valid/],
+      [{ domain: { chainId: 1 } }, /signature/],
+    ] as const) {
+      const payment = await pay(signing);
+      t.match(reasonOf(await facilitator.verify(payment, TERMS)), reason);
+      t.match(reasonOf(await facilitator.settle(payment, TERMS)), reason);
+    }
+
+    const rich = await pay({ value: 200_000_000n });
+    const wanted = { ...TERMS, amount: 200_000_000n };
+    t.equal(reasonOf(await facilitator.verify(rich, wanted)), 'insufficient_funds');
+    t.equal(reasonOf(await facilitator.settle(rich, wanted)), 'insufficient_funds');
+
+    const never = await pay();
+    if (facilitator.recalls) t.same(await facilitator.reconcile(never, TERMS), { kind: 'absent' });
+    clock.offsetMs = 120_000;
+    t.match(await facilitator.settle(never, TERMS), { kind: 'refused' }, 'not after its end');
+  });
+}
+
+t.test(
+  'the local facilitator gives each unseen wallet the same play money, and marks its transactions',
+  async (t) => {
+    const { ledger } = makeLocal(t);
+    const payment = await pay();
+    t.equal(ledger.balance(payment.payer), 100_000_000n);
+    const settled = await ledger.settle(payment, TERMS);
+    t.match(settled, { kind: 'settled', extra: { moneyMoved: false } });
+    t.ok(
+      settled.kind === 'settled' &&
+        settled.transaction.startsWith(LOCAL_TRANSACTION_PREFIX) &&
+        settled.transaction.length === 66,
+    );
+    t.equal(ledger.balance(PAY_TO), 100_000_000n + PRICE - 100_000_000n);
+  },
+);
+
+t.test('one nonce with two amounts settles only once', async (t) => {
+  const { ledger } = makeLocal(t);
+  const account = wallet();
+  const nonce = `0x${'5'.repeat(64)}` as const;
+  await ledger.settle(await pay({ nonce }, account), TERMS);
+  const second = await pay({ nonce, value: 1n }, account);
+  t.match(await ledger.settle(second, { ...TERMS, amount: 1n }), {
+    kind: 'refused',
+    reason: 'authorization_already_used',
+  });
+  t.match(await ledger.reconcile(second), { kind: 'absent' });
+});

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { GateAnswer } from '../../../src/domain/payment.ts';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import {
+  RemoteFacilitator,
+  type RemoteFacilitatorParts,
+} from '../../../src/payment/facilitator/remote-facilitator.ts';
+import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { openStore } from '../../../src/state/store.ts';
+import {
+  type Asking,
+  buy,
+  MAX_TIMEOUT_SECONDS,
+  openBench,
+  PAY_TO,
+  SetClock,
+  type Teardown,
+  temporaryFolder,
+} from '../fixture.ts';
+import { serveFacilitator } from './facilitator-server.ts';
+
+/** A facilitator over HTTP with a ledger of its own. */
+export async function outsideFacilitator(
+  t: Teardown,
+  clock = new SetClock(),
+  versions: readonly number[] = [1, 2],
+) {
+  const outside = openStore(join(temporaryFolder(t), 'outside'));
+  const ledger = new LocalFacilitator({
+    store: outside,
+    clock,
+    asset: BASE_USDC,
+    signatures: new SignatureCheck(BASE_USDC),
+    startBalance: 100_000_000n,
+  });
+  const server = await serveFacilitator(ledger, versions);
+  t.teardown(async () => {
+    await server.close();
+    await outside.close();
+  });
+  return { ledger, server };
+}
+
+export type RemoteBenchOptions = Pick<RemoteFacilitatorParts, 'verifyUrls' | 'bearerToken' | 'witness'> & {
+  /** Of the protocol, that the facilitator has. */
+  readonly versions?: readonly number[];
+  /** The call whose silence is not waited for, until `bench.patient()`. Every other call may take as long as a starved machine needs. */
+  readonly silent?: 'verify' | 'settle';
+};
+
+const IMPATIENT_MS = 100;
+const PATIENT_MS = 300_000;
+/** Retries of a client that is told that the outcome is not known yet. */
+const RETRIES_MAX = 100;
+
+/** A gate whose facilitator is over HTTP, and misbehaves when it is told to. */
+export async function openRemoteBench(t: Teardown, { silent, versions, ...parts }: RemoteBenchOptions = {}) {
+  const clock = new SetClock();
+  const { ledger, server } = await outsideFacilitator(t, clock, versions);
+  const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
+  if (silent) deadlines[silent] = IMPATIENT_MS;
+  const facilitator = new RemoteFacilitator({
+    url: server.url,
+    asset: BASE_USDC,
+    payTo: PAY_TO,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    clock,
+    get verifyDeadlineMs() {
+      return deadlines.verify;
+    },
+    get settleDeadlineMs() {
+      return deadlines.settle;
+    },
+    log: () => {},
+    ...parts,
+  });
+  const bench = openBench(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
+  return {
+    ...bench,
+    server,
+    facilitator,
+    charges: () => [...ledger.transfers()].length,
+    patient: () => {
+      deadlines.verify = PATIENT_MS;
+      deadlines.settle = PATIENT_MS;
+    },
+    /** Time stands still but for `clock.offsetMs`. */
+    freeze: () => {
+      const at = Date.now();
+      clock.now = () => at + clock.offsetMs;
+    },
+  };
+}
+
+/** Buys as a client does that heeds `Retry-After`: again, as long as the outcome is not known. */
+export async function buyPatiently(bench: Parameters<typeof buy>[0], asking: Asking): Promise<GateAnswer> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await buy(bench, asking);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'settlement_pending' || retries === RETRIES_MAX) throw error;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import { parsePaymentRequired } from '@x402/core/schemas';
+import { validateDiscoveryExtension } from '@x402/extensions/bazaar';
+import t from 'tap';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { challenge } from '../../../src/payment/gate/challenge.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO, quote } from '../fixture.ts';
+
+const settings = {
+  asset: BASE_USDC,
+  payTo: PAY_TO,
+  maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+  bodyNetwork: 'eip155:8453',
+} as const;
+
+t.test('the header is a v2 object in standard base64 that the public client decodes', async (t) => {
+  const { headers } = challenge(quote(), 'payment_required', settings);
+  const required = decodePaymentRequiredHeader(headers['PAYMENT-REQUIRED']!);
+  t.match(required, {
+    x402Version: 2,
+    error: 'payment_required',
+    resource: { url: 'http://127.0.0.1:8402/agent/v1/search', mimeType: 'application/json' },
+    accepts: [
+      {
+        scheme: 'exact',
+        network: 'eip155:8453',
+        amount: '6000',
+        asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+        payTo: PAY_TO,
+        maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+        extra: { name: 'USD Coin', version: '2' },
+      },
+    ],
+  });
+  t.ok(parsePaymentRequired(required).success, 'the public schema agrees');
+});
+
+t.test('the body has the fields of the contract and those that v1 clients need, without nulls', async (t) => {
+  for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
+    const { status, body } = challenge(quote(), 'payment_required', { ...settings, bodyNetwork });
+    t.equal(status, 402);
+    t.match(body, {
+      x402Version: 1,
+      error: 'payment_required',
+      resource: 'http://127.0.0.1:8402/agent/v1/search',
+      description: String,
+      accepts: [
+        {
+          scheme: 'exact',
+          network: bodyNetwork,
+          payTo: PAY_TO,
+          maxAmountRequired: '6000',
+          resource: 'http://127.0.0.1:8402/agent/v1/search',
+          mimeType: 'application/json',
+        },
+      ],
+    });
+    t.match(body, {
+      accepts: [{ outputSchema: { input: { type: 'http', method: 'POST', bodyType: 'json' } } }],
+    });
+    t.notMatch(JSON.stringify(body), /null/);
+    t.ok(parsePaymentRequired(body).success, 'the public schema agrees');
+  }
+});
+
+t.test('the catalogue extension is valid by its own schema, for each kind of route', async (t) => {
+  const { discovery } = quote();
+  const routes = [
+    discovery,
+    {
+      ...discovery,
+      bodyType: 'form-data',
+      routeTemplate: '/agent/v1/ingest',
+      bodyExample: { file: 'report.pdf' },
+    },
+    {
+      method: 'GET',
+      routeTemplate: '/agent/v1/items/:item_id',
+      pathParams: { item_id: { type: 'string' } },
+      outputSchema: { type: 'object' },
+      outputExample: { id: 'item_1' },
+    },
+  ] as const;
+  for (const route of routes) {
+    const { headers } = challenge({ ...quote(), discovery: route }, 'payment_required', settings);
+    const { extensions } = decodePaymentRequiredHeader(headers['PAYMENT-REQUIRED']!);
+    const result = validateDiscoveryExtension(
+      extensions?.bazaar as Parameters<typeof validateDiscoveryExtension>[0],
+    );
+    t.same(result, { valid: true }, route.routeTemplate);
+  }
+});
+
+t.test('an overlong description is cut to what catalogues take', async (t) => {
+  const { body } = challenge({ ...quote(), description: 'x'.repeat(900) }, 'payment_required', settings);
+  t.equal(String(body.description).length, 500);
+});

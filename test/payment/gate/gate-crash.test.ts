@@ -1,0 +1,126 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
+import type { Store } from '../../../src/state/store.ts';
+import {
+  ask,
+  buy,
+  chargesOf,
+  forgetful,
+  guardWrites,
+  numberedWork,
+  openBench,
+  sign,
+  temporaryFolder,
+  v2Header,
+  wallet,
+} from '../fixture.ts';
+
+/** A store of a process that dies before its n-th write: that write and all later ones never happen and never return. */
+function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Store {
+  let left = writesLeft;
+  return guardWrites(store, (apply) => {
+    left -= 1;
+    if (left >= 0) return apply();
+    onDeath();
+    return new Promise(() => {});
+  });
+}
+
+const WRITES_MAX = 12;
+
+for (const mode of ['pure', 'effect'] as const) {
+  for (const recalls of [true, false]) {
+    t.test(
+      `a crash before any write of ${mode} work (facilitator ${recalls ? 'recalls' : 'forgets'}) neither charges twice nor loses an answer`,
+      async (t) => {
+        for (let writes = 0; writes < WRITES_MAX; writes++) {
+          const facilitator = recalls ? undefined : forgetful;
+          let dead = false;
+          let died!: () => void;
+          const death = new Promise<void>((resolve) => {
+            died = () => {
+              dead = true;
+              resolve();
+            };
+          });
+          const before = openBench(t, {
+            folder: temporaryFolder(t),
+            facilitator,
+            dies: true,
+            seenStore: (store) => dyingStore(store, writes, died),
+          });
+          const account = wallet();
+          before.index(account);
+          const run = async (): Promise<WorkOutcome> => {
+            if (mode === 'pure') return await numberedWork();
+            return { charged: true, effect: await before.things.make('first') };
+          };
+          let first: GateAnswer | undefined;
+          const running = before.gate
+            .handle(ask({ paymentSignature: v2Header(await sign(account)), mode, run }))
+            .then((answer) => {
+              first = answer;
+              answer.delivered(true);
+            });
+          await Promise.race([death, running.then(() => before.gate.close())]);
+          await turn();
+          if (!dead) break;
+
+          const after = openBench(t, { folder: before.folder, store: before.store, facilitator });
+          await after.gate.recover();
+          // A facilitator that forgets is asked in the background.
+          while (after.gate.health().pending > 0) await turn();
+          const charged = chargesOf(after);
+          t.ok(first ? charged === 1 : charged <= 1);
+          t.same(
+            after.things.states(),
+            charged === 1 && mode === 'effect' ? ['committed'] : [],
+            `after ${writes} writes`,
+          );
+          const retry = await buy(after, {
+            paymentSignature: v2Header(await sign(account)),
+            mode,
+            run:
+              mode === 'pure'
+                ? numberedWork
+                : async () => ({ charged: true, effect: await after.things.make('second') }),
+          });
+          t.ok(retry.status < 300, `the retry is answered after ${writes} writes`);
+          t.equal(chargesOf(after), 1, 'for one charge');
+          await after.gate.close();
+          const totals = after.gate.journal.totals();
+          t.same([totals.settled.count, totals.pending.count], [1, 0], 'the books agree');
+        }
+      },
+    );
+  }
+}
+
+t.test('effects that no payment knows are undone at a start', async (t) => {
+  const bench = openBench(t);
+  await bench.things.make('orphan');
+  await bench.gate.recover();
+  t.same(bench.things.states(), []);
+});
+
+t.test(
+  'an effect that will not go keeps no other from being undone, and goes at the next start',
+  async (t) => {
+    const bench = openBench(t);
+    const { things } = bench;
+    await things.make('stuck');
+    await things.make('other');
+    const undo = things.undo.bind(things);
+    // One of the two, whichever comes first, will not go.
+    let failures = 1;
+    things.undo = async (ref) => {
+      if (failures-- > 0) throw new Error('its index is damaged');
+      await undo(ref);
+    };
+    await bench.gate.recover();
+    t.equal(things.states().length, 1);
+    await bench.gate.recover();
+    t.same(things.states(), []);
+  },
+);

@@ -1,0 +1,127 @@
+import t from 'tap';
+import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
+import { encode, type SignedAuthorization, sign, v1Header, v2Header, wallet } from '../fixture.ts';
+
+const payload: SignedAuthorization = await sign(wallet());
+
+function fault(header: string): string {
+  try {
+    parsePaymentHeader({ xPayment: header });
+    return 'none';
+  } catch (error) {
+    return (error as { fault: string }).fault;
+  }
+}
+
+const change = (change: object) =>
+  encode({
+    x402Version: 1,
+    scheme: 'exact',
+    network: 'base',
+    payload: { ...payload, authorization: { ...payload.authorization, ...change } },
+  });
+
+t.test('either version is read in either header, to the same payment', async (t) => {
+  const v1 = parsePaymentHeader({ xPayment: v1Header(payload) })!.payment;
+  const v2 = parsePaymentHeader({ paymentSignature: v2Header(payload) })!.payment;
+  for (const field of [
+    'payer',
+    'payTo',
+    'value',
+    'validAfter',
+    'validBefore',
+    'nonce',
+    'signature',
+  ] as const) {
+    t.equal(v1[field], v2[field], field);
+  }
+  t.same([v1.version, v1.networkName, v2.version, v2.networkName], [1, 'base', 2, 'eip155:8453']);
+  t.equal(parsePaymentHeader({ paymentSignature: v1Header(payload) })!.payment.version, 1);
+  t.equal(parsePaymentHeader({}), undefined);
+});
+
+t.test('standard base64 and base64url are read, padded or not', async (t) => {
+  const header = v2Header(payload, { accepted: { note: '>>>???~~~ÿ' } });
+  const url = Buffer.from(header, 'base64').toString('base64url');
+  for (const form of [header, header.replace(/=+$/, ''), url, `${url}==`, ` ${header} `]) {
+    t.equal(parsePaymentHeader({ xPayment: form })!.payment.nonce, payload.authorization.nonce);
+  }
+});
+
+t.test(
+  'the payment identifier of the extension is read, and an echo of the declaration is none',
+  async (t) => {
+    t.equal(
+      parsePaymentHeader({ paymentSignature: v2Header(payload, { identifier: 'pay_0123456789abcdef' }) })!
+        .identifier,
+      'pay_0123456789abcdef',
+    );
+    const echo = {
+      ...JSON.parse(Buffer.from(v2Header(payload), 'base64').toString()),
+      extensions: { 'payment-identifier': { info: { required: false } } },
+    };
+    t.equal(parsePaymentHeader({ paymentSignature: encode(echo) })!.identifier, undefined);
+  },
+);
+
+t.test('a payment of 12 kB is read', async (t) => {
+  const header = v2Header(payload, { accepted: { extra: { padding: 'x'.repeat(8500) } } });
+  t.ok(header.length > 12_000 && header.length < 16_384);
+  t.equal(fault(header), 'none');
+});
+
+t.test('what cannot be a payment is malformed', async (t) => {
+  const text = Buffer.from(v1Header(payload), 'base64').toString();
+  const raw = (json: string) => Buffer.from(json).toString('base64');
+  const cases: Record<string, string> = {
+    'no base64': 'not base64 at all!',
+    'no JSON': raw('{"x402Version":1'),
+    'an array': raw('[1]'),
+    'no object': raw('"payment"'),
+    'invalid UTF-8': Buffer.concat([
+      Buffer.from('{"a":"'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('"}'),
+    ]).toString('base64'),
+    'a key twice': raw(text.replace('"value":', '"value":"1","value":')),
+    'a key twice, once escaped': raw(text.replace('"value":', '"val\\u0075e":"1","value":')),
+    'deep nesting': raw(`{"x402Version":1,"deep":${'['.repeat(6000)}${']'.repeat(6000)}}`),
+    'over 16 kB': raw(`{"x402Version":1,"pad":"${'x'.repeat(20_000)}"}`),
+    'a negative value': change({ value: '-1' }),
+    'a negative number': change({ value: -1 }),
+    'a fraction': change({ value: '1.5' }),
+    'an exponent': change({ value: '1e6' }),
+    'a hexadecimal value': change({ value: '0x10' }),
+    'an unsafe number': change({ value: 2 ** 60 }),
+    'over 256 bits': change({ value: (1n << 256n).toString() }),
+    'hundreds of digits': change({ value: '9'.repeat(400) }),
+    'no value': change({ value: undefined }),
+    'a short address': change({ from: '0x1234' }),
+    'an address without 0x': change({ from: payload.authorization.from.slice(2).padEnd(42, '0') }),
+    'a short nonce': change({ nonce: '0x12' }),
+    'an inherited authorization': raw(
+      '{"x402Version":1,"scheme":"exact","network":"base","payload":{"__proto__":{}}}',
+    ),
+    'no payload': encode({ x402Version: 1, scheme: 'exact', network: 'base' }),
+    'half a byte of signature': encode({
+      x402Version: 1,
+      scheme: 'exact',
+      network: 'base',
+      payload: { ...payload, signature: '0x123' },
+    }),
+  };
+  for (const [name, header] of Object.entries(cases)) t.equal(fault(header), 'payment_malformed', name);
+  t.equal(fault(encode({ x402Version: 3 })), 'unsupported_version');
+  t.equal(fault(encode({})), 'unsupported_version');
+});
+
+t.test('the same keys in different objects, and braces in strings, are no repetition', async (t) => {
+  const object = {
+    x402Version: 1,
+    scheme: 'exact',
+    network: 'base',
+    payload,
+    extensions: { a: { info: '{"a":1,"a":2}' }, b: [{ a: 1 }, { a: 2 }] },
+  };
+  t.equal(fault(encode(object)), 'none');
+});

@@ -1,0 +1,111 @@
+import t from 'tap';
+import type { WorkOutcome } from '../../../src/domain/payment.ts';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import type { Store } from '../../../src/state/store.ts';
+import {
+  type Asking,
+  buy,
+  chargesOf,
+  forgetful,
+  guardWrites,
+  numberedWork,
+  openBench,
+  sign,
+  temporaryFolder,
+  v2Header,
+  wallet,
+} from '../fixture.ts';
+
+/** A disk that is full for one moment: each single write of a purchase fails once, and the client does what it is told. */
+
+/** A store whose write number `at` fails; `failed` tells whether it came to that. */
+function failingStore(store: Store, at: number) {
+  const seen = { writes: 0, failed: false };
+  const failing = guardWrites(store, (apply) => {
+    seen.writes += 1;
+    if (seen.writes !== at) return apply();
+    seen.failed = true;
+    return Promise.reject(new Error('no space left on device'));
+  });
+  return { seen, failing };
+}
+
+/** Moves the money, and its first answer is lost. */
+function losing(local: LocalFacilitator): Facilitator {
+  const settle: Facilitator['settle'] = async (payment, terms) => {
+    const settled = await local.settle(payment, terms);
+    return settled.kind === 'settled' ? { kind: 'unknown', detail: 'the answer was lost' } : settled;
+  };
+  return { ...forgetful(local), settle };
+}
+
+/** Refuses the first settlement. */
+function refusing(local: LocalFacilitator): Facilitator {
+  let first = true;
+  const settle: Facilitator['settle'] = async (payment, terms) => {
+    const refused = first;
+    first = false;
+    return refused ? { kind: 'refused', reason: 'insufficient_funds' } : local.settle(payment, terms);
+  };
+  return { ...forgetful(local), settle };
+}
+
+const WRITES_MAX = 20;
+const RETRIES_MAX = 50;
+
+for (const mode of ['pure', 'effect'] as const) {
+  for (const [name, facilitator] of [
+    ['recalls', (local: LocalFacilitator): Facilitator => local],
+    ['forgets', forgetful],
+    ['loses its answer', losing],
+    ['refuses at first', refusing],
+  ] as const) {
+    t.test(
+      `any write of ${mode} work that fails, at a facilitator that ${name}: charged once, and in the books`,
+      async (t) => {
+        for (let at = 1; at <= WRITES_MAX; at++) {
+          const seen = { failed: false };
+          const bench = openBench(t, {
+            folder: temporaryFolder(t),
+            facilitator,
+            seenStore: (store) => {
+              const { failing, seen: writes } = failingStore(store, at);
+              Object.defineProperty(seen, 'failed', { get: () => writes.failed });
+              return failing;
+            },
+          });
+          const account = wallet();
+          bench.index(account);
+          let things = 0;
+          const run = async (): Promise<WorkOutcome> => {
+            if (mode === 'pure') return await numberedWork();
+            things += 1;
+            return { charged: true, effect: await bench.things.make(`thing ${things}`) };
+          };
+          const asking: Asking = { mode, run, idempotencyKey: 'a-private-key-of-mine' };
+          const untilAnswered = async () => {
+            for (let retry = 0; retry < RETRIES_MAX; retry++) {
+              const paymentSignature = v2Header(await sign(account));
+              const answer = await buy(bench, { ...asking, paymentSignature }).catch(() => undefined);
+              if (answer && answer.status < 300) return;
+            }
+            t.fail(`never answered, though only write ${at} failed`);
+          };
+          await untilAnswered();
+          await untilAnswered();
+          for (let retry = 0; retry < RETRIES_MAX && bench.gate.health().pending > 0; retry++)
+            await untilAnswered();
+          t.equal(chargesOf(bench), 1, `one charge, though write ${at} failed`);
+          await bench.gate.close();
+          const { settled, pending, presumed } = bench.gate.journal.totals();
+          t.same([settled.count, pending.count, presumed.count], [1, 0, 0], 'the books agree');
+          if (mode === 'effect')
+            t.same(bench.things.states().filter((state) => state === 'committed').length, 1);
+          if (!seen.failed) return;
+        }
+        t.fail(`more than ${WRITES_MAX} writes`);
+      },
+    );
+  }
+}

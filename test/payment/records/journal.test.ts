@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { PAY_TO, temporaryFolder } from '../fixture.ts';
+
+const entry = (change: Partial<JournalEntry> = {}): JournalEntry => ({
+  kind: 'settled',
+  time: 1000,
+  network: 'eip155:8453',
+  asset: BASE_USDC.address,
+  payer: PAY_TO,
+  payTo: PAY_TO,
+  nonce: '0x01',
+  amount: '6000',
+  route: 'POST /agent/v1/search',
+  requestHash: 'a'.repeat(64),
+  ...change,
+});
+
+t.test(
+  'entries stay in the order of their appending, over restarts and clocks set back, and totals go with them',
+  async (t) => {
+    const store = openStore(join(temporaryFolder(t), 'state'));
+    t.teardown(() => store.close());
+    const journal = new Journal(store);
+    await store.transaction(() => {
+      journal.append(entry({ nonce: '1' }));
+      journal.append(entry({ nonce: '2', kind: 'pending', amount: '10' }));
+    });
+    await store.transaction(() =>
+      new Journal(store).append(entry({ nonce: '3', time: 500, amount: '10' }), { resolves: true }),
+    );
+    t.same(
+      [...journal.entries()].map(({ nonce }) => nonce),
+      ['1', '2', '3'],
+    );
+    t.same(journal.totals(), {
+      settled: { count: 2, amount: '6010' },
+      refused: { count: 0, amount: '0' },
+      pending: { count: 0, amount: '0' },
+      presumed: { count: 0, amount: '0' },
+    });
+    const [first, second] = [...journal.entries({ limit: 2 })];
+    t.same(
+      [...journal.entries({ after: first!.key })].map(({ nonce }) => nonce),
+      ['2', '3'],
+    );
+    t.same(
+      [...journal.entries({ after: second!.key, limit: 1 })].map(({ nonce }) => nonce),
+      ['3'],
+    );
+    t.same([...journal.entries({ since: 1001 })], []);
+  },
+);
+
+t.test('sums are exact beyond what a double can count', async (t) => {
+  const store = openStore(join(temporaryFolder(t), 'state'));
+  t.teardown(() => store.close());
+  const journal = new Journal(store);
+  await store.transaction(() => {
+    journal.append(entry({ amount: '9007199254740993' }));
+    journal.append(entry({ amount: '9007199254740993' }));
+  });
+  t.equal(journal.totals().settled.amount, '18014398509481986');
+});
+
+t.test(
+  'old entries and too many are dropped, and the totals still reconcile with what is left',
+  async (t) => {
+    const store = openStore(join(temporaryFolder(t), 'state'));
+    t.teardown(() => store.close());
+    const journal = new Journal(store);
+    const day = 86_400_000;
+    await store.transaction(() => {
+      for (let index = 0; index < 10; index++)
+        journal.append(entry({ nonce: `${index}`, time: index * day, amount: `${100 + index}` }));
+    });
+    const reconciled = () => {
+      const left = [...journal.entries()].reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+      t.equal(left + BigInt(journal.dropped().settled.amount), BigInt(journal.totals().settled.amount));
+    };
+    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 1000 }), 3, 'too old');
+    reconciled();
+    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 3, 'too many');
+    reconciled();
+    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 0);
+    t.same(
+      [...journal.entries()].map(({ nonce }) => nonce),
+      ['6', '7', '8', '9'],
+    );
+    t.equal(journal.totals().settled.count, 10);
+  },
+);

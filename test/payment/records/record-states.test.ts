@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import type { Facilitator, Settlement } from '../../../src/payment/facilitator/facilitator.ts';
+import type { PaymentRecord } from '../../../src/payment/records/records.ts';
+import type { Store, Table } from '../../../src/state/store.ts';
+import {
+  type Asking,
+  type Bench,
+  buy,
+  buyAndLose,
+  codeOf,
+  openBench,
+  sign,
+  type Teardown,
+  v2Header,
+  wallet,
+} from '../fixture.ts';
+
+/** Walks every edge of the record's state machine, and no other than those that ARCHITECTURE.md draws. */
+
+const NOWHERE = '[*]';
+const SWEPT_MS = 3_600_000;
+const walked = new Set<string>();
+
+function nameOf(record: PaymentRecord | undefined): string {
+  if (!record) return NOWHERE;
+  if (record.state === 'settling' && record.pending) return 'pending';
+  if (record.state !== 'settled') return record.state;
+  if (record.delivered) return 'delivered';
+  return record.committed ? 'committed' : 'settled';
+}
+
+/** The real store, with every change of a payment's state written down. */
+function watched(store: Store): Store {
+  const watch = (before: PaymentRecord | undefined, after: PaymentRecord | undefined) => {
+    const [from, to] = [nameOf(before), nameOf(after)];
+    if (from !== to) walked.add(`${from} --> ${to}`);
+  };
+  const table = <V>(name: string): Table<V> => {
+    const inner = store.table<V>(name);
+    if (name !== 'payments') return inner;
+    const records = inner as unknown as Table<PaymentRecord>;
+    return {
+      ...inner,
+      put: (key, value) => {
+        watch(records.get(key), value as unknown as PaymentRecord);
+        return inner.put(key, value);
+      },
+      remove: (key) => {
+        watch(records.get(key), undefined);
+        return inner.remove(key);
+      },
+    };
+  };
+  return { ...store, table };
+}
+
+type Outcome = Settlement | { readonly kind: 'absent' };
+const settled: Settlement = { kind: 'settled', transaction: `0x${'1'.repeat(64)}` };
+const refused: Settlement = { kind: 'refused', reason: 'insufficient_funds' };
+const unknown: Settlement = { kind: 'unknown', detail: 'its answer was lost' };
+
+/** A fake: says what a real facilitator would say, in this order. */
+function scriptedFacilitator(settlement: Settlement, ...reconciled: Outcome[]): Facilitator {
+  return {
+    recalls: false,
+    judgesContracts: false,
+    verify: async () => ({ valid: true }),
+    settle: async () => settlement,
+    reconcile: async () => reconciled.shift() ?? unknown,
+    connect: async () => {},
+    health: () => ({ kind: 'remote', movesMoney: false }),
+  };
+}
+
+function open(t: Teardown, facilitator?: Facilitator): Bench {
+  return openBench(t, { seenStore: watched, ...(facilitator && { facilitator: () => facilitator }) });
+}
+
+async function asking(bench: Bench, mode: 'pure' | 'effect'): Promise<Asking> {
+  const paymentSignature = v2Header(await sign(wallet()));
+  if (mode === 'pure') return { paymentSignature, mode };
+  return {
+    paymentSignature,
+    mode,
+    run: async () => ({ charged: true, effect: await bench.things.make('thing') }),
+  };
+}
+
+/** The next undoing fails, as a full disk would make it. */
+function failUndoOnce(bench: Bench): void {
+  const { things } = bench;
+  const undo = things.undo.bind(things);
+  things.undo = async (ref) => {
+    things.undo = undo;
+    throw new Error(`${ref.id} will not go`);
+  };
+}
+
+async function sweepLater(bench: Bench): Promise<void> {
+  bench.clock.offsetMs = SWEPT_MS;
+  await bench.gate.sweep();
+}
+
+/** Asks again with the same payment until nothing is half-way. */
+async function untilDone(bench: Bench, request: Asking): Promise<void> {
+  for (let tries = 0; tries < 10 && bench.gate.health().pending > 0; tries++)
+    await codeOf(buy(bench, request));
+}
+
+for (const mode of ['pure', 'effect'] as const) {
+  t.test(`${mode} work, delivered and forgotten, lost and forgotten`, async (t) => {
+    const delivered = open(t);
+    t.ok((await buy(delivered, await asking(delivered, mode))).status < 300);
+    await delivered.gate.close();
+    await sweepLater(delivered);
+    const lost = open(t);
+    t.ok((await buyAndLose(lost, await asking(lost, mode))).status < 300);
+    await lost.gate.close();
+    await sweepLater(lost);
+  });
+}
+
+t.test('work that fails leaves nothing', async (t) => {
+  const bench = open(t);
+  const request = { ...(await asking(bench, 'pure')), run: () => Promise.reject(new Error('no work')) };
+  t.not(await codeOf(buy(bench, request)), 'no error');
+});
+
+t.test('a settlement that is refused', async (t) => {
+  const bench = open(t, scriptedFacilitator(refused));
+  t.equal((await buy(bench, await asking(bench, 'effect'))).status, 402);
+  t.same(bench.things.states(), []);
+});
+
+t.test('a settlement that is refused, and an effect that will not go at first', async (t) => {
+  const bench = open(t, scriptedFacilitator(refused));
+  failUndoOnce(bench);
+  const request = await asking(bench, 'effect');
+  await codeOf(buy(bench, request));
+  await untilDone(bench, { ...request, run: () => Promise.reject(new Error('not again')) });
+  t.same(bench.things.states(), []);
+  t.equal(bench.gate.journal.totals().refused.count, 1, 'the books say so');
+});
+
+for (const [name, outcome, states] of [
+  ['settled after all', settled, ['committed']],
+  ['never made', { kind: 'absent' }, []],
+] as const) {
+  t.test(`a settlement whose answer is lost, and that was ${name}`, async (t) => {
+    const bench = open(t, scriptedFacilitator(unknown, unknown, outcome));
+    const request = await asking(bench, 'effect');
+    t.equal(await codeOf(buy(bench, request)), 'settlement_pending');
+    await codeOf(buy(bench, { ...request, run: () => Promise.reject(new Error('not again')) }));
+    await untilDone(bench, request);
+    t.same(bench.things.states(), states);
+  });
+}
+
+t.test('a settlement that was never made, and an effect that will not go at first', async (t) => {
+  const bench = open(t, scriptedFacilitator(unknown, unknown, { kind: 'absent' }, { kind: 'absent' }));
+  failUndoOnce(bench);
+  const request = await asking(bench, 'effect');
+  t.equal(await codeOf(buy(bench, request)), 'settlement_pending');
+  await untilDone(bench, { ...request, run: () => Promise.reject(new Error('not again')) });
+  t.same(bench.things.states(), []);
+  t.match(bench.gate.journal.totals(), { pending: { count: 0 }, refused: { count: 1 } }, 'the books say so');
+});
+
+t.test('a client that leaves before the settlement, and an effect that will not go at first', async (t) => {
+  const bench = open(t);
+  failUndoOnce(bench);
+  const leaving = new AbortController();
+  const request = await asking(bench, 'effect');
+  const run = async () => {
+    leaving.abort();
+    return { charged: true, effect: await bench.things.make('thing') } as const;
+  };
+  await codeOf(buy(bench, { ...request, run, signal: leaving.signal }));
+  await untilDone(bench, { ...request, run: () => Promise.reject(new Error('not again')) });
+  t.same(bench.things.states(), []);
+});
+
+t.test('ARCHITECTURE.md draws exactly the edges that were walked', async (t) => {
+  const text = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'ARCHITECTURE.md'), 'utf8');
+  const drawn = [...text.matchAll(/^ {2}(\S+) --> (\S+?):/gm)].map(([, from, to]) => `${from} --> ${to}`);
+  t.same([...walked].sort(), drawn.sort());
+});

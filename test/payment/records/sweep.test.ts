@@ -1,0 +1,87 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { payerTenantId } from '../../../src/domain/id.ts';
+import type { Address } from '../../../src/domain/payment.ts';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { AnswerStore } from '../../../src/payment/records/answers.ts';
+import { type PaymentRecord, PaymentRecords } from '../../../src/payment/records/records.ts';
+import { addressOf, type Bench, openBench, PAY_TO, PRICE, wallet } from '../fixture.ts';
+
+const DAY_MS = 86_400_000;
+/** More than two batches of the sweep. */
+const PAYMENTS = 2100;
+
+/** The books of the bench, written to directly: thousands of real signatures prove nothing here. */
+function recordsOf({ store, clock }: Bench): PaymentRecords {
+  return new PaymentRecords({ store, clock, asset: BASE_USDC, answerKeepMinutes: 15 });
+}
+
+async function settle(records: PaymentRecords, payer: Address, effect?: PaymentRecord['effect']) {
+  const record: PaymentRecord = {
+    state: 'reserved',
+    payment: {
+      version: 2,
+      scheme: 'exact',
+      networkName: 'eip155:8453',
+      payer,
+      payTo: PAY_TO,
+      value: PRICE,
+      validAfter: 0n,
+      validBefore: BigInt(Math.floor(Date.now() / 1000) + 60),
+      nonce: `0x${randomBytes(32).toString('hex')}`,
+      signature: '0x',
+    },
+    terms: { amount: PRICE, resource: '', description: '' },
+    route: 'POST /agent/v1/search',
+    requestHash: 'a'.repeat(64),
+    effect,
+  };
+  const key = records.keyOf(record.payment);
+  await records.reserve(key, record);
+  await records.settled(key, records.asSettled(record, { transaction: '' }));
+  return key;
+}
+
+t.test(
+  'one sweep forgets everything that is due, however much it is, and a file that will not go holds nothing up',
+  async (t) => {
+    const bench = openBench(t);
+    const records = recordsOf(bench);
+    const account = wallet();
+    const payer = addressOf(account);
+    bench.index(account);
+    const [stuck, ...others] = await Promise.all(
+      Array.from({ length: PAYMENTS }, () => settle(records, payer)),
+    );
+    const folder = join(bench.folder, 'tenants', payerTenantId(payer));
+    const answers = new AnswerStore({ tenants: { folder: () => folder }, bytesPerTenantMax: 2 ** 20 });
+    const fileOf = (key: string) => join(folder, 'answers', createHash('sha256').update(key).digest('hex'));
+    await answers.keep(payerTenantId(payer), others[0]!, { status: 200, headers: {}, body: {} });
+    mkdirSync(fileOf(stuck!));
+    t.ok(existsSync(fileOf(others[0]!)));
+
+    bench.clock.offsetMs = 500 * DAY_MS;
+    await bench.gate.sweep();
+    t.equal(bench.store.table('payments').count(), 0);
+    t.equal(bench.store.table('payments_expiry').count(), 0);
+    t.notOk(existsSync(fileOf(others[0]!)), 'the other answers are gone');
+    t.equal([...bench.gate.journal.entries()].length, 0, 'the books are as short as they should be');
+    t.equal(bench.gate.journal.totals().settled.count, PAYMENTS);
+  },
+);
+
+t.test('a settled payment whose effect is not committed yet is kept', async (t) => {
+  const bench = openBench(t);
+  const records = recordsOf(bench);
+  const key = await settle(records, addressOf(wallet()), await bench.things.make('thing'));
+  bench.clock.offsetMs = DAY_MS;
+  await bench.gate.sweep();
+  t.ok(records.find(key));
+  t.equal(records.open().length, 1);
+  await records.committed(key);
+  bench.clock.offsetMs = 2 * DAY_MS;
+  await bench.gate.sweep();
+  t.notOk(records.find(key), 'forgotten once it is');
+});

@@ -1,0 +1,41 @@
+import t from 'tap';
+import { LoopTurns } from '../../src/search/yield-to-loop.ts';
+
+t.test('each piece of work has a turn of the event loop of its own, in order', async (t) => {
+  const turns = new LoopTurns(() => 0);
+  const seen: string[] = [];
+  const work = async (name: string) => {
+    await turns.take();
+    seen.push(name);
+  };
+  let loops = 0;
+  const count = () => {
+    loops += 1;
+    seen.push(`turn ${loops}`);
+    if (loops < 4) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all([work('a'), work('b'), work('c')]);
+  t.strictSame(seen, ['a', 'turn 1', 'b', 'turn 2', 'c']);
+  await new Promise((resume) => setTimeout(resume, 1));
+  await work('d');
+  t.equal(seen.at(-1), 'd', 'and later the first one waits for nothing again');
+});
+
+t.test('a turn whose other work takes long has more of them, for as long as that', async (t) => {
+  let clock = 0;
+  const turns = new LoopTurns(() => clock);
+  const seen: string[] = [];
+  const work = async (name: string) => {
+    await turns.take();
+    seen.push(name);
+  };
+  const all = Promise.all(Array.from({ length: 7 }, (_, index) => work(`${index}`)));
+  for (let turn = 1; turn <= 3; turn++) {
+    clock += 12;
+    await new Promise<void>((resume) => setImmediate(resume));
+    seen.push('|');
+  }
+  await all;
+  t.equal(seen.join(''), '0123|456||');
+});

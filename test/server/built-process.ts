@@ -1,0 +1,30 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { builtServer } from '../../scripts/built-server.ts';
+import { CACHE_DIR } from '../rig/test-server.ts';
+
+/** What `make run` starts, in a process and over a data folder of its own; killed when the test ends. */
+export function spawnBuilt(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  stdio: SpawnOptions['stdio'] = ['ignore', 'pipe', 'inherit'],
+) {
+  const child = spawn(process.execPath, [builtServer()], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      DATA_DIR: join(t.testdir({}), 'data'),
+      CACHE_DIR,
+      ...environment,
+    },
+    stdio,
+  });
+  const ended = once(child, 'exit') as Promise<[status: number | null, signal: NodeJS.Signals | null]>;
+  t.teardown(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
+  return { child, ended };
+}

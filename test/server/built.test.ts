@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
+import { writeFilm } from '../extract/media/films.ts';
+import { TestAgent } from '../rig/test-server.ts';
+import { spawnBuilt } from './built-process.ts';
+
+/** What `make run` starts: the other tests run the sources, this one what was built of them. */
+async function startBuilt(t: Test, until: string) {
+  const { child, ended } = spawnBuilt(t, { LOG_LEVEL: 'warn', QUERY_WAIT_MS_MAX: '0' });
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout!)) {
+    lines.push(line);
+    if (line.includes(until)) break;
+  }
+  child.stdout!.resume();
+  const ready = lines.find((line) => line.includes('"event":"ready"')) ?? '{}';
+  const stop = async () => {
+    child.kill('SIGTERM');
+    return (await ended)[0];
+  };
+  return { url: (JSON.parse(ready) as { url: string }).url, said: lines.join('\n'), stop };
+}
+
+t.test('the built server shows its round trip, reads a film, and serves the console and MCP', async (t) => {
+  const { url, said, stop } = await startBuilt(t, '# without a payment');
+  t.match(said, /text_semantic +almanac\.pdf +1 /, 'found by meaning');
+  t.match(said, /chelsea\.png/, 'found by a picture');
+  t.notMatch(said, /"level":(?:"(?:warn|error|fatal)"|[456]0)/, 'nothing went wrong on the way');
+
+  const path = join(t.testdirName, 'gulls.mkv');
+  const data = await sharp({ create: { width: 160, height: 80, channels: 3, background: '#2040c0' } })
+    .jpeg()
+    .toBuffer();
+  writeFilm(path, 'matroska', {
+    width: 160,
+    height: 80,
+    frames: Array.from({ length: 6 }, (_, at) => ({ ms: at * 500, data, lasts: 500 })),
+    cues: [{ ms: 1000, data: Buffer.from('A gull cries over the harbour.'), lasts: 1500 }],
+  });
+  const workspace = await new TestAgent(url).rent();
+  t.match(await workspace.ingest('gulls.mkv', new Uint8Array(readFileSync(path))), {
+    body: { job: { state: 'searchable' } },
+  });
+  const { body } = await workspace.search({ query: 'sea birds at a port', families: ['text_semantic'] });
+  t.match(body.hits[0], { item: { name: 'gulls.mkv' }, locator: { time_s: 1 } });
+
+  const page = await fetch(url, { headers: { Accept: 'text/html' } });
+  t.match(await page.text(), /<script [^>]*src="\/assets\//);
+  const greeting = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    }),
+  });
+  t.equal(greeting.status, 200);
+  t.match(await greeting.text(), /"serverInfo"/);
+  t.equal(await stop(), 0);
+});

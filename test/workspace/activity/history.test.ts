@@ -1,0 +1,88 @@
+import { appendFile, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { History, type HistoryEntry } from '../../../src/workspace/activity/history.ts';
+
+const entry = (hits: number, query = `q${hits}`): HistoryEntry => ({
+  at: '2026-11-21T09:00:00.000Z',
+  query,
+  k: 30,
+  hits,
+  latency_ms: 1.5,
+});
+
+async function all(history: History, limit: number): Promise<number[]> {
+  const seen: number[] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await history.page({ before: before ?? undefined, limit });
+    if (page.entries.length > limit) throw new Error(`${page.entries.length} entries on a page of ${limit}`);
+    seen.push(...page.entries.map(({ hits }) => hits));
+    before = page.next;
+  }
+  return seen;
+}
+
+t.test('pages of any size together are the whole history, newest first', async (t) => {
+  const history = new History(join(t.testdir(), 'history'));
+  t.strictSame(await history.page({ limit: 5 }), { entries: [], next: null });
+  for (let first = 0; first < 100; first += 10) {
+    await history.append(Array.from({ length: 10 }, (_, index) => entry(first + index)));
+  }
+  const expected = Array.from({ length: 100 }, (_, index) => 99 - index);
+  for (const limit of [1, 7, 10, 99, 100, 1000]) t.strictSame(await all(history, limit), expected);
+  t.strictSame((await history.page({ limit: 1 })).entries, [entry(99)]);
+});
+
+t.test('pages stay the same while new entries come', async (t) => {
+  const history = new History(join(t.testdir(), 'history'));
+  await history.append([entry(0), entry(1), entry(2), entry(3)]);
+  const first = await history.page({ limit: 2 });
+  await history.append([entry(4)]);
+  const second = await history.page({ limit: 2, before: first.next ?? '' });
+  t.strictSame(
+    [first, second].flatMap((page) => page.entries.map(({ hits }) => hits)),
+    [3, 2, 1, 0],
+  );
+});
+
+t.test('a line torn by a crash costs only itself', async (t) => {
+  const folder = join(t.testdir(), 'history');
+  const history = new History(folder);
+  await history.append([entry(0)]);
+  const [name] = await readdir(folder);
+  await appendFile(join(folder, name!), '{"at":"2026-11-21T09:0');
+  await history.append([entry(1)]);
+  t.strictSame(await all(history, 10), [1, 0]);
+});
+
+t.test('the history has a limit: the oldest files go', async (t) => {
+  const folder = join(t.testdir(), 'history');
+  const history = new History(folder);
+  const long = 'ß'.repeat(300_000);
+  for (let index = 0; index < 50; index += 1) await history.append([entry(index, long)]);
+  const names = await readdir(folder);
+  t.ok(names.length <= 16, `${names.length} files`);
+  const seen = await all(history, 3);
+  t.equal(seen[0], 49);
+  t.strictSame(
+    seen,
+    Array.from({ length: seen.length }, (_, index) => 49 - index),
+  );
+  t.ok(seen.length >= 16);
+});
+
+t.test('a cursor that was never given is an empty last page', async (t) => {
+  const history = new History(join(t.testdir(), 'history'));
+  await history.append([entry(0)]);
+  for (const before of ['', 'x', '-1.0', '1', '1.2.3', '../1.0', '99999999999999.1']) {
+    t.strictSame(await history.page({ limit: 5, before }), { entries: [], next: null }, before);
+  }
+});
+
+t.test('only the owner may read a history', async (t) => {
+  const folder = join(t.testdir(), 'history');
+  await new History(folder).append([entry(0)]);
+  const [name] = await readdir(folder);
+  t.equal((await stat(join(folder, name!))).mode & 0o077, 0);
+  t.match(await readFile(join(folder, name!), 'utf8'), 'q0');
+});

@@ -1,0 +1,41 @@
+import t from 'tap';
+import { LatencyHistogram } from '../../../src/workspace/activity/latency-histogram.ts';
+
+t.test('percentiles of any sample lie within 9 % over the nearest rank', async (t) => {
+  for (const size of [1, 2, 10, 999, 20_000]) {
+    const sample = Array.from({ length: size }, (_, index) => 0.1 + ((index * 7919) % size) ** 1.5 / 10);
+    const histogram = new LatencyHistogram();
+    for (const value of sample) histogram.add(value);
+    const sorted = sample.toSorted((a, b) => a - b);
+    const { p50, p90, p99, max } = histogram.percentiles();
+    for (const [share, estimate] of [
+      [0.5, p50],
+      [0.9, p90],
+      [0.99, p99],
+    ] as const) {
+      const exact = sorted[Math.max(1, Math.ceil(share * size)) - 1]!;
+      const clamped = Math.min(exact, 119_000);
+      t.ok(
+        estimate! >= clamped * 0.999 - 0.001 && estimate! <= exact * 1.091 + 0.001,
+        `${share} of ${size}: ${estimate} for ${exact}`,
+      );
+    }
+    t.ok(Math.abs(max! - sorted.at(-1)!) < 0.001);
+  }
+});
+
+t.test('an empty histogram has no percentiles, and zero and hours are counted too', async (t) => {
+  const histogram = new LatencyHistogram();
+  t.strictSame(histogram.percentiles(), { p50: null, p90: null, p99: null, max: null });
+  histogram.add(0);
+  t.equal(histogram.percentiles().p50, 0);
+  histogram.add(7_200_000);
+  t.equal(histogram.percentiles().max, 7_200_000);
+});
+
+t.test('a histogram made from its own buckets is the same', async (t) => {
+  const histogram = new LatencyHistogram();
+  for (const value of [0.2, 3, 3.1, 80, 5000]) histogram.add(value);
+  const copy = new LatencyHistogram(histogram.buckets(), histogram.max);
+  t.strictSame(copy.percentiles(), histogram.percentiles());
+});
