@@ -25,7 +25,7 @@ export interface Price {
   readonly description: string;
 }
 
-export interface AuthorizationParts {
+export interface AuthorizationDeps {
   readonly account: () => Promise<PaymentAccount>;
   readonly budget: Budget;
   readonly approve?: (price: Price) => boolean | Promise<boolean>;
@@ -36,11 +36,11 @@ const SECONDS_LEFT_MIN = 60;
 
 /** Signs within the budget, and keeps what was signed and not charged for the next call on the same terms. */
 export class Authorizations {
-  readonly #parts: AuthorizationParts;
+  readonly #parts: AuthorizationDeps;
   readonly #free = new Map<string, Authorization[]>();
   #signer: Promise<{ scheme: ExactEvmScheme; client: x402Client; http: x402HTTPClient }> | undefined;
 
-  constructor(parts: AuthorizationParts) {
+  constructor(parts: AuthorizationDeps) {
     this.#parts = parts;
   }
 

@@ -18,7 +18,7 @@ export interface Call {
   readonly quoteBody?: string;
   /** Given: the call is paid, and calls of the same kind have the same price until the server says otherwise. */
   readonly price?: 'fixed' | 'by body';
-  /** Private key of the request: who repeats it with the same key gets the same answer, uncharged. */
+  /** Idempotency key: who repeats it with the same key gets the same answer, uncharged. */
   readonly idempotencyKey?: string;
   /** The most that this call may cost. */
   readonly maxPriceUsd?: Usd;
@@ -35,7 +35,7 @@ export interface Answered<T> {
   readonly body: T;
 }
 
-export interface CallParts {
+export interface CallDeps {
   readonly baseUrl: string;
   readonly fetch: typeof fetch;
   readonly authorizations: Authorizations;
@@ -61,10 +61,10 @@ const CURED_BY_A_FRESH_ONE = new Set([
 
 /** Sends calls, pays for those that cost something, and repeats what got no answer, so that nothing is charged twice. */
 export class Calls {
-  readonly #parts: CallParts;
+  readonly #parts: CallDeps;
   readonly #quotes = new Map<string, PaymentRequired>();
 
-  constructor(parts: CallParts) {
+  constructor(parts: CallDeps) {
     this.#parts = parts;
   }
 

@@ -43,7 +43,7 @@ const ATTEMPTS_MAX = 8;
 
 /**
  * A client that pays for itself. Every call is charged at most once: an answer that is lost is asked for again with the
- * same authorization and the same private key.
+ * same authorization and the same idempotency key.
  */
 export class Farthing {
   readonly baseUrl: string;

@@ -58,7 +58,7 @@ export interface PictureSpec {
 export type DocumentKind = 'text' | 'document' | 'picture' | 'video' | 'audio' | 'archive';
 
 /** What is known of a file once its type is recognised and it was opened, before the slow part. */
-export interface Opened {
+export interface FileInfo {
   readonly kind: DocumentKind;
   /** As recognised from the content, never from the name. */
   readonly mediaType: string;
@@ -96,7 +96,7 @@ export interface PictureContent {
 
 /** All that a file gives to the index. */
 export interface Extracted {
-  readonly opened: Opened;
+  readonly opened: FileInfo;
   readonly title?: string;
   readonly blocks: readonly Block[];
   readonly pictures: readonly PictureContent[];

@@ -33,7 +33,7 @@ export function owesCredit({ state, creditTo, held }: Job): boolean {
   return (state === 'failed' || state === 'cancelled') && creditTo !== undefined && !held;
 }
 
-/** One ingest, from accepted to searchable. Holds no content and no file name: it lies in the shared state. */
+/** One ingest, from accepted to searchable. JobsAwaitingPayment no content and no file name: it lies in the shared state. */
 export interface Job {
   readonly id: string;
   readonly tenant: string;

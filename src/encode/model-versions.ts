@@ -30,7 +30,7 @@ export interface GenerationsOptions {
  * The models in use, and beside them those that filled indexes before: opened when the first index needs them, and closed
  * when none does any more.
  */
-export class Generations {
+export class ModelVersions {
   readonly current: Encoder;
   readonly #options: GenerationsOptions;
   readonly #formers = new Map<string, Promise<Encoder | undefined>>();

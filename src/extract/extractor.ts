@@ -5,7 +5,7 @@ import type {
   Block,
   Extracted,
   ExtractLimits,
-  Opened,
+  FileInfo,
   PictureContent,
   PictureSpec,
   UnpackedMember,
@@ -15,8 +15,8 @@ import type { Preview } from '../domain/preview.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { Collector, Sounds } from './process/collector.ts';
 import type { ConfinementReport, Settings } from './process/messages.ts';
-import { FairLanes } from './process/reader-pool.ts';
-import { Lane } from './process/reader-queue.ts';
+import { ReaderPool } from './process/reader-pool.ts';
+import { ReaderQueue } from './process/reader-queue.ts';
 import { Unpacked } from './process/unpacked.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
@@ -26,11 +26,11 @@ export interface Extractor {
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
-  open(path: string, hint: { name?: string; tenant?: string }): Promise<Opened>;
+  open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   /** Reads all of an opened file. @throws as open; the signal's reason when it is aborted. */
-  extract(path: string, opened: Opened, options?: ExtractOptions): Promise<Extracted>;
+  extract(path: string, opened: FileInfo, options?: ExtractOptions): Promise<Extracted>;
   /** Writes the files inside an opened archive or mail, each to where `target` says for its number. @throws as extract. */
-  unpack(path: string, opened: Opened, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
+  unpack(path: string, opened: FileInfo, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
   /**
    * A query's picture, in the form that the picture model in use wants, or another one. Its child process never reads
    * anything else. @throws image_unreadable, overloaded.
@@ -91,19 +91,19 @@ class ChildExtractor implements Extractor {
   readonly #limits: ExtractLimits;
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
-  readonly #queries: Lane;
+  readonly #queries: ReaderQueue;
   /** Pictures of queries in forms that former models want: started when the first one comes. */
-  readonly #otherQueries = new Map<string, Lane>();
-  readonly #queriesFor: (spec: PictureSpec | undefined, index: number) => Lane;
-  readonly #openings: FairLanes;
-  readonly #extractions: readonly Lane[];
+  readonly #otherQueries = new Map<string, ReaderQueue>();
+  readonly #queriesFor: (spec: PictureSpec | undefined, index: number) => ReaderQueue;
+  readonly #openings: ReaderPool;
+  readonly #extractions: readonly ReaderQueue[];
   /** Its child starts with the first preview that is asked for. */
-  readonly #previews: Lane;
+  readonly #previews: ReaderQueue;
   /** Started when the first scan comes; undefined without languages. */
-  readonly #recogniser: Lane | undefined;
+  readonly #recogniser: ReaderQueue | undefined;
   /** Started when the first recording comes. */
-  readonly #mediaOpenings: Lane;
-  readonly #mediaExtractions: Lane;
+  readonly #mediaOpenings: ReaderQueue;
+  readonly #mediaExtractions: ReaderQueue;
 
   constructor(options: ExtractorOptions) {
     const { pictureSpec, limits, scratchFolder, languages = [], readers = 1, log } = options;
@@ -122,18 +122,18 @@ class ChildExtractor implements Extractor {
       niceness: number,
       waitingMax = EXTRACTIONS_WAITING_MAX,
       spec = pictureSpec,
-    ): Lane => {
+    ): ReaderQueue => {
       const scratch = join(scratchFolder, name);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
       const settings = { program, languages, pictureSpec: spec, limits, scratch, niceness };
-      return new Lane({ name, waitingMax, log, settings });
+      return new ReaderQueue({ name, waitingMax, log, settings });
     };
     this.#queriesFor = (spec, index) => lane(`query-${index}`, 'reader', 0, QUERIES_WAITING_MAX, spec);
     this.#queries = lane('query', 'reader', 0, QUERIES_WAITING_MAX);
     const openers = Array.from({ length: Math.max(OPENERS_MIN, readers) }, (_, index) =>
       lane(`open-${index}`, 'reader', 0),
     );
-    this.#openings = new FairLanes(openers, OPENINGS_WAITING_MAX);
+    this.#openings = new ReaderPool(openers, OPENINGS_WAITING_MAX);
     this.#extractions = Array.from({ length: readers }, (_, index) =>
       lane(`extract-${index}`, 'reader', INGEST_NICENESS),
     );
@@ -144,7 +144,7 @@ class ChildExtractor implements Extractor {
     void this.#warm();
   }
 
-  async open(path: string, { name, tenant = '' }: { name?: string; tenant?: string }): Promise<Opened> {
+  async open(path: string, { name, tenant = '' }: { name?: string; tenant?: string }): Promise<FileInfo> {
     const { size } = await stat(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -162,7 +162,7 @@ class ChildExtractor implements Extractor {
     return isRecording(opened) ? this.#openRecording(path, opened.mediaType) : opened;
   }
 
-  async #openRecording(path: string, mediaType: string): Promise<Opened> {
+  async #openRecording(path: string, mediaType: string): Promise<FileInfo> {
     const { opened } = await this.#mediaOpenings.run({
       task: { task: 'open', path, mediaType },
       file: path,
@@ -175,7 +175,7 @@ class ChildExtractor implements Extractor {
 
   async extract(
     path: string,
-    opened: Opened,
+    opened: FileInfo,
     { signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
@@ -204,7 +204,7 @@ class ChildExtractor implements Extractor {
 
   async unpack(
     path: string,
-    { mediaType, members = 0 }: Opened,
+    { mediaType, members = 0 }: FileInfo,
     { target, signal, onMember = () => undefined }: UnpackOptions,
   ): Promise<readonly UnpackedMember[]> {
     const unpacked = new Unpacked(members, this.#limits, target, onMember);
@@ -222,14 +222,14 @@ class ChildExtractor implements Extractor {
     }
   }
 
-  get #leastBusy(): Lane {
+  get #leastBusy(): ReaderQueue {
     return this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
   }
 
   /** Text of pages that have none, page by page: other files' pages come between. A page that fails stays without text. */
   async #recognise(
     path: string,
-    { mediaType }: Opened,
+    { mediaType }: FileInfo,
     pages: readonly number[],
     collector: Collector,
     signal: AbortSignal | undefined,
@@ -257,7 +257,7 @@ class ChildExtractor implements Extractor {
   }
 
   /** A former model's form of pictures has a child of its own, for as long as the server runs. */
-  #queriesOf(spec: PictureSpec | undefined): Lane {
+  #queriesOf(spec: PictureSpec | undefined): ReaderQueue {
     const key = JSON.stringify(spec);
     if (key === JSON.stringify(this.#pictureSpec)) return this.#queries;
     let lane = this.#otherQueries.get(key);
@@ -346,7 +346,7 @@ class ChildExtractor implements Extractor {
   }
 }
 
-function isRecording({ kind }: Opened): boolean {
+function isRecording({ kind }: FileInfo): boolean {
   return kind === 'video' || kind === 'audio';
 }
 

@@ -1,4 +1,4 @@
-import type { Block, ExtractLimits, Opened, PictureContent, PictureSpec } from '../domain/document.ts';
+import type { Block, ExtractLimits, FileInfo, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import { ARCHIVE_TYPES, openArchive, unpackArchive } from './archive/archive.ts';
 import { ShotMerger } from './media/shots.ts';
@@ -9,7 +9,7 @@ import type { Pdfium } from './pdf/pdfium.ts';
 import { captionOf } from './picture/caption.ts';
 import { greyOfPicture, openPicture, type PictureType } from './picture/picture.ts';
 import { readPictures } from './picture/picture-sequence.ts';
-import { JUDGED_SIDE_PIXELS, looksWritten } from './picture/text-page-test.ts';
+import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from './picture/text-page-test.ts';
 import type { Done, MemberSink } from './process/program.ts';
 import { recognise } from './recognise.ts';
 import { corrupt, unsupported } from './refusal.ts';
@@ -39,7 +39,7 @@ export async function openFile(
   bytes: Uint8Array,
   name: string | undefined,
   { pdfium, limits }: Reading,
-): Promise<Opened> {
+): Promise<FileInfo> {
   const found = await recognise(bytes, name);
   if (found.kind === 'document') return openPdf(pdfium, bytes, limits);
   if (found.kind === 'office') return openOffice(bytes, found.mediaType);
@@ -140,7 +140,7 @@ async function extractPicture(
     await sink.picture(picture);
     const page = picture.page ?? 1;
     const { grey, width } = await greyOfPicture(bytes, mediaType, page, JUDGED_SIDE_PIXELS, limits);
-    if (looksWritten(grey, width)) textless.push(page);
+    if (looksLikeTextPage(grey, width)) textless.push(page);
   }
   for (const shot of shots.finish()) await sink.picture(shot);
   return { textless };

@@ -1,4 +1,4 @@
-import type { Extracted, Opened, Pixels, UnpackedMember } from '../domain/document.ts';
+import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../domain/document.ts';
 import type { Item } from '../domain/item.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Locator, SegmentRecord } from '../domain/segment.ts';
@@ -30,10 +30,10 @@ export interface IngestTenants<Shard = IngestShard> {
 }
 
 export interface IngestExtractor {
-  open(path: string, hint: { name?: string; tenant?: string }): Promise<Opened>;
+  open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   extract(
     path: string,
-    opened: Opened,
+    opened: FileInfo,
     options?: {
       signal?: AbortSignal;
       onProgress?: (fraction: number) => void;
@@ -42,7 +42,7 @@ export interface IngestExtractor {
   ): Promise<Extracted>;
   unpack(
     path: string,
-    opened: Opened,
+    opened: FileInfo,
     options: {
       target: (index: number) => string;
       signal?: AbortSignal;

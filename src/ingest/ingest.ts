@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Opened } from '../domain/document.ts';
+import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
@@ -15,13 +15,13 @@ import type {
   StagedUpload,
 } from './deps.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
-import { Holds } from './jobs/awaiting-payment.ts';
+import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
 import { JobEnds, stackOf } from './jobs/job-ends.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { JobRunner } from './jobs/runner.ts';
 import { patientTenants } from './retry-overloaded.ts';
 
-export interface IngestParts {
+export interface IngestDeps {
   readonly tenants: IngestTenants;
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
@@ -46,25 +46,25 @@ const HOUR_MS = 3_600_000;
 
 /** From a received file to a searchable Item: checks, keeps, queues, and tells how it goes. */
 export class Ingest {
-  readonly #parts: IngestParts;
+  readonly #parts: IngestDeps;
   readonly #jobs: JobTable;
   readonly #ends: JobEnds;
   readonly #runner: JobRunner;
-  readonly #holds: Holds;
+  readonly #holds: JobsAwaitingPayment;
   readonly #acceptance: Acceptance;
   /** For work that nobody can be told to try again later. */
   readonly #patient: IngestTenants;
   readonly #closing = new AbortController();
   #accepted = 0;
 
-  constructor(parts: IngestParts) {
+  constructor(parts: IngestDeps) {
     this.#parts = parts;
     this.#jobs = new JobTable(parts.store, parts.clock);
     this.#patient = patientTenants(parts.tenants, this.#closing.signal);
     const admitted = { ...parts, tenants: this.#patient, jobs: this.#jobs };
     this.#ends = new JobEnds(admitted);
     this.#runner = new JobRunner({ ...admitted, ends: this.#ends });
-    this.#holds = new Holds();
+    this.#holds = new JobsAwaitingPayment();
     this.#acceptance = new Acceptance({
       ...parts,
       jobs: this.#jobs,
@@ -110,7 +110,7 @@ export class Ingest {
   async inspect(
     tenant: string,
     upload: StagedUpload,
-  ): Promise<{ opened: Opened } | { duplicate: IngestAnswer }> {
+  ): Promise<{ opened: FileInfo } | { duplicate: IngestAnswer }> {
     const duplicate = await this.#acceptance.findDuplicate(tenant, upload);
     if (duplicate) return { duplicate };
     return { opened: await this.#parts.extractor.open(upload.path, { name: upload.name, tenant }) };
@@ -123,7 +123,7 @@ export class Ingest {
   async accept(
     tenant: string,
     upload: StagedUpload,
-    opened: Opened,
+    opened: FileInfo,
     options: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
     this.admit(tenant);

@@ -1,4 +1,4 @@
-import type { Block, Extracted, Opened, PictureContent } from '../domain/document.ts';
+import type { Block, Extracted, FileInfo, PictureContent } from '../domain/document.ts';
 import type { Box, Locator, TextSource } from '../domain/segment.ts';
 import { BLOCK_JOINT } from '../encode/text/passage.ts';
 import type { IngestPassage } from './deps.ts';
@@ -102,7 +102,7 @@ function placedByPage(blocks: readonly Block[]): Map<number | undefined, PlacedB
 function timeOrPage(
   { locator, place }: IngestPassage,
   parts: readonly Part[],
-  opened: Opened,
+  opened: FileInfo,
   pictures: readonly PictureContent[],
 ): { locator: Locator; place: number } {
   const time_s = parts[0]?.block.time_s;

@@ -1,4 +1,4 @@
-import type { Opened } from '../domain/document.ts';
+import type { FileInfo } from '../domain/document.ts';
 import { newId } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
@@ -8,7 +8,7 @@ type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_a
   Partial<Pick<Item, 'id' | 'parent_item_id' | 'path'>>;
 
 /** An Item before its file is read: what is known of it since it was opened. */
-export function pendingItem(origin: Origin, opened: Opened): Item {
+export function pendingItem(origin: Origin, opened: FileInfo): Item {
   const { pages, duration_s, width, height, title, notSearchable, members } = opened;
   const { id = newId('item'), name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
   return {

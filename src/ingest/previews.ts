@@ -6,7 +6,7 @@ import type { Preview, PreviewOf } from '../domain/preview.ts';
 import type { IngestShard, IngestTenants } from './deps.ts';
 import { fileOf, isStorageFull } from './files.ts';
 
-export interface PreviewParts {
+export interface PreviewDeps {
   readonly tenants: IngestTenants<Pick<IngestShard, 'item'>>;
   readonly extractor: {
     preview(
@@ -27,10 +27,10 @@ const MOMENT_SECONDS = 0.25;
  * Item. What is asked for twice at a time is made once.
  */
 export class Previews {
-  readonly #parts: PreviewParts;
+  readonly #parts: PreviewDeps;
   readonly #running = new Map<string, Promise<Uint8Array>>();
 
-  constructor(parts: PreviewParts) {
+  constructor(parts: PreviewDeps) {
     this.#parts = parts;
   }
 

@@ -1,4 +1,4 @@
-import type { Opened } from '../domain/document.ts';
+import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { IngestLimits, IngestShard } from './deps.ts';
 import { itemOf } from './jobs/job-table.ts';
@@ -6,7 +6,7 @@ import { itemOf } from './jobs/job-table.ts';
 /** A job that waits, runs, or is being paid for. `opened` is what is known of its file, unless it began before a restart. */
 export interface Unfinished {
   readonly id: string;
-  readonly opened: Opened | undefined;
+  readonly opened: FileInfo | undefined;
 }
 
 /** Items and bytes of files. */
@@ -16,7 +16,7 @@ export interface Load {
 }
 
 /** What comes of a file with those inside it. */
-export function loadOf(bytes: number, { members = 0, membersBytes = 0 }: Partial<Opened>): Load {
+export function loadOf(bytes: number, { members = 0, membersBytes = 0 }: Partial<FileInfo>): Load {
   return { items: 1 + members, bytes: bytes + membersBytes };
 }
 

@@ -8,7 +8,7 @@ import { jobOf } from './jobs/job-table.ts';
 import { membersOf, removeMembers, sentItem } from './members/members.ts';
 import { removePreviews } from './previews.ts';
 
-export interface TenantItemsParts {
+export interface TenantItemsDeps {
   readonly tenants: IngestTenants<IngestShard & ListedShard>;
   readonly ingest: { job(id: string): Job | undefined; cancel(id: string): Promise<Job> };
 }
@@ -19,9 +19,9 @@ interface ListedShard {
 
 /** What a Tenant has stored: its Items, their files, and their end. Where there is nothing the answer is undefined. */
 export class TenantItems {
-  readonly #parts: TenantItemsParts;
+  readonly #parts: TenantItemsDeps;
 
-  constructor(parts: TenantItemsParts) {
+  constructor(parts: TenantItemsDeps) {
     this.#parts = parts;
   }
 

@@ -3,7 +3,7 @@ import type { Scope } from './backend.ts';
 import { remoteBackend } from './remote-backend.ts';
 import { makeServer } from './server.ts';
 
-export interface EndpointParts {
+export interface EndpointDeps {
   readonly innerUrl: () => string;
   readonly baseUrl: () => string;
   readonly bodyBytesMax: number;
@@ -16,7 +16,7 @@ const PAYMENT_KEY = 'x402/payment';
  * may name a workspace (`/mcp?workspace=ID`) and bear its token.
  */
 export function mcpEndpoint(
-  parts: EndpointParts,
+  parts: EndpointDeps,
 ): (request: Request, signal: AbortSignal) => Promise<Response> {
   return async (request, left) => {
     const transport = new WebStandardStreamableHTTPServerTransport({

@@ -9,7 +9,7 @@ export interface WorkspaceKeeper {
   remove(id: string): Promise<void>;
 }
 
-export interface LocalParts {
+export interface LocalDeps {
   readonly client: Farthing;
   readonly keeper: WorkspaceKeeper;
   readonly readFile: (path: string) => Promise<Uint8Array>;
@@ -17,7 +17,7 @@ export interface LocalParts {
 }
 
 /** Pays from a wallet of this machine, within the client's budget. */
-export function localBackend({ client, keeper, readFile, signal }: LocalParts): Backend {
+export function localBackend({ client, keeper, readFile, signal }: LocalDeps): Backend {
   const chosen = async ({ workspace: id }: Scope): Promise<Workspace | undefined> => {
     const wanted = id ?? (await keeper.current());
     if (wanted === undefined) return undefined;

@@ -2,7 +2,7 @@ import { FarthingError, type Item, previewPath } from '../client/index.ts';
 import { type Answered, type Backend, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
 
-export interface RemoteParts {
+export interface RemoteDeps {
   /** Where the interface is reached from here. */
   readonly innerUrl: string;
   /** Its public address, for links. */
@@ -20,7 +20,7 @@ const WAIT_SECONDS = 60;
  * Calls the interface of the server that the tools are mounted on, with the payment or the token that came with the
  * call: every rule about both is kept in one place. Signs nothing.
  */
-export function remoteBackend(parts: RemoteParts): Backend {
+export function remoteBackend(parts: RemoteDeps): Backend {
   const scopeOf = ({ workspace, token }: Scope): Scope => {
     const own = workspace === undefined || workspace === parts.scope.workspace;
     return {

@@ -22,11 +22,11 @@ export function observeFacilitator(
     }
   };
   return {
-    get recalls() {
-      return inner.recalls;
+    get outcomeIsKnowable() {
+      return inner.outcomeIsKnowable;
     },
-    get judgesContracts() {
-      return inner.judgesContracts;
+    get verifiesContractWallets() {
+      return inner.verifiesContractWallets;
     },
     verify: (payment, terms) =>
       timed(

@@ -16,7 +16,7 @@ export interface AdminSubject {
   readonly services: Pick<Services, 'readiness' | 'onFault'>;
 }
 
-export interface AdminParts {
+export interface AdminDeps {
   readonly settings: Settings;
   readonly parts: AdminSubject;
   readonly traffic: Traffic;
@@ -26,7 +26,7 @@ export interface AdminParts {
 }
 
 /** The operator's page, where it is wanted: no network leads there. */
-export async function openAdmin(admin: AdminParts): Promise<Server | undefined> {
+export async function openAdmin(admin: AdminDeps): Promise<Server | undefined> {
   const { settings, parts, traffic, registry, log } = admin;
   if (settings.ADMIN_PORT === undefined) return undefined;
   const doctor = remembering(() =>

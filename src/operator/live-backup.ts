@@ -16,7 +16,7 @@ import { CopiedRegistry } from '../workspace/records/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
-export interface LiveBackupParts {
+export interface LiveBackupDeps {
   /** Absolute path of DATA_DIR. */
   readonly data: string;
   readonly store: Store;
@@ -41,11 +41,11 @@ const BUSY_PAUSE_MS = 200;
  *           └ nothing begun later is in the backup            └ nothing ended earlier is in it
  */
 export class LiveBackup {
-  readonly #parts: LiveBackupParts;
+  readonly #parts: LiveBackupDeps;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(parts: LiveBackupParts) {
+  constructor(parts: LiveBackupDeps) {
     this.#parts = parts;
   }
 

@@ -5,7 +5,7 @@ import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 
-export interface SnapshotParts {
+export interface SnapshotDeps {
   readonly encoder: Encoder;
   readonly extractor: Extractor;
   readonly gate: PaymentGate;
@@ -24,7 +24,7 @@ export function snapshotOf({
   gate,
   tenants,
   workspaces,
-}: SnapshotParts): Record<string, unknown> {
+}: SnapshotDeps): Record<string, unknown> {
   const totals = gate.journal.totals();
   return {
     families: encoder.families,

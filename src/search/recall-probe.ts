@@ -17,7 +17,7 @@ export interface ProbedEvent extends Probed {
   readonly method: ScanMethod;
 }
 
-export interface RecallProbeParts {
+export interface RecallProbeDeps {
   readonly tenants: Tenants;
   /** One in so many searches that prove nothing is probed; 0: none. */
   readonly every: number;
@@ -29,12 +29,12 @@ export interface RecallProbeParts {
  * as it was and once proved, on one snapshot. At most one runs at a time; a probe that fails says nothing.
  */
 export class RecallProbe {
-  readonly #parts: RecallProbeParts;
+  readonly #parts: RecallProbeDeps;
   #seen = 0;
   #running: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(parts: RecallProbeParts) {
+  constructor(parts: RecallProbeDeps) {
     this.#parts = parts;
   }
 

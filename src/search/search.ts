@@ -20,7 +20,7 @@ import {
 } from '../domain/search.ts';
 import type { ShownSegment } from '../domain/segment.ts';
 import type { EncodeOptions, EncoderTask } from '../encode/encoder.ts';
-import type { Generations, QueryEncoder } from '../encode/model-versions.ts';
+import type { ModelVersions, QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -30,7 +30,7 @@ import type { Tenants } from '../shard/tenants.ts';
 import { type FusedPlace, fuse, type ScoredList } from './fuse.ts';
 import { LIST_TRAITS, planLists } from './plan.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
-import { LoopTurns } from './yield-to-loop.ts';
+import { LoopYields } from './yield-to-loop.ts';
 
 interface QueryVectors {
   readonly spaces: Readonly<Record<string, Float32Array>>;
@@ -47,9 +47,9 @@ export interface SearchedEvent {
   readonly timing: Timing;
 }
 
-export interface SearchParts {
+export interface SearchDeps {
   readonly tenants: Tenants;
-  readonly encoders: Pick<Generations, 'current' | 'searching'>;
+  readonly encoders: Pick<ModelVersions, 'current' | 'searching'>;
   readonly extractor: Extractor;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;
@@ -76,13 +76,13 @@ const MODEL_CHANGES_MAX = 4;
 /** Encode → scan → fuse, in one tenant's index. */
 export class Search {
   readonly #tenants: Tenants;
-  readonly #encoders: SearchParts['encoders'];
+  readonly #encoders: SearchDeps['encoders'];
   readonly #extractor: Extractor;
-  readonly #observe: SearchParts['observe'];
+  readonly #observe: SearchDeps['observe'];
   readonly #probe: RecallProbe | undefined;
-  readonly #turns = new LoopTurns();
+  readonly #turns = new LoopYields();
 
-  constructor({ tenants, encoders, extractor, observe, probe }: SearchParts) {
+  constructor({ tenants, encoders, extractor, observe, probe }: SearchDeps) {
     this.#probe = probe;
     this.#tenants = tenants;
     this.#encoders = encoders;

@@ -6,7 +6,7 @@ const PIECE_MS = 2;
  * row would keep every other request waiting. One piece a turn; more where the other work of a turn takes long, up to as
  * much time as that: otherwise what has been encoded would wait for all that comes in after it.
  */
-export class LoopTurns {
+export class LoopYields {
   readonly #waiting: (() => void)[] = [];
   readonly #now: () => number;
   #taken = false;

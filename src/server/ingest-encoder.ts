@@ -1,9 +1,9 @@
-import type { Generations } from '../encode/model-versions.ts';
+import type { ModelVersions } from '../encode/model-versions.ts';
 import type { IngestEncoder } from '../ingest/deps.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
 /** What encodes an ingest: an index that a former model still serves gets its vectors, too. */
-export function ingestEncoder(encoders: Generations, tenants: Tenants): IngestEncoder {
+export function ingestEncoder(encoders: ModelVersions, tenants: Tenants): IngestEncoder {
   const encoder = encoders.current;
   const formersOf = (tenant: string) =>
     tenants.use(tenant, {}, (shard) => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
-import { Generations } from '../encode/model-versions.ts';
+import { ModelVersions } from '../encode/model-versions.ts';
 import { openFormerEncoder } from '../encode/open-encoder.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/listen-at.ts';
@@ -59,7 +59,7 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 /** Connects the parts, finishes what a crash left, and listens. */
 export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promise<Served> {
   const { settings, data, log, metrics } = rest;
-  const encoders = new Generations({
+  const encoders = new ModelVersions({
     current: encoder,
     // Searches go on at full speed; a single worker adds to what is ingested meanwhile.
     open: (space) =>

@@ -6,7 +6,7 @@ import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Encoder } from '../encode/encoder.ts';
-import type { Generations } from '../encode/model-versions.ts';
+import type { ModelVersions } from '../encode/model-versions.ts';
 import { openListening } from '../encode/speech/listening.ts';
 import { openExtractor } from '../extract/extractor.ts';
 import { ingestEffect } from '../http/routes/ingest.ts';
@@ -41,7 +41,7 @@ export interface WireOptions {
   readonly data: string;
   readonly stagingFolder: string;
   /** The models in use, and those that filled indexes before. */
-  readonly encoders: Generations;
+  readonly encoders: ModelVersions;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Known once the server listens. */

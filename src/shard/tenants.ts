@@ -12,7 +12,7 @@ const DISPOSED_MAX = 100_000;
 const TENANT_ID = /^[a-z0-9_-]{1,120}$/i;
 
 export interface TenantsOptions {
-  /** Holds one folder for each Tenant. */
+  /** JobsAwaitingPayment one folder for each Tenant. */
   readonly folder: string;
   readonly spaces: readonly SpaceSpec[];
   /** Indexes that are open at once; each costs three file descriptors and 64 GiB of address space. */

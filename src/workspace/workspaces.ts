@@ -27,7 +27,7 @@ import {
   rangeOf,
 } from './prices.ts';
 import { Extensions, workspaceOf } from './records/extensions.ts';
-import { Undecided } from './records/pending-effects.ts';
+import { PendingEffects } from './records/pending-effects.ts';
 import { WorkspaceRecords } from './records/records.ts';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './settings.ts';
 import type { TenantFolders } from './tenants.ts';
@@ -36,7 +36,7 @@ import { unauthorized } from './unauthorized.ts';
 import { extendedWorkspace, type PublicWorkspace } from './views/public-record.ts';
 import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views/views.ts';
 
-export interface WorkspacesParts {
+export interface WorkspacesDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly time: RentedTime;
@@ -67,7 +67,7 @@ export interface ExtensionInput {
  * that was answered is on the disk; a crash at any moment is made good by `resume`.
  */
 export class Workspaces {
-  readonly #parts: WorkspacesParts;
+  readonly #parts: WorkspacesDeps;
   readonly #time: RentedTime;
   readonly #records: WorkspaceRecords;
   readonly #extensions: Extensions;
@@ -75,15 +75,15 @@ export class Workspaces {
   readonly #requests = new RunningRequests();
   readonly #disposals: Disposals;
   readonly #sweeper: Sweeper;
-  readonly #undecided: Undecided;
+  readonly #undecided: PendingEffects;
   readonly #views: WorkspaceViews;
 
-  constructor(parts: WorkspacesParts) {
+  constructor(parts: WorkspacesDeps) {
     const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = parts;
     const settings = { ...WORKSPACE_SETTINGS, ...parts.settings };
     this.#parts = parts;
     this.#time = time;
-    this.#undecided = new Undecided(store);
+    this.#undecided = new PendingEffects(store);
     const undecided = this.#undecided;
     this.#records = new WorkspaceRecords({ store, clock, time, settings, undecided });
     this.#extensions = new Extensions({

@@ -63,7 +63,7 @@ export async function openBrowser(t: Pick<Test, 'teardown'>): Promise<Browser> {
   return browser;
 }
 
-export interface Visit {
+export interface PaidAttempt {
   readonly page: Page;
   /** Every request's address. */
   readonly requested: readonly string[];
@@ -76,7 +76,7 @@ export async function visit(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
-): Promise<Visit> {
+): Promise<PaidAttempt> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();

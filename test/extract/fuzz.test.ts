@@ -90,7 +90,7 @@ t.test(
   },
 );
 
-/** Opened, read and unpacked: `read`, or the code of the refusal. */
+/** FileInfo, read and unpacked: `read`, or the code of the refusal. */
 async function outcomeOf(extractor: Extractor, path: string, member: string): Promise<string> {
   try {
     const opened = await extractor.open(path, {});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Extracted, Opened, UnpackedMember } from '../../src/domain/document.ts';
+import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
@@ -123,20 +123,25 @@ export class FakeTenants implements IngestTenants {
   }
 }
 
-export const TEXT: Opened = { kind: 'text', mediaType: 'text/plain' };
-export const ARCHIVE: Opened = { kind: 'archive', mediaType: 'application/zip', members: 1, membersBytes: 5 };
+export const TEXT: FileInfo = { kind: 'text', mediaType: 'text/plain' };
+export const ARCHIVE: FileInfo = {
+  kind: 'archive',
+  mediaType: 'application/zip',
+  members: 1,
+  membersBytes: 5,
+};
 
 /** Says of every file that it is text; extraction waits for `go`, unless it is open, and fails with `failure`. */
 export class FakeExtractor implements IngestExtractor {
   readonly begun: string[] = [];
   failure: unknown;
   /** What the next files are; those after them are text. */
-  readonly opens: Opened[] = [];
+  readonly opens: FileInfo[] = [];
   overloads = 0;
   #open = true;
   #waiting: (() => void)[] = [];
 
-  async open(): Promise<Opened> {
+  async open(): Promise<FileInfo> {
     if (this.overloads-- > 0) throw new FarthingError('overloaded', 'too many files');
     return this.opens.shift() ?? TEXT;
   }
@@ -153,7 +158,7 @@ export class FakeExtractor implements IngestExtractor {
   /** Each archive holds one file of five bytes. */
   async unpack(
     _path: string,
-    _opened: Opened,
+    _opened: FileInfo,
     { target }: { target: (index: number) => string },
   ): Promise<readonly UnpackedMember[]> {
     await writeFile(target(0), 'inner');
@@ -164,7 +169,7 @@ export class FakeExtractor implements IngestExtractor {
 
   async extract(
     path: string,
-    opened: Opened,
+    opened: FileInfo,
     options: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
   ): Promise<Extracted> {
     this.begun.push(path);

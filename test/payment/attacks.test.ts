@@ -279,8 +279,8 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     return `${outcome}, and the payment is free again`;
   },
 
-  // ── private keys of requests
-  'A stranger with the payer’s private key': async () => {
+  // ── idempotency keys
+  'A stranger with the payer’s idempotency key': async () => {
     const key = { 'Idempotency-Key': 'a-private-key-of-the-payer' };
     const body = newQuery();
     const { outcome } = await search({ ...x(v1Header(await pay())), ...key }, body);
@@ -288,11 +288,11 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     const stranger = await search({ ...x(v1Header(await sign(wallet()))), ...key }, body);
     return `${stranger.outcome}, ${(JSON.parse(stranger.text) as { hits: object[] }).hits.length} hits`;
   },
-  'The private key again with another body': async () => {
+  'The idempotency key again with another body': async () => {
     const key = { 'Idempotency-Key': 'a-private-key-of-the-payer' };
     return (await search({ ...x(v1Header(await pay())), ...key })).outcome;
   },
-  'A private key that can be guessed (15 characters)': async () =>
+  'An idempotency key that can be guessed (15 characters)': async () =>
     (await search({ ...x(v1Header(await pay())), 'Idempotency-Key': 'x'.repeat(15) })).outcome,
 
   // ── all at once

@@ -9,7 +9,7 @@ import {
   ask,
   type Bench,
   chargesOf,
-  openBench,
+  openRig,
   sign,
   type Teardown,
   v1Header,
@@ -40,7 +40,7 @@ async function serve(t: Teardown, bench: Bench): Promise<string> {
 
 for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
   t.test(`the unmodified v2 client pays, with "${bodyNetwork}" in the body`, async (t) => {
-    const bench = openBench(t, { bodyNetwork });
+    const bench = openRig(t, { bodyNetwork });
     const account = wallet();
     const client = new x402Client().register('eip155:8453', new ExactEvmScheme(account));
     const paying = wrapFetchWithPayment(fetch, client);
@@ -53,7 +53,7 @@ for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
   });
 
   t.test(`a v1 client that reads the body pays, with "${bodyNetwork}" in it`, async (t) => {
-    const bench = openBench(t, { bodyNetwork });
+    const bench = openRig(t, { bodyNetwork });
     const url = await serve(t, bench);
     const account = wallet();
     const required = (await (await fetch(url, { method: 'POST' })).json()) as {

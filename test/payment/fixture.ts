@@ -253,8 +253,8 @@ export function guardWrites(store: Store, guard: <T>(apply: () => Promise<T>) =>
 /** The local ledger behind a facilitator that cannot recall: what a remote one looks like to the gate. */
 export function forgetful(local: Facilitator): Facilitator {
   return {
-    recalls: false,
-    judgesContracts: false,
+    outcomeIsKnowable: false,
+    verifiesContractWallets: false,
     verify: (payment, terms) => local.verify(payment, terms),
     settle: (payment, terms) => local.settle(payment, terms),
     reconcile: (payment, terms) => local.settle(payment, terms),
@@ -275,7 +275,7 @@ export function temporaryFolder(t: Teardown): string {
   return folder;
 }
 
-export interface BenchOptions {
+export interface RigOptions {
   store?: Store;
   folder?: string;
   clock?: SetClock;
@@ -288,7 +288,7 @@ export interface BenchOptions {
 }
 
 /** A real gate over a real store in a temporary folder, with the local facilitator unless another is given. */
-export function openBench(t: Teardown, options: BenchOptions = {}): Bench {
+export function openRig(t: Teardown, options: RigOptions = {}): Bench {
   const folder = options.folder ?? temporaryFolder(t);
   const store = options.store ?? openStore(join(folder, 'state'));
   const seen = options.seenStore?.(store) ?? store;

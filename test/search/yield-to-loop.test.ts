@@ -1,8 +1,8 @@
 import t from 'tap';
-import { LoopTurns } from '../../src/search/yield-to-loop.ts';
+import { LoopYields } from '../../src/search/yield-to-loop.ts';
 
 t.test('each piece of work has a turn of the event loop of its own, in order', async (t) => {
-  const turns = new LoopTurns(() => 0);
+  const turns = new LoopYields(() => 0);
   const seen: string[] = [];
   const work = async (name: string) => {
     await turns.take();
@@ -24,7 +24,7 @@ t.test('each piece of work has a turn of the event loop of its own, in order', a
 
 t.test('a turn whose other work takes long has more of them, for as long as that', async (t) => {
   let clock = 0;
-  const turns = new LoopTurns(() => clock);
+  const turns = new LoopYields(() => clock);
   const seen: string[] = [];
   const work = async (name: string) => {
     await turns.take();

@@ -1,12 +1,12 @@
 import { FarthingError, type IngestProgress } from '../../client/index.ts';
 import { faultOf, refreshUsage } from './actions.ts';
 import { workspaceOf } from './client.ts';
-import { type FileEntry, type Opened, session } from './session.ts';
+import { type FileEntry, type FileInfo, session } from './session.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;
 
-const queue: { entry: FileEntry; file: File; opened: Opened }[] = [];
+const queue: { entry: FileEntry; file: File; opened: FileInfo }[] = [];
 let running = 0;
 let count = 0;
 
@@ -38,7 +38,7 @@ async function lane(): Promise<void> {
   }
 }
 
-async function ingest(key: number, file: File, opened: Opened): Promise<void> {
+async function ingest(key: number, file: File, opened: FileInfo): Promise<void> {
   change(key, { state: 'sending' });
   let stage = 'sending';
   const onProgress = (progress: IngestProgress) => {

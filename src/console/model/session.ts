@@ -3,7 +3,7 @@ import { Store } from './store.ts';
 import type { Wallet } from './wallet.ts';
 
 /** The workspace that is open, kept over a reload: it was paid for. */
-export interface Opened {
+export interface FileInfo {
   readonly id: string;
   readonly token: string;
 }
@@ -42,7 +42,7 @@ export interface SearchState {
 export interface Session {
   readonly facts?: ReadyAnswer;
   readonly wallet?: Wallet;
-  readonly opened?: Opened;
+  readonly opened?: FileInfo;
   readonly usage?: UsageAnswer;
   /** `performance.now()` at which the rented time is over. */
   readonly endsAt?: number;
@@ -66,9 +66,9 @@ export const session = new Store<Session>({ files: [], query: '', searching: fal
 const OPENED = 'farthing.workspace';
 
 /** The workspace of an earlier visit, if there is one. */
-export function recallOpened(): Opened | undefined {
+export function recallOpened(): FileInfo | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(OPENED) ?? 'null') as Partial<Opened> | null;
+    const kept = JSON.parse(localStorage.getItem(OPENED) ?? 'null') as Partial<FileInfo> | null;
     return typeof kept?.id === 'string' && typeof kept.token === 'string'
       ? { id: kept.id, token: kept.token }
       : undefined;
@@ -77,7 +77,7 @@ export function recallOpened(): Opened | undefined {
   }
 }
 
-export function keepOpened(opened: Opened | undefined): void {
+export function keepOpened(opened: FileInfo | undefined): void {
   if (opened) localStorage.setItem(OPENED, JSON.stringify(opened));
   else localStorage.removeItem(OPENED);
 }

@@ -8,7 +8,7 @@ export interface Said extends Stretch {
   readonly text: string;
 }
 
-export interface ListenerParts {
+export interface ListenerDeps {
   readonly voice: ManifestVoice;
   readonly listen: (task: Omit<ListenTask, 'kind'>) => Promise<Heard>;
   /** Absent where no model writes speech down. */
@@ -20,7 +20,7 @@ const SAMPLE_MAX = 32_768;
 
 /** One recording that is listened to: its sound comes in pieces, in order. */
 export class Listener {
-  readonly #parts: ListenerParts;
+  readonly #parts: ListenerDeps;
   readonly #stretches: Stretches;
   readonly #said: Said[] = [];
   #rest = new Float32Array();
@@ -31,7 +31,7 @@ export class Listener {
   #keptFrom = 0;
   #written = 0;
 
-  constructor(parts: ListenerParts) {
+  constructor(parts: ListenerDeps) {
     this.#parts = parts;
     this.#stretches = new Stretches(parts.voice);
   }

@@ -1,5 +1,5 @@
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
-import type { Slot } from './encoder-thread.ts';
+import type { EncoderThread } from './encoder-thread.ts';
 import { CutJob, type EncoderTask, type JobKind, type PictureJob, TextJob } from './job.ts';
 import { type CutPassage, type ProviderLoss, TASK_ROWS_MAX } from './protocol.ts';
 import { QueryPace } from './query-pace.ts';
@@ -8,9 +8,9 @@ import { FairQueue, type Piece, type PullBounds } from './work-queue.ts';
 export type AnyJob = TextJob | PictureJob | CutJob<CutPassage>;
 
 export interface DispatcherOptions {
-  readonly slots: readonly Slot[];
+  readonly slots: readonly EncoderThread[];
   /** They are given work once they answer. */
-  readonly opening?: readonly Slot[];
+  readonly opening?: readonly EncoderThread[];
   readonly queryQueueMax: number;
   /** A query that would wait longer, as far as can be told, is refused at once. Absent: however long. */
   readonly queryWaitMsMax?: number;
@@ -57,9 +57,9 @@ export class Dispatcher {
   readonly #queries: FairQueue<number>;
   readonly #ingest: FairQueue<number>;
   /** Workers that may be given work; one that could not be started again is left out. */
-  readonly #slots: Set<Slot>;
+  readonly #slots: Set<EncoderThread>;
   /** Workers with a task: until its rows are copied out of the worker's memory, or a failed worker answers again. */
-  readonly #busy = new Map<Slot, Promise<void>>();
+  readonly #busy = new Map<EncoderThread, Promise<void>>();
   readonly #counters = { tasks: 0, runs: 0, tokens: 0, padding: 0, workerFailures: 0, repeatedPieces: 0 };
   readonly #pace = new QueryPace();
   /** Queries that are not answered yet, and when the last one was. */
@@ -78,7 +78,7 @@ export class Dispatcher {
     for (const slot of options.opening ?? []) this.#occupy(slot, this.#revive(slot));
   }
 
-  get #all(): readonly Slot[] {
+  get #all(): readonly EncoderThread[] {
     return [...this.#options.slots, ...(this.#options.opening ?? [])];
   }
 
@@ -158,7 +158,7 @@ export class Dispatcher {
     }
   }
 
-  #occupy(slot: Slot, work: Promise<void>): void {
+  #occupy(slot: EncoderThread, work: Promise<void>): void {
     const busy = work.finally(() => {
       this.#busy.delete(slot);
       this.#pump();
@@ -184,13 +184,14 @@ export class Dispatcher {
    */
   #ingestMakesRoom(): boolean {
     if (this.#searching === 0 && performance.now() - this.#lastQueryAt > SEARCHING_MS) return false;
-    const of = (role: Slot['role'], slots: Iterable<Slot>) => [...slots].filter((slot) => slot.role === role);
+    const of = (role: EncoderThread['role'], slots: Iterable<EncoderThread>) =>
+      [...slots].filter((slot) => slot.role === role);
     const ingest = of('ingest', this.#slots).length;
     const most = Math.max(1, ingest - of('query', this.#slots).length);
     return of('ingest', this.#busy.keys()).length >= most;
   }
 
-  async #serve(slot: Slot, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {
+  async #serve(slot: EncoderThread, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {
     const started = performance.now();
     const ended = queue === this.#queries ? this.#pace.begin(started) : undefined;
     try {
@@ -239,7 +240,7 @@ export class Dispatcher {
    * Waits until the worker, or the one in its place, answers: what waits goes to the others meanwhile. One that comes back
    * without a model that serves is lost: it would fail everything that it is given.
    */
-  async #revive(slot: Slot): Promise<void> {
+  async #revive(slot: EncoderThread): Promise<void> {
     this.#pump();
     try {
       const reports = await slot.report();
@@ -256,7 +257,7 @@ export class Dispatcher {
     }
   }
 
-  async #perform(slot: Slot, pieces: Piece<number>[]): Promise<void> {
+  async #perform(slot: EncoderThread, pieces: Piece<number>[]): Promise<void> {
     this.#counters.tasks += 1;
     const first = pieces[0]!.work as AnyJob;
     if (first instanceof CutJob) return this.#cut(slot, pieces);
@@ -275,7 +276,7 @@ export class Dispatcher {
     }
   }
 
-  #texts(slot: Slot, pieces: Piece<number>[]) {
+  #texts(slot: EncoderThread, pieces: Piece<number>[]) {
     const kind = (pieces[0]!.work as TextJob).kind as 'query_texts' | 'passage_texts';
     const texts = pieces.flatMap(({ work, entries }) =>
       entries.map((entry) => (work as TextJob).text(entry)),
@@ -284,7 +285,7 @@ export class Dispatcher {
     return slot.encode({ kind: 'texts', towers: this.#options.towers[kind], use, texts });
   }
 
-  #pictures(slot: Slot, pieces: Piece<number>[]) {
+  #pictures(slot: EncoderThread, pieces: Piece<number>[]) {
     let offset = 0;
     let count = 0;
     for (const { work, entries } of pieces) {
@@ -300,7 +301,7 @@ export class Dispatcher {
     return slot.encode({ kind: 'pictures', use, count, words: first.has('visual_words') });
   }
 
-  async #cut(slot: Slot, pieces: Piece<number>[]): Promise<void> {
+  async #cut(slot: EncoderThread, pieces: Piece<number>[]): Promise<void> {
     for (const { work, entries } of pieces) {
       const job = work as CutJob<CutPassage>;
       for (const entry of entries) {

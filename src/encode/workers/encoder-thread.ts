@@ -7,7 +7,7 @@ const WORKER = new URL('./worker.ts', import.meta.url);
  * One worker thread and its shared memory. A pool of one, so that each task's worker is known: what waits stands in our
  * own queue, never in Piscina's. Piscina starts another worker where one has died.
  */
-export class Slot {
+export class EncoderThread {
   readonly role: 'query' | 'ingest';
   readonly input: Uint8Array;
   readonly output: Float32Array;

@@ -3,15 +3,15 @@ import { FarthingError } from '../../domain/error.ts';
 import { type ChosenWeights, formerWeights } from '../models/chosen-weights.ts';
 import { embedLabels, readLabels } from '../models/labels.ts';
 import type { Candidate, Towers } from '../models/tower.ts';
-import { Slot } from './encoder-thread.ts';
+import { EncoderThread } from './encoder-thread.ts';
 import { type CutSettings, TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
 import type { WorkerCounts } from './worker-counts.ts';
 
 /** Worker threads with their sessions open and warm. */
 export interface Workers {
-  readonly slots: readonly Slot[];
+  readonly slots: readonly EncoderThread[];
   /** More ingest workers, which are still opening theirs. */
-  readonly opening: readonly Slot[];
+  readonly opening: readonly EncoderThread[];
   /** Per tower, the texts first: the query worker's report, or a failure of any. */
   readonly reports: readonly TowerReport[];
   readonly labelsCached: boolean;
@@ -41,7 +41,7 @@ export async function chooseProviders(
     candidates.length === 1 && candidates[0]!.provider === 'cpu';
   if (towers.texts.every(processorAlone) && (!towers.picture || processorAlone(towers.picture)))
     return { towers, rejected: [], slower: [] };
-  const slot = new Slot({
+  const slot = new EncoderThread({
     ...memory(towers),
     role: 'query',
     towers,
@@ -84,11 +84,11 @@ export async function startWorkers(
 ): Promise<Workers> {
   const towers = keepingGraphs(chosen, cacheFolder);
   const shared = memory(towers);
-  const start = (role: Slot['role'], count: number): Slot[] =>
+  const start = (role: EncoderThread['role'], count: number): EncoderThread[] =>
     Array.from({ length: count }, () => {
       // Labels are one table for all; the memory of tasks is each worker's own.
       const { input, output } = memory(towers);
-      return new Slot({ role, towers, cutting, labels: shared.labels, input, output });
+      return new EncoderThread({ role, towers, cutting, labels: shared.labels, input, output });
     });
   const slots = [...start('query', counts.query), ...start('ingest', Math.min(1, counts.ingest))];
   try {
@@ -126,14 +126,14 @@ function keepingGraphs({ texts, picture }: Towers, cacheFolder: string): Towers 
 
 /** All workers share the labels; each takes the next ones as it becomes idle. */
 async function encodeLabels(
-  slots: readonly Slot[],
+  slots: readonly EncoderThread[],
   tower: number,
   dimensions: number,
   texts: readonly string[],
 ): Promise<Float32Array[]> {
   const rows = new Array<Float32Array>(texts.length);
   let next = 0;
-  const work = async (slot: Slot) => {
+  const work = async (slot: EncoderThread) => {
     while (next < texts.length) {
       const start = next;
       next += TASK_ROWS_MAX;

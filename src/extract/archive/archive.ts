@@ -1,5 +1,5 @@
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
-import type { ExtractLimits, Opened } from '../../domain/document.ts';
+import type { ExtractLimits, FileInfo } from '../../domain/document.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import type { MemberSink } from '../process/program.ts';
 import { corrupt, tooLarge } from '../refusal.ts';
@@ -46,7 +46,7 @@ export async function openArchive(
   bytes: Uint8Array,
   mediaType: ArchiveType,
   limits: ExtractLimits,
-): Promise<Opened> {
+): Promise<FileInfo> {
   const count = new Counted(limits);
   if (mediaType === 'application/zip') for (const entry of filesOf(bytes)) count.add(entry.bytes);
   else {

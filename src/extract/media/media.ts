@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Block, type ExtractLimits, type Opened, SOUND_RATE } from '../../domain/document.ts';
+import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '../../domain/document.ts';
 import type { Preview } from '../../domain/preview.ts';
 import { embeddedPictures } from '../office/embedded.ts';
 import { fromRaw, prepareSharp, shrinkRaw } from '../picture/picture.ts';
@@ -72,7 +72,7 @@ function withMedia<T>(
 }
 
 /** Checks the limits and decodes the first frame. */
-function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Opened {
+function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): FileInfo {
   const { size, duration_s } = file;
   if (!size && !file.hasAudio) throw corrupt('it has neither pictures nor sound');
   if (duration_s > limits.mediaSecondsMax)

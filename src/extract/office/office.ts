@@ -1,4 +1,4 @@
-import type { Opened } from '../../domain/document.ts';
+import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { PageKind } from '../../domain/segment.ts';
 import { Zip } from '../archive/zip.ts';
@@ -62,7 +62,7 @@ export function isEncryptedOffice(bytes: Uint8Array): boolean {
 }
 
 /** Reads all of it: these are small, and damage in any part is found before anybody pays. @throws as officeType. */
-export function openOffice(bytes: Uint8Array, mediaType: string): Opened {
+export function openOffice(bytes: Uint8Array, mediaType: string): FileInfo {
   const { blocks, title, pages, pictures } = readOffice(bytes, mediaType);
   if (blocks.length === 0 && pictures.length === 0)
     throw new FarthingError('file_empty', 'The file holds no text and no pictures.');

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ExtractLimits, Mark, Opened, PictureSpec } from '../../domain/document.ts';
+import type { ExtractLimits, FileInfo, Mark, PictureSpec } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Box } from '../../domain/segment.ts';
 import { fromRaw, greyOfRaw } from '../picture/picture.ts';
-import { JUDGED_SIDE_PIXELS, looksWritten } from '../picture/text-page-test.ts';
+import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from '../picture/text-page-test.ts';
 import type { Sink } from '../read.ts';
 import { corrupt, tooLarge, unknownPage } from '../refusal.ts';
 import { shorten } from '../text/outline.ts';
@@ -26,7 +26,7 @@ const RENDER_SIDE_PIXELS = 640;
 const PAGES_PER_TURN = 8;
 
 /** @throws file_encrypted, file_corrupt, document_too_large. */
-export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Opened {
+export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): FileInfo {
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
     // Damage that hits the start is found before anybody pays.
@@ -123,7 +123,7 @@ function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
 async function showsWriting(page: RenderedPage | undefined): Promise<boolean> {
   if (!page) return false;
   const { grey, width } = await greyOfRaw({ ...page, channels: 4 }, JUDGED_SIDE_PIXELS);
-  return looksWritten(grey, width);
+  return looksLikeTextPage(grey, width);
 }
 
 const NUMBER = /^\W*(?:page\W*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of)\s*\d{1,5})?\W*$/i;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileTypeFromBuffer } from 'file-type';
 import sharp, { type Sharp } from 'sharp';
-import type { ExtractLimits, Opened, PictureContent, PictureSpec } from '../../domain/document.ts';
+import type { ExtractLimits, FileInfo, PictureContent, PictureSpec } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Preview } from '../../domain/preview.ts';
 import { native } from '../../native/index.ts';
@@ -76,7 +76,7 @@ export async function openPicture(
   bytes: Uint8Array,
   mediaType: PictureType,
   limits: ExtractLimits,
-): Promise<Opened> {
+): Promise<FileInfo> {
   const source = await openSource(bytes, mediaType, limits);
   await decoding(() =>
     source.pipeline().resize(TRIAL_SIDE_PIXELS, TRIAL_SIDE_PIXELS, { fit: 'fill' }).raw().toBuffer(),

@@ -15,7 +15,7 @@ const EDGE_SHARE_MIN = 0.015;
  * Whether a small grey picture looks as if writing filled it: a recogniser takes seconds for a picture, this a millisecond. A photograph
  * that shows some writing among other things does not.
  */
-export function looksWritten(grey: Uint8Array, width: number): boolean {
+export function looksLikeTextPage(grey: Uint8Array, width: number): boolean {
   const counts = new Uint32Array(256);
   let edges = 0;
   for (const [at, tone] of grey.entries()) {

@@ -2,8 +2,8 @@ import type {
   Block,
   DocumentKind,
   ExtractLimits,
+  FileInfo,
   Mark,
-  Opened,
   PictureContent,
   PictureSpec,
 } from '../../domain/document.ts';
@@ -72,7 +72,7 @@ export type Reply =
     }
   | {
       readonly reply: 'done';
-      readonly opened?: Opened;
+      readonly opened?: FileInfo;
       readonly title?: string;
       readonly textless?: readonly number[];
       readonly worn?: boolean;
@@ -217,7 +217,7 @@ function readPreview({ width, height }: Record<string, unknown>, body: Buffer): 
 }
 const KINDS: readonly DocumentKind[] = ['text', 'document', 'picture', 'video', 'audio', 'archive'];
 
-function readOpened(value: Record<string, unknown>): Opened {
+function readOpened(value: Record<string, unknown>): FileInfo {
   const kind = asOneOf(value.kind, KINDS);
   const counts: { pages?: number; width?: number; height?: number; members?: number; membersBytes?: number } =
     {};

@@ -1,4 +1,4 @@
-import type { Opened } from '../../domain/document.ts';
+import type { FileInfo } from '../../domain/document.ts';
 import type { FarthingError } from '../../domain/error.ts';
 import type { Preview } from '../../domain/preview.ts';
 import type { Sink } from '../read.ts';
@@ -23,7 +23,7 @@ export interface Output extends Sink {
 
 /** What a task ends with, beside what it gave to the output. */
 export interface Done {
-  readonly opened?: Opened;
+  readonly opened?: FileInfo;
   readonly title?: string;
   /** Pages that show something but hold no text: what they say can only be recognised. A picture's is 1. */
   readonly textless?: readonly number[];

@@ -1,11 +1,11 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { ConfinementReport } from './messages.ts';
 import type { DoneReply } from './reader-process.ts';
-import type { Lane, LaneTask } from './reader-queue.ts';
+import type { ReaderQueue, ReaderTask } from './reader-queue.ts';
 
 interface Waiting {
   readonly owner: string;
-  readonly start: (lane: Lane) => void;
+  readonly start: (lane: ReaderQueue) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -13,17 +13,17 @@ interface Waiting {
  * Several lanes, of which one owner holds all but one at most: files that are made to last hold up their owner's other files, and
  * nobody else's as long as a lane is left.
  */
-export class FairLanes {
-  readonly lanes: readonly Lane[];
+export class ReaderPool {
+  readonly lanes: readonly ReaderQueue[];
   readonly #waitingMax: number;
-  readonly #free: Lane[];
+  readonly #free: ReaderQueue[];
   /** Lanes that each owner holds. */
   readonly #held = new Map<string, number>();
   readonly #heldMax: number;
   #waiting: Waiting[] = [];
   #closed = false;
 
-  constructor(lanes: readonly Lane[], waitingMax: number) {
+  constructor(lanes: readonly ReaderQueue[], waitingMax: number) {
     this.lanes = lanes;
     this.#free = [...lanes];
     this.#heldMax = Math.max(1, lanes.length - 1);
@@ -38,8 +38,8 @@ export class FairLanes {
     return this.lanes.find((lane) => lane.confinement)?.confinement;
   }
 
-  /** @throws as Lane.run. */
-  async run(owner: string, task: LaneTask): Promise<DoneReply> {
+  /** @throws as ReaderQueue.run. */
+  async run(owner: string, task: ReaderTask): Promise<DoneReply> {
     const lane = await this.#turn(owner);
     try {
       return await lane.run(task);
@@ -57,7 +57,7 @@ export class FairLanes {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 
-  #turn(owner: string): Promise<Lane> {
+  #turn(owner: string): Promise<ReaderQueue> {
     if (this.#closed) return Promise.reject(stopping());
     if (this.#waiting.length >= this.#waitingMax) {
       return Promise.reject(

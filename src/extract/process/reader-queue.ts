@@ -5,7 +5,7 @@ import { Deadline } from './deadline.ts';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
 import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
 
-export interface LaneOptions {
+export interface ReaderQueueOptions {
   readonly name: string;
   readonly settings: Settings;
   /** Tasks that may wait. */
@@ -13,7 +13,7 @@ export interface LaneOptions {
   readonly log: (event: object) => void;
 }
 
-export interface LaneTask {
+export interface ReaderTask {
   /** The task; `path` is filled in with where the child finds the file. */
   readonly task: Task;
   readonly file?: string;
@@ -25,7 +25,7 @@ export interface LaneTask {
 }
 
 interface Waiting {
-  readonly task: LaneTask;
+  readonly task: ReaderTask;
   readonly resolve: (reply: DoneReply) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -34,8 +34,8 @@ interface Waiting {
  * One warm child process and the tasks that wait for it, in order. The child is replaced after so many files and after
  * any failure: what was done to it ends with it.
  */
-export class Lane {
-  readonly #options: LaneOptions;
+export class ReaderQueue {
+  readonly #options: ReaderQueueOptions;
   readonly #waiting: Waiting[] = [];
   #child: ReaderProcess | undefined;
   #busy = false;
@@ -45,7 +45,7 @@ export class Lane {
   #confinement: ConfinementReport | undefined;
   #idle: Promise<void> = Promise.resolve();
 
-  constructor(options: LaneOptions) {
+  constructor(options: ReaderQueueOptions) {
     this.#options = options;
   }
 
@@ -66,7 +66,7 @@ export class Lane {
   }
 
   /** @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, or the signal's reason. */
-  run(task: LaneTask): Promise<DoneReply> {
+  run(task: ReaderTask): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(new FarthingError('interrupted', 'The server is stopping.'));
     if (this.#waiting.length >= this.#options.waitingMax) {
       return Promise.reject(
@@ -140,7 +140,7 @@ export class Lane {
     waiting.reject(waiting.task.signal?.reason);
   }
 
-  async #perform(task: LaneTask): Promise<DoneReply> {
+  async #perform(task: ReaderTask): Promise<DoneReply> {
     task.signal?.throwIfAborted();
     const child = this.#living();
     await child.ready.catch((error: unknown) => {
@@ -157,7 +157,7 @@ export class Lane {
     }
   }
 
-  async #withDeadline(child: ReaderProcess, task: LaneTask, path: string): Promise<DoneReply> {
+  async #withDeadline(child: ReaderProcess, task: ReaderTask, path: string): Promise<DoneReply> {
     let ended: unknown;
     const end = (reason: unknown): void => {
       ended ??= reason;

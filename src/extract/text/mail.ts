@@ -1,5 +1,5 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
-import type { Block, ExtractLimits, Opened } from '../../domain/document.ts';
+import type { Block, ExtractLimits, FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { MemberSink } from '../process/program.ts';
 import { corrupt, tooLarge } from '../refusal.ts';
@@ -36,7 +36,7 @@ export function looksLikeMail(text: string): boolean {
 }
 
 /** @throws file_corrupt, document_too_large. */
-export async function openMail(bytes: Uint8Array, limits: ExtractLimits): Promise<Opened> {
+export async function openMail(bytes: Uint8Array, limits: ExtractLimits): Promise<FileInfo> {
   const mail = await parsed(bytes);
   const attached = attachmentsOf(mail);
   if (attached.length > limits.archiveMembersMax)

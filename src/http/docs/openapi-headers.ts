@@ -65,7 +65,8 @@ export const PAYMENT_PARAMETERS: readonly Json[] = [
     in: 'header',
     required: false,
     schema: { type: 'string', minLength: 16, maxLength: 128 },
-    description: 'Your private key of this request: the same key gives the same answer again, uncharged.',
+    description:
+      'Your idempotency key for this request: the same key gives the same answer again, uncharged.',
   },
 ];
 

@@ -1,5 +1,5 @@
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
-import type { Opened } from '../../domain/document.ts';
+import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
@@ -8,7 +8,7 @@ import type { IngestLimits, IngestTenants, StagedUpload } from '../deps.ts';
 import { fileOf, keepFile, removeFile } from '../files.ts';
 import { endedJob, pendingItem } from '../new-item.ts';
 import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../quota.ts';
-import type { Holds } from './awaiting-payment.ts';
+import type { JobsAwaitingPayment } from './awaiting-payment.ts';
 import { type JobTable, jobOf } from './job-table.ts';
 
 export interface IngestAnswer {
@@ -18,28 +18,28 @@ export interface IngestAnswer {
   readonly duplicate: boolean;
 }
 
-export interface AcceptanceParts {
+export interface AcceptanceDeps {
   readonly tenants: IngestTenants;
   readonly clock: Clock;
   readonly expiry: (tenant: string) => string | null;
   readonly limits: IngestLimits;
   readonly jobs: JobTable;
-  readonly holds: Holds;
+  readonly holds: JobsAwaitingPayment;
   /** A Tenant's jobs that wait or run. */
   readonly jobsOf: (tenant: string) => readonly Unfinished[];
   /** Takes over an accepted job that no payment holds. */
-  readonly begin: (job: Job, opened: Opened) => void;
+  readonly begin: (job: Job, opened: FileInfo) => void;
 }
 
 const RETRY_AFTER_S = 5;
 
 /** Makes uploads the Items of their Tenants, each once. */
 export class Acceptance {
-  readonly #parts: AcceptanceParts;
+  readonly #parts: AcceptanceDeps;
   /** The last acceptance of each file's bytes: the same bytes wait for it. */
   readonly #running = new Map<string, Promise<unknown>>();
 
-  constructor(parts: AcceptanceParts) {
+  constructor(parts: AcceptanceDeps) {
     this.#parts = parts;
   }
 
@@ -52,7 +52,7 @@ export class Acceptance {
   async accept(
     tenant: string,
     upload: StagedUpload,
-    opened: Opened,
+    opened: FileInfo,
     options: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
     const key = `${tenant} ${upload.sha256}`;
@@ -94,7 +94,7 @@ export class Acceptance {
   async #acceptAlone(
     tenant: string,
     upload: StagedUpload,
-    opened: Opened,
+    opened: FileInfo,
     { held, creditTo }: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
     const duplicate = await this.findDuplicate(tenant, upload);

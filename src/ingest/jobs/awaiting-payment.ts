@@ -1,16 +1,16 @@
-import type { Opened } from '../../domain/document.ts';
+import type { FileInfo } from '../../domain/document.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Unfinished } from '../quota.ts';
 
 interface Hold {
   readonly tenant: string;
-  readonly opened: Opened | undefined;
+  readonly opened: FileInfo | undefined;
   readonly ended: Promise<void>;
   readonly end: () => void;
 }
 
 /** The jobs that wait for a payment, and who waits for the decision. */
-export class Holds {
+export class JobsAwaitingPayment {
   readonly #holds = new Map<string, Hold>();
 
   get size(): number {
@@ -18,7 +18,7 @@ export class Holds {
   }
 
   /** @param opened what is known of its file, for when it is released. */
-  begin(job: Job, opened: Opened | undefined): void {
+  begin(job: Job, opened: FileInfo | undefined): void {
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
       end = resolve;
@@ -27,7 +27,7 @@ export class Holds {
   }
 
   /** The payment has decided. @returns what is known of the job's file. */
-  end(id: string): Opened | undefined {
+  end(id: string): FileInfo | undefined {
     const hold = this.#holds.get(id);
     this.#holds.delete(id);
     hold?.end();

@@ -8,7 +8,7 @@ import { removeMembers } from '../members/members.ts';
 import { removePreviews } from '../previews.ts';
 import type { JobTable } from './job-table.ts';
 
-export interface JobEndsParts {
+export interface JobEndsDeps {
   readonly tenants: IngestTenants;
   readonly jobs: JobTable;
   readonly newCredit: NewCredit;
@@ -17,9 +17,9 @@ export interface JobEndsParts {
 
 /** The ends of jobs that make nothing searchable: what is undone, what stays, and the credit that is owed. */
 export class JobEnds {
-  readonly #parts: JobEndsParts;
+  readonly #parts: JobEndsDeps;
 
-  constructor(parts: JobEndsParts) {
+  constructor(parts: JobEndsDeps) {
     this.#parts = parts;
   }
 

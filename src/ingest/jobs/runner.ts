@@ -1,4 +1,4 @@
-import type { Opened } from '../../domain/document.ts';
+import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { IngestTenants } from '../deps.ts';
@@ -9,9 +9,9 @@ import { unlessOverloaded } from '../retry-overloaded.ts';
 import { TurnQueue } from './fair-queue.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
-import type { Progress, WorkParts } from './work.ts';
+import type { Progress, WorkDeps } from './work.ts';
 
-export interface RunnerParts extends WorkParts {
+export interface RunnerDeps extends WorkDeps {
   /** Those that are waited for: a job was admitted, and is not to fail because others are busy. */
   readonly tenants: IngestTenants;
   readonly jobs: JobTable;
@@ -35,7 +35,7 @@ class Stopped extends Error {
 
 interface Entry {
   readonly job: Job;
-  readonly opened: Opened | undefined;
+  readonly opened: FileInfo | undefined;
   readonly controller: AbortController;
   /** Set while it runs, or is cancelled before its turn. */
   running?: Promise<void>;
@@ -43,13 +43,13 @@ interface Entry {
 
 /** Runs jobs, a few at once, the Tenants in turn; one of them holds all places but one at most. */
 export class JobRunner {
-  readonly #parts: RunnerParts;
+  readonly #parts: RunnerDeps;
   readonly #turns: TurnQueue<Entry>;
   readonly #entries = new Map<string, Entry>();
   #running = 0;
   #closed = false;
 
-  constructor(parts: RunnerParts) {
+  constructor(parts: RunnerDeps) {
     this.#parts = parts;
     this.#turns = new TurnQueue(Math.max(1, parts.limits.jobsAtOnce - 1));
   }
@@ -75,7 +75,7 @@ export class JobRunner {
   }
 
   /** Queues a job; `opened` saves opening its file again. A job that is queued already stays where it is. */
-  start(job: Job, opened?: Opened): void {
+  start(job: Job, opened?: FileInfo): void {
     if (this.#closed || this.#entries.has(job.id)) return;
     const entry: Entry = { job, opened, controller: new AbortController() };
     this.#entries.set(job.id, entry);
@@ -162,7 +162,7 @@ export class JobRunner {
   }
 
   /** A file's own reading and encoding, or, of an archive, the unpacking and the files in it, as one share of 0..1. */
-  #progressOf(job: Job, { kind, members = 0 }: Opened): Progress & MembersProgress {
+  #progressOf(job: Job, { kind, members = 0 }: FileInfo): Progress & MembersProgress {
     const { jobs } = this.#parts;
     // A mail's own text is one among its attachments.
     const all = members + (kind === 'archive' ? 0 : 1);

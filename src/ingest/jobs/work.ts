@@ -1,4 +1,4 @@
-import type { Block, Extracted, Opened, PictureContent } from '../../domain/document.ts';
+import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import type {
@@ -19,7 +19,7 @@ import { familiesOf, passageSegments, pictureSegments } from '../segments.ts';
 const PASSAGES_AT_ONCE = 64;
 const PICTURES_AT_ONCE = 16;
 
-export interface WorkParts {
+export interface WorkDeps {
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
   readonly limits: IngestLimits;
@@ -32,7 +32,7 @@ export interface FileWork {
   readonly tenant: string;
   readonly item: Item;
   readonly path: string;
-  readonly opened: Opened;
+  readonly opened: FileInfo;
   readonly signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export interface Finished {
  * @throws what the extractor throws; document_too_large; the signal's reason.
  */
 export async function workOn(
-  { extractor, encoder, limits, listening }: WorkParts,
+  { extractor, encoder, limits, listening }: WorkDeps,
   { tenant, item, path, opened, signal }: FileWork,
   progress: Progress,
 ): Promise<Finished> {

@@ -1,16 +1,16 @@
-import type { Opened, UnpackedMember } from '../../domain/document.ts';
+import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import type { IngestShard, IngestTenants } from '../deps.ts';
 import { fileOf, removeFile } from '../files.ts';
-import { type FileWork, type Progress, type WorkParts, workOn } from '../jobs/work.ts';
+import { type FileWork, type Progress, type WorkDeps, workOn } from '../jobs/work.ts';
 import { pendingItem } from '../new-item.ts';
 import { checkRoom, loadOf } from '../quota.ts';
 import { unlessOverloaded } from '../retry-overloaded.ts';
 import { memberId, removeMembers } from './members.ts';
 
-export interface MemberWorkParts extends WorkParts {
+export interface MemberWorkDeps extends WorkDeps {
   readonly tenants: IngestTenants;
 }
 
@@ -51,7 +51,7 @@ export interface Room {
  * @throws the reason of the files when none of them can be read; faults of the server; the signal's reason
  */
 export async function workOnMembers(
-  parts: MemberWorkParts,
+  parts: MemberWorkDeps,
   work: FileWork,
   depth: number,
   room: Room,
@@ -88,12 +88,12 @@ type Outcome =
 
 /** One file inside another. */
 class MemberWork {
-  readonly #parts: MemberWorkParts;
+  readonly #parts: MemberWorkDeps;
   readonly #parent: FileWork;
   readonly #depth: number;
   readonly #room: Room;
 
-  constructor(parts: MemberWorkParts, parent: FileWork, depth: number, room: Room) {
+  constructor(parts: MemberWorkDeps, parent: FileWork, depth: number, room: Room) {
     this.#parts = parts;
     this.#parent = parent;
     this.#depth = depth;
@@ -165,7 +165,7 @@ class MemberWork {
  * @throws as workOn and workOnMembers; document_too_large for an archive that lies too deep; tenant_full.
  */
 export async function indexFile(
-  parts: MemberWorkParts,
+  parts: MemberWorkDeps,
   work: FileWork,
   depth: number,
   room: Room,
@@ -214,7 +214,7 @@ export async function indexFile(
   };
 }
 
-const UNKNOWN: Opened = { kind: 'text', mediaType: 'application/octet-stream' };
+const UNKNOWN: FileInfo = { kind: 'text', mediaType: 'application/octet-stream' };
 
 function withoutMembers({ members: _unread, ...item }: Item): Item {
   return { ...item, not_searchable: [...(item.not_searchable ?? []), 'attachments'] };
@@ -231,7 +231,7 @@ function summary(outcomes: readonly Outcome[]): MembersDone {
 }
 
 /** The reason of an archive of which nothing can be read: that of its first file. */
-async function noneRead({ tenants }: MemberWorkParts, { tenant, item }: FileWork): Promise<FarthingError> {
+async function noneRead({ tenants }: MemberWorkDeps, { tenant, item }: FileWork): Promise<FarthingError> {
   const first = await tenants.use(tenant, {}, (shard) => shard.item(memberId(item.id, 0)));
   const { code, detail } = first?.error ?? {};
   return new FarthingError(

@@ -1,4 +1,4 @@
-import type { Extracted, Opened } from '../../domain/document.ts';
+import type { Extracted, FileInfo } from '../../domain/document.ts';
 import type { Item } from '../../domain/item.ts';
 import type { SegmentRecord } from '../../domain/segment.ts';
 import type { IngestEncoder } from '../deps.ts';
@@ -35,15 +35,15 @@ export interface ReencodeTenants {
 }
 
 export interface ReencodeExtractor {
-  open(path: string, hint: { name?: string; tenant?: string }): Promise<Opened>;
+  open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   extract(
     path: string,
-    opened: Opened,
+    opened: FileInfo,
     options?: { signal?: AbortSignal; recognise?: boolean },
   ): Promise<Extracted>;
 }
 
-export interface ReencodeParts {
+export interface ReencodeDeps {
   readonly tenants: ReencodeTenants;
   readonly extractor: ReencodeExtractor;
   /** The models in use; each space has the name of its role. */
@@ -51,7 +51,7 @@ export interface ReencodeParts {
 }
 
 /** One Tenant's change of model, under way. */
-export interface ReencodeRun extends ReencodeParts {
+export interface ReencodeRun extends ReencodeDeps {
   readonly tenant: string;
   readonly signal: AbortSignal;
   /** Segments that were encoded again, and those whose source cannot be had. */

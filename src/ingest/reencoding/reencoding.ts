@@ -1,7 +1,7 @@
 import { errorCode } from '../../domain/error.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { unlessOverloaded } from '../retry-overloaded.ts';
-import type { FormerSpace, ReencodeParts, ReencodeRun } from './reencode-deps.ts';
+import type { FormerSpace, ReencodeDeps, ReencodeRun } from './reencode-deps.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';
 
@@ -12,7 +12,7 @@ export interface Filled {
   readonly model: string;
 }
 
-export interface ReencodingParts extends ReencodeParts {
+export interface ReencodingDeps extends ReencodeDeps {
   readonly store: Store;
   /** The spaces of the models in use. */
   readonly inUse: readonly Filled[];
@@ -49,14 +49,14 @@ const STAYS =
  * state remembers which models may have filled an index: with those in use alone there is nothing to look for.
  */
 export class Reencoding {
-  readonly #parts: ReencodingParts;
+  readonly #parts: ReencodingDeps;
   readonly #table: Table<{ readonly spaces: readonly Filled[] }>;
   readonly #stop = new AbortController();
   readonly #progress = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
   #running: Promise<void> | undefined;
   #loggedAt = 0;
 
-  constructor(parts: ReencodingParts) {
+  constructor(parts: ReencodingDeps) {
     this.#parts = parts;
     this.#table = parts.store.table('models');
   }

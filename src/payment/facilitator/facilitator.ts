@@ -27,9 +27,9 @@ export interface Facilitator {
    * True when `reconcile` tells at once, for certain and without moving money whether a payment was settled. The gate then
    * needs no durable note of its own before it settles.
    */
-  readonly recalls: boolean;
+  readonly outcomeIsKnowable: boolean;
   /** Can it judge signatures of contract wallets (longer than 65 bytes)? */
-  readonly judgesContracts: boolean;
+  readonly verifiesContractWallets: boolean;
   /** @throws facilitator_unavailable when it cannot be asked, or answers what it may not. */
   verify(payment: Payment, terms: Terms): Promise<Verification>;
   /** Moves the money once, however often it is called. @throws facilitator_unavailable when it certainly did not get the request. */

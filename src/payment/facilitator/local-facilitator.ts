@@ -28,8 +28,8 @@ interface Transfer {
  * it has not seen starts with the same balance. Settling is one durable transaction, idempotent by (payer, nonce).
  */
 export class LocalFacilitator implements Facilitator {
-  readonly recalls = true;
-  readonly judgesContracts = false;
+  readonly outcomeIsKnowable = true;
+  readonly verifiesContractWallets = false;
   readonly #store: Store;
   readonly #balances: Table<string>;
   readonly #transfers: Table<Transfer>;

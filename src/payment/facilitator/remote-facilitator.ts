@@ -22,7 +22,7 @@ export interface ChainWitness {
   ): Promise<{ kind: 'unused' } | { kind: 'settled'; transaction: string } | { kind: 'used_otherwise' }>;
 }
 
-export interface RemoteFacilitatorParts extends WireTerms {
+export interface RemoteFacilitatorDeps extends WireTerms {
   /** Address without a trailing path: `/verify`, `/settle` and `/supported` are below it. */
   readonly url: string;
   /** Of the facilitator that settles; the further ones are not told. */
@@ -61,9 +61,9 @@ interface Peer {
  * without a transaction, is trouble of the facilitator and never an answer 402.
  */
 export class RemoteFacilitator implements Facilitator {
-  readonly recalls = false;
-  readonly judgesContracts = true;
-  readonly #parts: RemoteFacilitatorParts;
+  readonly outcomeIsKnowable = false;
+  readonly verifiesContractWallets = true;
+  readonly #parts: RemoteFacilitatorDeps;
   readonly #first: Peer;
   readonly #further: readonly Peer[];
   /** Who is asked to verify, in this order; a single one is asked twice. */
@@ -72,7 +72,7 @@ export class RemoteFacilitator implements Facilitator {
   readonly #settling: Circuit;
   #trouble: string | undefined;
 
-  constructor(parts: RemoteFacilitatorParts) {
+  constructor(parts: RemoteFacilitatorDeps) {
     this.#parts = parts;
     this.#first = this.#peer(parts.url, parts.bearerToken);
     this.#further = (parts.verifyUrls ?? []).map((url) => this.#peer(url));

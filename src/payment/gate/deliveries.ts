@@ -6,15 +6,15 @@ import type { AnswerStore } from '../records/answers.ts';
 import { mirroredNetwork, receiptHeaders } from '../records/receipt.ts';
 import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
 import type { Settlements } from '../records/settlements.ts';
-import type { Flight, Flights } from './in-flight-purchase.ts';
+import type { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
 
 /** An answer whose delivery nobody reports counts as lost: others of its payer wait for the report. */
 const DELIVERY_REPORT_MS = 120_000;
 
-export interface DeliveryParts {
+export interface DeliveryDeps {
   readonly records: PaymentRecords;
   readonly answers: AnswerStore;
-  readonly flights: Flights;
+  readonly flights: InFlightPurchases;
   readonly settlements: Settlements;
   readonly asset: Asset;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
@@ -22,9 +22,9 @@ export interface DeliveryParts {
 
 /** The last stages: release the answer with its receipt, and note whether it went out. */
 export class Deliveries {
-  readonly #parts: DeliveryParts;
+  readonly #parts: DeliveryDeps;
 
-  constructor(parts: DeliveryParts) {
+  constructor(parts: DeliveryDeps) {
     this.#parts = parts;
   }
 
@@ -41,11 +41,11 @@ export class Deliveries {
   }
 
   /** The answer of a flight, for one of those who were to get it. */
-  ofFlight(flight: Flight, answer: Answer): GateAnswer {
+  ofFlight(flight: InFlightPurchase, answer: Answer): GateAnswer {
     return reportedOnce(answer, (whole) => this.report(flight, whole));
   }
 
-  /** The answer of a settled payment again, to whoever has its private key. */
+  /** The answer of a settled payment again, to whoever has its idempotency key. */
   again(payment: string, answer: Answer): GateAnswer {
     return reportedOnce(answer, (whole) => {
       if (whole) void this.#noted(this.#parts.records.delivered(payment));
@@ -53,7 +53,7 @@ export class Deliveries {
   }
 
   /** An owed answer: the next one of its payer waits until it is known whether this one went out. */
-  ofRepetition(repetition: Flight, payment: string, answer: Answer): GateAnswer {
+  ofRepetition(repetition: InFlightPurchase, payment: string, answer: Answer): GateAnswer {
     const { records, flights } = this.#parts;
     return reportedOnce(answer, (whole) => {
       void this.#noted(whole ? records.delivered(payment) : Promise.resolve()).then(() => {
@@ -64,7 +64,7 @@ export class Deliveries {
   }
 
   /** Notes a delivery after the settlement's own note; the flight is known until both are on the disk. */
-  report(flight: Flight, whole: boolean): void {
+  report(flight: InFlightPurchase, whole: boolean): void {
     const { records, flights, settlements } = this.#parts;
     const noted = flight.noted
       .then(() => this.#keep(flight, whole))
@@ -76,8 +76,8 @@ export class Deliveries {
     });
   }
 
-  /** Keeps an answer that may be asked for again: one that did not go out, or whose request has a private key. */
-  async #keep({ answer, keyHash, payer, payment }: Flight, whole: boolean): Promise<void> {
+  /** Keeps an answer that may be asked for again: one that did not go out, or whose request has an idempotency key. */
+  async #keep({ answer, keyHash, payer, payment }: InFlightPurchase, whole: boolean): Promise<void> {
     if (answer && (!whole || keyHash !== undefined))
       await this.#parts.answers.keep(payerTenantId(payer), payment!, answer);
   }

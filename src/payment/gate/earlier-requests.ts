@@ -6,14 +6,14 @@ import type { Payment } from '../payment.ts';
 import type { PaymentRecords } from '../records/records.ts';
 import type { Settlements } from '../records/settlements.ts';
 import { type Deliveries, undeliverable } from './deliveries.ts';
-import type { Flight, Flights } from './in-flight-purchase.ts';
-import { type Visit, waitUnlessLeft } from './paid-attempt.ts';
+import type { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
+import { type PaidAttempt, waitUnlessLeft } from './paid-attempt.ts';
 import { clientGone } from './purchases.ts';
 import type { Repetitions } from './repetitions.ts';
 
-export interface EarlierParts {
+export interface EarlierDeps {
   readonly records: PaymentRecords;
-  readonly flights: Flights;
+  readonly flights: InFlightPurchases;
   readonly deliveries: Deliveries;
   readonly settlements: Settlements;
   readonly repetitions: Repetitions;
@@ -21,11 +21,11 @@ export interface EarlierParts {
   readonly checkPrice: (payment: Payment, amount: AtomicAmount) => void;
 }
 
-/** What earlier requests with the same private key, the same authorization or the same question mean for a new one. */
+/** What earlier requests with the same idempotency key, the same authorization or the same question mean for a new one. */
 export class EarlierRequests {
-  readonly #parts: EarlierParts;
+  readonly #parts: EarlierDeps;
 
-  constructor(parts: EarlierParts) {
+  constructor(parts: EarlierDeps) {
     this.#parts = parts;
   }
 
@@ -34,12 +34,12 @@ export class EarlierRequests {
    * undefined: there was something to wait for, look again.
    * @throws PaymentRefused, idempotency_key_reused
    */
-  of(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+  of(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
     return this.#byRequestKey(visit) ?? this.#byPayment(visit) ?? this.#byRequest(visit);
   }
 
-  /** Rule 6, and rule 4(b): the private key of an earlier request. Resolves to undefined after a wait. */
-  #byRequestKey(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+  /** Rule 6, and rule 4(b): the idempotency key of an earlier request. Resolves to undefined after a wait. */
+  #byRequestKey(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
     const { keyHash, prepared, key, request } = visit;
     if (keyHash === undefined) return undefined;
     const flight = this.#parts.flights.ofKey(keyHash);
@@ -48,7 +48,7 @@ export class EarlierRequests {
     if (binding.requestHash !== prepared.requestHash) {
       throw new FarthingError(
         'idempotency_key_reused',
-        'This private key belongs to another request of the same payer. Use a new key for a new request.',
+        'This idempotency key belongs to another request of the same payer. Use a new key for a new request.',
       );
     }
     if (!flight) return this.#parts.repetitions.ofSettled(visit, binding.payment as string);
@@ -66,7 +66,7 @@ export class EarlierRequests {
   }
 
   /** Rules 1 and 4(a): the same authorization. */
-  #byPayment(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+  #byPayment(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
     const { key, prepared, request } = visit;
     const flight = this.#parts.flights.ofPayment(key);
     if (flight) {
@@ -82,7 +82,7 @@ export class EarlierRequests {
   }
 
   /** Rule 4(c): the same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
-  #byRequest(visit: Visit): Promise<GateAnswer | undefined> | undefined {
+  #byRequest(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
     const { payment, prepared, request } = visit;
     const flight = this.#parts.flights.ofRequest(payment.payer, prepared.requestHash);
     if (flight && this.#parts.settlements.isPending(flight))
@@ -93,7 +93,7 @@ export class EarlierRequests {
   }
 
   /** A copy whose body arrived in time: the very same answer, whatever it is. */
-  async #join(flight: Flight, { signal }: PaidRequest): Promise<GateAnswer | undefined> {
+  async #join(flight: InFlightPurchase, { signal }: PaidRequest): Promise<GateAnswer | undefined> {
     // Its work was given up, because everybody had left: the next look finds nothing of it.
     if (flight.signal.aborted) return waitUnlessLeft(flight.ended, signal);
     const joined = flight.join(signal);
@@ -110,7 +110,7 @@ export class EarlierRequests {
 }
 
 /** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
-function untilOver(flight: Flight): Promise<unknown> {
+function untilOver(flight: InFlightPurchase): Promise<unknown> {
   return flight.ended.then(() => flight.over);
 }
 

@@ -19,13 +19,13 @@ import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
 import { readRequestKey, requestKeyHash } from './idempotency-key.ts';
-import { Flight, Flights } from './in-flight-purchase.ts';
-import type { Visit } from './paid-attempt.ts';
+import { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
+import type { PaidAttempt } from './paid-attempt.ts';
 import { parsePaymentHeader } from './payment-header.ts';
 import { clientGone, Purchases, termsOf } from './purchases.ts';
 import { Repetitions } from './repetitions.ts';
 
-export interface GateParts {
+export interface GateDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly settings: ChallengeSettings;
@@ -56,9 +56,9 @@ const LOOKS_MAX = 1000;
  * It knows no route and no HTTP. Which answers are given again, and to whom, is rule 4 of the decisions.
  */
 export class PaymentGate {
-  readonly #parts: GateParts;
+  readonly #parts: GateDeps;
   readonly #records: PaymentRecords;
-  readonly #flights = new Flights();
+  readonly #flights = new InFlightPurchases();
   readonly #settlements: Settlements;
   readonly #purchases: Purchases;
   readonly #deliveries: Deliveries;
@@ -68,7 +68,7 @@ export class PaymentGate {
   #sweeping: Promise<void> | undefined;
   #closed = false;
 
-  constructor(parts: GateParts) {
+  constructor(parts: GateDeps) {
     this.#parts = parts;
     const { store, clock, settings, answerKeepMinutes, facilitator, handlers, answers, log } = parts;
     this.#records = new PaymentRecords({ store, clock, asset: settings.asset, answerKeepMinutes });
@@ -213,7 +213,7 @@ export class PaymentGate {
     key: string,
   ): Promise<number | undefined> {
     const { facilitator, settings, clock } = this.#parts;
-    if (!facilitator.judgesContracts) throw new PaymentRefused('unsupported_signature');
+    if (!facilitator.verifiesContractWallets) throw new PaymentRefused('unsupported_signature');
     const known = this.#flights.ofPayment(key)?.record ?? this.#records.find(key);
     if (known?.payment.signature === payment.signature && known.payment.value === payment.value)
       return undefined;
@@ -227,7 +227,7 @@ export class PaymentGate {
     return performance.now() - startedAt;
   }
 
-  /** What can be refused without reading the body: nothing that a private key of the request might still open. */
+  /** What can be refused without reading the body: nothing that an idempotency key might still open. */
   #refuseEarly(request: PaidRequest, payment: Payment, key: string, keyHash: string | undefined): void {
     if (keyHash !== undefined && (this.#flights.ofKey(keyHash) ?? this.#records.findByRequestKey(keyHash)))
       return;
@@ -243,7 +243,7 @@ export class PaymentGate {
   }
 
   /** Looks again after every wait, until the request is a repetition, a copy, or a purchase of its own. */
-  async #decide(visit: Visit): Promise<GateAnswer> {
+  async #decide(visit: PaidAttempt): Promise<GateAnswer> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       if (visit.request.signal.aborted) throw clientGone();
       const answer = await (this.#earlier.of(visit) ?? this.#purchase(visit));
@@ -253,12 +253,12 @@ export class PaymentGate {
   }
 
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
-  #purchase(visit: Visit): Promise<GateAnswer> {
+  #purchase(visit: PaidAttempt): Promise<GateAnswer> {
     const { payment, prepared, request, key, keyHash } = visit;
     if (this.#flights.size >= this.#parts.flightsMax) {
       throw tooBusy();
     }
-    const flight = new Flight({
+    const flight = new InFlightPurchase({
       payment: key,
       payer: payment.payer,
       requestHash: prepared.requestHash,
@@ -269,7 +269,7 @@ export class PaymentGate {
     return this.#run(flight, visit);
   }
 
-  async #run(flight: Flight, visit: Visit): Promise<GateAnswer> {
+  async #run(flight: InFlightPurchase, visit: PaidAttempt): Promise<GateAnswer> {
     try {
       const { charged, answer } = await this.#purchases.run(flight, visit);
       if (!charged) {

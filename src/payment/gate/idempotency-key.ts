@@ -6,7 +6,7 @@ export const KEY_LENGTH_MIN = 16;
 export const KEY_LENGTH_MAX = 128;
 
 /**
- * The private key that a client gave its request, from the `payment-identifier` extension or the `Idempotency-Key` header.
+ * The idempotency key that a client gave its request, from the `payment-identifier` extension or the `Idempotency-Key` header.
  * @throws idempotency_key_invalid for a wrong length, and for two different ones.
  */
 export function readRequestKey(identifier: unknown, header: string | undefined): string | undefined {

@@ -2,13 +2,13 @@ import type { Address, Answer, PaymentTiming } from '../../domain/payment.ts';
 import type { PaymentRecord } from '../records/records.ts';
 
 /** How a flight ended, for those who waited for its delivery. */
-export type FlightResult = 'delivered' | 'undelivered' | 'uncharged';
+export type PurchaseOutcome = 'delivered' | 'undelivered' | 'uncharged';
 
 /**
  * One paid request while it runs, from its claim until its answer has gone out: what copies of it and later requests of the
  * same payer wait for. In memory; the durable side is its PaymentRecord.
  */
-export class Flight {
+export class InFlightPurchase {
   /** Identity of the payment; undefined for the repetition of an answer, which has no payment of its own. */
   readonly payment: string | undefined;
   readonly payer: Address;
@@ -26,14 +26,14 @@ export class Flight {
   /** Resolves with the answer that everybody gets who joined; rejects with what went wrong. */
   readonly ended: Promise<Answer>;
   /** Resolves once it is known whether anybody got the answer, or that nothing was charged. */
-  readonly over: Promise<FlightResult>;
+  readonly over: Promise<PurchaseOutcome>;
   readonly #leaving = new AbortController();
   #present = 0;
   #waitingForDelivery = 1;
   #delivered = false;
   #end!: (answer: Answer) => void;
   #fail!: (error: unknown) => void;
-  #finish!: (result: FlightResult) => void;
+  #finish!: (result: PurchaseOutcome) => void;
 
   constructor(of: { payment?: string; payer: Address; requestHash: string; keyHash?: string }) {
     this.payment = of.payment;
@@ -87,7 +87,7 @@ export class Flight {
   }
 
   /** Everybody who waits for the answer gets the error; the flight itself is over only with a `result`. */
-  fail(error: unknown, result?: FlightResult): void {
+  fail(error: unknown, result?: PurchaseOutcome): void {
     this.#fail(error);
     if (result !== undefined) this.#finish(result);
   }
@@ -105,30 +105,30 @@ export class Flight {
   }
 }
 
-/** The flights in progress, by payment, by the private key of the request, and by the request itself. */
-export class Flights {
-  readonly #byPayment = new Map<string, Flight>();
-  readonly #byKey = new Map<string, Flight>();
-  readonly #byRequest = new Map<string, Flight>();
+/** The flights in progress, by payment, by the idempotency key, and by the request itself. */
+export class InFlightPurchases {
+  readonly #byPayment = new Map<string, InFlightPurchase>();
+  readonly #byKey = new Map<string, InFlightPurchase>();
+  readonly #byRequest = new Map<string, InFlightPurchase>();
 
   get size(): number {
     return this.#byPayment.size;
   }
 
-  ofPayment(payment: string): Flight | undefined {
+  ofPayment(payment: string): InFlightPurchase | undefined {
     return this.#byPayment.get(payment);
   }
 
-  ofKey(keyHash: string): Flight | undefined {
+  ofKey(keyHash: string): InFlightPurchase | undefined {
     return this.#byKey.get(keyHash);
   }
 
   /** A payer's request runs once at a time: whether a second one is a new purchase depends on the first one's delivery. */
-  ofRequest(payer: Address, requestHash: string): Flight | undefined {
+  ofRequest(payer: Address, requestHash: string): InFlightPurchase | undefined {
     return this.#byRequest.get(`${payer}/${requestHash}`);
   }
 
-  add(flight: Flight): void {
+  add(flight: InFlightPurchase): void {
     if (flight.payment !== undefined) this.#byPayment.set(flight.payment, flight);
     if (flight.keyHash !== undefined) this.#byKey.set(flight.keyHash, flight);
     this.#byRequest.set(`${flight.payer}/${flight.requestHash}`, flight);
@@ -139,7 +139,7 @@ export class Flights {
     await Promise.allSettled([...this.#byPayment.values()].map((flight) => flight.noted));
   }
 
-  remove(flight: Flight): void {
+  remove(flight: InFlightPurchase): void {
     if (flight.payment !== undefined && this.ofPayment(flight.payment) === flight)
       this.#byPayment.delete(flight.payment);
     if (flight.keyHash !== undefined && this.#byKey.get(flight.keyHash) === flight)

@@ -2,12 +2,12 @@ import type { PaidRequest, PreparedRequest } from '../../domain/payment.ts';
 import type { Payment } from '../payment.ts';
 
 /** One request with a genuine payment, read and validated, on its way through the gate. */
-export interface Visit {
+export interface PaidAttempt {
   readonly request: PaidRequest;
   readonly payment: Payment;
   /** Identity of the payment. */
   readonly key: string;
-  /** Hash of the request's private key, when it has one. */
+  /** Hash of the idempotency key, when it has one. */
   readonly keyHash: string | undefined;
   /** Milliseconds that the facilitator took to prove a contract wallet's signature; undefined for plain wallets. */
   readonly verifiedMs: number | undefined;

@@ -7,15 +7,15 @@ import type { Terms } from '../payment.ts';
 import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
 import type { Settlements } from '../records/settlements.ts';
 import { declareDiscovery } from './discovery.ts';
-import type { Flight } from './in-flight-purchase.ts';
-import type { Visit } from './paid-attempt.ts';
+import type { InFlightPurchase } from './in-flight-purchase.ts';
+import type { PaidAttempt } from './paid-attempt.ts';
 
 export interface Purchased {
   readonly charged: boolean;
   readonly answer: Answer;
 }
 
-export interface PurchaseParts {
+export interface PurchaseDeps {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
   readonly settlements: Settlements;
@@ -23,14 +23,14 @@ export interface PurchaseParts {
 
 /** The stages of one purchase whose flight is claimed: reserve → verify ∥ work → settle → answer. */
 export class Purchases {
-  readonly #parts: PurchaseParts;
+  readonly #parts: PurchaseDeps;
 
-  constructor(parts: PurchaseParts) {
+  constructor(parts: PurchaseDeps) {
     this.#parts = parts;
   }
 
   /** @throws PaymentRefused, or what the work threw; nothing is charged then and the authorization is free again. */
-  async run(flight: Flight, visit: Visit): Promise<Purchased> {
+  async run(flight: InFlightPurchase, visit: PaidAttempt): Promise<Purchased> {
     const { prepared, request } = visit;
     const { records, settlements } = this.#parts;
     const record = this.#newRecord(flight, visit);
@@ -64,7 +64,7 @@ export class Purchases {
     return { charged: true, answer: await settlements.settle(flight, noted, terms, verifyMs, answer) };
   }
 
-  #newRecord(flight: Flight, { payment, request: { quote } }: Visit): PaymentRecord {
+  #newRecord(flight: InFlightPurchase, { payment, request: { quote } }: PaidAttempt): PaymentRecord {
     return {
       state: 'reserved',
       payment,
@@ -76,13 +76,18 @@ export class Purchases {
   }
 
   /** Durable put-if-absent. The flight's claim in memory came first, so this fails only for a record of another life. */
-  async #reserve(flight: Flight, record: PaymentRecord): Promise<void> {
+  async #reserve(flight: InFlightPurchase, record: PaymentRecord): Promise<void> {
     if (!(await this.#parts.records.reserve(flight.payment!, record)))
       throw new PaymentRefused('authorization_already_used');
   }
 
   /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs meanwhile. */
-  async #verifyBesideWork(flight: Flight, visit: Visit, terms: Terms, reserved: Promise<void>) {
+  async #verifyBesideWork(
+    flight: InFlightPurchase,
+    visit: PaidAttempt,
+    terms: Terms,
+    reserved: Promise<void>,
+  ) {
     const [verified, worked, reservation] = await Promise.allSettled([
       this.#verify(visit, terms),
       visit.prepared.run(flight.signal),
@@ -94,7 +99,7 @@ export class Purchases {
     return { outcome: worked.value, verifyMs: verified.value };
   }
 
-  async #verifyThenWork(flight: Flight, visit: Visit, terms: Terms, reserved: Promise<void>) {
+  async #verifyThenWork(flight: InFlightPurchase, visit: PaidAttempt, terms: Terms, reserved: Promise<void>) {
     const [verified, reservation] = await Promise.allSettled([this.#verify(visit, terms), reserved]);
     if (verified.status === 'rejected') throw verified.reason;
     if (reservation.status === 'rejected') throw reservation.reason;
@@ -102,7 +107,7 @@ export class Purchases {
   }
 
   /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable */
-  async #verify({ payment, verifiedMs }: Visit, terms: Terms): Promise<number> {
+  async #verify({ payment, verifiedMs }: PaidAttempt, terms: Terms): Promise<number> {
     if (verifiedMs !== undefined) return verifiedMs;
     const startedAt = performance.now();
     const verification = await this.#parts.facilitator.verify(payment, terms);
@@ -111,9 +116,9 @@ export class Purchases {
   }
 
   /** What a start after a crash needs, durable before the settlement is sent. */
-  async #noteBeforeSettling(flight: Flight, record: PaymentRecord): Promise<PaymentRecord> {
+  async #noteBeforeSettling(flight: InFlightPurchase, record: PaymentRecord): Promise<PaymentRecord> {
     const { records, facilitator, settlements } = this.#parts;
-    if (record.effect === undefined && facilitator.recalls) return record;
+    if (record.effect === undefined && facilitator.outcomeIsKnowable) return record;
     try {
       return await records.settling(flight.payment!, record);
     } catch (error) {

@@ -5,12 +5,12 @@ import type { AnswerStore } from '../records/answers.ts';
 import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
 import { type EffectHandlers, settlementPending } from '../records/settlements.ts';
 import type { Deliveries } from './deliveries.ts';
-import { Flight, type Flights, NO_TIMING } from './in-flight-purchase.ts';
-import type { Visit } from './paid-attempt.ts';
+import { InFlightPurchase, type InFlightPurchases, NO_TIMING } from './in-flight-purchase.ts';
+import type { PaidAttempt } from './paid-attempt.ts';
 
-export interface RepetitionParts {
+export interface RepetitionDeps {
   readonly records: PaymentRecords;
-  readonly flights: Flights;
+  readonly flights: InFlightPurchases;
   readonly answers: AnswerStore;
   readonly handlers: EffectHandlers;
   readonly deliveries: Deliveries;
@@ -18,20 +18,20 @@ export interface RepetitionParts {
 
 /** Answers that were paid for, given again to their payer and uncharged: rule 4 (b) and (c) of the decisions. */
 export class Repetitions {
-  readonly #parts: RepetitionParts;
+  readonly #parts: RepetitionDeps;
 
-  constructor(parts: RepetitionParts) {
+  constructor(parts: RepetitionDeps) {
     this.#parts = parts;
   }
 
   /** Rule 4(b), of a settled payment; undefined when its record has been swept meanwhile. */
-  async ofSettled(visit: Visit, key: string): Promise<GateAnswer | undefined> {
+  async ofSettled(visit: PaidAttempt, key: string): Promise<GateAnswer | undefined> {
     const answer = await this.#answerOf(visit, key);
     return answer && this.#parts.deliveries.again(key, answer);
   }
 
   /** Rule 4(b) while the first answer is still going out: as it was given, though an effect is answered anew. */
-  async ofEnded(visit: Visit, flight: Flight): Promise<GateAnswer | undefined> {
+  async ofEnded(visit: PaidAttempt, flight: InFlightPurchase): Promise<GateAnswer | undefined> {
     const { deliveries } = this.#parts;
     const { record, answer } = flight;
     if (record && answer)
@@ -41,10 +41,14 @@ export class Repetitions {
   }
 
   /** Rule 4(c): an answer that was never delivered. The claim in memory is made before anything is awaited. */
-  async ofOwed(visit: Visit, owed: string): Promise<GateAnswer> {
+  async ofOwed(visit: PaidAttempt, owed: string): Promise<GateAnswer> {
     const { records, flights, deliveries } = this.#parts;
     const { payment, prepared, keyHash } = visit;
-    const repetition = new Flight({ payer: payment.payer, requestHash: prepared.requestHash, keyHash });
+    const repetition = new InFlightPurchase({
+      payer: payment.payer,
+      requestHash: prepared.requestHash,
+      keyHash,
+    });
     flights.add(repetition);
     try {
       if (keyHash !== undefined) await records.bindRequestKey(keyHash, owed, prepared.requestHash);
@@ -59,14 +63,18 @@ export class Repetitions {
     }
   }
 
-  async #answerOf(visit: Visit, key: string): Promise<Answer | undefined> {
+  async #answerOf(visit: PaidAttempt, key: string): Promise<Answer | undefined> {
     const record = this.#parts.records.find(key);
     if (!record) return undefined;
     return this.#parts.deliveries.withReceipt(await this.#again(visit, key, record), record, visit.payment);
   }
 
   /** Stored, reissued by its effect, or worked out anew when the stored one is lost. */
-  async #again({ payment, prepared, request }: Visit, key: string, record: PaymentRecord): Promise<Answer> {
+  async #again(
+    { payment, prepared, request }: PaidAttempt,
+    key: string,
+    record: PaymentRecord,
+  ): Promise<Answer> {
     const { handlers, answers } = this.#parts;
     if (record.effect && !record.committed) throw settlementPending();
     if (record.effect) return await handlers[record.effect.kind].reissue(record.effect.ref);

@@ -11,7 +11,7 @@ import { Journal, type JournalKind } from './journal.ts';
  */
 export type PaymentState = 'reserved' | 'settling' | 'settled' | 'undoing';
 
-/** The one durable record of a payment. Holds no content: the answer lies in the Tenant's folder. */
+/** The one durable record of a payment. JobsAwaitingPayment no content: the answer lies in the Tenant's folder. */
 export interface PaymentRecord {
   readonly state: PaymentState;
   readonly payment: Payment;
@@ -57,7 +57,7 @@ export class PaymentRecords {
   /** payer/request → payment: settled, and its answer not delivered. */
   readonly #undelivered: Table<string>;
   readonly #requestKeys: Table<RequestKeyBinding>;
-  /** keepUntil/payment → hash of the request's private key, if it had one. */
+  /** keepUntil/payment → hash of the idempotency key, if it had one. */
   readonly #expiry: Table<readonly string[]>;
 
   constructor(parts: { store: Store; clock: Clock; asset: Asset; answerKeepMinutes: number }) {
@@ -82,7 +82,7 @@ export class PaymentRecords {
     return this.#payments.get(key);
   }
 
-  /** The settled payment that a private key of a request belongs to. */
+  /** The settled payment that an idempotency key of a request belongs to. */
   findByRequestKey(keyHash: string): RequestKeyBinding | undefined {
     return this.#requestKeys.get(keyHash);
   }
@@ -169,7 +169,7 @@ export class PaymentRecords {
     });
   }
 
-  /** A further private key under which the same payer may have the answer again. */
+  /** A further idempotency key under which the same payer may have the answer again. */
   async bindRequestKey(keyHash: string, key: string, requestHash: string): Promise<void> {
     await this.#change(key, (record) => {
       const expiry = expiryKey(record.keepUntil ?? 0, key);

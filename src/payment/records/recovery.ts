@@ -5,7 +5,7 @@ import type { AnswerStore } from './answers.ts';
 import type { PaymentRecord, PaymentRecords } from './records.ts';
 import type { EffectHandlers, Settlements } from './settlements.ts';
 
-export interface RecoveryParts {
+export interface RecoveryDeps {
   readonly records: PaymentRecords;
   readonly settlements: Settlements;
   readonly facilitator: Facilitator;
@@ -16,9 +16,9 @@ export interface RecoveryParts {
 
 /**
  * Takes every payment that the last process left half-way to its end. A reservation was never settled (unless the facilitator
- * recalls otherwise) and is dropped; a settlement that may have been sent is asked for; an effect that no payment knows is undone.
+ * knows better) and is dropped; a settlement that may have been sent is asked for; an effect that no payment knows is undone.
  */
-export async function recoverPayments(parts: RecoveryParts): Promise<void> {
+export async function recoverPayments(parts: RecoveryDeps): Promise<void> {
   const { records, settlements, facilitator, log } = parts;
   const open = records.open();
   await undoOrphans(
@@ -27,24 +27,24 @@ export async function recoverPayments(parts: RecoveryParts): Promise<void> {
   );
   const adopted = [];
   for (const { key, record } of open) {
-    if (record.state === 'reserved' && !facilitator.recalls) await drop(parts, key, record);
+    if (record.state === 'reserved' && !facilitator.outcomeIsKnowable) await drop(parts, key, record);
     else adopted.push(settlements.adopt(key, record));
   }
   // A remote facilitator may be away: its payments stay pending and are asked for again in the background.
   const attempts = adopted.map((flight) => settlements.retryNow(flight));
-  if (facilitator.recalls) await Promise.all(attempts);
+  if (facilitator.outcomeIsKnowable) await Promise.all(attempts);
   if (open.length > 0)
     log({ level: 'warn', event: 'payments_recovered', open: open.length, pending: settlements.pendingCount });
 }
 
-async function drop({ records, answers }: RecoveryParts, key: string, record: PaymentRecord): Promise<void> {
+async function drop({ records, answers }: RecoveryDeps, key: string, record: PaymentRecord): Promise<void> {
   await answers.remove(payerTenantId(record.payment.payer), key);
   await records.free(key);
 }
 
 /** Effects whose request crashed before its payment's record could name them. */
 async function undoOrphans(
-  { handlers, log }: RecoveryParts,
+  { handlers, log }: RecoveryDeps,
   records: readonly PaymentRecord[],
 ): Promise<void> {
   const known = new Set(records.flatMap(({ effect }) => (effect ? [identityOf(effect)] : [])));

@@ -5,19 +5,19 @@ import type { Answer, Effect, EffectHandler, PaymentTiming } from '../../domain/
 import type { Facilitator, Settlement } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/facilitator-reason.ts';
 import { PaymentRefused } from '../fault.ts';
-import { Flight, type Flights, NO_TIMING } from '../gate/in-flight-purchase.ts';
+import { InFlightPurchase, type InFlightPurchases, NO_TIMING } from '../gate/in-flight-purchase.ts';
 import type { Terms } from '../payment.ts';
 import type { AnswerStore } from './answers.ts';
 import type { PaymentRecord, PaymentRecords } from './records.ts';
 
 export type EffectHandlers = Readonly<Record<Effect['kind'], EffectHandler>>;
 
-export interface SettlementParts {
+export interface SettlementDeps {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
   readonly handlers: EffectHandlers;
   readonly answers: AnswerStore;
-  readonly flights: Flights;
+  readonly flights: InFlightPurchases;
   readonly clock: Clock;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
@@ -41,12 +41,12 @@ interface Retry {
  * crash passes the same way.
  */
 export class Settlements {
-  readonly #parts: SettlementParts;
+  readonly #parts: SettlementDeps;
   /** The payments that are pending. */
-  readonly #retries = new Map<Flight, Retry>();
+  readonly #retries = new Map<InFlightPurchase, Retry>();
   #closed = false;
 
-  constructor(parts: SettlementParts) {
+  constructor(parts: SettlementDeps) {
     this.#parts = parts;
   }
 
@@ -55,7 +55,7 @@ export class Settlements {
   }
 
   /** The outcome of its settlement is not known yet, or something that follows from it is still to be done. */
-  isPending(flight: Flight): boolean {
+  isPending(flight: InFlightPurchase): boolean {
     return this.#retries.has(flight);
   }
 
@@ -65,7 +65,7 @@ export class Settlements {
    * @returns the answer without receipt. @throws PaymentRefused (undone, free again), facilitator_unavailable (the same), settlement_pending.
    */
   async settle(
-    flight: Flight,
+    flight: InFlightPurchase,
     record: PaymentRecord,
     terms: Terms,
     verifyMs: number,
@@ -104,14 +104,14 @@ export class Settlements {
   }
 
   /** Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again. */
-  abandon(flight: Flight, record: PaymentRecord): Promise<void> {
+  abandon(flight: InFlightPurchase, record: PaymentRecord): Promise<void> {
     return this.#undo(flight, record);
   }
 
   /** Takes up a payment that a crash left half-way: it is asked for in the background until it is done. */
-  adopt(key: string, record: PaymentRecord): Flight {
+  adopt(key: string, record: PaymentRecord): InFlightPurchase {
     const { payment, requestHash, keyHash } = record;
-    const flight = new Flight({ payment: key, payer: payment.payer, requestHash, keyHash });
+    const flight = new InFlightPurchase({ payment: key, payer: payment.payer, requestHash, keyHash });
     flight.settlementSent = true;
     flight.record = record;
     flight.fail(settlementPending());
@@ -124,7 +124,7 @@ export class Settlements {
    * Asks for a pending outcome now, and waits a moment for it.
    * @throws settlement_pending when it is still unknown; otherwise the flight is over and the caller can look again.
    */
-  async hurry(flight: Flight): Promise<void> {
+  async hurry(flight: InFlightPurchase): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const moment = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PENDING_WAIT_MS);
@@ -136,7 +136,7 @@ export class Settlements {
   }
 
   /** One attempt to learn the outcome, or to finish what follows from it; attempts of one flight never overlap. */
-  retryNow(flight: Flight): Promise<void> {
+  retryNow(flight: InFlightPurchase): Promise<void> {
     const retry = this.#retries.get(flight);
     if (!retry || this.#closed) return Promise.resolve();
     clearTimeout(retry.timer);
@@ -160,7 +160,7 @@ export class Settlements {
    * The outcome was not told: the payment is pending, and the first attempt to learn what became of it.
    * @returns undefined when it is still unknown. @throws PaymentRefused, and whatever keeps the books from being written
    */
-  async #resolve(flight: Flight, detail: string, answer?: Answer): Promise<Answer | undefined> {
+  async #resolve(flight: InFlightPurchase, detail: string, answer?: Answer): Promise<Answer | undefined> {
     const { records, facilitator, answers, log } = this.#parts;
     let over!: () => void;
     const running = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ export class Settlements {
 
   /** Settled: note it, commit the effect. @returns the request's answer, when there is one yet. */
   async #conclude(
-    flight: Flight,
+    flight: InFlightPurchase,
     record: PaymentRecord,
     outcome: Pick<PaymentRecord, 'transaction' | 'extra' | 'presumed'>,
     answer?: Answer,
@@ -202,7 +202,7 @@ export class Settlements {
       timing: record.timing ?? NO_TIMING,
     });
     const noted = records.settled(flight.payment!, settled);
-    if (answer && facilitator.recalls) {
+    if (answer && facilitator.outcomeIsKnowable) {
       // The note of a finished answer may come after the answer itself: its facilitator will tell again what it settled.
       flight.noted = noted.catch((error) => {
         log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
@@ -220,7 +220,7 @@ export class Settlements {
     return concluded;
   }
 
-  async #commit(flight: Flight, record: PaymentRecord): Promise<Answer | undefined> {
+  async #commit(flight: InFlightPurchase, record: PaymentRecord): Promise<Answer | undefined> {
     if (!record.effect) return undefined;
     const answer = await this.#parts.handlers[record.effect.kind].commit(record.effect.ref);
     await this.#parts.records.committed(flight.payment!);
@@ -229,7 +229,7 @@ export class Settlements {
   }
 
   async #refuse(
-    flight: Flight,
+    flight: InFlightPurchase,
     record: PaymentRecord,
     outcome: { kind: 'absent' } | { kind: 'refused'; reason: string },
   ): Promise<never> {
@@ -239,7 +239,7 @@ export class Settlements {
   }
 
   /** `reason`: why the settlement was refused, for the books. What will not go is tried again later. */
-  async #undo(flight: Flight, record: PaymentRecord, reason?: string): Promise<void> {
+  async #undo(flight: InFlightPurchase, record: PaymentRecord, reason?: string): Promise<void> {
     const { records, handlers, answers, log } = this.#parts;
     try {
       if (record.effect) await handlers[record.effect.kind].undo(record.effect.ref);
@@ -256,7 +256,7 @@ export class Settlements {
     }
   }
 
-  async #attempt(flight: Flight): Promise<void> {
+  async #attempt(flight: InFlightPurchase): Promise<void> {
     const { facilitator, clock, log } = this.#parts;
     const record = flight.record!;
     try {
@@ -282,23 +282,23 @@ export class Settlements {
     }
   }
 
-  async #finishUndo(flight: Flight, record: PaymentRecord, reason?: string): Promise<void> {
+  async #finishUndo(flight: InFlightPurchase, record: PaymentRecord, reason?: string): Promise<void> {
     await this.#undo(flight, record, reason);
     if (!this.isPending(flight)) this.#leavePending(flight, 'uncharged');
   }
 
-  #leavePending(flight: Flight, result: 'undelivered' | 'uncharged'): void {
+  #leavePending(flight: InFlightPurchase, result: 'undelivered' | 'uncharged'): void {
     this.#retries.delete(flight);
     this.#parts.flights.remove(flight);
     flight.fail(settlementPending(), result);
   }
 
-  #retryLater(flight: Flight): void {
+  #retryLater(flight: InFlightPurchase): void {
     if (!this.#retries.has(flight)) this.#retries.set(flight, { delayMs: RETRY_FIRST_MS });
     this.#schedule(flight);
   }
 
-  #schedule(flight: Flight): void {
+  #schedule(flight: InFlightPurchase): void {
     const retry = this.#retries.get(flight);
     if (!retry || retry.running || this.#closed) return;
     clearTimeout(retry.timer);
@@ -317,7 +317,7 @@ function noop(): void {}
 export function settlementPending(options: { cause?: unknown } = {}): FarthingError {
   return new FarthingError(
     'settlement_pending',
-    'The outcome of the settlement is not known yet. Send the same request again with the same private key, or with a freshly signed payment: it is not charged twice.',
+    'The outcome of the settlement is not known yet. Send the same request again with the same idempotency key, or with a freshly signed payment: it is not charged twice.',
     { retryAfterS: 2, ...options },
   );
 }

@@ -46,7 +46,7 @@ interface Entry {
 /** Entries of a workspace's history that may wait for the disk; the oldest give way. */
 const WAITING_MAX = 4096;
 
-export interface ActivityParts {
+export interface ActivityDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** A Tenant's own folder: the history lies there, because it is content. */
@@ -59,11 +59,11 @@ export interface ActivityParts {
  * the history since the last flush. What was not touched between two flushes leaves the memory.
  */
 export class Activity {
-  readonly #parts: ActivityParts;
+  readonly #parts: ActivityDeps;
   readonly #table: Table<StoredCounters>;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(parts: ActivityParts) {
+  constructor(parts: ActivityDeps) {
     this.#parts = parts;
     this.#table = parts.store.table('workspace_activity');
   }

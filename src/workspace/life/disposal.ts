@@ -10,7 +10,7 @@ import type { ReceiptSigner } from './receipt.ts';
 import { type KeptElsewhere, receiptClaims } from './receipt-claims.ts';
 import type { RunningRequests } from './running-requests.ts';
 
-export interface DisposalParts {
+export interface DisposalDeps {
   readonly clock: Clock;
   readonly records: WorkspaceRecords;
   readonly activity: Activity;
@@ -33,10 +33,10 @@ export interface DisposalParts {
  *     disposing ─ jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
  */
 export class Disposals {
-  readonly #parts: DisposalParts;
+  readonly #parts: DisposalDeps;
   readonly #running = new Map<string, Promise<WorkspaceRecord | undefined>>();
 
-  constructor(parts: DisposalParts) {
+  constructor(parts: DisposalDeps) {
     this.#parts = parts;
   }
 

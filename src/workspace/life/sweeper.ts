@@ -5,7 +5,7 @@ import type { WorkspaceSettings } from '../settings.ts';
 import type { Disposals } from './disposal.ts';
 import type { RentedTime } from './rented-time.ts';
 
-export interface SweeperParts {
+export interface SweeperDeps {
   readonly records: WorkspaceRecords;
   readonly extensions: Extensions;
   readonly disposals: Disposals;
@@ -19,13 +19,13 @@ const SWEEP_MAX = 4096;
 
 /** Does what is due: ends what has expired, goes on with what is ending, forgets what has been kept long enough. */
 export class Sweeper {
-  readonly #parts: SweeperParts;
+  readonly #parts: SweeperDeps;
   /** Rented time before which a disposal that has failed is not tried again. */
   readonly #retryAt = new Map<string, number>();
   readonly #handling = new Set<string>();
   #stopped = false;
 
-  constructor(parts: SweeperParts) {
+  constructor(parts: SweeperDeps) {
     this.#parts = parts;
   }
 

@@ -6,7 +6,7 @@ import { HOUR_MS, WORKSPACE_SETTINGS } from '../settings.ts';
 import type { TenantFolders } from '../tenants.ts';
 import { type PayerRow, PayerRows } from './payer-rows.ts';
 
-export interface PayerIndexParts {
+export interface PayerIndexDeps {
   readonly store: Store;
   readonly time: RentedTime;
   readonly tenants: Pick<TenantFolders, 'dispose'>;
@@ -27,12 +27,12 @@ const DISPOSALS_AT_ONCE = 16;
  * destroyed as a workspace's is, without a receipt. Afterwards the payer may begin anew.
  */
 export class PayerIndex {
-  readonly #parts: PayerIndexParts;
+  readonly #parts: PayerIndexDeps;
   readonly #rows: PayerRows;
   readonly #requests = new RunningRequests();
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(parts: PayerIndexParts) {
+  constructor(parts: PayerIndexDeps) {
     this.#parts = parts;
     this.#rows = new PayerRows(parts.store, parts.time);
   }

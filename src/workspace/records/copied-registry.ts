@@ -4,7 +4,7 @@ import type { Store, Table } from '../../state/store.ts';
 import { RentedTime } from '../life/rented-time.ts';
 import { type PayerRow, PayerRows } from '../payer/payer-rows.ts';
 import { WORKSPACE_SETTINGS } from '../settings.ts';
-import { Undecided } from './pending-effects.ts';
+import { PendingEffects } from './pending-effects.ts';
 import { WorkspaceRecords } from './records.ts';
 
 /** Entries read before the event loop gets a turn. */
@@ -24,7 +24,7 @@ export class CopiedRegistry {
       downtimeRefundMinutesMax: Number.POSITIVE_INFINITY,
       monotonic: () => 0,
     });
-    const undecided = new Undecided(copy);
+    const undecided = new PendingEffects(copy);
     this.#records = new WorkspaceRecords({
       store: copy,
       clock,

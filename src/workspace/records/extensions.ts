@@ -6,7 +6,7 @@ import type { Store, Table } from '../../state/store.ts';
 import type { RentedTime } from '../life/rented-time.ts';
 import { HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../settings.ts';
 import { unauthorized } from '../unauthorized.ts';
-import type { Undecided } from './pending-effects.ts';
+import type { PendingEffects } from './pending-effects.ts';
 import type { WorkspaceRecords } from './records.ts';
 
 /** One extension, as kept beside the workspace's record. */
@@ -29,13 +29,13 @@ export interface StepRequest {
 const PENDING_MAX = 32;
 const RETRY_AFTER_S = 5;
 
-export interface ExtensionsParts {
+export interface ExtensionsDeps {
   readonly store: Store;
   readonly time: RentedTime;
   readonly records: WorkspaceRecords;
   readonly pricing: WorkspacePricing;
   readonly settings: WorkspaceSettings;
-  readonly undecided: Undecided;
+  readonly undecided: PendingEffects;
   readonly log: (event: object) => void;
 }
 
@@ -45,10 +45,10 @@ export interface ExtensionsParts {
  * whatever races.
  */
 export class Extensions {
-  readonly #parts: ExtensionsParts;
+  readonly #parts: ExtensionsDeps;
   readonly #steps: Table<Step>;
 
-  constructor(parts: ExtensionsParts) {
+  constructor(parts: ExtensionsDeps) {
     this.#parts = parts;
     this.#steps = parts.store.table('workspace_steps');
   }

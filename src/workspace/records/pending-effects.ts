@@ -4,7 +4,7 @@ import type { Store, Table } from '../../state/store.ts';
  * The creations and extensions that wait for their payments' outcome, so that a start finds them without looking at
  * every record. Written in the transactions that write what they are about.
  */
-export class Undecided {
+export class PendingEffects {
   readonly #table: Table<null>;
 
   constructor(store: Store) {

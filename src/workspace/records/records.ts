@@ -13,19 +13,19 @@ import type { RentedTime } from '../life/rented-time.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../settings.ts';
 import { hashOfToken, newToken } from '../token.ts';
 import { DueTimes } from './due-times.ts';
-import type { Undecided } from './pending-effects.ts';
+import type { PendingEffects } from './pending-effects.ts';
 
 interface TokenHash {
   /** SHA-256 of the token, in hexadecimal. */
   readonly hash: string;
 }
 
-export interface RecordsParts {
+export interface RecordsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly time: RentedTime;
   readonly settings: WorkspaceSettings;
-  readonly undecided: Undecided;
+  readonly undecided: PendingEffects;
 }
 
 /** Its row holds the hash of a token that nobody has; the other key is never written. */
@@ -45,9 +45,9 @@ export class WorkspaceRecords {
   /** Apart from the records, so that the hash of an unknown id costs what a known one's does. */
   readonly #tokens: Table<TokenHash>;
   readonly #due: DueTimes;
-  readonly #undecided: Undecided;
+  readonly #undecided: PendingEffects;
 
-  constructor({ store, clock, time, settings, undecided }: RecordsParts) {
+  constructor({ store, clock, time, settings, undecided }: RecordsDeps) {
     this.#store = store;
     this.#clock = clock;
     this.#time = time;

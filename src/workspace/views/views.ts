@@ -15,7 +15,7 @@ import {
   workspaceHeaders,
 } from './public-record.ts';
 
-export interface ViewsParts {
+export interface ViewsDeps {
   readonly records: WorkspaceRecords;
   readonly time: RentedTime;
   readonly activity: Activity;
@@ -50,9 +50,9 @@ export interface WorkspaceUsage {
 
 /** Workspaces as they are shown. A creation that waits for its payment is shown to nobody. */
 export class WorkspaceViews {
-  readonly #parts: ViewsParts;
+  readonly #parts: ViewsDeps;
 
-  constructor(parts: ViewsParts) {
+  constructor(parts: ViewsDeps) {
     this.#parts = parts;
   }
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Dispatcher, taskBounds } from '../../../src/encode/workers/dispatcher.ts';
-import { Slot } from '../../../src/encode/workers/encoder-thread.ts';
+import { EncoderThread } from '../../../src/encode/workers/encoder-thread.ts';
 import { TextJob } from '../../../src/encode/workers/job.ts';
 
 /** The worker's own count of tasks of passages that ran at once; its module runs in worker threads alone. */
@@ -21,7 +21,7 @@ function dispatcher(
   const start = (role: 'query' | 'ingest', fails = false) => {
     const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
     if (fails) new Float32Array(memory.output)[LOSES] = 1;
-    return new Slot({ role, towers: { texts: [] }, cutting, ...memory }, FAILING);
+    return new EncoderThread({ role, towers: { texts: [] }, cutting, ...memory }, FAILING);
   };
   const slots = roles.map((role) => start(role));
   const bounds = taskBounds(8, 1e6);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { FairLanes } from '../../../src/extract/process/reader-pool.ts';
-import type { Lane, LaneTask } from '../../../src/extract/process/reader-queue.ts';
+import { ReaderPool } from '../../../src/extract/process/reader-pool.ts';
+import type { ReaderQueue, ReaderTask } from '../../../src/extract/process/reader-queue.ts';
 
 /** Stands for a child process: its task ends when the test says so. */
 class HeldLane {
@@ -21,9 +21,9 @@ class HeldLane {
 
 function lanesOf(count: number) {
   const lanes = Array.from({ length: count }, () => new HeldLane());
-  const fair = new FairLanes(lanes as unknown as Lane[], 100);
+  const fair = new ReaderPool(lanes as unknown as ReaderQueue[], 100);
   const busy = () => lanes.filter((lane) => lane.busy > 0).length;
-  return { lanes, fair, busy, run: (owner: string) => fair.run(owner, {} as LaneTask) };
+  return { lanes, fair, busy, run: (owner: string) => fair.run(owner, {} as ReaderTask) };
 }
 
 const settled = () => new Promise((resume) => setImmediate(resume));

@@ -11,8 +11,8 @@ export type Stage = 'verify_in' | 'verify_out' | 'settle_in' | 'moved' | 'settle
 
 /** The facilitator's own books, kept outside of the server: one transfer a nonce, as the token contract has it. */
 export class OutsideLedger implements Facilitator {
-  readonly recalls = false;
-  readonly judgesContracts = false;
+  readonly outcomeIsKnowable = false;
+  readonly verifiesContractWallets = false;
   /** nonce → amount moved. */
   readonly transfers = new Map<string, bigint>();
   onStage: (stage: Stage) => void = () => {};

@@ -17,7 +17,7 @@ import { startTestServer } from '../../rig/test-server.ts';
 import { noChain, startChain, type WalletFactory } from '../chain/chain.ts';
 import {
   buy,
-  openBench,
+  openRig,
   type SignedAuthorization,
   type Signing,
   sign,
@@ -166,8 +166,8 @@ t.test(
 /** A facilitator that believes every contract wallet but those whose signature begins with `bad`: only a chain could tell. */
 function believing(asked: Payment[]): Facilitator {
   return {
-    recalls: false,
-    judgesContracts: true,
+    outcomeIsKnowable: false,
+    verifiesContractWallets: true,
     verify: async (payment) => {
       asked.push(payment);
       return payment.signature.startsWith('0xbad')
@@ -185,7 +185,7 @@ t.test(
   'signatures of contract wallets (ERC-1271, ERC-6492) go to the facilitator undecided and whole',
   async (t) => {
     const asked: Payment[] = [];
-    const bench = openBench(t, { facilitator: () => believing(asked) });
+    const bench = openRig(t, { facilitator: () => believing(asked) });
     const inner = `0x${'ab'.repeat(66)}` as const;
     const deploy = { address: wallet().address, data: '0x12345678' } as const;
     for (const signature of [inner, serializeErc6492Signature({ ...deploy, signature: inner })]) {
@@ -210,10 +210,10 @@ t.test(
 );
 
 t.test(
-  'who knows the nonce and the private key of a contract wallet’s payment must prove its signature',
+  'who knows the nonce and the idempotency key of a contract wallet’s payment must prove its signature',
   async (t) => {
     const asked: Payment[] = [];
-    const bench = openBench(t, { facilitator: () => believing(asked) });
+    const bench = openRig(t, { facilitator: () => believing(asked) });
     const payload = { ...(await sign(wallet())), signature: `0x${'ab'.repeat(66)}` as const };
     const key = { idempotencyKey: 'a-private-key-of-mine' };
     t.equal((await buy(bench, { ...key, xPayment: v1Header(payload) })).status, 200);

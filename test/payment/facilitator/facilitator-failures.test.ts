@@ -4,7 +4,7 @@ import t from 'tap';
 import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
 import { type Asking, buy, codeOf, sign, v2Header, wallet } from '../fixture.ts';
 import type { Misbehaviour } from './facilitator-server.ts';
-import { buyPatiently, openRemoteBench, outsideFacilitator } from './remote-rig.ts';
+import { buyPatiently, openRemoteRig, outsideFacilitator } from './remote-rig.ts';
 
 /** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
 
@@ -71,7 +71,7 @@ for (const { call, failure, line } of rows()) {
   for (const mode of ['pure', 'effect'] as const) {
     t.test(`${call} ${failure}, ${mode} work: charged and served as the table says`, async (t) => {
       const how = FAILURES[failure]!;
-      const bench = await openRemoteBench(t, how === 'silent' ? { silent: call } : {});
+      const bench = await openRemoteRig(t, how === 'silent' ? { silent: call } : {});
       const validBefore = () => BigInt(Math.floor(bench.clock.now() / 1000) + 280);
       const payers = Array.from({ length: PAYERS }, wallet);
       for (const payer of payers) bench.index(payer);
@@ -117,7 +117,7 @@ t.test('every failure that the table can have is in it', async (t) => {
 });
 
 t.test('a facilitator that fails again and again is not asked for a while, and then once', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   bench.freeze();
   bench.server.behaviour.verify = 'error_500';
   const pay = async () =>
@@ -137,7 +137,7 @@ t.test('a facilitator that fails again and again is not asked for a while, and t
 });
 
 t.test('when settlements fail in a row, no further payment is begun until one comes through', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   bench.freeze();
   bench.server.behaviour.settle = 'drops_after';
   const pay = async () =>
@@ -153,7 +153,7 @@ t.test('when settlements fail in a row, no further payment is begun until one co
 });
 
 t.test('a purchase that ends before its settlement leaves the trial to the next', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   bench.freeze();
   bench.server.behaviour.settle = 'drops_before';
   const signed = async (value?: bigint) =>
@@ -170,7 +170,7 @@ t.test('a purchase that ends before its settlement leaves the trial to the next'
 });
 
 t.test('one payment that can’t be settled shuts nobody else out', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   const account = wallet();
   bench.index(account);
   bench.server.behaviour.settle = 'unexpected_error';
@@ -185,7 +185,7 @@ for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as con
     `when the first facilitator's verify is "${how}" a further one is asked, and the first settles`,
     async (t) => {
       const further = await outsideFacilitator(t);
-      const bench = await openRemoteBench(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
+      const bench = await openRemoteRig(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
       await bench.facilitator.connect();
       bench.server.behaviour.verify = how;
       t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
@@ -200,7 +200,7 @@ for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as con
 
 t.test('a refusal by the first facilitator is final', async (t) => {
   const further = await outsideFacilitator(t);
-  const bench = await openRemoteBench(t, { verifyUrls: [further.server.url] });
+  const bench = await openRemoteRig(t, { verifyUrls: [further.server.url] });
   const poor = await buy(bench, {
     paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,

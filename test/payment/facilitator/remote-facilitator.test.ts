@@ -7,7 +7,7 @@ import {
   buy,
   codeOf,
   MAX_TIMEOUT_SECONDS,
-  openBench,
+  openRig,
   PAY_TO,
   receiptOf,
   SetClock,
@@ -17,10 +17,10 @@ import {
   wallet,
 } from '../fixture.ts';
 import { type Misbehaviour, serveFacilitator } from './facilitator-server.ts';
-import { buyPatiently, openRemoteBench } from './remote-rig.ts';
+import { buyPatiently, openRemoteRig } from './remote-rig.ts';
 
 t.test('a payment goes through a facilitator over HTTP, in the version that the client spoke', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   await bench.facilitator.connect();
   t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
   const v1 = await buy(bench, { xPayment: v1Header(await sign(wallet())) });
@@ -34,7 +34,7 @@ t.test('a payment goes through a facilitator over HTTP, in the version that the 
 });
 
 t.test('a payment without funds is a 402 with the reason, and nothing of it stays', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   const answer = await buy(bench, {
     paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,
@@ -54,7 +54,7 @@ for (const how of [
   'unexpected_error',
 ] as const) {
   t.test(`a facilitator whose verify is "${how}" is a 503 that took no money`, async (t) => {
-    const bench = await openRemoteBench(t, how === 'silent' ? { silent: 'verify' } : {});
+    const bench = await openRemoteRig(t, how === 'silent' ? { silent: 'verify' } : {});
     bench.server.behaviour.verify = how;
     const header = v2Header(await sign(wallet()));
     t.equal(await codeOf(buy(bench, { paymentSignature: header })), 'facilitator_unavailable');
@@ -69,7 +69,7 @@ for (const how of [
 }
 
 t.test('a facilitator that is not there is a 503 that took no money', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   await bench.server.close();
   t.equal(
     await codeOf(buy(bench, { paymentSignature: v2Header(await sign(wallet())) })),
@@ -95,7 +95,7 @@ for (const how of [
     t.test(
       `a settle that is "${how}" is pending for ${mode} work until its outcome is known, and charged once`,
       async (t) => {
-        const bench = await openRemoteBench(t, how === 'silent' ? { silent: 'settle' } : {});
+        const bench = await openRemoteRig(t, how === 'silent' ? { silent: 'settle' } : {});
         const account = wallet();
         bench.index(account);
         const asking: Asking = { mode };
@@ -136,7 +136,7 @@ for (const how of [
 }
 
 t.test('a settle that certainly was not acted upon is undone, a 503, and free again', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
   bench.server.behaviour.settle = 'redirect';
   const asking: Asking = { paymentSignature: v2Header(await sign(wallet())), mode: 'effect', run };
@@ -148,7 +148,7 @@ t.test('a settle that certainly was not acted upon is undone, a 503, and free ag
 });
 
 t.test('a settlement whose transaction was reverted is a 402 at once, and free again', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   bench.server.behaviour.settle = 'reverted';
   const asking: Asking = { paymentSignature: v2Header(await sign(wallet())) };
   t.match(await buy(bench, asking), { status: 402, body: { error: 'invalid_exact_evm_transaction_failed' } });
@@ -167,7 +167,7 @@ t.test(
       [{ look: async () => ({ kind: 'settled', transaction }) as const }, 200],
       [{ look: async () => ({ kind: 'used_otherwise' }) as const }, 402],
     ] as const) {
-      const bench = await openRemoteBench(t, { witness });
+      const bench = await openRemoteRig(t, { witness });
       bench.server.behaviour.settle = 'used_after';
       const answer = await buy(bench, { paymentSignature: v2Header(await sign(wallet())) });
       t.equal(answer.status, status);
@@ -181,7 +181,7 @@ t.test(
 t.test(
   'a facilitator that was away at the start is asked what it supports by the first payment',
   async (t) => {
-    const bench = await openRemoteBench(t, { versions: [2] });
+    const bench = await openRemoteRig(t, { versions: [2] });
     bench.server.behaviour.supported = 'error_500';
     await t.rejects(bench.facilitator.connect(), { code: 'facilitator_unavailable' });
     bench.server.behaviour.supported = 'none';
@@ -197,7 +197,7 @@ t.test(
 );
 
 t.test('a crash while a settlement is out is settled at the next start', async (t) => {
-  const bench = await openRemoteBench(t);
+  const bench = await openRemoteRig(t);
   const account = wallet();
   bench.server.behaviour.settle = 'drops_after' satisfies Misbehaviour;
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
@@ -207,7 +207,7 @@ t.test('a crash while a settlement is out is settled at the next start', async (
   );
   await bench.gate.close();
 
-  const after = openBench(t, {
+  const after = openRig(t, {
     clock: bench.clock,
     folder: bench.folder,
     store: bench.store,
@@ -231,7 +231,7 @@ t.test('a crash while a settlement is out is settled at the next start', async (
 t.test(
   'a facilitator that stays silent after the authorization ended: the answer stays deliverable, and the books say so',
   async (t) => {
-    const bench = await openRemoteBench(t);
+    const bench = await openRemoteRig(t);
     const account = wallet();
     bench.index(account);
     bench.server.behaviour.settle = 'error_500';
@@ -248,7 +248,7 @@ t.test(
 );
 
 t.test('a facilitator that does not settle our network is refused at start', async (t) => {
-  const { ledger } = { ledger: openBench(t).local };
+  const { ledger } = { ledger: openRig(t).local };
   const server = await serveFacilitator(ledger, []);
   t.teardown(() => server.close());
   const facilitator = new RemoteFacilitator({

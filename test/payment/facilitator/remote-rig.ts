@@ -4,7 +4,7 @@ import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import {
   RemoteFacilitator,
-  type RemoteFacilitatorParts,
+  type RemoteFacilitatorDeps,
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { openStore } from '../../../src/state/store.ts';
@@ -12,7 +12,7 @@ import {
   type Asking,
   buy,
   MAX_TIMEOUT_SECONDS,
-  openBench,
+  openRig,
   PAY_TO,
   SetClock,
   type Teardown,
@@ -42,7 +42,7 @@ export async function outsideFacilitator(
   return { ledger, server };
 }
 
-export type RemoteBenchOptions = Pick<RemoteFacilitatorParts, 'verifyUrls' | 'bearerToken' | 'witness'> & {
+export type RemoteRigOptions = Pick<RemoteFacilitatorDeps, 'verifyUrls' | 'bearerToken' | 'witness'> & {
   /** Of the protocol, that the facilitator has. */
   readonly versions?: readonly number[];
   /** The call whose silence is not waited for, until `bench.patient()`. Every other call may take as long as a starved machine needs. */
@@ -55,7 +55,7 @@ const PATIENT_MS = 300_000;
 const RETRIES_MAX = 100;
 
 /** A gate whose facilitator is over HTTP, and misbehaves when it is told to. */
-export async function openRemoteBench(t: Teardown, { silent, versions, ...parts }: RemoteBenchOptions = {}) {
+export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }: RemoteRigOptions = {}) {
   const clock = new SetClock();
   const { ledger, server } = await outsideFacilitator(t, clock, versions);
   const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
@@ -75,7 +75,7 @@ export async function openRemoteBench(t: Teardown, { silent, versions, ...parts 
     log: () => {},
     ...parts,
   });
-  const bench = openBench(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
+  const bench = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
   return {
     ...bench,
     server,

@@ -5,7 +5,7 @@ import {
   chargesOf,
   encode,
   MAX_TIMEOUT_SECONDS,
-  openBench,
+  openRig,
   PRICE,
   type Signing,
   sign,
@@ -17,7 +17,7 @@ import {
 const now = () => BigInt(Math.floor(Date.now() / 1000));
 
 t.test('a spoiled payment is a 402 that says why, and its work never runs', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const other = addressOf(wallet());
   const payload = await sign(wallet());
   const bytes = Buffer.from(payload.signature.slice(2), 'hex');
@@ -97,7 +97,7 @@ t.test('a spoiled payment is a 402 that says why, and its work never runs', asyn
 });
 
 t.test('addresses and hexadecimal in another case are the same payment', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const payload = await sign(wallet());
   const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`;
   const shouting = {
@@ -115,7 +115,7 @@ t.test('addresses and hexadecimal in another case are the same payment', async (
 });
 
 t.test('a used payment is called used, not expired or wrong in its amount', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const payload = await sign(wallet());
   await buy(bench, { xPayment: v1Header(payload) });
   t.equal(
@@ -127,7 +127,7 @@ t.test('a used payment is called used, not expired or wrong in its amount', asyn
 });
 
 t.test('a wrong amount for a fixed price is refused before the body is read', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v1Header(await sign(wallet(), { value: 1n }));
   const answer = await buy(bench, {
     xPayment: header,
@@ -138,7 +138,7 @@ t.test('a wrong amount for a fixed price is refused before the body is read', as
 });
 
 t.test('the 402 for a wrong amount asks for the price of the request as it was understood', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const answer = await buy(bench, { xPayment: v1Header(await sign(wallet())), amount: 20_000n });
   t.match(answer.body, { error: 'amount_mismatch', accepts: [{ maxAmountRequired: '20000' }] });
 });

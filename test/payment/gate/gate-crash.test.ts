@@ -9,7 +9,7 @@ import {
   forgetful,
   guardWrites,
   numberedWork,
-  openBench,
+  openRig,
   sign,
   temporaryFolder,
   v2Header,
@@ -30,12 +30,12 @@ function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Stor
 const WRITES_MAX = 12;
 
 for (const mode of ['pure', 'effect'] as const) {
-  for (const recalls of [true, false]) {
+  for (const outcomeIsKnowable of [true, false]) {
     t.test(
-      `a crash before any write of ${mode} work (facilitator ${recalls ? 'recalls' : 'forgets'}) neither charges twice nor loses an answer`,
+      `a crash before any write of ${mode} work (facilitator ${outcomeIsKnowable ? 'knows outcomes' : 'forgets'}) neither charges twice nor loses an answer`,
       async (t) => {
         for (let writes = 0; writes < WRITES_MAX; writes++) {
-          const facilitator = recalls ? undefined : forgetful;
+          const facilitator = outcomeIsKnowable ? undefined : forgetful;
           let dead = false;
           let died!: () => void;
           const death = new Promise<void>((resolve) => {
@@ -44,7 +44,7 @@ for (const mode of ['pure', 'effect'] as const) {
               resolve();
             };
           });
-          const before = openBench(t, {
+          const before = openRig(t, {
             folder: temporaryFolder(t),
             facilitator,
             dies: true,
@@ -67,7 +67,7 @@ for (const mode of ['pure', 'effect'] as const) {
           await turn();
           if (!dead) break;
 
-          const after = openBench(t, { folder: before.folder, store: before.store, facilitator });
+          const after = openRig(t, { folder: before.folder, store: before.store, facilitator });
           await after.gate.recover();
           // A facilitator that forgets is asked in the background.
           while (after.gate.health().pending > 0) await turn();
@@ -98,7 +98,7 @@ for (const mode of ['pure', 'effect'] as const) {
 }
 
 t.test('effects that no payment knows are undone at a start', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   await bench.things.make('orphan');
   await bench.gate.recover();
   t.same(bench.things.states(), []);
@@ -107,7 +107,7 @@ t.test('effects that no payment knows are undone at a start', async (t) => {
 t.test(
   'an effect that will not go keeps no other from being undone, and goes at the next start',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const { things } = bench;
     await things.make('stuck');
     await things.make('other');

@@ -10,7 +10,7 @@ import {
   chargesOf,
   codeOf,
   numberedWork,
-  openBench,
+  openRig,
   receiptOf,
   sign,
   v1Header,
@@ -21,7 +21,7 @@ import {
 const KEY = 'a-private-key-of-mine';
 
 t.test('a request without a payment is answered 402 without being read', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const answer = await buy(bench, { onPrepare: () => void t.fail('the body was read') });
   t.equal(answer.status, 402);
   t.equal(answer.headers['Cache-Control'], 'no-store');
@@ -31,7 +31,7 @@ t.test('a request without a payment is answered 402 without being read', async (
 t.test(
   'a v2 payment buys the answer, with a receipt in both headers that says that no money moved',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const account = wallet();
     const answer = await buy(bench, { paymentSignature: v2Header(await sign(account)) });
     t.equal(answer.status, 200);
@@ -53,7 +53,7 @@ t.test(
 t.test(
   'a v1 payment is accepted under either name of the network, and its receipt mirrors the name',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     for (const network of ['base', 'eip155:8453']) {
       const answer = await buy(bench, { xPayment: v1Header(await sign(wallet()), { network }) });
       t.equal(answer.status, 200);
@@ -63,7 +63,7 @@ t.test(
 );
 
 t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const [first, second] = [wallet(), wallet()];
   const answer = await buy(bench, {
     paymentSignature: v2Header(await sign(first)),
@@ -73,7 +73,7 @@ t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {
 });
 
 t.test('a settled authorization opens nothing by itself, whatever its encoding', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const payload = await sign(wallet());
   await buy(bench, { paymentSignature: v2Header(payload) });
   for (const again of [
@@ -98,7 +98,7 @@ t.test('a settled authorization opens nothing by itself, whatever its encoding',
 });
 
 t.test('rule 4(a): copies whose bodies arrived before the settlement get the very same answer', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v2Header(await sign(wallet()));
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => buy(bench, { paymentSignature: header })),
@@ -109,7 +109,7 @@ t.test('rule 4(a): copies whose bodies arrived before the settlement get the ver
 });
 
 t.test('one authorization on several routes at once is charged once; the others are refused', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v2Header(await sign(wallet()));
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, at) =>
@@ -122,7 +122,7 @@ t.test('one authorization on several routes at once is charged once; the others 
 });
 
 t.test('a copy whose body arrives after the settlement was sent is refused', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v2Header(await sign(wallet()));
   let arrive!: () => void;
   const body = new Promise<void>((resolve) => {
@@ -135,9 +135,9 @@ t.test('a copy whose body arrives after the settlement was sent is refused', asy
 });
 
 t.test(
-  'rule 4(b): the same private key gets the stored answer, with the same or with a fresh payment',
+  'rule 4(b): the same idempotency key gets the stored answer, with the same or with a fresh payment',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const account = wallet();
     bench.index(account);
     const payload = await sign(account);
@@ -159,7 +159,7 @@ t.test(
 );
 
 t.test('a stored answer is given again after the authorization has expired', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const account = wallet();
   bench.index(account);
   const payload = await sign(account);
@@ -182,7 +182,7 @@ t.test('a stored answer is given again after the authorization has expired', asy
 t.test(
   'a stored answer that was lost is worked out anew, uncharged and with the first receipt',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const payload = await sign(wallet());
     const first = await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
     await bench.gate.close();
@@ -195,9 +195,9 @@ t.test(
 );
 
 t.test(
-  'rule 6: a private key with another request is a conflict, and another payer may use the same key',
+  'rule 6: an idempotency key with another request is a conflict, and another payer may use the same key',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const account = wallet();
     const payload = await sign(account);
     await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
@@ -214,8 +214,8 @@ t.test(
   },
 );
 
-t.test('a second request with the same private key waits for the first', async (t) => {
-  const bench = openBench(t);
+t.test('a second request with the same idempotency key waits for the first', async (t) => {
+  const bench = openRig(t);
   const account = wallet();
   bench.index(account);
   const headers = await Promise.all(Array.from({ length: 10 }, async () => v2Header(await sign(account))));
@@ -226,22 +226,28 @@ t.test('a second request with the same private key waits for the first', async (
   t.equal(chargesOf(bench), 1);
 });
 
-t.test('a private key is 16 to 128 characters, and extension and header are one name space', async (t) => {
-  const bench = openBench(t);
-  const payload = await sign(wallet());
-  const paid = { paymentSignature: v2Header(payload) };
-  t.equal(await codeOf(buy(bench, { ...paid, idempotencyKey: 'x'.repeat(15) })), 'idempotency_key_invalid');
-  t.equal(await codeOf(buy(bench, { ...paid, idempotencyKey: 'x'.repeat(129) })), 'idempotency_key_invalid');
-  const both = { paymentSignature: v2Header(payload, { identifier: KEY }) };
-  t.equal(await codeOf(buy(bench, { ...both, idempotencyKey: `${KEY}-other` })), 'idempotency_key_invalid');
-  t.equal((await buy(bench, { ...both, idempotencyKey: KEY })).status, 200);
-  t.equal((await buy(bench, { idempotencyKey: 'short' })).status, 402, 'without a payment it is a 402');
-});
+t.test(
+  'an idempotency key is 16 to 128 characters, and extension and header are one name space',
+  async (t) => {
+    const bench = openRig(t);
+    const payload = await sign(wallet());
+    const paid = { paymentSignature: v2Header(payload) };
+    t.equal(await codeOf(buy(bench, { ...paid, idempotencyKey: 'x'.repeat(15) })), 'idempotency_key_invalid');
+    t.equal(
+      await codeOf(buy(bench, { ...paid, idempotencyKey: 'x'.repeat(129) })),
+      'idempotency_key_invalid',
+    );
+    const both = { paymentSignature: v2Header(payload, { identifier: KEY }) };
+    t.equal(await codeOf(buy(bench, { ...both, idempotencyKey: `${KEY}-other` })), 'idempotency_key_invalid');
+    t.equal((await buy(bench, { ...both, idempotencyKey: KEY })).status, 200);
+    t.equal((await buy(bench, { idempotencyKey: 'short' })).status, 402, 'without a payment it is a 402');
+  },
+);
 
 t.test(
   'rule 4(c): a freshly signed payment gets the answer that was not delivered, and stays unused',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const account = wallet();
     bench.index(account);
     const first = await buyAndLose(bench, { paymentSignature: v2Header(await sign(account)) });
@@ -256,7 +262,7 @@ t.test(
 );
 
 t.test('rule 4(c) needs a fresh payment of the same payer for the same request', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const account = wallet();
   const payload = await sign(account);
   const first = await buyAndLose(bench, { paymentSignature: v2Header(payload) });
@@ -277,7 +283,7 @@ t.test('rule 4(c) needs a fresh payment of the same payer for the same request',
 });
 
 t.test('rule 4(c) waits while the first runs, and is a new purchase when that was delivered', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const account = wallet();
   const running = bench.gate.handle(ask({ paymentSignature: v2Header(await sign(account)) }));
   let second: Awaited<ReturnType<typeof buy>> | undefined;
@@ -293,7 +299,7 @@ t.test('rule 4(c) waits while the first runs, and is a new purchase when that wa
 });
 
 t.test('an answer that is lost again is still owed', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const account = wallet();
   bench.index(account);
   const first = await buyAndLose(bench, { paymentSignature: v2Header(await sign(account)) });
@@ -311,9 +317,9 @@ t.test('an answer that is lost again is still owed', async (t) => {
 });
 
 t.test(
-  'rule 5: after an uncharged outcome the authorization and the private key are free again',
+  'rule 5: after an uncharged outcome the authorization and the idempotency key are free again',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const header = v2Header(await sign(wallet()));
     const empty: WorkOutcome = {
       charged: false,
@@ -343,7 +349,7 @@ t.test(
 );
 
 t.test('copies of a request that ends uncharged get the same refusal', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v2Header(await sign(wallet()));
   const run = async () => Promise.reject(new FarthingError('item_not_found', 'No such item.'));
   const codes = await Promise.all([1, 2, 3].map(() => codeOf(buy(bench, { paymentSignature: header, run }))));
@@ -351,7 +357,7 @@ t.test('copies of a request that ends uncharged get the same refusal', async (t)
 });
 
 t.test('an effect is committed after the settlement, and answered again with a new token', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const account = wallet();
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
   const asking = { mode: 'effect', run } as const;
@@ -365,7 +371,7 @@ t.test('an effect is committed after the settlement, and answered again with a n
 });
 
 t.test('copies of a paid effect get the very same token', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v2Header(await sign(wallet()));
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
   const answers = await Promise.all(
@@ -376,7 +382,7 @@ t.test('copies of a paid effect get the very same token', async (t) => {
 });
 
 t.test('an effect is undone when the wallet cannot pay at settlement', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const account = wallet();
   const everything = { value: 100_000_000n, to: '0x1111111111111111111111111111111111111111' };
   const spending = parsePaymentHeader({
@@ -397,7 +403,7 @@ t.test('an effect is undone when the wallet cannot pay at settlement', async (t)
 });
 
 t.test('a wallet without money is refused before the effect begins', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
   const answer = await buy(bench, {
     paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
@@ -410,7 +416,7 @@ t.test('a wallet without money is refused before the effect begins', async (t) =
 });
 
 t.test('a client that leaves before the settlement is not charged, and its effect is undone', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const leaving = new AbortController();
   const run = async (): Promise<WorkOutcome> => {
     const effect = await bench.things.make('one');
@@ -425,7 +431,7 @@ t.test('a client that leaves before the settlement is not charged, and its effec
 });
 
 t.test('a client that leaves while its copy waits is charged once, and the copy is answered', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const header = v2Header(await sign(wallet()));
   const leaving = new AbortController();
   let finish!: () => void;
@@ -461,7 +467,7 @@ function stoppableWork(): { run: (signal: AbortSignal) => Promise<WorkOutcome>; 
 }
 
 t.test('work is not given up while a copy of its request waits', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const paymentSignature = v2Header(await sign(wallet()));
   const leaving = new AbortController();
   const { run, finish } = stoppableWork();
@@ -478,7 +484,7 @@ t.test('work is not given up while a copy of its request waits', async (t) => {
 t.test(
   'work is given up when everybody has left, and a copy that comes then is a purchase of its own',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const paymentSignature = v2Header(await sign(wallet()));
     const [first, copy] = [new AbortController(), new AbortController()];
     const { run } = stoppableWork();
@@ -500,7 +506,7 @@ t.test(
 );
 
 t.test('what prepare acquired is given back once, whatever came of it', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   let disposed = 0;
   const request = ask({ paymentSignature: v2Header(await sign(wallet())) });
   const answer = await bench.gate.handle({
@@ -517,7 +523,7 @@ t.test('what prepare acquired is given back once, whatever came of it', async (t
 });
 
 t.test('the books agree with the ledger', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   for (let at = 0; at < 5; at++) {
     await buy(bench, { paymentSignature: v2Header(await sign(wallet())), hash: String(at).repeat(64) });
   }

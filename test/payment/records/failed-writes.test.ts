@@ -10,7 +10,7 @@ import {
   forgetful,
   guardWrites,
   numberedWork,
-  openBench,
+  openRig,
   sign,
   temporaryFolder,
   v2Header,
@@ -56,7 +56,7 @@ const RETRIES_MAX = 50;
 
 for (const mode of ['pure', 'effect'] as const) {
   for (const [name, facilitator] of [
-    ['recalls', (local: LocalFacilitator): Facilitator => local],
+    ['knows outcomes', (local: LocalFacilitator): Facilitator => local],
     ['forgets', forgetful],
     ['loses its answer', losing],
     ['refuses at first', refusing],
@@ -66,7 +66,7 @@ for (const mode of ['pure', 'effect'] as const) {
       async (t) => {
         for (let at = 1; at <= WRITES_MAX; at++) {
           const seen = { failed: false };
-          const bench = openBench(t, {
+          const bench = openRig(t, {
             folder: temporaryFolder(t),
             facilitator,
             seenStore: (store) => {

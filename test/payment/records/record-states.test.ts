@@ -10,7 +10,7 @@ import {
   buy,
   buyAndLose,
   codeOf,
-  openBench,
+  openRig,
   sign,
   type Teardown,
   v2Header,
@@ -64,8 +64,8 @@ const unknown: Settlement = { kind: 'unknown', detail: 'its answer was lost' };
 /** A fake: says what a real facilitator would say, in this order. */
 function scriptedFacilitator(settlement: Settlement, ...reconciled: Outcome[]): Facilitator {
   return {
-    recalls: false,
-    judgesContracts: false,
+    outcomeIsKnowable: false,
+    verifiesContractWallets: false,
     verify: async () => ({ valid: true }),
     settle: async () => settlement,
     reconcile: async () => reconciled.shift() ?? unknown,
@@ -75,7 +75,7 @@ function scriptedFacilitator(settlement: Settlement, ...reconciled: Outcome[]): 
 }
 
 function open(t: Teardown, facilitator?: Facilitator): Bench {
-  return openBench(t, { seenStore: watched, ...(facilitator && { facilitator: () => facilitator }) });
+  return openRig(t, { seenStore: watched, ...(facilitator && { facilitator: () => facilitator }) });
 }
 
 async function asking(bench: Bench, mode: 'pure' | 'effect'): Promise<Asking> {

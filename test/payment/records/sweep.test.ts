@@ -7,7 +7,7 @@ import type { Address } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { type PaymentRecord, PaymentRecords } from '../../../src/payment/records/records.ts';
-import { addressOf, type Bench, openBench, PAY_TO, PRICE, wallet } from '../fixture.ts';
+import { addressOf, type Bench, openRig, PAY_TO, PRICE, wallet } from '../fixture.ts';
 
 const DAY_MS = 86_400_000;
 /** More than two batches of the sweep. */
@@ -47,7 +47,7 @@ async function settle(records: PaymentRecords, payer: Address, effect?: PaymentR
 t.test(
   'one sweep forgets everything that is due, however much it is, and a file that will not go holds nothing up',
   async (t) => {
-    const bench = openBench(t);
+    const bench = openRig(t);
     const records = recordsOf(bench);
     const account = wallet();
     const payer = addressOf(account);
@@ -73,7 +73,7 @@ t.test(
 );
 
 t.test('a settled payment whose effect is not committed yet is kept', async (t) => {
-  const bench = openBench(t);
+  const bench = openRig(t);
   const records = recordsOf(bench);
   const key = await settle(records, addressOf(wallet()), await bench.things.make('thing'));
   bench.clock.offsetMs = DAY_MS;

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
 import { RentedTime } from '../../../src/workspace/life/rented-time.ts';
-import { Undecided } from '../../../src/workspace/records/pending-effects.ts';
+import { PendingEffects } from '../../../src/workspace/records/pending-effects.ts';
 import { WorkspaceRecords } from '../../../src/workspace/records/records.ts';
 import { MINUTE_MS, WORKSPACE_SETTINGS } from '../../../src/workspace/settings.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
@@ -30,7 +30,7 @@ function openPlace(t: Test): Place {
   t.teardown(() => store.close());
   const clock = new SimulatedClock();
   const time = new RentedTime(store, clock, { downtimeRefundMinutesMax: 60, monotonic: clock.monotonic });
-  const undecided = new Undecided(store);
+  const undecided = new PendingEffects(store);
   const records = new WorkspaceRecords({ store, clock, time, settings: WORKSPACE_SETTINGS, undecided });
   let made = 0;
   const put = async (state: WorkspaceState) => {

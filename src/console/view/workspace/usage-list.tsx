@@ -13,7 +13,11 @@ export function UsageList() {
       <Figure name="Paid" value={`${spend_usd} USD`} beside={spend_limit_usd && `of ${spend_limit_usd}`} />
       <Figure name="Searches" value={searches} />
       <Figure name="Uploads" value={ingests} />
-      <Figure name="Holds" value={`${items} items`} beside={`${segments} segments, ${formatBytes(bytes)}`} />
+      <Figure
+        name="JobsAwaitingPayment"
+        value={`${items} items`}
+        beside={`${segments} segments, ${formatBytes(bytes)}`}
+      />
     </dl>
   );
 }
