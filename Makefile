@@ -69,39 +69,39 @@ test: setup ## All checks and tests
 	@node test/all.ts
 
 quality: setup ## Retrieval quality over HTTP: on the sets beside the tree, or SET=folder (BEIR's shape, captions.json or questions.json)
-	@node bench/quality.ts $(SET)
+	@node bench/quality/main.ts $(SET)
 
 bench: setup $(PEERS) $(PEERS_INDEX) ## All beside Express + sqlite-vec + FTS5, with a report, ≤ 20 minutes: SET=folder
 	@# Recall against speed comes from the day's bench-index; a small one where there was none.
-	@ls bench/record/$$(date -u +%F)-*/index.json >/dev/null 2>&1 || ROWS=10000 TENANTS=100 SENTENCES=3000 node bench/index.ts || true
-	@node --no-warnings bench/bench.ts bench $(SET)
+	@ls bench/record/$$(date -u +%F)-*/index.json >/dev/null 2>&1 || ROWS=10000 TENANTS=100 SENTENCES=3000 node bench/index/main.ts || true
+	@node --no-warnings bench/whole/main.ts bench $(SET)
 
 bench-quick: setup $(PEERS) ## The same in three minutes
-	@node --no-warnings bench/bench.ts bench-quick $(SET)
+	@node --no-warnings bench/whole/main.ts bench-quick $(SET)
 
 bench-compare: $(MODULES) ## Fails on a regression beyond the noise: A=before.json B=after.json
-	@node bench/compare.ts $(A) $(B)
+	@node bench/compare/main.ts $(A) $(B)
 
 bench-report: $(MODULES) ## Write the report of a record anew: RECORD=bench/record/…/bench-….json
-	@node bench/report.ts $(RECORD)
+	@node bench/report/main.ts $(RECORD)
 
 soak: setup ## Mixed traffic of many tenants; memory and open files must be flat: MINUTES=30
-	@MINUTES=$(or $(MINUTES),30) node bench/soak.ts
+	@MINUTES=$(or $(MINUTES),30) node bench/soak/main.ts
 
 bench-http: setup ## Latency of a search over HTTP
-	@node bench/http.ts $(DOCUMENTS)
+	@node bench/http/main.ts $(DOCUMENTS)
 
 bench-encode: setup ## What stands around the model's forward pass: SECONDS=10 DOCUMENTS=400
-	@node bench/encode.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
+	@node bench/encode/main.ts $(or $(SECONDS),10) $(or $(DOCUMENTS),400)
 
 bench-start: setup ## From a spawn to the first /readyz that says yes: STARTS=6
-	@node bench/start.ts $(or $(STARTS),6)
+	@node bench/start/main.ts $(or $(STARTS),6)
 
 gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
 	@scripts/gpu.sh
 
 gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
-	@node bench/gpu-check.ts
+	@node bench/gpu/main.ts
 
 arm64: ## Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu)
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }
@@ -142,19 +142,19 @@ runtimes: setup $(RUNTIMES) ## The client in Node, Deno, Bun and Chromium; `make
 	@TAP_TIMEOUT=900 node test/client/runtimes.test.ts
 
 bench-folder: setup ## `farthing ingest` of a folder beside the bare uploads, interrupted and killed: FILES=500
-	@node bench/folder.ts $(or $(FILES),500)
+	@node bench/folder/main.ts $(or $(FILES),500)
 
 bench-console: setup ## The console's first view and its frames over a thousand hits, in Chromium
-	@node bench/console.ts
+	@node bench/console/main.ts
 
 client-faults: setup ## 500 paid calls of the client over a failing proxy: CLIENT_CALLS=500 SEED=11
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts
 
 bench-workspaces: setup ## 10,000 workspaces: memory, start, sweep, noisy neighbours (WORKSPACES=500 for less)
-	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) FLOOD_SECONDS=$(FLOOD_SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces.ts
+	@WORKSPACES=$(WORKSPACES) LIMIT=$(LIMIT) FLOOD_SECONDS=$(FLOOD_SECONDS) REFUSALS=$(REFUSALS) node bench/workspaces/main.ts
 
 bench-pay: setup $(PEERS) ## What a payment adds to a search, beside Express with @x402/express
-	@node bench/pay.ts
+	@node bench/pay/main.ts
 
 crash: setup ## Kill a server under paid traffic and compare the books: KILLS=1000 SEED=7 CRASH_SECONDS=1800
 	@KILLS=$(KILLS) SEED=$(SEED) CRASH_SECONDS=$(CRASH_SECONDS) node test/payment/crash/main.ts
@@ -163,20 +163,20 @@ docs: setup ## Write docs/configuration.md anew from the settings
 	@node src/bin/operator.ts settings > docs/configuration.md
 
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
-	@node bench/search.ts $(ABSTRACTS)
+	@node bench/search/main.ts $(ABSTRACTS)
 
 bench-words: setup ## Search by words alone: ROWS=100000,1000000 (a million take some minutes to fill)
-	@ROWS=$(ROWS) node bench/words.ts
+	@ROWS=$(ROWS) node bench/words/main.ts
 
 bench-durable: setup ## Durable appends beside lmdb's own commits, and many tenants: TENANTS=10000 (some minutes)
-	@TENANTS=$(TENANTS) node bench/durable.ts
+	@TENANTS=$(TENANTS) node bench/durable/main.ts
 
 $(PEERS_INDEX): bench/peers/index/package.json
 	cd bench/peers/index && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
 bench-index: setup $(PEERS_INDEX) ## The index beside other engines: ROWS=10000,100000 TENANTS=1000
-	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) ENGINES="$(ENGINES)" node bench/index.ts
+	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) ENGINES="$(ENGINES)" node bench/index/main.ts
 
 crash-index: setup ## Kill the writer of an index 200 times: KILLS=1000 SEED=7
 	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/killed.test.ts
@@ -191,10 +191,10 @@ hostile: setup ## Hostile files and requests against a server that others search
 	@HOSTILE_SECONDS=$(HOSTILE_SECONDS) TAP_TIMEOUT=7200 node --no-warnings test/hostile/main.ts
 
 samples: setup ## Table of every sample file: type, segments, locators, time
-	@node --no-warnings bench/samples.ts
+	@node --no-warnings bench/samples/main.ts
 
 bench-ingest: setup ## Pages, pictures and film through the server against bare decoders and models: ROUNDS=3 FILES=1000
-	@ROUNDS=$(ROUNDS) FILES=$(FILES) node --no-warnings bench/ingest.ts
+	@ROUNDS=$(ROUNDS) FILES=$(FILES) node --no-warnings bench/ingest/main.ts
 
 lint: setup ## Checks without tests
 	@node test/all.ts 'format and lint' types 'console types' 'native format' 'native lint'

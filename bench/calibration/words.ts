@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
+import type { SciFact } from '../sets/scifact.ts';
 import type { Judged } from './logistic.ts';
-import type { SciFact } from './scifact.ts';
 
 /** Passages that are ranked so that enough different abstracts are among them. */
 const RANKED = 40;

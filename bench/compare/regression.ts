@@ -1,5 +1,5 @@
+import { median } from '../job/measure.ts';
 import type { Run } from '../load/drive.ts';
-import { median } from '../measure.ts';
 
 /** What is read of a record. */
 export interface Comparable {

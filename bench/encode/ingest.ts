@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { native } from '../../src/native/index.ts';
-import { BenchWorkspace, inParallel, quantile } from '../agent.ts';
-import { readSciFact, type SciFact } from '../calibration/scifact.ts';
+import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
+import { readSciFact, type SciFact } from '../sets/scifact.ts';
 import { BareThreads } from './bare.ts';
 import { CountedServer } from './counted.ts';
 import { pacedSearches, shortQueries } from './queries.ts';

@@ -1,5 +1,5 @@
-import { BenchWorkspace, quantile } from '../agent.ts';
-import { WireClient } from '../wire-client.ts';
+import { BenchWorkspace, quantile } from '../rig/agent.ts';
+import { WireClient } from '../rig/wire-client.ts';
 import { CountedServer } from './counted.ts';
 
 const QUERIES = 1_000;

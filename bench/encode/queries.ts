@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { native } from '../../src/native/index.ts';
-import { BenchWorkspace, inParallel, quantile } from '../agent.ts';
-import { readSciFact, type SciFact } from '../calibration/scifact.ts';
-import { WireClient } from '../wire-client.ts';
+import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
+import { WireClient } from '../rig/wire-client.ts';
+import { readSciFact, type SciFact } from '../sets/scifact.ts';
 import { BareThreads } from './bare.ts';
 import { CountedServer } from './counted.ts';
 

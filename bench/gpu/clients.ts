@@ -1,6 +1,6 @@
-import { BenchWorkspace, quantile } from '../agent.ts';
 import { CountedServer } from '../encode/counted.ts';
-import { WireClient } from '../wire-client.ts';
+import { BenchWorkspace, quantile } from '../rig/agent.ts';
+import { WireClient } from '../rig/wire-client.ts';
 import { sentences } from './parts.ts';
 
 const MILLISECONDS = 10_000;

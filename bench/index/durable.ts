@@ -5,7 +5,7 @@ import { open as openLmdb } from 'lmdb';
 import type { SegmentInput, Shard } from '../../src/shard/shard.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 import { Random } from '../../test/rig/random.ts';
-import { quantile } from '../agent.ts';
+import { quantile } from '../rig/agent.ts';
 import { benchItem } from './engines.ts';
 import { DIMENSIONS } from './vectors.ts';
 

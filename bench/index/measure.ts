@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quantile } from '../agent.ts';
+import { quantile } from '../rig/agent.ts';
 import { ENGINES, type Filled } from './engines.ts';
 import { DIMENSIONS, dot, K, readF32, readF64, TRUTH, type VectorFiles } from './vectors.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Random } from '../../test/rig/random.ts';
-import { readSciFact } from '../calibration/scifact.ts';
+import { readSciFact } from '../sets/scifact.ts';
 import { sentencesOf } from './sentences.ts';
 
 const SCIFACT = resolve(import.meta.dirname, '../../../shared/data/text/scifact');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
-import { readSciFact } from '../calibration/scifact.ts';
+import { readSciFact } from '../sets/scifact.ts';
 
 /** Rows of one space, row by row, and queries that were made by the same model. */
 export interface BenchVectors {

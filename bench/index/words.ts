@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Shard } from '../../src/shard/shard.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
-import { quantile } from '../agent.ts';
+import { quantile } from '../rig/agent.ts';
 import { benchItem } from './engines.ts';
 import { recombinedSciFact } from './recombined.ts';
 

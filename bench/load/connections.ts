@@ -1,4 +1,4 @@
-import { type WireAnswer, WireClient } from '../wire-client.ts';
+import { type WireAnswer, WireClient } from '../rig/wire-client.ts';
 
 /** Connections to one server, kept open and shared; a request waits when all of the greatest number are busy. */
 export class Connections {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { quantile } from '../agent.ts';
+import { quantile } from '../rig/agent.ts';
 import type { Driven, DriverMessage, Order } from './order.ts';
 import { type Usage, usageOf } from './process-tree.ts';
 

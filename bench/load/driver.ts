@@ -1,8 +1,8 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import { BenchPayer } from '../pay/payer.ts';
 import { Connections } from './connections.ts';
 import { runLoop } from './loops.ts';
 import type { Driven, DriverMessage, LoadRequest, Order } from './order.ts';
+import { BenchPayer } from './payer.ts';
 
 /** A process of its own that makes load as ordered, so that neither the server nor whoever measures slows it down. */
 

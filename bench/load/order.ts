@@ -1,5 +1,5 @@
-import type { Offer } from '../pay/payer.ts';
 import type { Loop } from './loops.ts';
+import type { Offer } from './payer.ts';
 
 export interface LoadRequest {
   readonly body: string;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchWorkspace } from '../agent.ts';
+import { BenchWorkspace } from '../rig/agent.ts';
 
 /** `questions.json`: where the files lie, and what is asked about which page of them. */
 interface Questions {

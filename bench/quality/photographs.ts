@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
-import { BenchWorkspace, inParallel } from '../agent.ts';
-import { CHANGES, type Photograph, readPhotographs } from '../calibration/photographs.ts';
-import { mean } from '../retrieval.ts';
-import { Reliability, type Reliable } from './reliability.ts';
+import { BenchWorkspace, inParallel } from '../rig/agent.ts';
+import { Reliability, type Reliable } from '../rig/reliability.ts';
+import { mean } from '../rig/retrieval.ts';
+import { CHANGES, type Photograph, readPhotographs } from '../sets/photographs.ts';
 
 const CLIENTS = 4;
 

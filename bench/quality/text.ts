@@ -1,7 +1,7 @@
-import { BenchWorkspace, inParallel } from '../agent.ts';
-import { markdownOf, readBeirSet } from '../beir.ts';
-import { mean, ndcg, recall } from '../retrieval.ts';
-import { Reliability, type Reliable } from './reliability.ts';
+import { BenchWorkspace, inParallel } from '../rig/agent.ts';
+import { Reliability, type Reliable } from '../rig/reliability.ts';
+import { mean, ndcg, recall } from '../rig/retrieval.ts';
+import { markdownOf, readBeirSet } from '../sets/beir.ts';
 
 const CLIENTS = 8;
 const DEPTH = 100;

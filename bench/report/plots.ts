@@ -1,6 +1,6 @@
+import { type Measured, median } from '../job/measure.ts';
 import { SHARES } from '../load/drive.ts';
-import { type Measured, median } from '../measure.ts';
-import type { Reliable } from '../quality/reliability.ts';
+import type { Reliable } from '../rig/reliability.ts';
 import type { Chart, Series } from './chart.ts';
 
 /** The figures of a report, each from what a record holds; those whose data is absent are left out. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Claim } from '../claims.ts';
-import type { machine } from '../record.ts';
+import type { Claim } from '../job/claims.ts';
+import type { machine } from '../rig/record.ts';
 import { type Chart, chartSvg } from './chart.ts';
 import {
   type BenchRecord,

@@ -1,6 +1,6 @@
-import type { Claim } from '../claims.ts';
+import type { Claim } from '../job/claims.ts';
+import { type Measured, median } from '../job/measure.ts';
 import type { Run } from '../load/drive.ts';
-import { type Measured, median } from '../measure.ts';
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 

@@ -1,4 +1,4 @@
-import { median } from '../measure.ts';
+import { median } from '../job/measure.ts';
 
 /** How a figure went from the second third of a run to the last: the first third is warm-up. */
 export interface Drift {

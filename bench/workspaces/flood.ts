@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { type BenchWorkspace, quantile } from '../agent.ts';
+import { type BenchWorkspace, quantile } from '../rig/agent.ts';
 import type { FloodOrder } from './flooder.ts';
 
 const QUERIES = ['who watches birds in the morning?', 'how deep is the harbour?', 'when does the tide turn?'];

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { quantile } from '../agent.ts';
+import { quantile } from '../rig/agent.ts';
 
 /** Milliseconds from the request to the end of its answer, over a connection that is kept. */
 function timed(agent: Agent, url: string, token: string): Promise<number> {

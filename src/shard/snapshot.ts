@@ -92,7 +92,7 @@ export interface Snapshot {
 const DEEPENINGS_MAX = 4;
 /**
  * What is searched on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI (`node
- * bench/search.ts`, `cargo run --example scan_speed`). 16,384 vectors of 384 dimensions, so many passages, so many pictures.
+ * bench/search/main.ts`, `cargo run --example scan_speed`). 16,384 vectors of 384 dimensions, so many passages, so many pictures.
  */
 const VECTOR_ELEMENTS_AT_ONCE_MAX = 16_384 * 384;
 const PASSAGES_AT_ONCE_MAX = 32_768;

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import type { BeirSet } from '../../bench/beir.ts';
-import { claimsOf } from '../../bench/claims.ts';
-import { Contender, type Contest } from '../../bench/contenders.ts';
-import { type Measured, Measurement } from '../../bench/measure.ts';
-import type { Plan } from '../../bench/scenarios.ts';
+import { claimsOf } from '../../bench/job/claims.ts';
+import { Contender, type Contest } from '../../bench/job/contenders.ts';
+import { type Measured, Measurement } from '../../bench/job/measure.ts';
+import type { Plan } from '../../bench/job/scenarios.ts';
+import type { BeirSet } from '../../bench/sets/beir.ts';
 
 /** A stand-in for both servers: asks for a payment, then answers at once, and refuses when it is told to. */
 async function startStandIn(seen: { searches: number; uploads: string[]; payments: Set<string> }) {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { readBeirSet } from '../../bench/beir.ts';
-import { mean, ndcg, recall } from '../../bench/retrieval.ts';
+import { mean, ndcg, recall } from '../../bench/rig/retrieval.ts';
+import { readBeirSet } from '../../bench/sets/beir.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -98,7 +98,7 @@ function run(sets: readonly string[], records: string): Promise<{ status: number
   return new Promise((done) => {
     // Without what the test runner puts into NODE_OPTIONS.
     const env = { PATH: process.env.PATH, CACHE_DIR, RECORD_DIR: records };
-    const child = spawn(process.execPath, ['--no-warnings', join(root, 'bench/quality.ts'), ...sets], {
+    const child = spawn(process.execPath, ['--no-warnings', join(root, 'bench/quality/main.ts'), ...sets], {
       env,
     });
     let output = '';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { claimsOf } from '../../bench/claims.ts';
 import { compareRecords } from '../../bench/compare/regression.ts';
+import { claimsOf } from '../../bench/job/claims.ts';
 import { latencyOf } from '../../bench/load/drive.ts';
 import { writeReport } from '../../bench/report/report.ts';
 import { driftOf } from '../../bench/soak/drift.ts';

@@ -10,7 +10,7 @@ const gpu = ['/dev/nvidiactl', '/dev/dxg'].some(existsSync) || existsSync('/dev/
 const skip = gpu && 'this machine has a GPU';
 
 t.test('without a GPU, "make gpu-check" says so and ends with 3', { skip }, async (t) => {
-  const { status, stderr } = spawnSync(process.execPath, ['bench/gpu-check.ts'], {
+  const { status, stderr } = spawnSync(process.execPath, ['bench/gpu/main.ts'], {
     cwd: TREE,
     encoding: 'utf8',
   });

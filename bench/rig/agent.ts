@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { builtServer } from '../../scripts/built-server.ts';
+import { PayingAgent } from '../../src/demo/paying-agent.ts';
+
+/** A server of its own process on a free port with an empty data folder, for a bench. */
+export interface BenchServer {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export async function startServer(environment: Record<string, string> = {}): Promise<BenchServer> {
+  return startScript(builtServer(), { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...environment });
+}
+
+/**
+ * Starts a program that prints `{"event":"ready","url":…}` on a line; its `DATA_DIR` is new and removed with it.
+ * @throws when it ends before that
+ */
+export async function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
+  const child = spawn(process.execPath, ['--no-warnings', script], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, ...cacheOfCaller(), ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolveUrl, reject) => {
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code} before it was ready`)));
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.includes('"event":"ready"')) resolveUrl((JSON.parse(line) as { url: string }).url);
+      else process.stderr.write(`${line}\n`);
+    });
+  });
+  const stop = async () => {
+    const ended = new Promise((done) => child.once('exit', done));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url, pid: child.pid!, stop };
+}
+
+/** What depends on the models alone takes seconds to make. */
+function cacheOfCaller(): Record<string, string> {
+  const { CACHE_DIR } = process.env;
+  return CACHE_DIR === undefined ? {} : { CACHE_DIR };
+}
+
+export interface BenchHit {
+  readonly item: { readonly name: string };
+  readonly locator?: { readonly page?: number };
+  readonly confidence: number;
+  readonly score: number;
+}
+
+/** A rented workspace and its two calls, without a client library between. */
+export class BenchWorkspace {
+  readonly url: string;
+  readonly token: string;
+  readonly headers: Record<string, string>;
+
+  constructor(url: string, token: string) {
+    this.url = url;
+    this.token = token;
+    this.headers = { Authorization: `Bearer ${token}` };
+  }
+
+  static async rent(serverUrl: string, minutes: number): Promise<BenchWorkspace> {
+    return (await BenchWorkspace.rentWithToken(serverUrl, minutes)).workspace;
+  }
+
+  static async rentWithToken(
+    serverUrl: string,
+    minutes: number,
+  ): Promise<{ workspace: BenchWorkspace; token: string }> {
+    const agent = new PayingAgent(serverUrl);
+    const { body } = await agent.send<{ id: string; capability_token: string }>(
+      'POST',
+      '/agent/v1/workspaces',
+      {
+        json: { ttl_minutes: minutes },
+      },
+    );
+    const token = body.capability_token;
+    return { workspace: new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${body.id}`, token), token };
+  }
+
+  /** Uploads a file and waits until it is searchable; refusals for overload are tried again. */
+  async ingest(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    for (;;) {
+      const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
+      const response = await fetch(`${this.url}/ingest`, {
+        method: 'POST',
+        headers: { ...this.headers, Prefer: 'wait=60', 'Content-Disposition': disposition },
+        body: bytes,
+      });
+      const body = (await response.json()) as { job?: { state: string; error?: object }; detail?: string };
+      if (response.status === 503 || response.status === 429) {
+        await new Promise((resume) =>
+          setTimeout(resume, 1000 * Number(response.headers.get('Retry-After') ?? 1)),
+        );
+        continue;
+      }
+      if (!response.ok || body.job?.state !== 'searchable')
+        throw new Error(`${name}: ${JSON.stringify(body)}`);
+      return;
+    }
+  }
+
+  async search(
+    request: object,
+  ): Promise<{ hits: BenchHit[]; latency_ms: number; timing: Record<string, number> }> {
+    const response = await fetch(`${this.url}/search`, {
+      method: 'POST',
+      headers: this.headers,
+      body: JSON.stringify(request),
+    });
+    if (!response.ok) throw new Error(`a search was answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as {
+      hits: BenchHit[];
+      latency_ms: number;
+      timing: Record<string, number>;
+    };
+  }
+}
+
+/** Runs `work` over all inputs, at most `width` at once; reports progress on stderr. */
+export async function inParallel<T>(
+  title: string,
+  inputs: readonly T[],
+  width: number,
+  work: (input: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  let done = 0;
+  const worker = async () => {
+    while (next < inputs.length) {
+      await work(inputs[next++]!);
+      done += 1;
+      if (done % 250 === 0 || done === inputs.length)
+        process.stderr.write(`  ${title}: ${done} of ${inputs.length}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+}
