@@ -28,7 +28,7 @@ t.test(
   { skip: withoutCurl() },
   async (t) => {
     const server = await startTestServer(t);
-    const snippet = /## A paid search with curl[\s\S]*?```sh\n([\s\S]*?)```/.exec(
+    const snippet = /## A paid search[\s\S]*?```sh\n([\s\S]*?)```/.exec(
       readFileSync(join(root, 'README.md'), 'utf8'),
     )?.[1];
     if (!snippet) return t.fail('the README has no curl');
