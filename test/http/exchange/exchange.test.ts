@@ -17,8 +17,11 @@ t.test('an answer without a body leaves its connection to the next request', asy
     return { status: answer.statusCode, headers: answer.headers, reused: asked.reusedSocket };
   };
   const whole = await ask('GET', '/agents.md');
+  const known = { 'If-None-Match': whole.headers.etag ?? '' };
   for (const [method, headers, status] of [
     ['HEAD', {}, 200],
+    ['HEAD', known, 304],
+    ['GET', known, 304],
     ['GET', {}, 200],
   ] as const) {
     t.match(await ask(method, '/agents.md', headers), {
