@@ -53,20 +53,24 @@ pub fn split_search_body(body: &[u8]) -> Option<SearchBody> {
 #[derive(serde::Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Standard base64, with or without padding, with or without a `data:` prefix.
 fn decode_image(encoded: &str) -> Image {
-    let payload = match encoded.strip_prefix("data:") {
-        Some(rest) => rest.split_once(";base64,").map_or("", |(_, payload)| payload),
-        None => encoded,
-    };
-    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    match GeneralPurpose::new(&STANDARD, config).decode(payload.trim()) {
-        Ok(bytes) if !bytes.is_empty() => {
+    match decode_base64(encoded) {
+        Some(bytes) if !bytes.is_empty() => {
             let sha256 = Sha256::digest(&bytes).into();
             Image::Present { bytes, sha256 }
         }
         _ => Image::Unreadable,
     }
+}
+
+/// Standard base64, with or without padding, with or without a `data:` prefix. `None` for anything else.
+pub(crate) fn decode_base64(encoded: &str) -> Option<Vec<u8>> {
+    let payload = match encoded.strip_prefix("data:") {
+        Some(rest) => rest.split_once(";base64,")?.1,
+        None => encoded,
+    };
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    GeneralPurpose::new(&STANDARD, config).decode(payload.trim()).ok()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod kernels;
 pub mod language;
 pub mod listening;
 pub mod lock;
+pub mod mcp_message;
 pub mod memory;
 pub mod passages;
 pub mod pieces;

@@ -11,7 +11,11 @@ export const McpRequestSchema = Type.Object(
     method: Type.String({ description: '`initialize`, `tools/list`, `tools/call`, …' }),
     params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
-  { $id: 'McpRequest', description: 'One message; batches are refused. Without `id` it is a notification.' },
+  {
+    $id: 'McpRequest',
+    description:
+      'One message; batches are refused. Without `id` it is a notification. Beside `image_b64`, `text` and `content_b64` it has at most 64 KiB and 1,024 values.',
+  },
 );
 
 export const McpAnswerSchema = Type.Object(

@@ -1,11 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
 import { FamilySchema } from './optional.ts';
 
 export const SearchRequestSchema = Type.Object(
   {
     query: Type.Optional(
-      Type.String({ maxLength: 8192, description: 'Natural-language query. Quoted phrases match in order.' }),
+      Type.String({
+        maxLength: QUERY_LENGTH_MAX,
+        description: 'Natural-language query. Quoted phrases match in order.',
+      }),
     ),
     image_b64: Type.Optional(
       Type.String({
@@ -16,7 +19,7 @@ export const SearchRequestSchema = Type.Object(
     families: Type.Optional(
       Type.Array(FamilySchema, {
         minItems: 1,
-        maxItems: 16,
+        maxItems: FAMILIES_ASKED_MAX,
         description: 'Default: all that apply to what is asked.',
       }),
     ),

@@ -6,6 +6,10 @@ import type { Locator, TextSource } from './segment.ts';
 export const K_MIN = 1;
 export const K_MAX = 1000;
 export const K_DEFAULT = 30;
+/** Characters. */
+export const QUERY_LENGTH_MAX = 8192;
+/** Each may be named more than once. */
+export const FAMILIES_ASKED_MAX = 16;
 
 /** A search after validation and defaults. At least one of `query` and `image` is present. */
 export interface SearchInput {

@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
-import type { Exchange } from './exchange/exchange.ts';
-import type { BytesReply, Route } from './exchange/reply.ts';
-
-/** One file of the built console, in every encoding that it was built in. */
-interface Asset {
-  readonly type: string;
-  readonly encodings: ReadonlyMap<Encoding, { readonly bytes: Uint8Array; readonly etag: string }>;
-}
-
-type Encoding = 'br' | 'gzip' | 'identity';
+import { type Asset, type Encoded, type Encoding, encoded, give } from './asset.ts';
+import type { Route } from './exchange/reply.ts';
 
 const SUFFIXES: Readonly<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' };
 const TYPES: Readonly<Record<string, string>> = {
@@ -32,14 +23,16 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const NO_GUESSING = { 'X-Content-Type-Options': 'nosniff' };
 const PAGE_HEADERS = {
+  ...NO_GUESSING,
   'Content-Security-Policy': POLICY,
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-cache',
 };
 /** A name holds a digest of its content. */
-const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+const ASSET_HEADERS = { ...NO_GUESSING, 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /** The console at `/` and its assets, read once from the folder that `make console` built. */
 export function consoleRoutes(folder: string): Route[] {
@@ -74,16 +67,14 @@ export function consoleAssets(folder: string): Route {
 }
 
 function readAssets(folder: string): Map<string, Asset> {
-  const found = new Map<string, Asset & { encodings: Map<Encoding, { bytes: Uint8Array; etag: string }> }>();
+  const found = new Map<string, Asset & { encodings: Map<Encoding, Encoded> }>();
   for (const entry of entriesOf(folder)) {
     const encoding = SUFFIXES[extname(entry)] ?? 'identity';
     const name = encoding === 'identity' ? entry : entry.slice(0, -extname(entry).length);
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const asset = found.get(name) ?? { type, encodings: new Map() };
-    const bytes = readFileSync(join(folder, entry));
-    const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-    asset.encodings.set(encoding, { bytes, etag: `"${digest}"` });
+    asset.encodings.set(encoding, encoded(readFileSync(join(folder, entry))));
     found.set(name, asset);
   }
   return found;
@@ -98,32 +89,4 @@ function entriesOf(folder: string): string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-function give(exchange: Exchange, asset: Asset, headers: Readonly<Record<string, string>>): BytesReply {
-  const encoding = chooseEncoding(exchange.header('accept-encoding') ?? '', asset);
-  const { bytes, etag } = asset.encodings.get(encoding)!;
-  const shared = { ...headers, ETag: etag, Vary: 'Accept-Encoding', 'X-Content-Type-Options': 'nosniff' };
-  if (isKnown(exchange.header('if-none-match') ?? '', etag)) return { status: 304, headers: shared, raw: '' };
-  const coded: Record<string, string> = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
-  return { status: 200, headers: { ...shared, ...coded, 'Content-Type': asset.type }, raw: bytes };
-}
-
-/** The smallest that the client takes (RFC 9110, 12.5.3; a weight of 0 refuses). */
-function chooseEncoding(accepted: string, { encodings }: Asset): Encoding {
-  const named = new Map(
-    accepted.split(',').map((part) => {
-      const [name = '', ...parameters] = part
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*/);
-      return [name, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))];
-    }),
-  );
-  const takes = (encoding: Encoding) => encodings.has(encoding) && named.get(encoding) === true;
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
-}
-
-function isKnown(header: string, etag: string): boolean {
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
 }

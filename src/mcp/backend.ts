@@ -14,10 +14,11 @@ export interface ShownArguments {
   readonly thumbnails?: number;
 }
 
+/** Bytes, where a file came apart from its call. */
 export interface IngestArguments {
   readonly path?: string;
-  readonly text?: string;
-  readonly content_b64?: string;
+  readonly text?: string | Uint8Array;
+  readonly content_b64?: string | Uint8Array;
   readonly name?: string;
 }
 

@@ -1,12 +1,20 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Scope } from './backend.ts';
-import { remoteBackend } from './remote-backend.ts';
+import { brief } from './brief.ts';
+import { remoteBackend, type SentFiles } from './remote-backend.ts';
 import { makeServer } from './server.ts';
 
 export interface EndpointDeps {
   readonly innerUrl: () => string;
   readonly baseUrl: () => string;
-  readonly bodyBytesMax: number;
+}
+
+/** One message, taken apart before it was parsed. */
+export interface SentMessage {
+  /** Undefined: what was sent is no JSON object. */
+  readonly message: unknown;
+  readonly files: SentFiles;
 }
 
 const PAYMENT_KEY = 'x402/payment';
@@ -17,13 +25,9 @@ const PAYMENT_KEY = 'x402/payment';
  */
 export function mcpEndpoint(
   parts: EndpointDeps,
-): (request: Request, signal: AbortSignal) => Promise<Response> {
-  return async (request, left) => {
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: undefined,
-      enableJsonResponse: true,
-      maxRequestBodySize: parts.bodyBytesMax,
-    });
+): (request: Request, sent: SentMessage, signal: AbortSignal) => Promise<Response> {
+  return async (request, { message, files }, left) => {
+    const transport = new BriefTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
     const scope = scopeOf(request);
     const server = makeServer('remote', (meta, cancelled) =>
       remoteBackend({
@@ -31,16 +35,26 @@ export function mcpEndpoint(
         baseUrl: parts.baseUrl(),
         payment: meta[PAYMENT_KEY],
         scope,
+        files,
         signal: AbortSignal.any([left, cancelled]),
       }),
     );
     try {
       await server.connect(transport);
-      return await transport.handleRequest(request);
+      return await transport.handleRequest(request, { parsedBody: message });
     } finally {
       await server.close();
     }
   };
+}
+
+/** The SDK names every fault of a message that it cannot read: some words of that are enough. */
+class BriefTransport extends WebStandardStreamableHTTPServerTransport {
+  override send(message: JSONRPCMessage, options?: { relatedRequestId?: string | number }): Promise<void> {
+    if (!('error' in message)) return super.send(message, options);
+    const { code, message: told } = message.error;
+    return super.send({ ...message, error: { code, message: brief(told) } }, options);
+  }
 }
 
 function scopeOf({ url, headers }: Request): Scope {

@@ -78,5 +78,6 @@ export function sourceOf({ path, text, content_b64, name }: IngestArguments): {
   if (given.length !== 1) throw new FarthingError('field_invalid', 'Give one of path, text and content_b64.');
   if (path !== undefined) return { source: path, name };
   if (text !== undefined) return { source: new Blob([text]), name: name ?? 'note.txt' };
-  return { source: new Blob([Buffer.from(content_b64!, 'base64')]), name };
+  const bytes = typeof content_b64 === 'string' ? Buffer.from(content_b64, 'base64') : content_b64!;
+  return { source: new Blob([bytes]), name };
 }

@@ -1,6 +1,16 @@
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
-import { type Answered, type Backend, PaymentNeeded, type Scope } from './backend.ts';
+import { type Answered, type Backend, PaymentNeeded, type Scope, type SearchArguments } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
+
+/** A picture or a file that was taken out of its call, in whose arguments an empty string stands for it. */
+export interface SentFiles {
+  /** The JSON string that was sent. */
+  readonly image_b64?: Uint8Array;
+  /** UTF-8. */
+  readonly text?: Uint8Array;
+  /** Decoded; null: it is no base64. */
+  readonly content_b64?: Uint8Array | null;
+}
 
 export interface RemoteDeps {
   /** Where the interface is reached from here. */
@@ -11,6 +21,7 @@ export interface RemoteDeps {
   readonly payment: unknown;
   /** Of the connection, unless a call names others. */
   readonly scope: Scope;
+  readonly files: SentFiles;
   readonly signal: AbortSignal;
 }
 
@@ -56,9 +67,13 @@ export function remoteBackend(parts: RemoteDeps): Backend {
   });
   return {
     kind: 'remote',
-    search: (search, asked) => send('POST', scopeOf(asked), '/search', { body: JSON.stringify(search) }),
+    search: (search, asked) =>
+      send('POST', scopeOf(asked), '/search', { body: searchBody(search, parts.files.image_b64) }),
     ingest: async (file, asked) => {
-      const { source, name } = sourceOf(file);
+      const { text = file.text, content_b64 = file.content_b64 } = parts.files;
+      if (content_b64 === null)
+        throw new FarthingError('field_invalid', 'content_b64: send the file’s bytes in base64.');
+      const { source, name } = sourceOf({ ...file, text, content_b64 });
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name ?? 'upload')}`;
       const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
       return send('POST', scopeOf(asked), '/ingest', { body: source, headers });
@@ -75,6 +90,13 @@ export function remoteBackend(parts: RemoteDeps): Backend {
     },
     baseUrl: parts.baseUrl,
   };
+}
+
+/** The picture goes on as it came: a copy of bytes, nothing of it is parsed here. */
+function searchBody({ image_b64, ...others }: SearchArguments, picture?: Uint8Array): string | Blob {
+  if (!picture) return JSON.stringify({ image_b64, ...others });
+  const rest = JSON.stringify(others).slice(1);
+  return new Blob(['{"image_b64":', picture, rest === '}' ? '' : ',', rest]);
 }
 
 /** @throws PaymentNeeded for a 402, FarthingError for every other refusal */

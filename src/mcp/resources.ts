@@ -3,11 +3,13 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Locator, PreviewPart } from '../client/index.ts';
 import type { Backend } from './backend.ts';
 import { PaymentNeeded } from './backend.ts';
+import { brief } from './brief.ts';
 
 /** Items and their thumbnails, as the links of a search's results name them. */
 
 export const THUMBNAIL_TYPE = 'image/webp';
 
+const URI_SHOWN_MAX = 200;
 const PATH = /^\/agent\/v1\/(?:workspaces\/(ws_[\w-]{1,64})\/)?items\/(item_[\w-]{1,64})(\/preview)?$/;
 
 /** Addresses that can be read here; the server's own are not listed one by one, because a search names them. */
@@ -38,10 +40,12 @@ export function thumbnailAddress(
 /** @throws McpError for an address that is none of this server's, or that has to be paid for first */
 export async function readResource(backend: Backend, uri: string): Promise<ReadResourceResult> {
   const url = URL.parse(uri);
+  const shown = brief(uri, URI_SHOWN_MAX);
   // Below the public address, which may have a path of its own.
   const path = uri.startsWith(backend.baseUrl) ? uri.slice(backend.baseUrl.length).split('?', 1)[0]! : '';
   const [, workspace, item, isPreview] = PATH.exec(path) ?? [];
-  if (!url || item === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri}.`);
+  if (!url || item === undefined)
+    throw new McpError(ErrorCode.InvalidParams, `There is no resource ${shown}.`);
   try {
     if (!isPreview) {
       const text = JSON.stringify(await backend.item(item, { workspace }));
@@ -54,7 +58,7 @@ export async function readResource(backend: Backend, uri: string): Promise<ReadR
       error instanceof PaymentNeeded
         ? 'it is paid for: GET it over HTTP, or use a workspace'
         : (error as Error).message;
-    throw new McpError(ErrorCode.InvalidParams, `${uri} cannot be read: ${why}.`);
+    throw new McpError(ErrorCode.InvalidParams, `${shown} cannot be read: ${why}.`);
   }
 }
 

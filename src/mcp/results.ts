@@ -2,6 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/typ
 import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
 import { type Answered, type Backend, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
+import { brief } from './brief.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 /** Results as text for the model, as data for the program, and with links to the items. */
@@ -87,14 +88,14 @@ export function failureResult(error: unknown): CallToolResult {
   const { code, detail, message, status, facts } = error as Error &
     Record<'code' | 'detail' | 'status' | 'facts', unknown>;
   const known = typeof code === 'string' && typeof detail === 'string';
-  const text = known ? `${code}: ${detail}` : message;
+  const told = brief(known ? detail : message);
   return {
     isError: true,
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text: known ? `${code}: ${told}` : told }],
     structuredContent: {
       error: {
         code: known ? code : 'failed',
-        detail: known ? detail : message,
+        detail: told,
         status,
         ...(facts as object),
       },

@@ -7,7 +7,7 @@ import {
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { FarthingError } from '../client/index.ts';
 import type {
   Backend,
@@ -17,9 +17,11 @@ import type {
   SearchArguments,
   ShownArguments,
 } from './backend.ts';
+import { brief } from './brief.ts';
 import { readResource, resourceTemplates } from './resources.ts';
 import { failureResult, ingestResult, recordResult, searchResult } from './results.ts';
-import { toolsFor } from './tools.ts';
+import { type ToolName, toolsFor } from './tools.ts';
+import { firstFaultValidator } from './validator.ts';
 
 const VERSION = '0.1.0';
 const INSTRUCTIONS =
@@ -27,14 +29,15 @@ const INSTRUCTIONS =
 
 type Arguments = Scope & SearchArguments & ShownArguments & IngestArguments & CreateArguments;
 
-const validator = new AjvJsonSchemaValidator();
+const TOOL_NAME_LENGTH_MAX = 64;
 const KINDS = ['local', 'remote'] as const;
 const TOOLS = Object.fromEntries(KINDS.map((kind) => [kind, toolsFor({ kind })]));
-const CHECKS = new Map(
+const CHECKS = new Map<string, { tool: ToolName; check: JsonSchemaValidator<Arguments> }>(
   KINDS.flatMap((kind) =>
-    TOOLS[kind]!.map(
-      ({ name, inputSchema }) => [`${kind} ${name}`, validator.getValidator<Arguments>(inputSchema)] as const,
-    ),
+    TOOLS[kind]!.map(({ name, inputSchema }) => {
+      const check = firstFaultValidator.getValidator<Arguments>(inputSchema);
+      return [`${kind} ${name}`, { tool: name, check }] as const;
+    }),
   ),
 );
 
@@ -45,7 +48,11 @@ export function makeServer(
 ): Server {
   const server = new Server(
     { name: 'farthing', title: 'Farthing', version: VERSION },
-    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, resources: {} },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator: firstFaultValidator,
+    },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS[kind]! }));
   // A search's results link to what can be read; nothing is listed without being asked for.
@@ -58,11 +65,12 @@ export function makeServer(
   );
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     try {
-      const check = CHECKS.get(`${kind} ${params.name}`);
-      if (!check) throw new FarthingError('not_found', `There is no tool ${params.name}.`);
-      const { valid, data, errorMessage } = check(params.arguments ?? {});
-      if (!valid) throw new FarthingError('field_invalid', String(errorMessage));
-      return await call(backendFor(params._meta ?? {}, signal), params.name, data);
+      const known = CHECKS.get(`${kind} ${params.name}`);
+      if (!known)
+        throw new FarthingError('not_found', `There is no tool ${brief(params.name, TOOL_NAME_LENGTH_MAX)}.`);
+      const { valid, data, errorMessage } = known.check(params.arguments ?? {});
+      if (!valid) throw new FarthingError('field_invalid', errorMessage);
+      return await call(backendFor(params._meta ?? {}, signal), known.tool, data);
     } catch (error) {
       return failureResult(error);
     }
@@ -72,7 +80,7 @@ export function makeServer(
 
 async function call(
   backend: Backend,
-  name: string,
+  name: ToolName,
   { workspace, token, thumbnails = 0, ...rest }: Arguments,
 ): Promise<CallToolResult> {
   const scope = { workspace, token };
@@ -85,7 +93,10 @@ async function call(
       return recordResult(await backend.createWorkspace(rest));
     case 'workspace_usage':
       return recordResult(await backend.usage(scope));
-    default:
+    case 'workspace_dispose':
       return recordResult(await backend.dispose(scope));
+    default:
+      // A tool without its case does not compile.
+      return name satisfies never;
   }
 }

@@ -1,29 +1,43 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { FAMILIES } from '../domain/family.ts';
-import { K_DEFAULT, K_MAX, K_MIN } from '../domain/search.ts';
+import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
 import type { Backend } from './backend.ts';
+
+export type ToolName = 'search' | 'ingest' | 'workspace_create' | 'workspace_usage' | 'workspace_dispose';
+export type NamedTool = Tool & { readonly name: ToolName };
 
 type Properties = Record<string, object>;
 
+const ID_LENGTH_MAX = 128;
+const TOKEN_LENGTH_MAX = 256;
+const NAME_LENGTH_MAX = 1024;
+const PATH_LENGTH_MAX = 4096;
+
 const text = (description: string) => ({ type: 'string', description });
+const shortText = (maxLength: number, description: string) => ({ ...text(description), maxLength });
 
 /**
  * Nothing is required of an output: a call that has to be paid for first is answered with the payment's terms in its
  * place, and clients check that against the schema, too.
  */
 function tool(
-  name: string,
+  name: ToolName,
   title: string,
   description: string,
   input: { properties: Properties; required?: string[] },
   output: Properties,
   annotations: Tool['annotations'],
-): Tool {
+): NamedTool {
   return {
     name,
     title,
     description,
-    inputSchema: { type: 'object', additionalProperties: false, ...input },
+    inputSchema: {
+      type: 'object',
+      additionalProperties: false,
+      maxProperties: Object.keys(input.properties).length,
+      ...input,
+    },
     outputSchema: { type: 'object', properties: output },
     annotations: { title, openWorldHint: false, ...annotations },
   };
@@ -35,9 +49,10 @@ const THUMBNAILS_MAX = 8;
 const money = text('US dollars, as a decimal.');
 
 /** The tools, as they are where they run. */
-export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
+export function toolsFor({ kind }: Pick<Backend, 'kind'>): NamedTool[] {
   const local = kind === 'local';
-  const workspace = text(
+  const workspace = shortText(
+    ID_LENGTH_MAX,
     local
       ? 'Workspace id; default: the one created or used last, otherwise your own index, paid by the call.'
       : 'Workspace id; default: the one of the connection, otherwise your own index, paid by the call.',
@@ -46,12 +61,15 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
     ? { workspace }
     : {
         workspace,
-        token: text('Capability token of the workspace; default: the bearer token of the connection.'),
+        token: shortText(
+          TOKEN_LENGTH_MAX,
+          'Capability token of the workspace; default: the bearer token of the connection.',
+        ),
       };
   const picture: Properties = local
-    ? { image_path: text('Path of a picture to search with.') }
+    ? { image_path: shortText(PATH_LENGTH_MAX, 'Path of a picture to search with.') }
     : { image_b64: text('Base64 of a picture to search with.') };
-  const file: Properties = local ? { path: text('Path of the file.') } : {};
+  const file: Properties = local ? { path: shortText(PATH_LENGTH_MAX, 'Path of the file.') } : {};
   return [
     tool(
       'search',
@@ -59,9 +77,14 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
       'Finds passages, pages and pictures in the files that were ingested: by meaning, by exact words, by a picture, or pictures by describing them. Paid by the call outside a workspace.',
       {
         properties: {
-          query: text('What to look for, in words.'),
+          query: shortText(QUERY_LENGTH_MAX, 'What to look for, in words.'),
           ...picture,
-          families: { type: 'array', items: { enum: FAMILIES }, description: 'Default: all that apply.' },
+          families: {
+            type: 'array',
+            items: { enum: FAMILIES },
+            maxItems: FAMILIES_ASKED_MAX,
+            description: 'Default: all that apply.',
+          },
           k: {
             type: 'integer',
             minimum: K_MIN,
@@ -97,7 +120,7 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): Tool[] {
           ...file,
           text: text('The file’s text.'),
           content_b64: text('The file’s bytes, in base64.'),
-          name: text('File name that hits show.'),
+          name: shortText(NAME_LENGTH_MAX, 'File name that hits show.'),
           ...scope,
         },
       },

@@ -82,7 +82,6 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     return mcpEndpoint({
       innerUrl: () => inner.url,
       baseUrl: () => state.baseUrl,
-      bodyBytesMax: settings.SEARCH_BODY_BYTES_MAX,
     });
   });
   const traffic = new Traffic();
@@ -170,7 +169,7 @@ function openedLater(open: () => Promise<McpAnswer>): McpAnswer {
     return opening;
   };
   setTimeout(() => void opened().catch(() => undefined), MCP_OPENED_AFTER_MS).unref();
-  return async (request, left) => (await opened())(request, left);
+  return async (request, sent, left) => (await opened())(request, sent, left);
 }
 
 /** A taken port costs the metrics, not the service. */

@@ -5,6 +5,7 @@ pub mod confine;
 pub mod fingerprint;
 pub mod listening;
 pub mod lock;
+pub mod mcp_message;
 pub mod memory;
 pub mod passages;
 pub mod pixels;

@@ -22,6 +22,8 @@ export const HEADERS = {
   'Content-Disposition': described('`attachment`, with the name of the file.'),
   'X-Content-Type-Options': described('Always `nosniff`.'),
   'Content-Security-Policy': described('Nothing in the file may run.'),
+  ETag: described('Changes with the text, and with its encoding; for `If-None-Match`.'),
+  'Content-Encoding': described('`br` or `gzip`, for a request that takes it.'),
 } as const satisfies Readonly<Record<string, Json>>;
 export type HeaderName = keyof typeof HEADERS;
 
@@ -35,6 +37,7 @@ export const FILE: readonly HeaderName[] = [
   'X-Content-Type-Options',
   'Content-Security-Policy',
 ];
+export const KEPT: readonly HeaderName[] = ['ETag', 'Content-Encoding'];
 const ALWAYS: readonly HeaderName[] = ['X-Request-Id', 'traceparent'];
 
 /** The `headers` of an answer: those that every answer has, and `names`. */
@@ -69,6 +72,15 @@ export const PAYMENT_PARAMETERS: readonly Json[] = [
       'Your idempotency key for this request: the same key gives the same answer again, uncharged.',
   },
 ];
+
+/** Header by which what a client has already is not sent again. */
+export const KNOWN_PARAMETER: Json = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'The `ETag` of an earlier answer: 304 where nothing has changed.',
+};
 
 /** Header by which an upload waits for its job. */
 export const WAIT_PARAMETER: Json = {

@@ -7,6 +7,8 @@ import {
   HEADERS,
   type HeaderName,
   headersOf,
+  KEPT,
+  KNOWN_PARAMETER,
   PAYMENT_PARAMETERS,
   RECEIPT,
   TIME_LEFT,
@@ -87,17 +89,23 @@ function describeOperation(path: string, operation: Operation): Json {
       ...extraParameters(operation),
     ],
     ...(requestBody && { requestBody: requestBodyOf(requestBody) }),
-    responses: { ...successOf(operation), ...otherAnswers(operation), ...errorsOf(operation) },
+    responses: {
+      ...successOf(operation),
+      ...unchanged(operation),
+      ...otherAnswers(operation),
+      ...errorsOf(operation),
+    },
   };
 }
 
 function successOf({ security, success, requestBody }: Operation): Json {
-  const { status, description, schema, example, file, text } = success;
+  const { status, description, schema, example, file, text, kept } = success;
   const headers: HeaderName[] = [
     ...(security === 'payment' ? RECEIPT : []),
     ...(security !== undefined ? TIME_LEFT : []),
     ...(requestBody === 'upload' ? (['Preference-Applied'] as const) : []),
     ...(file ? FILE : []),
+    ...(kept ? KEPT : []),
   ];
   const content = schema
     ? { 'application/json': { schema: reference(schema), ...(example !== undefined && { example }) } }
@@ -105,6 +113,11 @@ function successOf({ security, success, requestBody }: Operation): Json {
       ? { [file === true ? '*/*' : file]: { schema: { type: 'string', format: 'binary' } } }
       : { [text ?? 'text/plain']: { schema: { type: 'string' } } };
   return { [status]: { description, headers: headersOf(headers), content } };
+}
+
+function unchanged({ success }: Operation): Json {
+  if (!success.kept) return {};
+  return { 304: { description: 'The client has it already.', headers: headersOf(['ETag']) } };
 }
 
 function otherAnswers({ also = [] }: Operation): Json {
@@ -180,13 +193,17 @@ function pathParameters(path: string): Json[] {
   }));
 }
 
-function extraParameters({ parameters = [], requestBody }: Operation): Json[] {
+function extraParameters({ parameters = [], requestBody, success }: Operation): Json[] {
   const declared = parameters.map(({ schema, ...rest }) => ({
     ...rest,
     required: false,
     schema: plain(schema),
   }));
-  return requestBody === 'upload' ? [...declared, WAIT_PARAMETER] : declared;
+  return [
+    ...declared,
+    ...(requestBody === 'upload' ? [WAIT_PARAMETER] : []),
+    ...(success.kept ? [KNOWN_PARAMETER] : []),
+  ];
 }
 
 function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {

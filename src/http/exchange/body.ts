@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { FarthingError } from '../../domain/error.ts';
 
+/** Above this size a JSON body is taken apart off the event loop (8 MB of base64 take 9 + 6 ms). */
+export const OFF_THREAD_BYTES = 16 * 1024;
 /** Bytes that wait in memory before the socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 

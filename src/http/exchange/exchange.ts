@@ -126,7 +126,8 @@ export class Exchange {
     const response = this.#response;
     response.cork(() => {
       this.#writeHead(status, headers);
-      if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
+      // Of 304, too, the length is that of the answer which the client has: a cache may take it over.
+      if (this.head.method === 'HEAD' || status === 304) this.#endWithoutBody(Buffer.byteLength(body), close);
       else response.end(body, close);
     });
     return true;
@@ -140,7 +141,7 @@ export class Exchange {
       if (this.head.method === 'HEAD' || content.bytes === 0) {
         response.cork(() => {
           this.#writeHead(status, headers);
-          response.endWithoutBody(content.bytes);
+          this.#endWithoutBody(content.bytes, false);
         });
         return;
       }
@@ -184,9 +185,26 @@ export class Exchange {
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
     const trace = this.trace && { traceparent: traceparentOf(this.trace) };
-    const all = { 'X-Request-Id': this.requestId, ...trace, ...this.#fixedHeaders, ...headers };
+    const vary = [this.#fixedHeaders.Vary, headers.Vary].filter(Boolean).join(', ');
+    const all = {
+      'X-Request-Id': this.requestId,
+      ...trace,
+      ...this.#fixedHeaders,
+      ...headers,
+      ...(vary && { Vary: vary }),
+    };
     this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
     for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
+  }
+
+  #endWithoutBody(bytes: number, close: boolean): void {
+    if (close) {
+      this.#response.endWithoutBody(bytes, true);
+      return;
+    }
+    // Given a length, uWebSockets.js waits for that many bytes, and ends the connection at its next request.
+    this.#response.writeHeader('Content-Length', String(bytes));
+    this.#response.endWithoutBody();
   }
 
   #closesAfterAnswer(): boolean {

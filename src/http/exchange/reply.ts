@@ -15,7 +15,7 @@ export interface EventsReply {
   readonly close: () => void;
 }
 
-/** Bytes that are all there. */
+/** Bytes that are all there. With status 304 they are those that the client has, and are not sent. */
 export interface BytesReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -62,6 +62,8 @@ export interface Operation {
     readonly file?: true | string;
     /** The answer is text of this media type instead of JSON. */
     readonly text?: string;
+    /** It has an ETag, may be compressed, and is not sent again to who has it (304). */
+    readonly kept?: true;
   };
   /** Answers beside the success that are no problem documents; those of a status that `errors` has too are its other form. */
   readonly also?: readonly {

@@ -3,11 +3,9 @@ import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
 import { native } from '../../native/index.ts';
+import { OFF_THREAD_BYTES } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJsonObject, Validator } from './json.ts';
-
-/** Above this size a body is parsed and its picture decoded off the event loop (8 MB of base64 take 9 + 6 ms). */
-const OFF_THREAD_BYTES = 16 * 1024;
 
 const validator = new Validator(SearchRequestSchema, (field, error) =>
   field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',

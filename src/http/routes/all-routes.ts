@@ -53,7 +53,10 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     disposeWorkspaceRoute(services),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     mcpRoute(mcp, services.limits.searchBodyBytesMax),
-    ...serviceRoutes(services, () => describeApi(routes, services.baseUrl(), notes())),
+    ...serviceRoutes(services, {
+      notes,
+      description: () => describeApi(routes, services.baseUrl(), notes()),
+    }),
   ];
   return routes;
 }

@@ -1,17 +1,34 @@
 import { Type } from '@sinclair/typebox';
 import { McpAnswerSchema, McpRequestSchema } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { native } from '../../native/index.ts';
+import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/reply.ts';
 
-/** Answers one MCP request in the words of the web platform. */
-export type McpAnswer = (request: Request, left: AbortSignal) => Promise<Response>;
+/** A message without its picture or file, in whose places are empty strings. */
+interface SentMessage {
+  /** Undefined: the body is no JSON object. */
+  readonly message: unknown;
+  readonly files: {
+    /** The JSON string that was sent. */
+    readonly image_b64?: Uint8Array;
+    /** UTF-8. */
+    readonly text?: Uint8Array;
+    /** Decoded; null: it is no base64. */
+    readonly content_b64?: Uint8Array | null;
+  };
+}
+
+/** Answers one MCP request, whose body was read before, in the words of the web platform. */
+export type McpAnswer = (request: Request, sent: SentMessage, left: AbortSignal) => Promise<Response>;
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
 /** Of all bodies together, as far as they have arrived: nobody has paid for anything when they are read. */
 const BYTES_MAX = 256 * 2 ** 20;
-const ARRAY = 0x5b;
+/** Of a message beside its picture or file: it is parsed and validated on the event loop, before anybody has paid. */
+const MESSAGE_LIMITS = { bytes: 64 * 1024, values: 1024 };
 /** What the transport and the tools read. */
 const PASSED_ON = /^(?:accept|authorization|content-type|mcp-[a-z0-9-]+)$/;
 /** What the web platform's headers take. */
@@ -70,11 +87,11 @@ export function mcpRoute(answer: McpAnswer, bodyBytesMax: number): Route {
       };
       let begun = 0;
       try {
-        const request = readRequest(exchange, await exchange.body.whole(bodyBytesMax, hold));
+        const sent = await readMessage(await exchange.body.whole(bodyBytesMax, hold));
         if (running.calls >= CALLS_MAX) throw overloaded();
         begun = 1;
         running.calls += begun;
-        const response = await answer(request, exchange.signal);
+        const response = await answer(requestOf(exchange), sent, exchange.signal);
         const type = response.headers.get('content-type');
         return {
           status: response.status,
@@ -93,10 +110,34 @@ function overloaded(): FarthingError {
   return new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
 }
 
-function readRequest({ head }: Exchange, bytes: Buffer): Request {
+async function readMessage(body: Buffer): Promise<SentMessage> {
+  const { json, batch, tooLarge, picture, text, content, contentUnreadable } =
+    body.byteLength > OFF_THREAD_BYTES
+      ? await native.splitMcpMessageOffThread(body, MESSAGE_LIMITS)
+      : native.splitMcpMessageNow(body, MESSAGE_LIMITS);
   // Each message of a batch would be a request of its own: one could be hundreds.
-  if (bytes.find((byte) => byte > 0x20) === ARRAY)
+  if (batch)
     throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
+  if (tooLarge) {
+    const { bytes, values } = MESSAGE_LIMITS;
+    throw new FarthingError(
+      'body_too_large',
+      `Send at most ${bytes} bytes and ${values} values of JSON beside image_b64, text or content_b64.`,
+      { facts: { limit_bytes: bytes } },
+    );
+  }
+  return {
+    message: json === undefined ? undefined : JSON.parse(json),
+    files: {
+      ...(picture && { image_b64: picture }),
+      ...(text && { text }),
+      ...(content && { content_b64: content }),
+      ...(contentUnreadable && { content_b64: null }),
+    },
+  };
+}
+
+function requestOf({ head }: Exchange): Request {
   const headers = new Headers(
     [...head.headers].filter(([name, value]) => PASSED_ON.test(name) && LATIN_1.test(value)),
   );
@@ -105,6 +146,5 @@ function readRequest({ head }: Exchange, bytes: Buffer): Request {
   return new Request(`http://mcp${head.path}${head.query === '' ? '' : `?${head.query}`}`, {
     method: 'POST',
     headers,
-    body: new Uint8Array(bytes),
   });
 }

@@ -1,16 +1,22 @@
 import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../../api/service.ts';
+import { keptText } from '../asset.ts';
 import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
 import type { Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 
-/** Routes that describe the server itself. They cost nothing. `description` is asked for at each request. */
-export function serviceRoutes(services: Services, description: () => object): Route[] {
-  const { readiness, jwks } = services;
-  const page = (type: string, raw: string) => ({
-    status: 200,
-    headers: { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'public, max-age=60' },
-    raw,
-  });
+const KEPT_HEADERS = { 'Cache-Control': 'public, max-age=60' };
+
+/**
+ * Routes that describe the server itself. They cost nothing. Its texts, `description` among them, are made once for each
+ * public address and each text of `notes`.
+ */
+export function serviceRoutes(
+  services: Services,
+  { notes, description }: { readonly notes: () => string; readonly description: () => object },
+): Route[] {
+  const { readiness, jwks, baseUrl } = services;
+  const dependsOn = () => `${baseUrl()}\n${notes()}`;
+  const text = (type: string, make: () => string) => keptText(type, KEPT_HEADERS, { dependsOn, make });
   const json = (status: number, body: object) => ({
     status,
     headers: { 'Cache-Control': 'no-store' },
@@ -24,14 +30,10 @@ export function serviceRoutes(services: Services, description: () => object): Ro
         operationId: 'description',
         summary: 'This description',
         tag: 'Service',
-        success: { status: 200, description: 'OpenAPI 3.1.', schema: DescriptionSchema },
+        success: { status: 200, description: 'OpenAPI 3.1.', schema: DescriptionSchema, kept: true },
         errors: [],
       },
-      handle: () => ({
-        status: 200,
-        headers: { 'Cache-Control': 'public, max-age=60' },
-        body: { ...description() },
-      }),
+      handle: text('application/json', () => JSON.stringify(description())),
     },
     {
       method: 'GET',
@@ -40,10 +42,10 @@ export function serviceRoutes(services: Services, description: () => object): Ro
         operationId: 'llmsTxt',
         summary: 'What this server is, for language models',
         tag: 'Service',
-        success: { status: 200, description: 'Markdown after llmstxt.org.', text: 'text/plain' },
+        success: { status: 200, description: 'Markdown after llmstxt.org.', text: 'text/plain', kept: true },
         errors: [],
       },
-      handle: () => page('text/plain', llmsTxt(services)),
+      handle: text('text/plain; charset=utf-8', () => llmsTxt(services)),
     },
     {
       method: 'GET',
@@ -52,10 +54,10 @@ export function serviceRoutes(services: Services, description: () => object): Ro
         operationId: 'agentGuide',
         summary: 'A short guide for agents',
         tag: 'Service',
-        success: { status: 200, description: 'Markdown.', text: 'text/markdown' },
+        success: { status: 200, description: 'Markdown.', text: 'text/markdown', kept: true },
         errors: [],
       },
-      handle: () => page('text/markdown', agentGuide(services)),
+      handle: text('text/markdown; charset=utf-8', () => agentGuide(services)),
     },
     {
       method: 'GET',

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import t from 'tap';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
+
+/** Messages to `/mcp` from somebody who has paid for nothing, and files that come within one. */
+
+const server = await startTestServer(t);
+const rocket = readFileSync(resolve(import.meta.dirname, '../../samples/rocket.jpg'));
+const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+const REST_BYTES_MAX = 64 * 1024;
+
+async function post(body: string, query = '', headers: Record<string, string> = {}) {
+  const init = { method: 'POST', headers: { ...HEADERS, ...headers }, body };
+  const answer = await fetch(`${server.url}/mcp${query}`, init);
+  const text = await answer.text();
+  return { status: answer.status, bytes: text.length, body: JSON.parse(text) };
+}
+
+const message = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+const call = (name: string, given: object) => message('tools/call', { name, arguments: given });
+const search = (given: object) => call('search', given);
+const initialize = (icons: object[]) =>
+  message('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1', icons },
+  });
+
+/** The length of the longest JSON text that this process, the server's, has parsed or made while `work` ran. */
+async function longestJson(work: () => Promise<unknown>): Promise<number> {
+  const { parse, stringify } = JSON;
+  let longest = 0;
+  const see = (text: unknown) => {
+    if (typeof text === 'string') longest = Math.max(longest, text.length);
+  };
+  const watched = <F extends typeof parse | typeof stringify>(made: F): F =>
+    new Proxy(made, {
+      apply: (target, self, given) => {
+        // Before it is parsed: that may fail.
+        see(given[0]);
+        const result: unknown = Reflect.apply(target, self, given);
+        see(result);
+        return result;
+      },
+    });
+  Object.assign(JSON, { parse: watched(parse), stringify: watched(stringify) });
+  try {
+    await work();
+  } finally {
+    Object.assign(JSON, { parse, stringify });
+  }
+  return longest;
+}
+
+t.test('an answer stays short however many faults a message has', async (t) => {
+  const faulty = Array(300).fill({});
+  for (const [name, body] of Object.entries({
+    families: search({ families: faulty }),
+    icons: initialize(faulty),
+    experimental: message('initialize', {
+      protocolVersion: 'x'.repeat(50_000),
+      capabilities: { experimental: Object.fromEntries(faulty.map((_, index) => [index, 0])) },
+    }),
+    tool: message('tools/call', { name: 'x'.repeat(60_000) }),
+    resource: message('resources/read', { uri: `http://${'x'.repeat(60_000)}` }),
+    method: message('x'.repeat(60_000), {}),
+  })) {
+    const { bytes, status, body: answer } = await post(body);
+    t.equal(status, 200, name);
+    t.ok(answer.error ?? answer.result.isError, name);
+    t.ok(bytes < 1500, `${name}: ${bytes} bytes`);
+  }
+});
+
+t.test('beside a picture or a file a message has 64 KiB and 1,024 values, wherever they lie', async (t) => {
+  const bodies = {
+    families: search({ families: Array(2 ** 19).fill({}) }),
+    unknown: search(Object.fromEntries(Array.from({ length: 2 ** 16 }, (_, index) => [`k${index}`, 0]))),
+    query: search({ query: 'x'.repeat(REST_BYTES_MAX) }),
+    elsewhere: message('tools/list', { text: 'x'.repeat(REST_BYTES_MAX) }),
+    meta: message('tools/call', { name: 'search', _meta: { 'x402/payment': 'x'.repeat(REST_BYTES_MAX) } }),
+    member: JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(REST_BYTES_MAX), method: 'ping' }),
+    icons: initialize(Array(1024).fill({})),
+    nested: search({}).replace('{}}}', `{"families":${'['.repeat(1024)}${']'.repeat(1024)}}}}`),
+  };
+  const longest = await longestJson(async () => {
+    for (const [name, body] of Object.entries(bodies)) {
+      const init = { method: 'POST', headers: HEADERS, body };
+      const answer = await fetch(`${server.url}/mcp`, init);
+      t.equal(answer.status, 413, name);
+      const problem = await answer.text();
+      t.match(problem, /"code":"body_too_large".*"limit_bytes":65536/, name);
+      t.ok(problem.length < 1000);
+    }
+  });
+  t.ok(longest < 1000, `${longest} characters of JSON`);
+});
+
+t.test('what is no message is refused without being parsed here', async (t) => {
+  const large = 2 ** 20;
+  const longest = await longestJson(async () => {
+    for (const body of [
+      '['.repeat(large),
+      ' '.repeat(large),
+      '{"a":'.repeat(large),
+      `{"a":"${'x'.repeat(large)}`,
+    ]) {
+      const answer = await fetch(`${server.url}/mcp`, { method: 'POST', headers: HEADERS, body });
+      t.equal(answer.status, 400);
+      t.ok((await answer.text()).length < 1000);
+    }
+  });
+  t.ok(longest < 1000, `${longest} characters of JSON`);
+});
+
+t.test('files and pictures go through whole, and none of them is parsed here', async (t) => {
+  const { inside, contentOf } = await rented();
+  const text = Buffer.from('A "puffin" is no gull \\ é 🐧.\n'.repeat(5000));
+  const again = Buffer.concat([Buffer.from('Again.\n'), text]);
+  const files: [string, Buffer, object][] = [
+    ['text', text, { text: text.toString(), name: 'puffin.txt' }],
+    ['base64', rocket, { content_b64: rocket.toString('base64'), name: 'rocket.jpg' }],
+    ['base64 in lines', again, { content_b64: inLines(again), name: 'again.txt' }],
+  ];
+  const uploads = files.map(([name, bytes, given]) => ({ name, bytes, body: call('ingest', given) }));
+  const picture = call('search', { image_b64: rocket.toString('base64'), k: 1 });
+  for (const { name, bytes, body } of uploads) {
+    const { item, job } = await inside(body);
+    t.match(job, { state: 'searchable' }, name);
+    t.ok(bytes.equals(await contentOf(item.id)), name);
+  }
+  t.match(await inside(picture), { hits: [{ item: { name: 'rocket.jpg' } }] });
+  // Unpaid, so that nothing of a reader's is counted.
+  const longest = await longestJson(async () => {
+    for (const body of [picture, ...uploads.map((upload) => upload.body)]) {
+      t.match(await post(body), { body: { result: { structuredContent: { x402Version: 2 } } } });
+    }
+  });
+  t.ok(longest < REST_BYTES_MAX, `${longest} characters of JSON`);
+});
+
+t.test('a picture or file that cannot be used is refused by its name', async (t) => {
+  const { inside } = await rented();
+  for (const [name, given, error] of [
+    ['search', { image_b64: '%%%' }, { code: 'image_unreadable' }],
+    ['search', { image_b64: 5 }, { code: 'field_invalid', detail: /^image_b64: must be string/ }],
+    ['ingest', { content_b64: '%%%' }, { code: 'field_invalid', detail: /^content_b64: / }],
+    ['ingest', {}, { code: 'field_invalid', detail: /one of path, text and content_b64/ }],
+    ['ingest', { text: 'a', content_b64: 'YQ==' }, { code: 'field_invalid', detail: /one of/ }],
+    ['workspace_usage', { text: 'a' }, { code: 'field_invalid', detail: /properties: "text"/ }],
+  ] as const) {
+    t.match(await inside(call(name, given)), { error });
+  }
+});
+
+async function rented() {
+  const { id, token } = await new TestAgent(server.url).rent();
+  const headers = { Authorization: `Bearer ${token}` };
+  return {
+    inside: async (body: string) =>
+      (await post(body, `?workspace=${id}`, headers)).body.result.structuredContent,
+    contentOf: async (item: string) => {
+      const path = `/agent/v1/workspaces/${id}/items/${item}/content`;
+      return Buffer.from(await (await fetch(server.url + path, { headers })).arrayBuffer());
+    },
+  };
+}
+
+/** As `base64` prints it. */
+function inLines(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/.{76}/g, '$&\n');
+}

@@ -1,0 +1,112 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import t, { type Test } from 'tap';
+import type { Backend } from '../../src/mcp/backend.ts';
+import { makeServer } from '../../src/mcp/server.ts';
+import { type ToolName, toolsFor } from '../../src/mcp/tools.ts';
+
+/** Nothing but the call that was made is told. */
+class Made extends Error {}
+
+const made = (call: string) => () => Promise.reject(new Made(call));
+
+function recordingBackend(kind: Backend['kind']): Backend {
+  return {
+    kind,
+    search: made('search'),
+    ingest: made('ingest'),
+    createWorkspace: made('createWorkspace'),
+    usage: made('usage'),
+    dispose: made('dispose'),
+    item: made('item'),
+    preview: made('preview'),
+    baseUrl: 'http://here',
+  };
+}
+
+async function connect(t: Pick<Test, 'teardown'>, kind: Backend['kind']) {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const server = makeServer(kind, () => recordingBackend(kind));
+  const client = new Client({ name: 'test', version: '0' });
+  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  t.teardown(() => client.close());
+  return async (name: string, given: object) =>
+    (await client.callTool({ name, arguments: { ...given } })) as CallToolResult;
+}
+
+const KINDS = ['local', 'remote'] as const;
+const CALLS: Record<ToolName, string> = {
+  search: 'search',
+  ingest: 'ingest',
+  workspace_create: 'createWorkspace',
+  workspace_usage: 'usage',
+  workspace_dispose: 'dispose',
+};
+
+const told = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
+
+t.test('each tool makes its own call, and a name that is no tool makes none', async (t) => {
+  for (const kind of KINDS) {
+    const call = await connect(t, kind);
+    for (const { name } of toolsFor({ kind })) {
+      t.equal(told(await call(name, { workspace: 'ws_1' }).then(unlessRefused(name, call))), CALLS[name]);
+    }
+    for (const name of ['dispose', 'toString', '', 'x'.repeat(100_000)]) {
+      const answer = await call(name, {});
+      t.match(answer, { isError: true, structuredContent: { error: { code: 'not_found' } } });
+      t.ok(JSON.stringify(answer).length < 1000);
+    }
+  }
+
+  /** Renting takes no workspace. */
+  function unlessRefused(name: string, call: Awaited<ReturnType<typeof connect>>) {
+    return (answer: CallToolResult) => (told(answer).startsWith('field_invalid') ? call(name, {}) : answer);
+  }
+});
+
+t.test('of many faults the first is told, and an answer does not grow with their number', async (t) => {
+  const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`unknown${index}`, 0]));
+  const cases: [object, RegExp][] = [
+    [{ families: Array(10_000).fill({}) }, /^field_invalid: families: must NOT have more than 16 items\.$/],
+    [
+      { families: Array(16).fill({}) },
+      /^field_invalid: families\/0: must be equal to one of the allowed values \(visual, text_semantic, raw\)\.$/,
+    ],
+    [unknown, /^field_invalid: arguments: must NOT have more than \d properties\.$/],
+    [{ query: 5, k: 'many', 'x"y': 1 }, /^field_invalid: arguments: [^,]*: "x\\"y"\.$/],
+    [
+      { ['x'.repeat(100_000)]: 0 },
+      /^field_invalid: arguments: must NOT have additional properties: "x{63}…"\.$/,
+    ],
+    [{ query: 5, k: 'many' }, /^field_invalid: (query: must be string|k: must be integer)\.$/],
+    [{ query: 'x'.repeat(8193) }, /^field_invalid: query: must NOT have more than 8192 characters\.$/],
+  ];
+  for (const kind of KINDS) {
+    const call = await connect(t, kind);
+    for (const [given, expected] of cases) {
+      const answer = await call('search', given);
+      t.match(answer, { isError: true, structuredContent: { error: { code: 'field_invalid' } } });
+      t.match(told(answer), expected);
+      t.ok(JSON.stringify(answer).length < 1000, `${JSON.stringify(answer).length} characters`);
+    }
+  }
+});
+
+t.test('whatever a tool takes has a limit in its schema, but for files, which the body limits', async (t) => {
+  const FILES = ['image_b64', 'text', 'content_b64'];
+  for (const kind of KINDS) {
+    for (const { name, inputSchema } of toolsFor({ kind })) {
+      const properties = Object.entries(
+        inputSchema.properties as Record<string, { type: string; maxLength?: number; maxItems?: number }>,
+      );
+      t.equal(inputSchema.additionalProperties, false);
+      t.equal(inputSchema.maxProperties, properties.length);
+      for (const [property, { type, maxLength, maxItems }] of properties) {
+        if (type === 'string' && !FILES.includes(property)) t.ok(maxLength, `${name} ${property}`);
+        if (type === 'array') t.ok(maxItems, `${name} ${property}`);
+        t.not(type, 'object', `${name} ${property}`);
+      }
+    }
+  }
+});
