@@ -1,6 +1,6 @@
 import type { AtomicAmount } from '../domain/money.ts';
 import type { Ingest } from '../ingest/ingest.ts';
-import type { Previews } from '../ingest/previews.ts';
+import type { Previews } from '../ingest/items/previews.ts';
 import type { TenantItems } from '../ingest/tenant-items.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { Credits } from '../purchases/credits.ts';

@@ -5,6 +5,11 @@ import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Store } from '../state/store.ts';
+import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
+import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
+import { JobEnds, stackOf } from './jobs/job-ends.ts';
+import { JobTable } from './jobs/job-table.ts';
+import { JobRunner } from './jobs/runner.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
@@ -13,13 +18,8 @@ import type {
   IngestTenants,
   NewCredit,
   StagedUpload,
-} from './deps.ts';
-import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
-import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
-import { JobEnds, stackOf } from './jobs/job-ends.ts';
-import { JobTable } from './jobs/job-table.ts';
-import { JobRunner } from './jobs/runner.ts';
-import { patientTenants } from './retry-overloaded.ts';
+} from './ports/ports.ts';
+import { patientTenants } from './ports/retry-overloaded.ts';
 
 export interface IngestDeps {
   readonly tenants: IngestTenants;

@@ -2,11 +2,11 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
-import type { IngestShard, IngestTenants } from './deps.ts';
-import { fileOf, removeFile } from './files.ts';
+import { fileOf, removeFile } from './items/files.ts';
+import { removePreviews } from './items/previews.ts';
 import { jobOf } from './jobs/job-table.ts';
 import { membersOf, removeMembers, sentItem } from './members/members.ts';
-import { removePreviews } from './previews.ts';
+import type { IngestShard, IngestTenants } from './ports/ports.ts';
 
 export interface TenantItemsDeps {
   readonly tenants: IngestTenants<IngestShard & ListedShard>;

@@ -5,14 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
-import { INGEST_LIMITS } from '../ingest/deps.ts';
-import { fileOf } from '../ingest/files.ts';
+import { fileOf } from '../ingest/items/files.ts';
 import { JobTable, jobOf } from '../ingest/jobs/job-table.ts';
 import { sentItem } from '../ingest/members/members.ts';
+import { INGEST_LIMITS } from '../ingest/ports/ports.ts';
 import type { Shard, SpaceSpec } from '../shard/shard.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore, type Store } from '../state/store.ts';
-import { CopiedRegistry } from '../workspace/records/copied-registry.ts';
+import { CopiedRegistry } from '../workspace/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 

@@ -10,12 +10,10 @@ import {
 import type { Store } from '../state/store.ts';
 import { Activity, type CountedSearch } from './activity/activity.ts';
 import type { HistoryPage } from './activity/history.ts';
-import { type DisposalAnswer, Disposals, disposalAnswer } from './life/disposal.ts';
-import type { ReceiptSigner } from './life/receipt.ts';
-import type { KeptElsewhere } from './life/receipt-claims.ts';
-import type { RentedTime } from './life/rented-time.ts';
-import { RunningRequests } from './life/running-requests.ts';
-import { Sweeper } from './life/sweeper.ts';
+import { type DisposalAnswer, Disposals, disposalAnswer } from './disposal/disposal.ts';
+import type { ReceiptSigner } from './disposal/receipt.ts';
+import type { KeptElsewhere } from './disposal/receipt-claims.ts';
+import { Sweeper } from './disposal/sweeper.ts';
 import {
   type CreationInput,
   type CreationQuote,
@@ -29,10 +27,12 @@ import {
 import { Extensions, workspaceOf } from './records/extensions.ts';
 import { PendingEffects } from './records/pending-effects.ts';
 import { WorkspaceRecords } from './records/records.ts';
-import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './settings.ts';
-import type { TenantFolders } from './tenants.ts';
-import { hashOfToken, newToken, tokenMatches } from './token.ts';
-import { unauthorized } from './unauthorized.ts';
+import { hashOfToken, newToken, tokenMatches } from './records/token.ts';
+import { unauthorized } from './records/unauthorized.ts';
+import type { TenantFolders } from './tenant/folders.ts';
+import { RunningRequests } from './tenant/running-requests.ts';
+import type { RentedTime } from './time/rented-time.ts';
+import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './time/settings.ts';
 import { extendedWorkspace, type PublicWorkspace } from './views/public-record.ts';
 import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views/views.ts';
 

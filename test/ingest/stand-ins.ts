@@ -14,7 +14,7 @@ import type {
   IngestShard,
   IngestTenants,
   StagedUpload,
-} from '../../src/ingest/deps.ts';
+} from '../../src/ingest/ports/ports.ts';
 
 /** A Tenant's index in memory; its folder is real. Survives a "crash" of the Ingest over it. */
 export class FakeShard implements IngestShard {

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../src/workspace/settings.ts';
+import { MINUTE_MS } from '../../src/workspace/time/settings.ts';
 import { PRICING, REFUND_MINUTES } from './world.ts';
 
 export interface ModelStep {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { toFarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
-import { newToken } from '../../src/workspace/token.ts';
+import { newToken } from '../../src/workspace/records/token.ts';
 import { World } from './world.ts';
 
 /** What an answer shows of a refusal. */

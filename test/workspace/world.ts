@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { WorkspacePricing } from '../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
-import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/life/receipt.ts';
-import { RentedTime } from '../../src/workspace/life/rented-time.ts';
-import { MINUTE_MS, type WorkspaceSettings } from '../../src/workspace/settings.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/disposal/receipt.ts';
+import { RentedTime } from '../../src/workspace/time/rented-time.ts';
+import { MINUTE_MS, type WorkspaceSettings } from '../../src/workspace/time/settings.ts';
 import { Workspaces } from '../../src/workspace/workspaces.ts';
 import { FakeTenants } from './fake-tenants.ts';
 import { SimulatedClock } from './simulated-clock.ts';

@@ -4,10 +4,10 @@ import { FarthingError } from '../../domain/error.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { Address } from '../../domain/payment.ts';
-import type { IngestLimits, IngestTenants, StagedUpload } from '../deps.ts';
-import { fileOf, keepFile, removeFile } from '../files.ts';
-import { endedJob, pendingItem } from '../new-item.ts';
-import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../quota.ts';
+import { fileOf, keepFile, removeFile } from '../items/files.ts';
+import { endedJob, pendingItem } from '../items/new-item.ts';
+import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
+import type { IngestLimits, IngestTenants, StagedUpload } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';
 import { type JobTable, jobOf } from './job-table.ts';
 

@@ -1,6 +1,6 @@
 import type { FileInfo } from '../../domain/document.ts';
 import type { Job } from '../../domain/job.ts';
-import type { Unfinished } from '../quota.ts';
+import type { Unfinished } from '../items/quota.ts';
 
 interface Hold {
   readonly tenant: string;

@@ -2,10 +2,10 @@ import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { movedItem } from '../../domain/item.ts';
 import { type Job, owesCredit } from '../../domain/job.ts';
 import type { Address } from '../../domain/payment.ts';
-import type { IngestTenants, NewCredit } from '../deps.ts';
-import { fileOf, isStorageFull, removeFile } from '../files.ts';
+import { fileOf, isStorageFull, removeFile } from '../items/files.ts';
+import { removePreviews } from '../items/previews.ts';
 import { removeMembers } from '../members/members.ts';
-import { removePreviews } from '../previews.ts';
+import type { IngestTenants, NewCredit } from '../ports/ports.ts';
 import type { JobTable } from './job-table.ts';
 
 export interface JobEndsDeps {

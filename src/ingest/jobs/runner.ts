@@ -1,15 +1,15 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
-import type { IngestTenants } from '../deps.ts';
-import { fileOf } from '../files.ts';
+import { fileOf } from '../items/files.ts';
+import type { Unfinished } from '../items/quota.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
-import type { Unfinished } from '../quota.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import type { IngestTenants } from '../ports/ports.ts';
+import { unlessOverloaded } from '../ports/retry-overloaded.ts';
+import type { Progress, WorkDeps } from '../segments/read-and-encode.ts';
 import { TurnQueue } from './fair-queue.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
-import type { Progress, WorkDeps } from './work.ts';
 
 export interface RunnerDeps extends WorkDeps {
   /** Those that are waited for: a job was admitted, and is not to fail because others are busy. */

@@ -2,12 +2,12 @@ import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
-import type { IngestShard, IngestTenants } from '../deps.ts';
-import { fileOf, removeFile } from '../files.ts';
-import { type FileWork, type Progress, type WorkDeps, workOn } from '../jobs/work.ts';
-import { pendingItem } from '../new-item.ts';
-import { checkRoom, loadOf } from '../quota.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { fileOf, removeFile } from '../items/files.ts';
+import { pendingItem } from '../items/new-item.ts';
+import { checkRoom, loadOf } from '../items/quota.ts';
+import type { IngestShard, IngestTenants } from '../ports/ports.ts';
+import { unlessOverloaded } from '../ports/retry-overloaded.ts';
+import { type FileWork, type Progress, type WorkDeps, workOn } from '../segments/read-and-encode.ts';
 import { memberId, removeMembers } from './members.ts';
 
 export interface MemberWorkDeps extends WorkDeps {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
-import type { IngestShard } from '../deps.ts';
-import { fileOf, removeFile } from '../files.ts';
-import { removePreviews } from '../previews.ts';
+import { fileOf, removeFile } from '../items/files.ts';
+import { removePreviews } from '../items/previews.ts';
+import type { IngestShard } from '../ports/ports.ts';
 
 /**
  * Id of a file inside another Item's file: it follows from the parent's id and the file's number (from 0), so that all of them are known

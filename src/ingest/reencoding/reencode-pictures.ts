@@ -2,9 +2,9 @@ import type { PictureContent } from '../../domain/document.ts';
 import { errorCode } from '../../domain/error.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Locator } from '../../domain/segment.ts';
-import type { VectorsBySpace } from '../deps.ts';
-import { fileOf } from '../files.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { fileOf } from '../items/files.ts';
+import type { VectorsBySpace } from '../ports/ports.ts';
+import { unlessOverloaded } from '../ports/retry-overloaded.ts';
 import { type FormerSpace, type Known, known, putRows, type ReencodeRun } from './reencode-deps.ts';
 
 const PICTURES_AT_ONCE = 16;

@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { unlessOverloaded } from '../ports/retry-overloaded.ts';
 import {
   type FormerSpace,
   type Known,

@@ -1,6 +1,6 @@
 import { errorCode } from '../../domain/error.ts';
 import type { Store, Table } from '../../state/store.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { unlessOverloaded } from '../ports/retry-overloaded.ts';
 import type { FormerSpace, ReencodeDeps, ReencodeRun } from './reencode-deps.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';

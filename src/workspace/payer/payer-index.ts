@@ -1,9 +1,9 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { Store } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { RunningRequests } from '../life/running-requests.ts';
-import { HOUR_MS, WORKSPACE_SETTINGS } from '../settings.ts';
-import type { TenantFolders } from '../tenants.ts';
+import type { TenantFolders } from '../tenant/folders.ts';
+import { RunningRequests } from '../tenant/running-requests.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import { HOUR_MS, WORKSPACE_SETTINGS } from '../time/settings.ts';
 import { type PayerRow, PayerRows } from './payer-rows.ts';
 
 export interface PayerIndexDeps {

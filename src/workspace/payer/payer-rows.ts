@@ -1,6 +1,6 @@
 import type { Store, Table } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { DueTimes } from '../records/due-times.ts';
+import { DueTimes } from '../time/due-times.ts';
+import type { RentedTime } from '../time/rented-time.ts';
 
 export interface PayerRow {
   /** Rented time, in milliseconds. */

@@ -3,11 +3,11 @@ import { FarthingError } from '../../domain/error.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 import type { PendingStep, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../settings.ts';
-import { unauthorized } from '../unauthorized.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import { HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import type { WorkspaceRecords } from './records.ts';
+import { unauthorized } from './unauthorized.ts';
 
 /** One extension, as kept beside the workspace's record. */
 export interface Step {

@@ -9,11 +9,11 @@ import {
   workspaceMayPass,
 } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../settings.ts';
-import { hashOfToken, newToken } from '../token.ts';
-import { DueTimes } from './due-times.ts';
+import { DueTimes } from '../time/due-times.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
+import { hashOfToken, newToken } from './token.ts';
 
 interface TokenHash {
   /** SHA-256 of the token, in hexadecimal. */

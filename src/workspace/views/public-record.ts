@@ -1,8 +1,8 @@
 import { toTimestamp } from '../../domain/clock.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
-import type { RentedTime } from '../life/rented-time.ts';
 import type { Step } from '../records/extensions.ts';
+import type { RentedTime } from '../time/rented-time.ts';
 
 /** A workspace as every answer shows it. Times are RFC 3339 in UTC, money is a decimal string in US dollars. */
 export interface PublicWorkspace {

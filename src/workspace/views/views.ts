@@ -2,11 +2,11 @@ import { isId } from '../../domain/id.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { LatencyPercentiles } from '../activity/latency-histogram.ts';
-import { contentsOf } from '../life/inventory.ts';
-import type { RentedTime } from '../life/rented-time.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
-import type { TenantFolders } from '../tenants.ts';
-import { unauthorized } from '../unauthorized.ts';
+import { unauthorized } from '../records/unauthorized.ts';
+import type { TenantFolders } from '../tenant/folders.ts';
+import { contentsOf } from '../tenant/inventory.ts';
+import type { RentedTime } from '../time/rented-time.ts';
 import {
   type PublicWorkspace,
   publicState,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../../src/state/store.ts';
-import { RentedTime } from '../../../src/workspace/life/rented-time.ts';
 import { PayerIndex } from '../../../src/workspace/payer/payer-index.ts';
+import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
 import { FakeTenants } from '../fake-tenants.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import '../../rig/teardown-order.ts';

@@ -8,10 +8,10 @@ import {
   workspaceMayPass,
 } from '../../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
-import { RentedTime } from '../../../src/workspace/life/rented-time.ts';
 import { PendingEffects } from '../../../src/workspace/records/pending-effects.ts';
 import { WorkspaceRecords } from '../../../src/workspace/records/records.ts';
-import { MINUTE_MS, WORKSPACE_SETTINGS } from '../../../src/workspace/settings.ts';
+import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
+import { MINUTE_MS, WORKSPACE_SETTINGS } from '../../../src/workspace/time/settings.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 
 const LAWFUL = ['pending active', 'pending disposing', 'active disposing', 'disposing disposed'];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '../domain/error.ts';
-import type { IngestTenants } from './deps.ts';
+import { errorCode } from '../../domain/error.ts';
+import type { IngestTenants } from './ports.ts';
 
 const OVERLOAD_WAIT_MS = 1_000;
 

@@ -1,7 +1,7 @@
-import type { PictureContent } from '../domain/document.ts';
-import { FAMILIES, type Family } from '../domain/family.ts';
-import type { PageKind } from '../domain/segment.ts';
-import type { IngestSegment, VectorsBySpace } from './deps.ts';
+import type { PictureContent } from '../../domain/document.ts';
+import { FAMILIES, type Family } from '../../domain/family.ts';
+import type { PageKind } from '../../domain/segment.ts';
+import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';
 
 /** Segments of passages, each with its row of every space that the encoder filled. */

@@ -1,7 +1,7 @@
-import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../domain/document.ts';
-import type { Item } from '../domain/item.ts';
-import type { Address } from '../domain/payment.ts';
-import type { Locator, SegmentRecord } from '../domain/segment.ts';
+import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../../domain/document.ts';
+import type { Item } from '../../domain/item.ts';
+import type { Address } from '../../domain/payment.ts';
+import type { Locator, SegmentRecord } from '../../domain/segment.ts';
 
 /** What ingest needs of a Tenant's index. */
 export interface IngestShard {

@@ -1,8 +1,8 @@
-import type { FileInfo } from '../domain/document.ts';
-import { newId } from '../domain/id.ts';
-import type { Item } from '../domain/item.ts';
-import type { Job } from '../domain/job.ts';
-import { jobOf } from './jobs/job-table.ts';
+import type { FileInfo } from '../../domain/document.ts';
+import { newId } from '../../domain/id.ts';
+import type { Item } from '../../domain/item.ts';
+import type { Job } from '../../domain/job.ts';
+import { jobOf } from '../jobs/job-table.ts';
 
 type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'id' | 'parent_item_id' | 'path'>>;

@@ -1,4 +1,4 @@
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
 
 /** The one refusal for an unknown workspace and for a wrong, missing, malformed, expired or foreign token. */
 export function unauthorized(): FarthingError {

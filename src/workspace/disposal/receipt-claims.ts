@@ -2,7 +2,7 @@ import { toTimestamp } from '../../domain/clock.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Counters } from '../activity/activity.ts';
-import { DAY_MS, HOUR_MS, type WorkspaceSettings } from '../settings.ts';
+import { DAY_MS, HOUR_MS, type WorkspaceSettings } from '../time/settings.ts';
 
 /** Something that outlives the workspace, said in its receipt. */
 export interface KeptFact {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { errorCode, FarthingError } from '../../../src/domain/error.ts';
-import type { DisposalAnswer } from '../../../src/workspace/life/disposal.ts';
-import { digestOfItems } from '../../../src/workspace/life/inventory.ts';
-import { verifyReceipt } from '../../../src/workspace/life/receipt.ts';
+import type { DisposalAnswer } from '../../../src/workspace/disposal/disposal.ts';
+import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
+import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
 import { Crash, World } from '../world.ts';
 
 const DIGESTS = ['b'.repeat(64), 'a'.repeat(64)];

@@ -1,11 +1,11 @@
-import type { Clock } from '../../domain/clock.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
-import type { Store, Table } from '../../state/store.ts';
-import { RentedTime } from '../life/rented-time.ts';
-import { type PayerRow, PayerRows } from '../payer/payer-rows.ts';
-import { WORKSPACE_SETTINGS } from '../settings.ts';
-import { PendingEffects } from './pending-effects.ts';
-import { WorkspaceRecords } from './records.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { WorkspaceRecord } from '../domain/workspace.ts';
+import type { Store, Table } from '../state/store.ts';
+import { type PayerRow, PayerRows } from './payer/payer-rows.ts';
+import { PendingEffects } from './records/pending-effects.ts';
+import { WorkspaceRecords } from './records/records.ts';
+import { RentedTime } from './time/rented-time.ts';
+import { WORKSPACE_SETTINGS } from './time/settings.ts';
 
 /** Entries read before the event loop gets a turn. */
 const PAGE = 500;

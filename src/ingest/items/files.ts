@@ -1,6 +1,6 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
 
 /** Where the bytes of an Item lie in its Tenant's folder. */
 export function fileOf(tenantFolder: string, item: string): string {

@@ -1,9 +1,9 @@
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Extensions } from '../records/extensions.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
-import type { WorkspaceSettings } from '../settings.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import type { Disposals } from './disposal.ts';
-import type { RentedTime } from './rented-time.ts';
 
 export interface SweeperDeps {
   readonly records: WorkspaceRecords;

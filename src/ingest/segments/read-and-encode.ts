@@ -10,10 +10,10 @@ import type {
   IngestSegment,
   Stretch,
   VectorsBySpace,
-} from '../deps.ts';
-import { cuttable, locate } from '../locate.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
-import { familiesOf, passageSegments, pictureSegments } from '../segments.ts';
+} from '../ports/ports.ts';
+import { unlessOverloaded } from '../ports/retry-overloaded.ts';
+import { cuttable, locate } from './locate.ts';
+import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
 
 /** Texts and pictures that are handed to the encoder at once: enough for its batches, few enough to stop soon. */
 const PASSAGES_AT_ONCE = 64;

@@ -1,7 +1,7 @@
-import type { Block, Extracted, FileInfo, PictureContent } from '../domain/document.ts';
-import type { Box, Locator, TextSource } from '../domain/segment.ts';
-import { BLOCK_JOINT } from '../encode/text/passage.ts';
-import type { IngestPassage } from './deps.ts';
+import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
+import type { Box, Locator, TextSource } from '../../domain/segment.ts';
+import { BLOCK_JOINT } from '../../encode/text/passage.ts';
+import type { IngestPassage } from '../ports/ports.ts';
 
 /** A passage with all that a hit says about where its text stands and comes from. */
 export interface LocatedPassage extends IngestPassage {

@@ -1,4 +1,4 @@
-import type { Item } from '../domain/item.ts';
+import type { Item } from '../../domain/item.ts';
 
 /** What this part needs of a Tenant's index. */
 export interface TenantShard {

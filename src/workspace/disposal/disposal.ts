@@ -3,12 +3,12 @@ import { errorCode, FarthingError } from '../../domain/error.ts';
 import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
-import type { WorkspaceSettings } from '../settings.ts';
-import type { TenantFolders } from '../tenants.ts';
-import { inventoryOf } from './inventory.ts';
+import type { TenantFolders } from '../tenant/folders.ts';
+import { inventoryOf } from '../tenant/inventory.ts';
+import type { RunningRequests } from '../tenant/running-requests.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import type { ReceiptSigner } from './receipt.ts';
 import { type KeptElsewhere, receiptClaims } from './receipt-claims.ts';
-import type { RunningRequests } from './running-requests.ts';
 
 export interface DisposalDeps {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { WorkspaceInventory } from '../../domain/workspace.ts';
-import type { TenantFolders, TenantShard } from '../tenants.ts';
+import type { TenantFolders, TenantShard } from './folders.ts';
 
 const PAGE = 1000;
 const NOTHING: Contents = { items: 0, segments: 0, bytes: 0 };

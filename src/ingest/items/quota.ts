@@ -1,7 +1,7 @@
-import type { FileInfo } from '../domain/document.ts';
-import { FarthingError } from '../domain/error.ts';
-import type { IngestLimits, IngestShard } from './deps.ts';
-import { itemOf } from './jobs/job-table.ts';
+import type { FileInfo } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { itemOf } from '../jobs/job-table.ts';
+import type { IngestLimits, IngestShard } from '../ports/ports.ts';
 
 /** A job that waits, runs, or is being paid for. `opened` is what is known of its file, unless it began before a restart. */
 export interface Unfinished {
