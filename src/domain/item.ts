@@ -1,4 +1,5 @@
 import type { Family } from './family.ts';
+import type { ItemId } from './id.ts';
 
 export const ITEM_STATES = ['pending', 'searchable', 'failed'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];
@@ -26,7 +27,7 @@ export function movedItem(item: Item, state: ItemState): Item {
 
 /** One ingested file, or a file inside one, as every answer shows it. Absent fields do not apply to its kind. */
 export interface Item {
-  readonly id: string;
+  readonly id: ItemId;
   readonly name: string;
   readonly media_type: string;
   readonly bytes: number;
@@ -46,7 +47,7 @@ export interface Item {
   readonly width?: number;
   readonly height?: number;
   /** The archive or mail that it came in, and its path there; shown, never used as a path. */
-  readonly parent_item_id?: string;
+  readonly parent_item_id?: ItemId;
   readonly path?: string;
   /** Files inside, each an Item of its own; those that could not be read; those that the Tenant had already. */
   readonly members?: number;

@@ -1,3 +1,6 @@
+import type { ItemId, JobId, TenantId } from './id.ts';
+import type { Address } from './payment.ts';
+
 /** accepted → extracting → encoding → committing → searchable; any of the first four may end as failed or cancelled. */
 export const JOB_STATES = [
   'accepted',
@@ -29,15 +32,16 @@ export function isEnded(state: JobState): boolean {
 }
 
 /** Whether a payer is still to have a credit for it: it was paid for and has come to nothing. While it is held, the payment may yet fail. */
-export function owesCredit({ state, creditTo, held }: Job): boolean {
+export function owesCredit(job: Job): job is Job & Required<Pick<Job, 'creditTo'>> {
+  const { state, creditTo, held } = job;
   return (state === 'failed' || state === 'cancelled') && creditTo !== undefined && !held;
 }
 
-/** One ingest, from accepted to searchable. JobsAwaitingPayment no content and no file name: it lies in the shared state. */
+/** One ingest, from accepted to searchable. Holds no content and no file name: it lies in the shared state. */
 export interface Job {
-  readonly id: string;
-  readonly tenant: string;
-  readonly item: string;
+  readonly id: JobId;
+  readonly tenant: TenantId;
+  readonly item: ItemId;
   readonly state: JobState;
   /** Done share of the work, 0..1. */
   readonly progress: number;
@@ -49,7 +53,7 @@ export interface Job {
   /** A job that a payment still has to release: it does not run, and vanishes if the payment fails. */
   readonly held?: boolean;
   /** The payer for whom the job becomes a credit if it fails or is cancelled; absent for workspaces and for jobs that were not charged. */
-  readonly creditTo?: string;
+  readonly creditTo?: Address;
   /** Seconds until it ends at the pace so far; of a running job, and never stored. */
   readonly time_left_s?: number;
   /** How often the job was begun: one that ends the server each time is given up. */

@@ -1,3 +1,4 @@
+import type { StepId, WorkspaceId } from './id.ts';
 import type { AtomicAmount } from './money.ts';
 
 /**
@@ -24,7 +25,7 @@ export type DisposalReason = (typeof DISPOSAL_REASONS)[number];
 
 /** An extension whose payment is not settled yet: it counts against both limits as if it were. */
 export interface PendingStep {
-  readonly step: string;
+  readonly step: StepId;
   readonly minutes: number;
   readonly minutesAsked: number | null;
   readonly price: AtomicAmount;
@@ -61,7 +62,7 @@ export interface WorkspaceEnd {
 
 /** A Workspace as the shared state holds it: no content and no token. */
 export interface WorkspaceRecord {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly state: WorkspaceState;
   /** Wall clock, in milliseconds: when it was paid for (while pending: asked for). */
   readonly createdAt: number;

@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import type { JobId, TenantId } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Address } from '../domain/payment.ts';
@@ -29,7 +30,7 @@ export interface IngestDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** When a Tenant's new Item will be disposed of (RFC 3339), or null. */
-  readonly expiry: (tenant: string) => string | null;
+  readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
   readonly newCredit: NewCredit;
   readonly log: (event: object) => void;
@@ -84,7 +85,7 @@ export class Ingest {
    * Asked before money moves.
    * @throws overloaded when no job could be queued now; rate_limited when the Tenant has enough of them waiting.
    */
-  admit(tenant: string): void {
+  admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
     if (this.#runner.size + this.#holds.size >= this.#parts.limits.jobsMax) {
       throw new FarthingError('overloaded', 'Too many files wait to be indexed. Try again later.', {
@@ -108,7 +109,7 @@ export class Ingest {
    * @throws what the extractor's `open` throws; tenant_full; overloaded.
    */
   async inspect(
-    tenant: string,
+    tenant: TenantId,
     upload: StagedUpload,
   ): Promise<{ opened: FileInfo } | { duplicate: IngestAnswer }> {
     const duplicate = await this.#acceptance.findDuplicate(tenant, upload);
@@ -121,7 +122,7 @@ export class Ingest {
    * for `release`. @throws overloaded, tenant_full, storage_full.
    */
   async accept(
-    tenant: string,
+    tenant: TenantId,
     upload: StagedUpload,
     opened: FileInfo,
     options: { held: boolean; creditTo?: Address },
@@ -139,7 +140,7 @@ export class Ingest {
    * Starts a held job; once more changes nothing. Where the index has ended there is nothing to start, and the job comes to its end.
    * @throws job_not_found.
    */
-  async release(jobId: string): Promise<ReleasedIngest> {
+  async release(jobId: JobId): Promise<ReleasedIngest> {
     let job = this.#existing(jobId);
     if (job.held) {
       job = await this.#jobs.change(jobId, { held: undefined });
@@ -152,36 +153,36 @@ export class Ingest {
   }
 
   /** Undoes a held job: Item, file and job vanish. A job that is unknown, or no longer held, stays as it is. */
-  async withdraw(jobId: string): Promise<void> {
+  async withdraw(jobId: JobId): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (!job?.held) return;
     await this.#erase(job);
     this.#holds.end(jobId);
   }
 
-  job(id: string): Job | undefined {
+  job(id: JobId): Job | undefined {
     return this.#jobs.shown(id);
   }
 
   /** The job again and again as it changes, until its end: see JobTable.watch. */
-  watch(jobId: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
+  watch(jobId: JobId, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
     return this.#jobs.watch(jobId, everyMs, signal);
   }
 
   /** Ids of the jobs that wait for a payment: read at a start, when no request runs. */
-  async heldJobs(): Promise<string[]> {
-    const held: string[] = [];
+  async heldJobs(): Promise<JobId[]> {
+    const held: JobId[] = [];
     for await (const job of this.#jobs.all()) if (job.held) held.push(job.id);
     return held;
   }
 
   /** Resolves when the job ends, the milliseconds are over or the signal is aborted, with its state then. */
-  waitFor(jobId: string, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
+  waitFor(jobId: JobId, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
     return this.#jobs.waitFor(jobId, milliseconds, signal);
   }
 
   /** Cancels a job; nothing of it is left but its state. @throws job_not_found, job_ended, interrupted. */
-  async cancel(jobId: string): Promise<Job> {
+  async cancel(jobId: JobId): Promise<Job> {
     const job = this.#existing(jobId);
     if (isEnded(job.state)) throw ended(job);
     await this.#end(job);
@@ -194,8 +195,8 @@ export class Ingest {
   }
 
   /** Cancels all jobs of a Tenant and waits for their end: before its disposal, which takes along what could not be undone. */
-  async cancelTenant(tenant: string): Promise<void> {
-    const cancel = async (id: string): Promise<void> => {
+  async cancelTenant(tenant: TenantId): Promise<void> {
+    const cancel = async (id: JobId): Promise<void> => {
       const job = this.#jobs.get(id);
       if (job && !isEnded(job.state)) await this.#orStuck(id, () => this.#end(job));
     };
@@ -227,7 +228,7 @@ export class Ingest {
   }
 
   /** The row is read here: payments that are still asked for release and withdraw jobs meanwhile. */
-  async #resumeJob(id: string): Promise<void> {
+  async #resumeJob(id: JobId): Promise<void> {
     const before = this.#jobs.get(id);
     const item = before && !isEnded(before.state) ? await this.#itemOf(before) : undefined;
     const job = this.#jobs.get(id);
@@ -259,7 +260,7 @@ export class Ingest {
   }
 
   /** Ends a job whose index has ended, if it has not, and gives the credit that it owes. */
-  async #endWithIndex(jobId: string): Promise<void> {
+  async #endWithIndex(jobId: JobId): Promise<void> {
     await this.#runner.cancel(jobId);
     const job = this.#existing(jobId);
     if (isEnded(job.state)) await this.#ends.settleCredit(job);
@@ -267,7 +268,7 @@ export class Ingest {
   }
 
   /** One job's trouble is no other's. */
-  async #orStuck(job: string, work: () => Promise<void>): Promise<void> {
+  async #orStuck(job: JobId, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -284,7 +285,7 @@ export class Ingest {
     return this.#patient.useIfThere(job.tenant, (shard) => shard.item(job.item));
   }
 
-  #existing(id: string): Job {
+  #existing(id: JobId): Job {
     const job = this.#jobs.get(id);
     if (!job) throw new FarthingError('job_not_found', 'No job has this id.');
     return job;

@@ -1,20 +1,20 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './items/files.ts';
 import { removePreviews } from './items/previews.ts';
-import { jobOf } from './jobs/job-table.ts';
 import { membersOf, removeMembers, sentItem } from './members/members.ts';
 import type { IngestShard, IngestTenants } from './ports/ports.ts';
 
 export interface TenantItemsDeps {
   readonly tenants: IngestTenants<IngestShard & ListedShard>;
-  readonly ingest: { job(id: string): Job | undefined; cancel(id: string): Promise<Job> };
+  readonly ingest: { job(id: JobId): Job | undefined; cancel(id: JobId): Promise<Job> };
 }
 
 interface ListedShard {
-  items(options: { after?: string; limit: number }): Item[];
+  items(options: { after?: ItemId; limit: number }): Item[];
 }
 
 /** What a Tenant has stored: its Items, their files, and their end. Where there is nothing the answer is undefined. */
@@ -25,14 +25,14 @@ export class TenantItems {
     this.#parts = parts;
   }
 
-  item(tenant: string, id: string): Promise<Item | undefined> {
+  item(tenant: TenantId, id: ItemId): Promise<Item | undefined> {
     return this.#parts.tenants.useIfThere(tenant, (shard) => shard.item(id));
   }
 
   /** In order of insertion, after the Item with this id; with `parent`, the files in that one, in the archive's order. */
   async list(
-    tenant: string,
-    { parent, ...page }: { parent?: string; after?: string; limit: number },
+    tenant: TenantId,
+    { parent, ...page }: { parent?: ItemId; after?: ItemId; limit: number },
   ): Promise<Item[]> {
     const list = (shard: IngestShard & ListedShard): Item[] => {
       if (parent === undefined) return shard.items(page);
@@ -43,7 +43,7 @@ export class TenantItems {
   }
 
   /** An Item and its stored file, which the caller closes. A failed Item has no file any more. */
-  async open(tenant: string, id: string): Promise<{ item: Item; file: FileHandle } | undefined> {
+  async open(tenant: TenantId, id: ItemId): Promise<{ item: Item; file: FileHandle } | undefined> {
     const item = await this.item(tenant, id);
     if (!item) return undefined;
     try {
@@ -59,15 +59,15 @@ export class TenantItems {
    * in it. The Item goes last, so that after a crash in between it is still there to be removed again.
    * @returns false when there was none. @throws item_in_progress for a file in an archive whose job has not ended.
    */
-  async remove(tenant: string, id: string): Promise<boolean> {
+  async remove(tenant: TenantId, id: ItemId): Promise<boolean> {
     const found = await this.#parts.tenants.useIfThere(tenant, (shard) => {
       const item = shard.item(id);
       return item && { item, sent: sentItem(shard, item) };
     });
     if (!found) return false;
     const { item, sent } = found;
-    if (sent && sent.id !== id) this.#checkEnded(jobOf(sent.id));
-    if (await this.#cancelled(jobOf(id))) return true;
+    if (sent && sent.id !== id) this.#checkEnded(jobOfItem(sent.id));
+    if (await this.#cancelled(jobOfItem(id))) return true;
     const folder = this.#parts.tenants.folder(tenant);
     await this.#parts.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
     await removeFile(fileOf(folder, id));
@@ -76,7 +76,7 @@ export class TenantItems {
   }
 
   /** A job that goes on would bring back what is taken from it, or miss it. */
-  #checkEnded(jobId: string): void {
+  #checkEnded(jobId: JobId): void {
     const job = this.#parts.ingest.job(jobId);
     if (!job || isEnded(job.state)) return;
     throw new FarthingError(
@@ -87,7 +87,7 @@ export class TenantItems {
   }
 
   /** True when the job was still to be done: its end takes Item and file along. */
-  async #cancelled(jobId: string): Promise<boolean> {
+  async #cancelled(jobId: JobId): Promise<boolean> {
     const { ingest } = this.#parts;
     const job = ingest.job(jobId);
     if (!job || isEnded(job.state)) return false;

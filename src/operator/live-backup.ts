@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import { type ItemId, jobOfItem } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
 import { fileOf } from '../ingest/items/files.ts';
-import { JobTable, jobOf } from '../ingest/jobs/job-table.ts';
+import { JobTable } from '../ingest/jobs/job-table.ts';
 import { sentItem } from '../ingest/members/members.ts';
 import { INGEST_LIMITS } from '../ingest/ports/ports.ts';
 import type { Shard, SpaceSpec } from '../shard/shard.ts';
@@ -96,7 +97,7 @@ export class LiveBackup {
     // An Item that the state knows nothing of: its job is neither there nor ended so long ago that its row was dropped.
     const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
     const known = (item: Item) =>
-      jobs.get(jobOf(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
+      jobs.get(jobOfItem(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
     const copies = openTenants({ folder: join(draft, 'tenants'), spaces, openShardsMax: 1 });
     await copies.resumeDisposals();
     try {
@@ -143,7 +144,7 @@ async function copyFiles(
   to: string,
   known: (item: Item) => boolean,
 ): Promise<void> {
-  const without: string[] = [];
+  const without: ItemId[] = [];
   await mkdir(join(to, 'files'), { mode: 0o700 });
   for (let after: string | undefined; ; ) {
     const items = shard.items({ after, limit: PAGE });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock, toTimestamp } from '../domain/clock.ts';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
+import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Encoder } from '../encode/encoder.ts';
@@ -155,7 +156,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     log: event,
     observe: metrics.facilitatorCalled,
   });
-  const stopTenant = (tenant: string) => ingest.cancelTenant(tenant);
+  const stopTenant = (tenant: TenantId) => ingest.cancelTenant(tenant);
   const workspaces = new Workspaces({
     store,
     clock,
@@ -222,8 +223,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     ...(listening && { listening }),
     store,
     clock,
-    expiry: (tenant) =>
-      tenant.startsWith('payer_') ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
     limits: ingestLimits,
     newCredit: async (payer: Address, job) => {
       await payments.credits.newCredit(payer, job);
@@ -268,7 +268,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     credits: payments.credits,
     items: new TenantItems({ tenants, ingest }),
     previews: new Previews({ tenants, extractor }),
-    expiry: (tenant) => (tenant.startsWith('payer_') ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
     onFault: (error, requestId) => {
       metrics.logged({ event: 'fault' });
       log.error({ event: 'fault', request_id: requestId, err: error });

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import type { TenantId, WorkspaceId } from '../domain/id.ts';
 import type { WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store, Table } from '../state/store.ts';
 import { type PayerRow, PayerRows } from './payer/payer-rows.ts';
@@ -36,40 +37,34 @@ export class CopiedRegistry {
   }
 
   /** Ids of all Tenants that may hold something: living workspaces, and payers with an index. */
-  async *tenants(): AsyncGenerator<string> {
-    for await (const { id, state } of this.#workspaces())
-      if (state === 'active' || state === 'disposing') yield id;
-    for (let after: string | undefined; ; ) {
-      const page: string[] = this.#payers.list({ after, limit: PAGE });
-      yield* page;
-      if (page.length < PAGE) return;
-      after = page.at(-1);
-    }
+  async *tenants(): AsyncGenerator<TenantId> {
+    yield* this.#livingWorkspaces();
+    yield* this.#payers.all();
   }
 
   /** Ends in the copy what has ended in the server by now. @returns the Tenants whose data is gone. */
-  async endAsIn(live: Store): Promise<string[]> {
+  async endAsIn(live: Store): Promise<TenantId[]> {
     const workspaces: Table<WorkspaceRecord> = live.table('workspaces');
     const payers: Table<PayerRow> = live.table('payer_index');
-    const gone: string[] = [];
-    for await (const tenant of this.tenants()) {
-      if (tenant.startsWith('ws_')) {
-        const record = workspaces.get(tenant);
-        if (!record || record.state === 'active') continue;
-        await this.#records.adoptEnd(tenant, record);
-        if (record.state === 'disposed') gone.push(tenant);
-      } else if (payers.get(tenant) === undefined) {
-        await this.#payers.set(tenant, () => undefined);
-        gone.push(tenant);
-      }
+    const gone: TenantId[] = [];
+    for await (const workspace of this.#livingWorkspaces()) {
+      const record = workspaces.get(workspace);
+      if (!record || record.state === 'active') continue;
+      await this.#records.adoptEnd(workspace, record);
+      if (record.state === 'disposed') gone.push(workspace);
+    }
+    for (const payer of this.#payers.all()) {
+      if (payers.get(payer) !== undefined) continue;
+      await this.#payers.set(payer, () => undefined);
+      gone.push(payer);
     }
     return gone;
   }
 
-  async *#workspaces(): AsyncGenerator<WorkspaceRecord> {
-    for (let after: string | undefined; ; ) {
+  async *#livingWorkspaces(): AsyncGenerator<WorkspaceId> {
+    for (let after: WorkspaceId | undefined; ; ) {
       const page: WorkspaceRecord[] = this.#records.list({ after, limit: PAGE });
-      yield* page;
+      for (const { id, state } of page) if (state === 'active' || state === 'disposing') yield id;
       if (page.length < PAGE) return;
       after = page.at(-1)!.id;
       await new Promise(setImmediate);

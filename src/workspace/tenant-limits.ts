@@ -1,4 +1,5 @@
 import { FarthingError } from '../domain/error.ts';
+import type { TenantId } from '../domain/id.ts';
 
 /** What one Tenant may ask of the server at a time. */
 export interface TenantLimitSettings {
@@ -28,7 +29,7 @@ const SLOT_RETRY_AFTER_S = 1;
 export class TenantLimits {
   readonly #settings: TenantLimitSettings;
   readonly #monotonic: () => number;
-  readonly #usage = new Map<string, Usage>();
+  readonly #usage = new Map<TenantId, Usage>();
   #pruneAbove = REMEMBERED_MAX;
 
   constructor(settings: TenantLimitSettings, monotonic: () => number = () => performance.now()) {
@@ -37,7 +38,7 @@ export class TenantLimits {
   }
 
   /** Counts a request. @throws rate_limited; a refused request does not count. */
-  request(tenant: string): void {
+  request(tenant: TenantId): void {
     const { requestsPerSecond, burst } = this.#settings;
     const now = this.#monotonic();
     const usage = this.#usageOf(tenant, now);
@@ -54,16 +55,16 @@ export class TenantLimits {
   }
 
   /** Takes one of the Tenant's places for searches. @returns what gives it back. @throws rate_limited */
-  search(tenant: string): () => void {
+  search(tenant: TenantId): () => void {
     return this.#take(tenant, 'searches', this.#settings.searchesAtOnce);
   }
 
   /** Takes one of the Tenant's places for ingests. @returns what gives it back. @throws rate_limited */
-  ingest(tenant: string): () => void {
+  ingest(tenant: TenantId): () => void {
     return this.#take(tenant, 'ingests', this.#settings.ingestsAtOnce);
   }
 
-  #take(tenant: string, kind: 'searches' | 'ingests', atOnceMax: number): () => void {
+  #take(tenant: TenantId, kind: 'searches' | 'ingests', atOnceMax: number): () => void {
     const usage = this.#usageOf(tenant, this.#monotonic());
     if (usage[kind] >= atOnceMax)
       throw limited(`More than ${atOnceMax} ${kind} at once.`, SLOT_RETRY_AFTER_S);
@@ -76,7 +77,7 @@ export class TenantLimits {
     };
   }
 
-  #usageOf(tenant: string, now: number): Usage {
+  #usageOf(tenant: TenantId, now: number): Usage {
     const known = this.#usage.get(tenant);
     if (known) return known;
     if (this.#usage.size >= this.#pruneAbove) this.#forgetIdle(now);

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import { isId, newId } from '../domain/id.ts';
+import { idFrom, newId, parseId, type StepId, type WorkspaceId, workspaceOfStep } from '../domain/id.ts';
 import {
   creationPrice,
   extensionPrice,
@@ -24,7 +24,7 @@ import {
   quoteOfExtension,
   rangeOf,
 } from './prices.ts';
-import { Extensions, workspaceOf } from './records/extensions.ts';
+import { Extensions } from './records/extensions.ts';
 import { PendingEffects } from './records/pending-effects.ts';
 import { WorkspaceRecords } from './records/records.ts';
 import { hashOfToken, newToken, tokenMatches } from './records/token.ts';
@@ -46,10 +46,10 @@ export interface WorkspacesDeps {
   /** Base URL of this server: `iss` of the receipts. Read at each signing: it may be known only once the server listens. */
   readonly issuer: string;
   /** Cancels the Tenant's jobs and waits for them. Called twice for each disposal. */
-  readonly stopTenant: (tenant: string) => Promise<void>;
+  readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
   /** What the server allows every workspace, as its record shows it. */
   readonly limits: Readonly<Record<string, unknown>>;
-  readonly links: (id: string) => Readonly<Record<string, string>>;
+  readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
   /** What other parts keep of a disposed workspace; stands in the receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   readonly settings?: Partial<WorkspaceSettings>;
@@ -133,10 +133,10 @@ export class Workspaces {
   }
 
   /** Durable, but not usable until `commitCreation`. @throws spend_limit_exceeded with the figures. */
-  async create(input: CreationInput): Promise<{ id: string }> {
+  async create(input: CreationInput): Promise<{ id: WorkspaceId }> {
     const { minutes, amount } = checkedPrice(this.#parts.pricing, input);
     const { ttlMinutes = null, spendLimit = null } = input;
-    const id = newId('ws');
+    const id = newId('workspace');
     await this.#records.insert({
       id,
       ttlMinutesAsked: ttlMinutes,
@@ -148,19 +148,19 @@ export class Workspaces {
   }
 
   /** The creation is paid: its minutes begin. Repeated, they don't begin again, and the former token is dead. */
-  async commitCreation(id: string): Promise<{ record: PublicWorkspace; token?: string }> {
+  async commitCreation(id: WorkspaceId): Promise<{ record: PublicWorkspace; token?: string }> {
     const token = newToken();
     return this.#withToken(await this.#records.activate(id, hashOfToken(token)), token);
   }
 
   /** The payment failed: nothing of the creation stays. @throws internal for a paid one. */
-  async undoCreation(id: string): Promise<void> {
+  async undoCreation(id: WorkspaceId): Promise<void> {
     const record = await this.#disposals.end(id, 'payment_failed');
     if (record) throw new FarthingError('internal', `workspace ${id} is paid and cannot be undone`);
   }
 
   /** The answer of a creation again: with a new token, the former one is dead; of an ended one the record alone. */
-  async reissue(id: string): Promise<{ record: PublicWorkspace; token?: string }> {
+  async reissue(id: WorkspaceId): Promise<{ record: PublicWorkspace; token?: string }> {
     const token = newToken();
     return this.#withToken(await this.#records.replaceToken(id, hashOfToken(token)), token);
   }
@@ -171,14 +171,13 @@ export class Workspaces {
   }
 
   /** Ids of the creations that wait for their payment: read once at a start, to undo those that no payment knows. */
-  pendingCreations(): string[] {
-    return this.#undecided.list().filter((id) => !id.includes('/'));
+  pendingCreations(): WorkspaceId[] {
+    return this.#undecided.creations();
   }
 
   /** Steps that wait for their payment: read once at a start, to undo those that no payment knows. */
-  pendingExtensions(): { workspace: string; step: string }[] {
-    const steps = this.#undecided.list().filter((id) => id.includes('/'));
-    return steps.map((step) => ({ workspace: workspaceOf(step), step }));
+  pendingExtensions(): { workspace: WorkspaceId; step: StepId }[] {
+    return this.#undecided.extensions().map((step) => ({ workspace: workspaceOfStep(step), step }));
   }
 
   /**
@@ -188,11 +187,12 @@ export class Workspaces {
   async extend(
     id: string,
     { ttlMinutes = null, showFigures = false }: ExtensionInput,
-  ): Promise<{ step: string }> {
-    if (!isId('ws', id)) throw unauthorized();
+  ): Promise<{ step: StepId }> {
+    const workspace = parseId('workspace', id);
+    if (!workspace) throw unauthorized();
     const { minutes, amount } = this.priceExtension({ ttlMinutes });
     return {
-      step: await this.#extensions.reserve(id, {
+      step: await this.#extensions.reserve(workspace, {
         minutes,
         minutesAsked: ttlMinutes,
         price: amount,
@@ -202,17 +202,17 @@ export class Workspaces {
   }
 
   /** The extension is paid: adds its minutes to what is left. Repeated, it changes nothing. */
-  async commitExtension(stepId: string): Promise<PublicWorkspace> {
+  async commitExtension(stepId: StepId): Promise<PublicWorkspace> {
     const { record, step } = await this.#extensions.commit(stepId);
     return extendedWorkspace(record, step, this.#time, this.#parts.limits);
   }
 
   /** The payment failed: nothing of the extension stays. @throws internal for a paid one. */
-  undoExtension(stepId: string): Promise<void> {
+  undoExtension(stepId: StepId): Promise<void> {
     return this.#extensions.undo(stepId);
   }
 
-  async reissueExtension(stepId: string): Promise<PublicWorkspace> {
+  async reissueExtension(stepId: StepId): Promise<PublicWorkspace> {
     const { record, step } = this.#extensions.committed(stepId);
     return extendedWorkspace(record, step, this.#time, this.#parts.limits);
   }
@@ -235,17 +235,17 @@ export class Workspaces {
 
   /** The record of whatever state whose kept hash is this token's. */
   #holdersRecord(id: string, token: string | undefined): WorkspaceRecord | undefined {
-    const known = isId('ws', id) ? id : UNKNOWN_ID;
+    const known = parseId('workspace', id) ?? UNKNOWN_ID;
     return tokenMatches(token, this.#records.tokenHash(known)) ? this.#records.get(known) : undefined;
   }
 
   /** A request begins in the workspace: a disposal waits for it. @returns what it calls when it ends. */
-  enter(id: string): () => void {
+  enter(id: WorkspaceId): () => void {
     return this.#requests.enter(id);
   }
 
   /** The record as shown to its holder; undefined for an unknown id. */
-  show(id: string): PublicWorkspace | undefined {
+  show(id: WorkspaceId): PublicWorkspace | undefined {
     return this.#views.show(id);
   }
 
@@ -255,30 +255,30 @@ export class Workspaces {
   }
 
   /** Seconds and dollars left, for every answer of a workspace; none for an unknown one. */
-  headers(id: string): Record<string, string> {
+  headers(id: WorkspaceId): Record<string, string> {
     return this.#views.headers(id);
   }
 
   /** RFC 3339 of the end of the paid time as it looks now; null for an unknown workspace. */
-  expiry(id: string): string | null {
+  expiry(id: WorkspaceId): string | null {
     return this.#views.expiry(id);
   }
 
-  countSearch(id: string, search: CountedSearch): void {
+  countSearch(id: WorkspaceId, search: CountedSearch): void {
     if (this.#isOpen(id)) this.#activity.countSearch(id, search);
   }
 
-  countIngest(id: string): void {
+  countIngest(id: WorkspaceId): void {
     if (this.#isOpen(id)) this.#activity.countIngest(id);
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  usage(id: string): Promise<WorkspaceUsage> {
+  usage(id: WorkspaceId): Promise<WorkspaceUsage> {
     return this.#views.usage(id);
   }
 
   /** Past searches, newest first; `before` is the former page's `next`. */
-  history(id: string, page: { before?: string; limit: number }): Promise<HistoryPage> {
+  history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
     return this.#activity.history(id, page);
   }
 
@@ -289,7 +289,7 @@ export class Workspaces {
   async dispose(id: string, token: string | undefined): Promise<DisposalAnswer> {
     const record = this.#holdersRecord(id, token);
     if (!record || !this.#mayDelete(record)) throw unauthorized();
-    const disposed = await this.#disposals.end(id, 'deleted');
+    const disposed = await this.#disposals.end(record.id, 'deleted');
     if (disposed?.end?.reason !== 'deleted') throw unauthorized();
     return disposalAnswer(disposed);
   }
@@ -301,7 +301,7 @@ export class Workspaces {
   }
 
   /** The operator's end of a workspace. @throws not_found. */
-  async disposeAsOperator(id: string): Promise<DisposalAnswer> {
+  async disposeAsOperator(id: WorkspaceId): Promise<DisposalAnswer> {
     const disposed = await this.#disposals.end(id, 'operator');
     if (!disposed || disposed.state === 'pending')
       throw new FarthingError('not_found', `There is no workspace ${id}.`);
@@ -329,7 +329,7 @@ export class Workspaces {
   }
 
   /** What the activity holds in memory was open a moment ago, and it knows itself what it has closed. */
-  #isOpen(id: string): boolean {
+  #isOpen(id: WorkspaceId): boolean {
     if (this.#activity.has(id)) return true;
     const state = this.#records.get(id)?.state;
     return state === 'active' || state === 'disposing';
@@ -337,4 +337,4 @@ export class Workspaces {
 }
 
 /** Looked up in the place of what cannot be an id, so that it costs the same. */
-const UNKNOWN_ID = `ws_${'0'.repeat(32)}`;
+const UNKNOWN_ID = idFrom('workspace', '0'.repeat(32));

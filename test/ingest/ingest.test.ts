@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { FarthingError } from '../../src/domain/error.ts';
+import { newId, payerTenantId, type TenantId } from '../../src/domain/id.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Address } from '../../src/domain/payment.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
@@ -12,8 +12,9 @@ import { openStore, type Store } from '../../src/state/store.ts';
 import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants, TEXT } from './stand-ins.ts';
 import '../rig/teardown-order.ts';
 
-const TENANT = 'payer_a';
 const PAYER: Address = `0x${'a'.repeat(40)}`;
+const TENANT = payerTenantId(PAYER);
+const OTHER_TENANT = payerTenantId(`0x${'b'.repeat(40)}`);
 const A_WHILE_MS = 20_000;
 
 interface Bench {
@@ -28,7 +29,7 @@ interface Bench {
   restart(): Promise<Ingest>;
   /** The same, before anything of it is gone on with. */
   reopen(): Promise<Ingest>;
-  add(text: string, options?: { held?: boolean; creditTo?: Address; tenant?: string }): Promise<Job>;
+  add(text: string, options?: { held?: boolean; creditTo?: Address; tenant?: TenantId }): Promise<Job>;
 }
 
 function bench(test: Test, limits: Partial<IngestLimits> = {}, expiry: string | null = null): Bench {
@@ -86,7 +87,7 @@ function bench(test: Test, limits: Partial<IngestLimits> = {}, expiry: string | 
   };
 }
 
-async function inspected(ingest: Ingest, tenant: string, upload: StagedUpload) {
+async function inspected(ingest: Ingest, tenant: TenantId, upload: StagedUpload) {
   const outcome = await ingest.inspect(tenant, upload);
   if ('duplicate' in outcome) throw new Error('an unexpected duplicate');
   return outcome.opened;
@@ -154,7 +155,7 @@ t.test(
     t.equal(new Set(answers.map(({ item }) => item.id)).size, 1);
     t.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
 
-    const elsewhere = await b.ingest.inspect('payer_b', await b.tenants.stage('payer_b', 'the same'));
+    const elsewhere = await b.ingest.inspect(OTHER_TENANT, await b.tenants.stage(OTHER_TENANT, 'the same'));
     t.ok('opened' in elsewhere, 'another tenant knows nothing of it');
   },
 );
@@ -213,7 +214,7 @@ t.test('a held job waits for its release, and runs once however often it is rele
   t.equal(b.extractor.begun.length, 1);
   await b.ingest.withdraw(job.id);
   t.match(b.ingest.job(job.id), { state: 'searchable' }, 'a released job is not withdrawn');
-  await t.rejects(b.ingest.release(`job_${randomBytes(16).toString('hex')}`), { code: 'job_not_found' });
+  await t.rejects(b.ingest.release(newId('job')), { code: 'job_not_found' });
 });
 
 t.test('a withdrawn job vanishes with its item and its file, also after a restart', async (t) => {
@@ -315,8 +316,8 @@ t.test('an acceptance that the end of the server cut short leaves nothing', asyn
   await b.ingest.waitFor(done.id, A_WHILE_MS);
   const job: Job = {
     ...b.ingest.job(done.id)!,
-    id: `job_${'0'.repeat(32)}`,
-    item: `item_${'0'.repeat(32)}`,
+    id: newId('job'),
+    item: newId('item'),
     state: 'accepted',
   };
   await b.store.table<Job>('jobs').put(job.id, job);
@@ -367,7 +368,7 @@ t.test(
     const b = bench(t);
     b.extractor.hold();
     const broken = await b.add('broken', { creditTo: PAYER });
-    const other = await b.add('other', { tenant: 'payer_b' });
+    const other = await b.add('other', { tenant: OTHER_TENANT });
     await b.ingest.close();
     b.extractor.go();
     b.tenants.damaged.add(TENANT);
@@ -412,7 +413,7 @@ t.test('a cancelled job leaves nothing but its state, whether it waits or runs',
   t.equal(b.tenants.shard(TENANT).stored.size, 0);
   t.same(files(b), []);
   await t.rejects(b.ingest.cancel(running.id), { code: 'job_ended' });
-  await t.rejects(b.ingest.cancel('job_unknown'), { code: 'job_not_found' });
+  await t.rejects(b.ingest.cancel(newId('job')), { code: 'job_not_found' });
 });
 
 t.test('a cancellation that fails can be asked for again', async (t) => {
@@ -445,7 +446,7 @@ t.test('the jobs of a tenant can be cancelled together, and other tenants go on'
     await b.add('two', { creditTo: PAYER }),
     await b.add('three', { held: true, creditTo: PAYER }),
   ];
-  const other = await b.add('other', { tenant: 'payer_b' });
+  const other = await b.add('other', { tenant: OTHER_TENANT });
   await b.ingest.cancelTenant(TENANT);
   t.same(
     own.map(({ id }) => b.ingest.job(id)?.state),
@@ -465,10 +466,10 @@ t.test('tenants have their turns, however many files one of them sends', async (
   b.extractor.hold();
   const many = [];
   for (let index = 0; index < 4; index++) many.push(await b.add(`file ${index}`));
-  const single = await b.add('single', { tenant: 'payer_b' });
+  const single = await b.add('single', { tenant: OTHER_TENANT });
   b.extractor.go();
   await Promise.all([...many, single].map(({ id }) => b.ingest.waitFor(id, A_WHILE_MS)));
-  const turn = b.extractor.begun.findIndex((path) => path.includes('payer_b'));
+  const turn = b.extractor.begun.findIndex((path) => path.includes(OTHER_TENANT));
   t.ok(turn <= 2, `the other tenant's file is number ${turn + 1} of 5`);
 });
 
@@ -476,8 +477,8 @@ t.test('a tenant whose files last leaves a place to the others', async (t) => {
   const b = bench(t, { jobsAtOnce: 2 });
   b.extractor.hold();
   for (const text of ['one', 'two', 'three']) await b.add(text);
-  const other = await b.add('other', { tenant: 'payer_b' });
-  while (!b.extractor.begun.some((path) => path.includes('payer_b'))) await new Promise(setImmediate);
+  const other = await b.add('other', { tenant: OTHER_TENANT });
+  while (!b.extractor.begun.some((path) => path.includes(OTHER_TENANT))) await new Promise(setImmediate);
   t.match(b.ingest.depths(), { running: 2, queued: 2 });
   b.extractor.go();
   t.match(await b.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
@@ -502,7 +503,7 @@ t.test('a tenant that has enough jobs waiting is refused, and another is not', a
   await b.add('two', { held: true });
   t.throws(() => b.ingest.admit(TENANT), { code: 'rate_limited', retryAfterS: 5 });
   await t.rejects(b.add('three'), { code: 'rate_limited' });
-  t.match(await b.add('of another', { tenant: 'payer_b' }), { state: 'accepted' });
+  t.match(await b.add('of another', { tenant: OTHER_TENANT }), { state: 'accepted' });
 });
 
 t.test('a full index refuses another file with the figures', async (t) => {
@@ -610,5 +611,5 @@ t.test('waiting ends with the time given, with the signal, and with the server',
   t.match(await b.ingest.watch(job.id, 10, signal).next(), { done: true });
   await b.ingest.close();
   t.throws(() => b.ingest.admit(TENANT), { code: 'interrupted' });
-  t.equal(await b.ingest.waitFor('job_unknown', 10), undefined);
+  t.equal(await b.ingest.waitFor(newId('job'), 10), undefined);
 });

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
-import { newId } from '../../src/domain/id.ts';
+import { payerTenantId } from '../../src/domain/id.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
@@ -13,7 +13,7 @@ import { openTenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
-const TENANT = 'payer_real';
+const TENANT = payerTenantId(`0x${'a'.repeat(40)}`);
 const A_WHILE_MS = 60_000;
 
 t.test(
@@ -63,7 +63,7 @@ t.test(
     const stage = (file: string): StagedUpload => {
       const incoming = join(folder, 'incoming');
       mkdirSync(incoming, { recursive: true });
-      const path = join(incoming, newId('up'));
+      const path = join(incoming, randomUUID());
       copyFileSync(file, path);
       const bytes = readFileSync(file);
       return {

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
-import { newId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type {
   IngestEncoder,
@@ -107,7 +106,7 @@ export class FakeTenants implements IngestTenants {
 
   /** A file as HTTP leaves it in the Tenant's folder. */
   async stage(tenant: string, text: string, name = 'note.txt'): Promise<StagedUpload> {
-    const path = join(this.folder(tenant), 'incoming', newId('up'));
+    const path = join(this.folder(tenant), 'incoming', randomUUID());
     await mkdir(join(this.folder(tenant), 'incoming'), { recursive: true });
     await writeFile(path, text);
     return {

@@ -1,8 +1,9 @@
+import type { StepId, WorkspaceId } from '../../src/domain/id.ts';
 import { MINUTE_MS } from '../../src/workspace/time/settings.ts';
 import { PRICING, REFUND_MINUTES } from './world.ts';
 
 export interface ModelStep {
-  readonly id: string;
+  readonly id: StepId;
   readonly minutes: number;
   readonly price: bigint;
   readonly since: number;
@@ -11,7 +12,7 @@ export interface ModelStep {
 
 /** What a workspace should be. Times in milliseconds of rented time. */
 export interface ModelWorkspace {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly price: bigint;
   readonly minutes: number;
   readonly spendLimit: bigint | null;

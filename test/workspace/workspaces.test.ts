@@ -129,7 +129,7 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
     ['malformed token', mine.id, 'fws_x'],
     ['unknown token', mine.id, newToken()],
     ['another’s token', mine.id, foreign.token],
-    ['unknown id', newId('ws'), mine.token],
+    ['unknown id', newId('workspace'), mine.token],
     ['malformed id', 'ws_1', mine.token],
     ['very long id', `ws_${'a'.repeat(5000)}`, mine.token],
     ['id of zeros', `ws_${'0'.repeat(32)}`, mine.token],
@@ -139,7 +139,7 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
     ['deleted, another’s token', deleted.id, mine.token],
     ['disposed by the operator', operators.id, operators.token],
   ];
-  const expected = await refusal(() => world.workspaces.authenticate(newId('ws'), newToken()));
+  const expected = await refusal(() => world.workspaces.authenticate(newId('workspace'), newToken()));
   t.equal(expected?.status, 401);
   for (const [name, id, token] of matrix) {
     t.strictSame(await refusal(() => world.workspaces.authenticate(id, token)), expected, name);

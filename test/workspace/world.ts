@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { WorkspaceId } from '../../src/domain/id.ts';
 import type { WorkspacePricing } from '../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/disposal/receipt.ts';
@@ -95,7 +96,7 @@ export class World {
 
   async active(
     input: { ttlMinutes?: number; spendLimit?: bigint } = {},
-  ): Promise<{ id: string; token: string }> {
+  ): Promise<{ id: WorkspaceId; token: string }> {
     const { id } = await this.workspaces.create(input);
     const { token } = await this.workspaces.commitCreation(id);
     return { id, token: token ?? '' };

@@ -1,9 +1,10 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
+import type { ItemId } from '../../domain/id.ts';
 
 /** Where the bytes of an Item lie in its Tenant's folder. */
-export function fileOf(tenantFolder: string, item: string): string {
+export function fileOf(tenantFolder: string, item: ItemId): string {
   return join(tenantFolder, 'files', item);
 }
 

@@ -1,8 +1,7 @@
 import type { FileInfo } from '../../domain/document.ts';
-import { newId } from '../../domain/id.ts';
+import { jobOfItem, newId, type TenantId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Job } from '../../domain/job.ts';
-import { jobOf } from '../jobs/job-table.ts';
 
 type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'id' | 'parent_item_id' | 'path'>>;
@@ -35,9 +34,9 @@ export function pendingItem(origin: Origin, opened: FileInfo): Item {
 }
 
 /** What is to be said of a job whose row is no longer kept. */
-export function endedJob(tenant: string, item: Item): Job {
+export function endedJob(tenant: TenantId, item: Item): Job {
   return {
-    id: jobOf(item.id),
+    id: jobOfItem(item.id),
     tenant,
     item: item.id,
     state: 'searchable',

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, FarthingError } from '../../domain/error.ts';
+import type { ItemId, TenantId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Preview, PreviewOf } from '../../domain/preview.ts';
 import type { IngestShard, IngestTenants } from '../ports/ports.ts';
@@ -38,7 +39,7 @@ export class Previews {
    * A WebP of the Item, of one of its pages, or of a moment of a film or animation; undefined when the Tenant has no such Item, or its file is gone.
    * @throws field_invalid for a page that it doesn't have, preview_unavailable for what can't be shown, overloaded
    */
-  async of(tenant: string, id: string, { page = 1, timeS }: PreviewOf): Promise<Uint8Array | undefined> {
+  async of(tenant: TenantId, id: ItemId, { page = 1, timeS }: PreviewOf): Promise<Uint8Array | undefined> {
     const item = await this.#item(tenant, id);
     if (!item) return undefined;
     check(item, page, timeS);
@@ -60,7 +61,7 @@ export class Previews {
   }
 
   async #make(
-    tenant: string,
+    tenant: TenantId,
     item: Item,
     of: { page: number; timeS?: number },
     path: string,
@@ -73,7 +74,7 @@ export class Previews {
   }
 
   /** While the index is in use its Tenant's folder stays; a removed Item's preview must not come after its end. */
-  async #keep(tenant: string, id: string, path: string, bytes: Uint8Array): Promise<void> {
+  async #keep(tenant: TenantId, id: ItemId, path: string, bytes: Uint8Array): Promise<void> {
     try {
       await this.#parts.tenants.use(tenant, {}, async (shard) => {
         const folder = join(this.#parts.tenants.folder(tenant), FOLDER);
@@ -90,7 +91,7 @@ export class Previews {
     }
   }
 
-  async #item(tenant: string, id: string): Promise<Item | undefined> {
+  async #item(tenant: TenantId, id: ItemId): Promise<Item | undefined> {
     const { tenants } = this.#parts;
     if (!tenants.exists(tenant)) return undefined;
     try {
@@ -103,7 +104,7 @@ export class Previews {
 }
 
 /** Removes what is kept of an Item. */
-export async function removePreviews(tenantFolder: string, id: string): Promise<void> {
+export async function removePreviews(tenantFolder: string, id: ItemId): Promise<void> {
   const folder = join(tenantFolder, FOLDER);
   for (const name of await namesIn(folder)) {
     if (name.startsWith(`${id}.`)) await rm(join(folder, name), { force: true });

@@ -1,11 +1,11 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { itemOf } from '../jobs/job-table.ts';
+import { itemOfJob, type JobId } from '../../domain/id.ts';
 import type { IngestLimits, IngestShard } from '../ports/ports.ts';
 
 /** A job that waits, runs, or is being paid for. `opened` is what is known of its file, unless it began before a restart. */
 export interface Unfinished {
-  readonly id: string;
+  readonly id: JobId;
   readonly opened: FileInfo | undefined;
 }
 
@@ -27,7 +27,7 @@ export function loadOf(bytes: number, { members = 0, membersBytes = 0 }: Partial
 export function loadOfUnfinished(shard: IngestShard, jobs: readonly Unfinished[]): Load {
   let [items, bytes] = [0, 0];
   for (const { id, opened } of jobs) {
-    const item = shard.item(itemOf(id));
+    const item = shard.item(itemOfJob(id));
     const load = loadOf(item?.state === 'pending' ? item.bytes : 0, opened ?? { members: item?.members });
     items += load.items;
     bytes += load.bytes;

@@ -1,6 +1,7 @@
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { jobOfItem, type TenantId } from '../../domain/id.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { Address } from '../../domain/payment.ts';
@@ -9,7 +10,7 @@ import { endedJob, pendingItem } from '../items/new-item.ts';
 import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
 import type { IngestLimits, IngestTenants, StagedUpload } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';
-import { type JobTable, jobOf } from './job-table.ts';
+import type { JobTable } from './job-table.ts';
 
 export interface IngestAnswer {
   readonly item: Item;
@@ -21,12 +22,12 @@ export interface IngestAnswer {
 export interface AcceptanceDeps {
   readonly tenants: IngestTenants;
   readonly clock: Clock;
-  readonly expiry: (tenant: string) => string | null;
+  readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
   readonly jobs: JobTable;
   readonly holds: JobsAwaitingPayment;
   /** A Tenant's jobs that wait or run. */
-  readonly jobsOf: (tenant: string) => readonly Unfinished[];
+  readonly jobsOf: (tenant: TenantId) => readonly Unfinished[];
   /** Takes over an accepted job that no payment holds. */
   readonly begin: (job: Job, opened: FileInfo) => void;
 }
@@ -44,13 +45,13 @@ export class Acceptance {
   }
 
   /** The Tenant's jobs that wait, run, or are being paid for. */
-  unfinished(tenant: string): readonly Unfinished[] {
+  unfinished(tenant: TenantId): readonly Unfinished[] {
     return [...this.#parts.jobsOf(tenant), ...this.#parts.holds.of(tenant)];
   }
 
   /** Moves the file, puts the Item as pending and its job as accepted, all durable. @throws tenant_full, storage_full, overloaded. */
   async accept(
-    tenant: string,
+    tenant: TenantId,
     upload: StagedUpload,
     opened: FileInfo,
     options: { held: boolean; creditTo?: Address },
@@ -67,13 +68,13 @@ export class Acceptance {
   }
 
   /** The Item with the same bytes, once no payment can make it vanish any more. */
-  async findDuplicate(tenant: string, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
+  async findDuplicate(tenant: TenantId, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
     const { holds, jobs, limits } = this.#parts;
     const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
     for (;;) {
       const item = await this.#parts.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
       if (!item) return undefined;
-      const job = jobs.get(jobOf(item.id));
+      const job = jobs.get(jobOfItem(item.id));
       if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
         // The job's end could not be written into the index.
         await this.#parts.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
@@ -92,7 +93,7 @@ export class Acceptance {
   }
 
   async #acceptAlone(
-    tenant: string,
+    tenant: TenantId,
     upload: StagedUpload,
     opened: FileInfo,
     { held, creditTo }: { held: boolean; creditTo?: Address },
@@ -108,7 +109,7 @@ export class Acceptance {
       checkRoom(limits, shard, loadOf(bytes, opened), waiting);
       // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
       const job = await jobs.create({
-        id: jobOf(item.id),
+        id: jobOfItem(item.id),
         tenant,
         item: item.id,
         ...(held && { held }),

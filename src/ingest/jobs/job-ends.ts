@@ -1,7 +1,6 @@
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { movedItem } from '../../domain/item.ts';
 import { type Job, owesCredit } from '../../domain/job.ts';
-import type { Address } from '../../domain/payment.ts';
 import { fileOf, isStorageFull, removeFile } from '../items/files.ts';
 import { removePreviews } from '../items/previews.ts';
 import { removeMembers } from '../members/members.ts';
@@ -75,7 +74,7 @@ export class JobEnds {
   /** Gives the credit that an ended job owes; the row owes it until it is given, a crash between notwithstanding. */
   async settleCredit(job: Job): Promise<void> {
     if (!owesCredit(job)) return;
-    await this.#parts.newCredit(job.creditTo as Address, job.id);
+    await this.#parts.newCredit(job.creditTo, job.id);
     await this.#parts.jobs.change(job.id, { creditTo: undefined });
   }
 }

@@ -1,20 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
+import type { JobId } from '../../domain/id.ts';
 import { isEnded, type Job, type JobState, mayFollow, owesCredit } from '../../domain/job.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { Pace } from './pace.ts';
 
 /** Rows that one turn of the event loop looks at while old ones are removed. */
 const PRUNE_ROWS_PER_TURN = 500;
-
-/** An Item has one job, and the id of either gives the other's: no second index is needed. */
-export function jobOf(item: string): string {
-  return item.replace(/^item_/, 'job_');
-}
-
-export function itemOf(job: string): string {
-  return job.replace(/^job_/, 'item_');
-}
 
 /**
  * The jobs: every change of state is on the disk before anybody hears of it; progress within a state is kept in memory
@@ -25,10 +17,10 @@ export class JobTable {
   readonly #rows: Table<Job>;
   readonly #clock: Clock;
   /** Progress of running jobs, newer than their rows. */
-  readonly #progress = new Map<string, Pick<Job, 'progress' | 'segments'>>();
-  readonly #waiters = new Map<string, Set<() => void>>();
+  readonly #progress = new Map<JobId, Pick<Job, 'progress' | 'segments'>>();
+  readonly #waiters = new Map<JobId, Set<() => void>>();
   /** Told of every change, progress included. */
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #watchers = new Map<JobId, Set<() => void>>();
   readonly #pace = new Pace();
   #closed = false;
 
@@ -38,13 +30,13 @@ export class JobTable {
     this.#clock = clock;
   }
 
-  get(id: string): Job | undefined {
+  get(id: JobId): Job | undefined {
     const row = this.#rows.get(id);
     return row && { ...row, ...this.#progress.get(id) };
   }
 
   /** The job with what is known of its pace. */
-  shown(id: string): Job | undefined {
+  shown(id: JobId): Job | undefined {
     const job = this.get(id);
     const time_left_s = job && this.#pace.secondsLeft(id, job.progress);
     return job && { ...job, ...(time_left_s !== undefined && { time_left_s }) };
@@ -69,7 +61,7 @@ export class JobTable {
 
   /** Moves a job on. @throws Error for a step that no job may take. */
   async move(
-    id: string,
+    id: JobId,
     state: JobState,
     changes: Partial<Pick<Job, 'error' | 'progress' | 'segments'>> = {},
   ): Promise<Job> {
@@ -83,7 +75,7 @@ export class JobTable {
   }
 
   /** Takes a job through all that is left of its way: its Item is searchable already. */
-  async finish(id: string, segments: number): Promise<void> {
+  async finish(id: JobId, segments: number): Promise<void> {
     for (const state of ['extracting', 'encoding', 'committing', 'searchable'] as const) {
       const job = this.get(id);
       if (job && mayFollow(job.state, state)) await this.move(id, state, { segments });
@@ -91,12 +83,12 @@ export class JobTable {
   }
 
   /** Begins a job anew that an end of the server interrupted. */
-  restart(id: string, attempts: number): Promise<Job> {
+  restart(id: JobId, attempts: number): Promise<Job> {
     return this.change(id, { state: 'accepted', progress: 0, segments: 0, attempts });
   }
 
   /** Writes fields beside the state, or, for `restart` alone, the first state again. An undefined field is removed. */
-  change(id: string, changes: Partial<Job>): Promise<Job> {
+  change(id: JobId, changes: Partial<Job>): Promise<Job> {
     return this.#write(id, (job) => {
       const kept = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
       return Object.fromEntries(kept) as unknown as Job;
@@ -104,12 +96,12 @@ export class JobTable {
   }
 
   /** Notes how far a running job is. */
-  note(id: string, progress: number, segments: number): void {
+  note(id: JobId, progress: number, segments: number): void {
     this.#progress.set(id, { progress, segments });
     this.#tell(id);
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: JobId): Promise<void> {
     await this.#rows.remove(id);
     this.#settle(id);
   }
@@ -138,7 +130,7 @@ export class JobTable {
   }
 
   /** Resolves when the job ends, the milliseconds are over, or the signal is aborted; with its state then. */
-  async waitFor(id: string, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
+  async waitFor(id: JobId, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
     const job = this.get(id);
     if (!job || isEnded(job.state) || milliseconds <= 0 || signal?.aborted || this.#closed) return job;
     await new Promise<void>((resolve) => {
@@ -162,7 +154,7 @@ export class JobTable {
    * The job as it is, and again after its changes, but not more often than every so many milliseconds; the last one is its end. Ends as well
    * when its row is removed, the signal is aborted or the server stops.
    */
-  async *watch(id: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
+  async *watch(id: JobId, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
     let wake = (): void => undefined;
     let changed = true;
     const onChange = (): void => {
@@ -201,7 +193,7 @@ export class JobTable {
   }
 
   /** Changes the row as it is then: a payment and its Tenant's end may decide about a job at once. */
-  async #write(id: string, change: (job: Job) => Job): Promise<Job> {
+  async #write(id: JobId, change: (job: Job) => Job): Promise<Job> {
     const row = await this.#store.transaction(() => {
       const job = this.get(id);
       if (!job) throw new Error(`job ${id} does not exist`);
@@ -215,18 +207,18 @@ export class JobTable {
     return row;
   }
 
-  #tell(id: string): void {
+  #tell(id: JobId): void {
     for (const tell of [...(this.#watchers.get(id) ?? [])]) tell();
   }
 
-  #settle(id: string): void {
+  #settle(id: JobId): void {
     this.#progress.delete(id);
     this.#pace.end(id);
     this.#tell(id);
     this.#answer(id);
   }
 
-  #answer(id: string): void {
+  #answer(id: JobId): void {
     for (const settle of [...(this.#waiters.get(id) ?? [])]) settle();
   }
 }

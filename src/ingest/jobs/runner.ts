@@ -1,5 +1,6 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { JobId, TenantId } from '../../domain/id.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { fileOf } from '../items/files.ts';
 import type { Unfinished } from '../items/quota.ts';
@@ -45,7 +46,7 @@ interface Entry {
 export class JobRunner {
   readonly #parts: RunnerDeps;
   readonly #turns: TurnQueue<Entry>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<JobId, Entry>();
   #running = 0;
   #closed = false;
 
@@ -64,13 +65,13 @@ export class JobRunner {
   }
 
   /** One Tenant's jobs. */
-  of(tenant: string): Unfinished[] {
+  of(tenant: TenantId): Unfinished[] {
     return [...this.#entries.values()].flatMap(({ job, opened }) =>
       job.tenant === tenant ? [{ id: job.id, opened }] : [],
     );
   }
 
-  has(id: string): boolean {
+  has(id: JobId): boolean {
     return this.#entries.has(id);
   }
 
@@ -84,7 +85,7 @@ export class JobRunner {
   }
 
   /** Cancels a job that waits or runs; when it resolves, nothing of it is left but its row, or it had ended before. */
-  async cancel(id: string): Promise<void> {
+  async cancel(id: JobId): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
     if (this.#turns.remove(entry.job.tenant, entry))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isId } from '../../domain/id.ts';
+import { type ItemId, idFrom } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
 import { fileOf, removeFile } from '../items/files.ts';
 import { removePreviews } from '../items/previews.ts';
@@ -9,18 +9,18 @@ import type { IngestShard } from '../ports/ports.ts';
  * Id of a file inside another Item's file: it follows from the parent's id and the file's number (from 0), so that all of them are known
  * from the parent's record, and a job that begins again after a crash writes each in its own place.
  */
-export function memberId(parent: string, index: number): string {
-  return `item_${createHash('sha256').update(`${parent}/${index}`).digest('hex').slice(0, 32)}`;
+export function memberId(parent: ItemId, index: number): ItemId {
+  return idFrom('item', createHash('sha256').update(`${parent}/${index}`).digest('hex').slice(0, 32));
 }
 
 /** Items of a parent's files, in the order of the archive, after the one with this id. */
 export function membersOf(
   shard: Pick<IngestShard, 'item'>,
   { id, members = 0 }: Item,
-  { after, limit }: { after?: string; limit: number },
+  { after, limit }: { after?: ItemId; limit: number },
 ): Item[] {
   const found: Item[] = [];
-  let passed = after === undefined || !isId('item', after);
+  let passed = after === undefined;
   for (let index = 0; index < members && found.length < limit; index++) {
     const member = memberId(id, index);
     const item = passed ? shard.item(member) : undefined;

@@ -1,4 +1,5 @@
 import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../../domain/document.ts';
+import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Address } from '../../domain/payment.ts';
 import type { Locator, SegmentRecord } from '../../domain/segment.ts';
@@ -7,8 +8,8 @@ import type { Locator, SegmentRecord } from '../../domain/segment.ts';
 export interface IngestShard {
   append(item: Item, segments: readonly IngestSegment[]): Promise<void>;
   putItem(item: Item): Promise<void>;
-  removeItem(id: string): Promise<boolean>;
-  item(id: string): Item | undefined;
+  removeItem(id: ItemId): Promise<boolean>;
+  item(id: ItemId): Item | undefined;
   itemByDigest(sha256Hex: string): Item | undefined;
   snapshot(): { counts(): { items: number; segments: number; bytes: number }; close(): void };
 }
@@ -22,11 +23,11 @@ export interface IngestSegment {
 }
 
 export interface IngestTenants<Shard = IngestShard> {
-  folder(tenant: string): string;
-  exists(tenant: string): boolean;
-  use<T>(tenant: string, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
+  folder(tenant: TenantId): string;
+  exists(tenant: TenantId): boolean;
+  use<T>(tenant: TenantId, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
   /** As `use`; undefined where the Tenant has no index, or no longer. */
-  useIfThere<T>(tenant: string, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
+  useIfThere<T>(tenant: TenantId, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
 }
 
 export interface IngestExtractor {
@@ -60,6 +61,7 @@ export interface IngestPassage {
 }
 
 interface EncodeOptions {
+  /** Whose turn the work takes. */
   readonly tenant: string;
   readonly signal?: AbortSignal;
 }
@@ -149,4 +151,4 @@ export interface StagedUpload {
 /**
  * Gives a payer the credit for a failed job, once for each job: a crash may make it be called again with the same job.
  */
-export type NewCredit = (payer: Address, jobId: string) => Promise<void>;
+export type NewCredit = (payer: Address, jobId: JobId) => Promise<void>;

@@ -1,5 +1,6 @@
 import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { TenantId } from '../../domain/id.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import type {
   IngestEncoder,
@@ -29,7 +30,7 @@ export interface WorkDeps {
 
 /** One file, to be made Segments. */
 export interface FileWork {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly item: Item;
   readonly path: string;
   readonly opened: FileInfo;

@@ -1,12 +1,13 @@
 import type { PictureContent } from '../../domain/document.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
+import type { ItemId } from '../../domain/id.ts';
 import type { PageKind } from '../../domain/segment.ts';
 import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';
 
 /** Segments of passages, each with its row of every space that the encoder filled. */
 export function passageSegments(
-  item: string,
+  item: ItemId,
   passages: readonly LocatedPassage[],
   vectors: VectorsBySpace,
 ): IngestSegment[] {
@@ -26,7 +27,7 @@ export function passageSegments(
 
 /** Segments of pictures: a page's lies at the page's place, so that it is folded with the page's passages; a shot has its own. */
 export function pictureSegments(
-  item: string,
+  item: ItemId,
   pictures: readonly PictureContent[],
   vectors: VectorsBySpace,
   pageKind?: PageKind,

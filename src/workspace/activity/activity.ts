@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { Family } from '../../domain/family.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { History, type HistoryEntry, type HistoryPage } from './history.ts';
 import { type BucketCounts, LatencyHistogram, type LatencyPercentiles } from './latency-histogram.ts';
@@ -50,7 +51,7 @@ export interface ActivityDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** A Tenant's own folder: the history lies there, because it is content. */
-  readonly folder: (tenant: string) => string;
+  readonly folder: (workspace: WorkspaceId) => string;
   readonly log: (event: object) => void;
 }
 
@@ -61,7 +62,7 @@ export interface ActivityDeps {
 export class Activity {
   readonly #parts: ActivityDeps;
   readonly #table: Table<StoredCounters>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<WorkspaceId, Entry>();
 
   constructor(parts: ActivityDeps) {
     this.#parts = parts;
@@ -69,11 +70,11 @@ export class Activity {
   }
 
   /** True while the workspace's counts are in memory. */
-  has(id: string): boolean {
+  has(id: WorkspaceId): boolean {
     return this.#entries.has(id);
   }
 
-  countSearch(id: string, { query, image_sha256, families, k, hits, latency_ms }: CountedSearch): void {
+  countSearch(id: WorkspaceId, { query, image_sha256, families, k, hits, latency_ms }: CountedSearch): void {
     const entry = this.#entry(id);
     if (entry.closed) return;
     entry.searches += 1;
@@ -87,14 +88,14 @@ export class Activity {
     entry.waiting.push({ at, query, image_sha256, families, k, hits, latency_ms });
   }
 
-  countIngest(id: string): void {
+  countIngest(id: WorkspaceId): void {
     const entry = this.#entry(id);
     if (entry.closed) return;
     entry.ingests += 1;
     entry.dirty = true;
   }
 
-  counters(id: string): Counters {
+  counters(id: WorkspaceId): Counters {
     const { searches, ingests, histogram } = this.#entries.get(id) ?? this.#stored(id);
     return { searches, ingests, latency: histogram.percentiles() };
   }
@@ -114,14 +115,14 @@ export class Activity {
   }
 
   /** A page of the history, what was searched just now included. */
-  async history(id: string, page: { before?: string; limit: number }): Promise<HistoryPage> {
+  async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
     const entry = this.#entries.get(id);
     if (entry) await this.#writeHistory(id, entry);
     return this.#historyOf(id).page(page);
   }
 
   /** The workspace ends: nothing more is counted or written into its folder once this resolves. @returns the final counts. */
-  async close(id: string): Promise<Counters> {
+  async close(id: WorkspaceId): Promise<Counters> {
     const entry = this.#entry(id);
     entry.closed = true;
     entry.waiting = [];
@@ -131,19 +132,19 @@ export class Activity {
   }
 
   /** The counts of a workspace that has ended are in its receipt. */
-  async forget(id: string): Promise<void> {
+  async forget(id: WorkspaceId): Promise<void> {
     await this.#table.remove(id);
     this.#entries.delete(id);
   }
 
-  #put(id: string, entry: Entry): void {
+  #put(id: WorkspaceId, entry: Entry): void {
     const { searches, ingests, histogram } = entry;
     void this.#table.put(id, { searches, ingests, buckets: histogram.buckets(), max: histogram.max });
     entry.dirty = false;
   }
 
   /** One write at a time, so that a close can wait for the last. */
-  #writeHistory(id: string, entry: Entry): Promise<void> {
+  #writeHistory(id: WorkspaceId, entry: Entry): Promise<void> {
     entry.writes += 1;
     entry.writing = entry.writing.then(async () => {
       await this.#append(id, entry);
@@ -153,7 +154,7 @@ export class Activity {
   }
 
   /** A history that cannot be written costs no answer. */
-  async #append(id: string, entry: Entry): Promise<void> {
+  async #append(id: WorkspaceId, entry: Entry): Promise<void> {
     if (entry.closed || entry.waiting.length === 0) return;
     const { waiting, lost } = entry;
     entry.waiting = [];
@@ -171,11 +172,11 @@ export class Activity {
     }
   }
 
-  #historyOf(id: string): History {
+  #historyOf(id: WorkspaceId): History {
     return new History(join(this.#parts.folder(id), 'history'));
   }
 
-  #entry(id: string): Entry {
+  #entry(id: WorkspaceId): Entry {
     const existing = this.#entries.get(id);
     if (existing) return existing;
     const entry: Entry = {
@@ -191,7 +192,7 @@ export class Activity {
     return entry;
   }
 
-  #stored(id: string): { searches: number; ingests: number; histogram: LatencyHistogram } {
+  #stored(id: WorkspaceId): { searches: number; ingests: number; histogram: LatencyHistogram } {
     const { searches = 0, ingests = 0, buckets, max } = this.#table.get(id) ?? {};
     return { searches, ingests, histogram: new LatencyHistogram(buckets, max) };
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
@@ -20,7 +21,7 @@ export interface DisposalDeps {
   /** Base URL of this server, asked at each signing: `iss` of the receipts. */
   readonly issuer: () => string;
   /** Cancels the Tenant's jobs and waits for them. Called again once its requests have ended. */
-  readonly stopTenant: (tenant: string) => Promise<void>;
+  readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: KeptElsewhere;
   readonly log: (event: object) => void;
@@ -34,7 +35,7 @@ export interface DisposalDeps {
  */
 export class Disposals {
   readonly #parts: DisposalDeps;
-  readonly #running = new Map<string, Promise<WorkspaceRecord | undefined>>();
+  readonly #running = new Map<WorkspaceId, Promise<WorkspaceRecord | undefined>>();
 
   constructor(parts: DisposalDeps) {
     this.#parts = parts;
@@ -44,7 +45,7 @@ export class Disposals {
    * Ends a workspace, or joins or goes on with its ending. @returns its record afterwards: disposed, or still active where
    * the reason does not hold (not expired after all); undefined when there is none.
    */
-  async end(id: string, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
+  async end(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
     const record = await this.#parts.records.beginEnd(id, reason);
     return record?.state === 'disposing' ? this.run(record) : record;
   }
@@ -84,7 +85,7 @@ export class Disposals {
   }
 
   /** A request that outlived the disposal may have left something: it goes as well. */
-  async #disposeLeavings(id: string): Promise<void> {
+  async #disposeLeavings(id: WorkspaceId): Promise<void> {
     const { requests, stopTenant, tenants, log } = this.#parts;
     await requests.ended(id);
     try {
@@ -116,7 +117,7 @@ export class Disposals {
   }
 
   /** An index that cannot be read must not keep its data from being destroyed. */
-  async #count(id: string): Promise<WorkspaceInventory | null> {
+  async #count(id: WorkspaceId): Promise<WorkspaceInventory | null> {
     try {
       return await inventoryOf(this.#parts.tenants, id);
     } catch (error) {
@@ -130,7 +131,7 @@ export class Disposals {
 
 /** What the holder of the token is answered. */
 export interface DisposalAnswer {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly state: 'disposed';
   readonly receipt: string;
   readonly claims: Readonly<Record<string, unknown>>;

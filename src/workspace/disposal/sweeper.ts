@@ -1,3 +1,4 @@
+import type { WorkspaceId } from '../../domain/id.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Extensions } from '../records/extensions.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
@@ -21,8 +22,8 @@ const SWEEP_MAX = 4096;
 export class Sweeper {
   readonly #parts: SweeperDeps;
   /** Rented time before which a disposal that has failed is not tried again. */
-  readonly #retryAt = new Map<string, number>();
-  readonly #handling = new Set<string>();
+  readonly #retryAt = new Map<WorkspaceId, number>();
+  readonly #handling = new Set<WorkspaceId>();
   #stopped = false;
 
   constructor(parts: SweeperDeps) {
@@ -52,7 +53,7 @@ export class Sweeper {
     this.#stopped = true;
   }
 
-  async #handle(id: string): Promise<void> {
+  async #handle(id: WorkspaceId): Promise<void> {
     const { time, settings, log } = this.#parts;
     if (this.#handling.has(id) || time.now() < (this.#retryAt.get(id) ?? 0)) return;
     this.#handling.add(id);
@@ -67,7 +68,7 @@ export class Sweeper {
     }
   }
 
-  async #do(id: string): Promise<void> {
+  async #do(id: WorkspaceId): Promise<void> {
     const { records, disposals } = this.#parts;
     const record = records.get(id);
     if (!record) return;

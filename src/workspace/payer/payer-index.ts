@@ -1,4 +1,5 @@
 import { FarthingError } from '../../domain/error.ts';
+import type { PayerId } from '../../domain/id.ts';
 import type { Store } from '../../state/store.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { RunningRequests } from '../tenant/running-requests.ts';
@@ -11,7 +12,7 @@ export interface PayerIndexDeps {
   readonly time: RentedTime;
   readonly tenants: Pick<TenantFolders, 'dispose'>;
   /** Cancels the Tenant's jobs and waits for them. */
-  readonly stopTenant: (tenant: string) => Promise<void>;
+  readonly stopTenant: (tenant: PayerId) => Promise<void>;
   /** Hours that an index lives after its last paid ingest. */
   readonly lifetimeHours: number;
   /** Seconds that a disposal waits for requests that began before it. */
@@ -30,7 +31,7 @@ export class PayerIndex {
   readonly #parts: PayerIndexDeps;
   readonly #rows: PayerRows;
   readonly #requests = new RunningRequests();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<PayerId, Promise<void>>();
 
   constructor(parts: PayerIndexDeps) {
     this.#parts = parts;
@@ -41,7 +42,7 @@ export class PayerIndex {
    * A request begins in the payer's index. One whose time is over is destroyed first, so that the request finds none.
    * @returns what the request calls when it ends.
    */
-  async enter(tenant: string): Promise<() => void> {
+  async enter(tenant: PayerId): Promise<() => void> {
     while (this.#isOver(tenant)) await this.#dispose(tenant);
     return this.#requests.enter(tenant);
   }
@@ -50,7 +51,7 @@ export class PayerIndex {
    * Before anything is written for a payer: sees to it that it will be disposed of, even if no ingest comes to be paid.
    * @throws overloaded while the index is being disposed of: what is written now would go with it
    */
-  async ensure(tenant: string): Promise<void> {
+  async ensure(tenant: PayerId): Promise<void> {
     const row = this.#rows.get(tenant) ?? (await this.#rows.set(tenant, (now) => now ?? this.#fresh()));
     if (row?.disposing)
       throw new FarthingError('overloaded', 'Your index has just reached its end. Send the file again.', {
@@ -59,12 +60,12 @@ export class PayerIndex {
   }
 
   /** A paid ingest: the index lives so many hours from now. */
-  async touch(tenant: string): Promise<void> {
+  async touch(tenant: PayerId): Promise<void> {
     await this.#rows.set(tenant, (row) => (row?.disposing ? row : this.#fresh()));
   }
 
   /** RFC 3339 of the end of the payer's index as it looks now; null when there is none. */
-  expiry(tenant: string): string | null {
+  expiry(tenant: PayerId): string | null {
     const row = this.#rows.get(tenant);
     return row ? this.#parts.time.toTimestamp(row.endsAt) : null;
   }
@@ -96,12 +97,12 @@ export class PayerIndex {
     return { endsAt: this.#parts.time.now() + this.#parts.lifetimeHours * HOUR_MS, disposing: false };
   }
 
-  #isOver(tenant: string): boolean {
+  #isOver(tenant: PayerId): boolean {
     const row = this.#rows.get(tenant);
     return row !== undefined && (row.disposing || this.#parts.time.now() >= row.endsAt);
   }
 
-  #dispose(tenant: string): Promise<void> {
+  #dispose(tenant: PayerId): Promise<void> {
     const running = this.#running.get(tenant);
     if (running) return running;
     const disposal = this.#disposeOnce(tenant).finally(() => this.#running.delete(tenant));
@@ -110,7 +111,7 @@ export class PayerIndex {
   }
 
   /** Requests that began in time end first: one of them may pay for more of the index's life, which then goes on. */
-  async #disposeOnce(tenant: string): Promise<void> {
+  async #disposeOnce(tenant: PayerId): Promise<void> {
     const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#parts;
     const ended = await this.#requests.ended(tenant, drainSecondsMax);
     const begun = await this.#rows.set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });

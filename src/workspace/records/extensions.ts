@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { FarthingError } from '../../domain/error.ts';
+import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 import type { PendingStep, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
@@ -57,9 +57,9 @@ export class Extensions {
    * Reserves a step. @returns its id.
    * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
    */
-  async reserve(id: string, { showFigures, ...request }: StepRequest): Promise<string> {
+  async reserve(id: WorkspaceId, { showFigures, ...request }: StepRequest): Promise<StepId> {
     const { records, time } = this.#parts;
-    const step = `${id}/${randomBytes(16).toString('hex')}`;
+    const step = newStepId(id);
     await records.transaction(() => {
       const before = records.get(id);
       if (!before || !records.isLive(before)) throw unauthorized();
@@ -80,7 +80,7 @@ export class Extensions {
    * meanwhile stays ended; the amount goes to its books.
    * @throws internal when the step does not exist.
    */
-  async commit(stepId: string): Promise<{ record: WorkspaceRecord; step: Step }> {
+  async commit(stepId: StepId): Promise<{ record: WorkspaceRecord; step: Step }> {
     const { records, time, log } = this.#parts;
     return records.transaction(() => {
       const { step, record: before } = this.#find(stepId);
@@ -103,14 +103,14 @@ export class Extensions {
   }
 
   /** The payment failed: nothing of the step stays. Repeated, it changes nothing. @throws internal for a committed step. */
-  async undo(stepId: string): Promise<void> {
+  async undo(stepId: StepId): Promise<void> {
     const { records } = this.#parts;
     await records.transaction(() => {
       const step = this.#steps.get(stepId);
       if (!step) return;
       if (step.state === 'committed')
         throw new FarthingError('internal', `step ${stepId} is paid and cannot be undone`);
-      const before = records.get(workspaceOf(stepId));
+      const before = records.get(workspaceOfStep(stepId));
       if (before) {
         records.write(before, {
           ...before,
@@ -123,23 +123,24 @@ export class Extensions {
   }
 
   /** A committed step and its workspace as it is now. @throws internal when there is none. */
-  committed(stepId: string): { record: WorkspaceRecord; step: Step } {
+  committed(stepId: StepId): { record: WorkspaceRecord; step: Step } {
     const found = this.#find(stepId);
     if (found.step.state !== 'committed') throw new FarthingError('internal', `step ${stepId} is not paid`);
     return found;
   }
 
   /** Inside a transaction: the steps of a workspace whose record goes. */
-  forget(id: string): void {
+  forget(id: WorkspaceId): void {
     for (const { key } of [...this.#steps.range({ start: `${id}/`, end: `${id}0` })]) {
-      void this.#steps.remove(key);
-      this.#parts.undecided.remove(key);
+      const step = storedId('step', key);
+      void this.#steps.remove(step);
+      this.#parts.undecided.remove(step);
     }
   }
 
-  #find(stepId: string): { record: WorkspaceRecord; step: Step } {
+  #find(stepId: StepId): { record: WorkspaceRecord; step: Step } {
     const step = this.#steps.get(stepId);
-    const record = this.#parts.records.get(workspaceOf(stepId));
+    const record = this.#parts.records.get(workspaceOfStep(stepId));
     if (!step || !record) throw new FarthingError('internal', `step ${stepId} does not exist`);
     return { record, step };
   }
@@ -175,11 +176,6 @@ export class Extensions {
       throw overTotalTime(pricing.ttlTotalMinutesMax, leftMs, minutes, showFigures);
     }
   }
-}
-
-/** The workspace that a step extends. */
-export function workspaceOf(stepId: string): string {
-  return stepId.slice(0, stepId.indexOf('/'));
 }
 
 function overSpendLimit(

@@ -1,3 +1,4 @@
+import { parseId, type StepId, type WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
 
 /**
@@ -11,16 +12,25 @@ export class PendingEffects {
     this.#table = store.table('workspace_undecided');
   }
 
-  add(id: string): void {
+  add(id: WorkspaceId | StepId): void {
     void this.#table.put(id, null);
   }
 
-  remove(id: string): void {
+  remove(id: WorkspaceId | StepId): void {
     void this.#table.remove(id);
   }
 
-  /** Ids of workspaces and of steps. */
-  list(): string[] {
+  /** Workspaces whose creation waits. */
+  creations(): WorkspaceId[] {
+    return this.#keys().flatMap((key) => parseId('workspace', key) ?? []);
+  }
+
+  /** Extensions that wait. */
+  extensions(): StepId[] {
+    return this.#keys().flatMap((key) => parseId('step', key) ?? []);
+  }
+
+  #keys(): string[] {
     return Array.from(this.#table.range(), ({ key }) => key);
   }
 }

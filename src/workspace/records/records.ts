@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { idFrom, storedId, type WorkspaceId } from '../../domain/id.ts';
 import {
   type DisposalReason,
   type WorkspaceEnd,
@@ -29,8 +30,8 @@ export interface RecordsDeps {
 }
 
 /** Its row holds the hash of a token that nobody has; the other key is never written. */
-const DECOY = `ws_${'f'.repeat(32)}`;
-const ABSENT = `ws_${'e'.repeat(32)}`;
+const DECOY = idFrom('workspace', 'f'.repeat(32));
+const ABSENT = idFrom('workspace', 'e'.repeat(32));
 
 /**
  * The records of the workspaces and every transition between their states. Each public change is one durable
@@ -44,7 +45,7 @@ export class WorkspaceRecords {
   readonly #records: Table<WorkspaceRecord>;
   /** Apart from the records, so that the hash of an unknown id costs what a known one's does. */
   readonly #tokens: Table<TokenHash>;
-  readonly #due: DueTimes;
+  readonly #due: DueTimes<WorkspaceId>;
   readonly #undecided: PendingEffects;
 
   constructor({ store, clock, time, settings, undecided }: RecordsDeps) {
@@ -54,17 +55,17 @@ export class WorkspaceRecords {
     this.#settings = settings;
     this.#records = store.table('workspaces');
     this.#tokens = store.table('workspace_tokens');
-    this.#due = new DueTimes(store, 'workspace_due');
+    this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
     this.#undecided = undecided;
     if (!this.#tokens.get(DECOY)) void this.#tokens.put(DECOY, { hash: hashOfToken(newToken()) });
   }
 
-  get(id: string): WorkspaceRecord | undefined {
+  get(id: WorkspaceId): WorkspaceRecord | undefined {
     return this.#records.get(id);
   }
 
   /** The hash of the workspace's token; for an unknown id one that no token has, after one hit and one miss all the same. */
-  tokenHash(id: string): string | undefined {
+  tokenHash(id: WorkspaceId): string | undefined {
     const known = this.#tokens.get(id);
     const other = this.#tokens.get(known ? ABSENT : DECOY);
     return (known ?? other)?.hash;
@@ -82,7 +83,7 @@ export class WorkspaceRecords {
   }
 
   /** Ids that something is to be done about now: to dispose, to go on disposing, or to forget. */
-  due(limit: number): string[] {
+  due(limit: number): WorkspaceId[] {
     return this.#due.due(this.#time.now(), limit);
   }
 
@@ -117,7 +118,7 @@ export class WorkspaceRecords {
    * The creation is paid: its minutes begin now, and the token with this hash opens it. Repeated: as `replaceToken`.
    * @throws internal when there is no such creation.
    */
-  async activate(id: string, tokenHash: string): Promise<WorkspaceRecord> {
+  async activate(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before) throw new FarthingError('internal', `no creation ${id} waits for its payment`);
@@ -136,7 +137,7 @@ export class WorkspaceRecords {
   }
 
   /** Another token takes the former one's place, unless the workspace has ended. */
-  async replaceToken(id: string, tokenHash: string): Promise<WorkspaceRecord> {
+  async replaceToken(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
       const record = this.#records.get(id);
       if (!record || record.state === 'pending')
@@ -155,7 +156,7 @@ export class WorkspaceRecords {
    * and no extension bought in time is being settled; for `payment_failed` only to a creation that waits for its payment.
    * @returns the record as it is then, whatever its state; undefined when there is none.
    */
-  async beginEnd(id: string, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
+  async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || !this.#mayEnd(before, reason)) return before;
@@ -175,12 +176,12 @@ export class WorkspaceRecords {
   }
 
   /** What the workspace held, kept before anything is unlinked. The first count stands. */
-  async keepInventory(id: string, inventory: WorkspaceInventory | null): Promise<WorkspaceRecord> {
+  async keepInventory(id: WorkspaceId, inventory: WorkspaceInventory | null): Promise<WorkspaceRecord> {
     return this.#ending(id, (end) => ({ state: 'disposing', end: { inventory, ...end } }));
   }
 
   async finishEnd(
-    id: string,
+    id: WorkspaceId,
     receipt: Pick<WorkspaceEnd, 'disposedAt' | 'receipt' | 'claims'>,
   ): Promise<WorkspaceRecord> {
     const disposedRented = this.#time.now();
@@ -188,7 +189,7 @@ export class WorkspaceRecords {
   }
 
   async #ending(
-    id: string,
+    id: WorkspaceId,
     change: (end: WorkspaceEnd) => { state: WorkspaceState; end: WorkspaceEnd },
   ): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
@@ -205,7 +206,7 @@ export class WorkspaceRecords {
    * In a copy of the registry: takes over the end that a workspace has come to since the copy was taken, receipt and all;
    * amounts stay as the copy's books have them.
    */
-  async adoptEnd(id: string, { state, end }: WorkspaceRecord): Promise<void> {
+  async adoptEnd(id: WorkspaceId, { state, end }: WorkspaceRecord): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
@@ -221,7 +222,7 @@ export class WorkspaceRecords {
   }
 
   /** An ended workspace whose token was kept for repeated DELETEs: that is over. */
-  async forgetToken(id: string): Promise<void> {
+  async forgetToken(id: WorkspaceId): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before?.end) return;
@@ -231,7 +232,7 @@ export class WorkspaceRecords {
   }
 
   /** Inside a transaction: nothing is known of the workspace any more. */
-  erase(id: string): void {
+  erase(id: WorkspaceId): void {
     const before = this.#records.get(id);
     if (!before) return;
     this.write(before, undefined);
@@ -266,7 +267,7 @@ export class WorkspaceRecords {
   }
 }
 
-function assertMayPass(id: string, from: WorkspaceState, to: WorkspaceState): void {
+function assertMayPass(id: WorkspaceId, from: WorkspaceState, to: WorkspaceState): void {
   if (!workspaceMayPass(from, to))
     throw new FarthingError('internal', `workspace ${id} cannot pass from ${from} to ${to}`);
 }

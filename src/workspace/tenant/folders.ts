@@ -1,3 +1,4 @@
+import type { TenantId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
 
 /** What this part needs of a Tenant's index. */
@@ -12,9 +13,9 @@ export interface TenantShard {
 
 /** What this part needs of the owner of the Tenants' folders. */
 export interface TenantFolders {
-  folder(tenant: string): string;
+  folder(tenant: TenantId): string;
   /** Undefined when the Tenant has nothing, or is being disposed. */
-  useIfThere<T>(tenant: string, work: (shard: TenantShard) => Promise<T> | T): Promise<T | undefined>;
+  useIfThere<T>(tenant: TenantId, work: (shard: TenantShard) => Promise<T> | T): Promise<T | undefined>;
   /** Refuses new use, waits for running ones, and unlinks the folder durably. Idempotent. */
-  dispose(tenant: string): Promise<void>;
+  dispose(tenant: TenantId): Promise<void>;
 }

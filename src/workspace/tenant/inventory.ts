@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { TenantId } from '../../domain/id.ts';
 import type { WorkspaceInventory } from '../../domain/workspace.ts';
 import type { TenantFolders, TenantShard } from './folders.ts';
 
@@ -15,7 +16,7 @@ export function digestOfItems(digests: readonly string[]): string {
 }
 
 /** What a Tenant holds: its searchable items, counted and digested alike. Nothing at all when it never ingested. */
-export async function inventoryOf(tenants: TenantFolders, tenant: string): Promise<WorkspaceInventory> {
+export async function inventoryOf(tenants: TenantFolders, tenant: TenantId): Promise<WorkspaceInventory> {
   const inventory = await tenants.useIfThere(tenant, async (shard) => {
     const digests: string[] = [];
     for (let after: string | undefined; ; ) {
@@ -31,7 +32,7 @@ export async function inventoryOf(tenants: TenantFolders, tenant: string): Promi
 }
 
 /** Searchable items, segments and bytes of a Tenant. */
-export async function contentsOf(tenants: TenantFolders, tenant: string): Promise<Contents> {
+export async function contentsOf(tenants: TenantFolders, tenant: TenantId): Promise<Contents> {
   return (await tenants.useIfThere(tenant, countsOf)) ?? NOTHING;
 }
 

@@ -1,3 +1,5 @@
+import type { TenantId } from '../../domain/id.ts';
+
 interface Running {
   count: number;
   readonly waiting: Set<() => void>;
@@ -5,10 +7,10 @@ interface Running {
 
 /** Which Tenants have requests running, so that a disposal can let them end. */
 export class RunningRequests {
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<TenantId, Running>();
 
   /** @returns what the request calls once when it ends; further calls do nothing. */
-  enter(tenant: string): () => void {
+  enter(tenant: TenantId): () => void {
     const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set() };
     running.count += 1;
     this.#running.set(tenant, running);
@@ -23,12 +25,12 @@ export class RunningRequests {
     };
   }
 
-  has(tenant: string): boolean {
+  has(tenant: TenantId): boolean {
     return this.#running.has(tenant);
   }
 
   /** Resolves when none of the Tenant's requests runs (true), or after so many seconds (false; absent: never). */
-  async ended(tenant: string, secondsMax?: number): Promise<boolean> {
+  async ended(tenant: TenantId, secondsMax?: number): Promise<boolean> {
     const running = this.#running.get(tenant);
     if (!running) return true;
     return new Promise((resolve) => {

@@ -7,24 +7,27 @@ const DIGITS = 15;
  * Who is due when, in order of time: a sweep reads only what is due. All writes belong into the transaction that
  * writes what they are about.
  */
-export class DueTimes {
+export class DueTimes<Id extends string> {
   readonly #table: Table<null>;
+  readonly #idOf: (text: string) => Id;
 
-  constructor(store: Store, name: string) {
+  /** @param idOf the id that was stored as this text */
+  constructor(store: Store, name: string, idOf: (text: string) => Id) {
     this.#table = store.table(name);
+    this.#idOf = idOf;
   }
 
   /** Moves `id` from one moment (undefined: none) to another, in milliseconds of rented time. */
-  move(id: string, from: number | undefined, to: number | undefined): void {
+  move(id: Id, from: number | undefined, to: number | undefined): void {
     if (from === to) return;
     if (from !== undefined) void this.#table.remove(keyOf(from, id));
     if (to !== undefined) void this.#table.put(keyOf(to, id), null);
   }
 
   /** Up to `limit` ids that are due at `now`, the earliest first. */
-  due(now: number, limit: number): string[] {
+  due(now: number, limit: number): Id[] {
     return Array.from(this.#table.range({ end: keyOf(now + 1, ''), limit }), ({ key }) =>
-      key.slice(DIGITS + 1),
+      this.#idOf(key.slice(DIGITS + 1)),
     );
   }
 }

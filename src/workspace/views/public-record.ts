@@ -1,4 +1,5 @@
 import { toTimestamp } from '../../domain/clock.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Step } from '../records/extensions.ts';
@@ -6,7 +7,7 @@ import type { RentedTime } from '../time/rented-time.ts';
 
 /** A workspace as every answer shows it. Times are RFC 3339 in UTC, money is a decimal string in US dollars. */
 export interface PublicWorkspace {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly state: 'active' | 'disposing' | 'disposed';
   readonly created_at: string;
   readonly expires_at: string;

@@ -1,4 +1,4 @@
-import { isId } from '../../domain/id.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { LatencyPercentiles } from '../activity/latency-histogram.ts';
@@ -22,7 +22,7 @@ export interface ViewsDeps {
   readonly tenants: TenantFolders;
   /** What the server allows every workspace, as its record shows it. */
   readonly limits: Readonly<Record<string, unknown>>;
-  readonly links: (id: string) => Readonly<Record<string, string>>;
+  readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
 }
 
 /** `next`: what the following page comes after; null on the last. */
@@ -62,7 +62,7 @@ export class WorkspaceViews {
   }
 
   /** Undefined for an unknown id. */
-  show(id: string): PublicWorkspace | undefined {
+  show(id: WorkspaceId): PublicWorkspace | undefined {
     const record = this.#shown(id);
     return record && this.ofRecord(record);
   }
@@ -75,18 +75,18 @@ export class WorkspaceViews {
     return { workspaces, next: records.length === options.limit ? records.at(-1)!.id : null };
   }
 
-  headers(id: string): Record<string, string> {
+  headers(id: WorkspaceId): Record<string, string> {
     const record = this.#shown(id);
     return record ? workspaceHeaders(record, this.#parts.time) : {};
   }
 
-  expiry(id: string): string | null {
+  expiry(id: WorkspaceId): string | null {
     const record = this.#shown(id);
     return record ? this.ofRecord(record).expires_at : null;
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  async usage(id: string): Promise<WorkspaceUsage> {
+  async usage(id: WorkspaceId): Promise<WorkspaceUsage> {
     const { tenants, time, activity } = this.#parts;
     const contents = await contentsOf(tenants, id);
     const record = this.#shown(id);
@@ -108,8 +108,8 @@ export class WorkspaceViews {
     };
   }
 
-  #shown(id: string): WorkspaceRecord | undefined {
-    const record = isId('ws', id) ? this.#parts.records.get(id) : undefined;
+  #shown(id: WorkspaceId): WorkspaceRecord | undefined {
+    const record = this.#parts.records.get(id);
     return record?.state === 'pending' ? undefined : record;
   }
 }

@@ -3,12 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { newId } from '../../../src/domain/id.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { Activity } from '../../../src/workspace/activity/activity.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import '../../rig/teardown-order.ts';
 
-const ID = `ws_${'0'.repeat(32)}`;
+const ID = newId('workspace');
 
 t.test('a close waits for a write of the history that outlasts the next flush', async (t) => {
   const root = t.testdir();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { errorCode, FarthingError } from '../../../src/domain/error.ts';
+import { newId } from '../../../src/domain/id.ts';
 import type { DisposalAnswer } from '../../../src/workspace/disposal/disposal.ts';
 import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
@@ -152,7 +153,7 @@ t.test(
     }
     const unpaid = await world.workspaces.create({});
     await t.rejects(world.workspaces.disposeAsOperator(unpaid.id), { code: 'not_found' });
-    await t.rejects(world.workspaces.disposeAsOperator('ws_x'), { code: 'not_found' });
+    await t.rejects(world.workspaces.disposeAsOperator(newId('workspace')), { code: 'not_found' });
   },
 );
 

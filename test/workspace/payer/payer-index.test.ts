@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { payerTenantId } from '../../../src/domain/id.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { PayerIndex } from '../../../src/workspace/payer/payer-index.ts';
 import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
@@ -7,7 +8,7 @@ import { FakeTenants } from '../fake-tenants.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import '../../rig/teardown-order.ts';
 
-const PAYER = 'payer_0x00000000000000000000000000000000000000aa';
+const PAYER = payerTenantId('0x00000000000000000000000000000000000000aa');
 const HOUR = 3_600_000;
 
 function open(

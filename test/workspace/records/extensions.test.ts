@@ -121,7 +121,7 @@ t.test('an unknown, unpaid, expired or ended workspace cannot be extended', asyn
   await world.workspaces.dispose(deleted.id, deleted.token);
   const pending = await world.workspaces.create({});
   world.minutes(1);
-  for (const id of [newId('ws'), 'x', `ws_${'a'.repeat(4000)}`, pending.id, expired.id, deleted.id]) {
+  for (const id of [newId('workspace'), 'x', `ws_${'a'.repeat(4000)}`, pending.id, expired.id, deleted.id]) {
     t.equal(
       (await refusal(() => world.workspaces.extend(id, {})))?.code,
       'workspace_unauthorized',

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { idFrom, newId, type WorkspaceId } from '../../../src/domain/id.ts';
 import {
   DISPOSAL_REASONS,
   type DisposalReason,
@@ -22,7 +23,7 @@ interface Place {
   readonly clock: SimulatedClock;
   readonly records: WorkspaceRecords;
   /** A workspace that is in this state, however it came there. */
-  put(state: WorkspaceState): Promise<string>;
+  put(state: WorkspaceState): Promise<WorkspaceId>;
 }
 
 function openPlace(t: Test): Place {
@@ -34,7 +35,7 @@ function openPlace(t: Test): Place {
   const records = new WorkspaceRecords({ store, clock, time, settings: WORKSPACE_SETTINGS, undecided });
   let made = 0;
   const put = async (state: WorkspaceState) => {
-    const id = `ws_${String(made++).padStart(32, '0')}`;
+    const id = idFrom('workspace', String(made++).padStart(32, '0'));
     const ended = state === 'disposing' || state === 'disposed';
     const record: WorkspaceRecord = {
       id,
@@ -82,7 +83,7 @@ t.test('only a creation that waits for its payment becomes active, and its minut
     await records.activate(id, 'hash');
     t.equal(records.get(id)?.endsAt, endsAt);
   }
-  await t.rejects(records.activate(`ws_${'a'.repeat(32)}`, 'hash'), { code: 'internal' });
+  await t.rejects(records.activate(newId('workspace'), 'hash'), { code: 'internal' });
 });
 
 t.test('each reason ends what it may end, and nothing else', async (t) => {
