@@ -23,7 +23,7 @@ const NEXT: Record<JobState, readonly JobState[]> = {
   cancelled: [],
 };
 
-export function mayFollow(from: JobState, to: JobState): boolean {
+export function jobMayPass(from: JobState, to: JobState): boolean {
   return NEXT[from].includes(to);
 }
 

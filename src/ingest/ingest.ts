@@ -20,7 +20,7 @@ import type {
   NewCredit,
   StagedUpload,
 } from './ports/ports.ts';
-import { patientTenants } from './ports/retry-overloaded.ts';
+import { tenantsWithRetry } from './ports/retry-overloaded.ts';
 
 export interface IngestDeps {
   readonly tenants: IngestTenants;
@@ -47,29 +47,29 @@ const HOUR_MS = 3_600_000;
 
 /** From a received file to a searchable Item: checks, keeps, queues, and tells how it goes. */
 export class Ingest {
-  readonly #parts: IngestDeps;
+  readonly #deps: IngestDeps;
   readonly #jobs: JobTable;
   readonly #ends: JobEnds;
   readonly #runner: JobRunner;
-  readonly #holds: JobsAwaitingPayment;
+  readonly #awaitingPayment: JobsAwaitingPayment;
   readonly #acceptance: Acceptance;
   /** For work that nobody can be told to try again later. */
-  readonly #patient: IngestTenants;
+  readonly #tenants: IngestTenants;
   readonly #closing = new AbortController();
   #accepted = 0;
 
-  constructor(parts: IngestDeps) {
-    this.#parts = parts;
-    this.#jobs = new JobTable(parts.store, parts.clock);
-    this.#patient = patientTenants(parts.tenants, this.#closing.signal);
-    const admitted = { ...parts, tenants: this.#patient, jobs: this.#jobs };
+  constructor(deps: IngestDeps) {
+    this.#deps = deps;
+    this.#jobs = new JobTable(deps.store, deps.clock);
+    this.#tenants = tenantsWithRetry(deps.tenants, this.#closing.signal);
+    const admitted = { ...deps, tenants: this.#tenants, jobs: this.#jobs };
     this.#ends = new JobEnds(admitted);
     this.#runner = new JobRunner({ ...admitted, ends: this.#ends });
-    this.#holds = new JobsAwaitingPayment();
+    this.#awaitingPayment = new JobsAwaitingPayment();
     this.#acceptance = new Acceptance({
-      ...parts,
+      ...deps,
       jobs: this.#jobs,
-      holds: this.#holds,
+      awaitingPayment: this.#awaitingPayment,
       jobsOf: (tenant) => this.#runner.of(tenant),
       begin: (job, opened) => this.#runner.start(job, opened),
     });
@@ -78,7 +78,7 @@ export class Ingest {
   /** Jobs that have not ended: those that wait for their turn, those that run, and those that a payment still holds. */
   depths(): { readonly queued: number; readonly running: number; readonly held: number } {
     const { size, runningCount } = this.#runner;
-    return { queued: size - runningCount, running: runningCount, held: this.#holds.size };
+    return { queued: size - runningCount, running: runningCount, held: this.#awaitingPayment.size };
   }
 
   /**
@@ -87,12 +87,12 @@ export class Ingest {
    */
   admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
-    if (this.#runner.size + this.#holds.size >= this.#parts.limits.jobsMax) {
+    if (this.#runner.size + this.#awaitingPayment.size >= this.#deps.limits.jobsMax) {
       throw new FarthingError('overloaded', 'Too many files wait to be indexed. Try again later.', {
         retryAfterS: RETRY_AFTER_S,
       });
     }
-    const { jobsPerTenantMax } = this.#parts.limits;
+    const { jobsPerTenantMax } = this.#deps.limits;
     if (this.#acceptance.unfinished(tenant).length >= jobsPerTenantMax) {
       throw new FarthingError(
         'rate_limited',
@@ -100,7 +100,7 @@ export class Ingest {
         { retryAfterS: RETRY_AFTER_S },
       );
     }
-    this.#parts.encoder.admitIngest();
+    this.#deps.encoder.admitIngest();
   }
 
   /**
@@ -114,7 +114,7 @@ export class Ingest {
   ): Promise<{ opened: FileInfo } | { duplicate: IngestAnswer }> {
     const duplicate = await this.#acceptance.findDuplicate(tenant, upload);
     if (duplicate) return { duplicate };
-    return { opened: await this.#parts.extractor.open(upload.path, { name: upload.name, tenant }) };
+    return { opened: await this.#deps.extractor.open(upload.path, { name: upload.name, tenant }) };
   }
 
   /**
@@ -131,7 +131,7 @@ export class Ingest {
     const answer = await this.#acceptance.accept(tenant, upload, opened, options);
     if (++this.#accepted % PRUNE_EVERY_JOBS === 0)
       void this.#prune().catch((error: unknown) =>
-        this.#parts.log({ event: 'prune_failed', error: String(error) }),
+        this.#deps.log({ event: 'prune_failed', error: String(error) }),
       );
     return answer;
   }
@@ -144,7 +144,7 @@ export class Ingest {
     let job = this.#existing(jobId);
     if (job.held) {
       job = await this.#jobs.change(jobId, { held: undefined });
-      const opened = this.#holds.end(jobId);
+      const opened = this.#awaitingPayment.end(jobId);
       if (!isEnded(job.state)) this.#runner.start(job, opened);
     }
     const item = await this.#itemOf(job);
@@ -157,7 +157,7 @@ export class Ingest {
     const job = this.#jobs.get(jobId);
     if (!job?.held) return;
     await this.#erase(job);
-    this.#holds.end(jobId);
+    this.#awaitingPayment.end(jobId);
   }
 
   job(id: JobId): Job | undefined {
@@ -235,11 +235,11 @@ export class Ingest {
     if (!job || this.#runner.has(id)) return;
     if (isEnded(job.state)) return this.#ends.settleCredit(job);
     if (!item) return this.#resumeWithoutItem(job);
-    if (job.held) return this.#holds.begin(job, undefined);
+    if (job.held) return this.#awaitingPayment.begin(job, undefined);
     // In a restored backup the row may be older than its Item by more than the last step.
     if (item.state === 'searchable') return this.#jobs.finish(job.id, item.segments);
     const attempts = (job.attempts ?? 0) + 1;
-    if (item.state === 'failed' || attempts > this.#parts.limits.attemptsMax) {
+    if (item.state === 'failed' || attempts > this.#deps.limits.attemptsMax) {
       const detail = 'The server stopped while it worked on this file, each time it tried. Send it again.';
       return this.#ends.fail(job, new FarthingError('interrupted', detail));
     }
@@ -248,7 +248,7 @@ export class Ingest {
 
   /** Its index has ended meanwhile, or the end of the server cut its acceptance short: then nobody knows of it. */
   #resumeWithoutItem(job: Job): Promise<void> {
-    const isPaid = job.held || (job.creditTo !== undefined && !this.#parts.tenants.exists(job.tenant));
+    const isPaid = job.held || (job.creditTo !== undefined && !this.#deps.tenants.exists(job.tenant));
     return isPaid ? this.#ends.cancel(job) : this.#erase(job);
   }
 
@@ -256,7 +256,7 @@ export class Ingest {
   async #end(job: Job): Promise<void> {
     if (this.#runner.has(job.id)) return this.#runner.cancel(job.id);
     await this.#ends.cancel(job);
-    this.#holds.end(job.id);
+    this.#awaitingPayment.end(job.id);
   }
 
   /** Ends a job whose index has ended, if it has not, and gives the credit that it owes. */
@@ -272,7 +272,7 @@ export class Ingest {
     try {
       await work();
     } catch (error) {
-      this.#parts.log({ event: 'ingest_stuck', job, error: stackOf(error) });
+      this.#deps.log({ event: 'ingest_stuck', job, error: stackOf(error) });
     }
   }
 
@@ -282,7 +282,7 @@ export class Ingest {
   }
 
   #itemOf(job: Job): Promise<Item | undefined> {
-    return this.#patient.useIfThere(job.tenant, (shard) => shard.item(job.item));
+    return this.#tenants.useIfThere(job.tenant, (shard) => shard.item(job.item));
   }
 
   #existing(id: JobId): Job {
@@ -292,7 +292,7 @@ export class Ingest {
   }
 
   #prune(): Promise<void> {
-    return this.#jobs.prune(this.#parts.clock.now() - this.#parts.limits.jobKeepHours * HOUR_MS);
+    return this.#jobs.prune(this.#deps.clock.now() - this.#deps.limits.jobKeepHours * HOUR_MS);
   }
 }
 

@@ -19,14 +19,14 @@ interface ListedShard {
 
 /** What a Tenant has stored: its Items, their files, and their end. Where there is nothing the answer is undefined. */
 export class TenantItems {
-  readonly #parts: TenantItemsDeps;
+  readonly #deps: TenantItemsDeps;
 
-  constructor(parts: TenantItemsDeps) {
-    this.#parts = parts;
+  constructor(deps: TenantItemsDeps) {
+    this.#deps = deps;
   }
 
   item(tenant: TenantId, id: ItemId): Promise<Item | undefined> {
-    return this.#parts.tenants.useIfThere(tenant, (shard) => shard.item(id));
+    return this.#deps.tenants.useIfThere(tenant, (shard) => shard.item(id));
   }
 
   /** In order of insertion, after the Item with this id; with `parent`, the files in that one, in the archive's order. */
@@ -39,7 +39,7 @@ export class TenantItems {
       const item = shard.item(parent);
       return item ? membersOf(shard, item, page) : [];
     };
-    return (await this.#parts.tenants.useIfThere(tenant, list)) ?? [];
+    return (await this.#deps.tenants.useIfThere(tenant, list)) ?? [];
   }
 
   /** An Item and its stored file, which the caller closes. A failed Item has no file any more. */
@@ -47,7 +47,7 @@ export class TenantItems {
     const item = await this.item(tenant, id);
     if (!item) return undefined;
     try {
-      return { item, file: await open(fileOf(this.#parts.tenants.folder(tenant), id), 'r') };
+      return { item, file: await open(fileOf(this.#deps.tenants.folder(tenant), id), 'r') };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -60,7 +60,7 @@ export class TenantItems {
    * @returns false when there was none. @throws item_in_progress for a file in an archive whose job has not ended.
    */
   async remove(tenant: TenantId, id: ItemId): Promise<boolean> {
-    const found = await this.#parts.tenants.useIfThere(tenant, (shard) => {
+    const found = await this.#deps.tenants.useIfThere(tenant, (shard) => {
       const item = shard.item(id);
       return item && { item, sent: sentItem(shard, item) };
     });
@@ -68,16 +68,16 @@ export class TenantItems {
     const { item, sent } = found;
     if (sent && sent.id !== id) this.#checkEnded(jobOfItem(sent.id));
     if (await this.#cancelled(jobOfItem(id))) return true;
-    const folder = this.#parts.tenants.folder(tenant);
-    await this.#parts.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
+    const folder = this.#deps.tenants.folder(tenant);
+    await this.#deps.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
     await removeFile(fileOf(folder, id));
     await removePreviews(folder, id);
-    return (await this.#parts.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
+    return (await this.#deps.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
   }
 
   /** A job that goes on would bring back what is taken from it, or miss it. */
   #checkEnded(jobId: JobId): void {
-    const job = this.#parts.ingest.job(jobId);
+    const job = this.#deps.ingest.job(jobId);
     if (!job || isEnded(job.state)) return;
     throw new FarthingError(
       'item_in_progress',
@@ -88,7 +88,7 @@ export class TenantItems {
 
   /** True when the job was still to be done: its end takes Item and file along. */
   async #cancelled(jobId: JobId): Promise<boolean> {
-    const { ingest } = this.#parts;
+    const { ingest } = this.#deps;
     const job = ingest.job(jobId);
     if (!job || isEnded(job.state)) return false;
     try {

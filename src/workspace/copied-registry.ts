@@ -25,13 +25,13 @@ export class CopiedRegistry {
       downtimeRefundMinutesMax: Number.POSITIVE_INFINITY,
       monotonic: () => 0,
     });
-    const undecided = new PendingEffects(copy);
+    const pendingEffects = new PendingEffects(copy);
     this.#records = new WorkspaceRecords({
       store: copy,
       clock,
       time,
       settings: WORKSPACE_SETTINGS,
-      undecided,
+      pendingEffects,
     });
     this.#payers = new PayerRows(copy, time);
   }

@@ -50,7 +50,7 @@ export interface WorkspacesDeps {
   /** What the server allows every workspace, as its record shows it. */
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
-  /** What other parts keep of a disposed workspace; stands in the receipt. */
+  /** What other deps keep of a disposed workspace; stands in the receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   readonly settings?: Partial<WorkspaceSettings>;
   readonly log: (event: object) => void;
@@ -67,7 +67,7 @@ export interface ExtensionInput {
  * that was answered is on the disk; a crash at any moment is made good by `resume`.
  */
 export class Workspaces {
-  readonly #parts: WorkspacesDeps;
+  readonly #deps: WorkspacesDeps;
   readonly #time: RentedTime;
   readonly #records: WorkspaceRecords;
   readonly #extensions: Extensions;
@@ -75,35 +75,35 @@ export class Workspaces {
   readonly #requests = new RunningRequests();
   readonly #disposals: Disposals;
   readonly #sweeper: Sweeper;
-  readonly #undecided: PendingEffects;
+  readonly #pendingEffects: PendingEffects;
   readonly #views: WorkspaceViews;
 
-  constructor(parts: WorkspacesDeps) {
-    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = parts;
-    const settings = { ...WORKSPACE_SETTINGS, ...parts.settings };
-    this.#parts = parts;
+  constructor(deps: WorkspacesDeps) {
+    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = deps;
+    const settings = { ...WORKSPACE_SETTINGS, ...deps.settings };
+    this.#deps = deps;
     this.#time = time;
-    this.#undecided = new PendingEffects(store);
-    const undecided = this.#undecided;
-    this.#records = new WorkspaceRecords({ store, clock, time, settings, undecided });
+    this.#pendingEffects = new PendingEffects(store);
+    const pendingEffects = this.#pendingEffects;
+    this.#records = new WorkspaceRecords({ store, clock, time, settings, pendingEffects });
     this.#extensions = new Extensions({
       store,
       time,
       records: this.#records,
       pricing,
       settings,
-      undecided,
+      pendingEffects,
       log,
     });
     this.#activity = new Activity({ store, clock, folder: (tenant) => tenants.folder(tenant), log });
-    this.#views = new WorkspaceViews({ ...parts, records: this.#records, activity: this.#activity });
+    this.#views = new WorkspaceViews({ ...deps, records: this.#records, activity: this.#activity });
     const shared = { records: this.#records, settings, log };
     this.#disposals = new Disposals({
-      ...parts,
+      ...deps,
       ...shared,
       activity: this.#activity,
       requests: this.#requests,
-      issuer: () => parts.issuer,
+      issuer: () => deps.issuer,
       keptElsewhere,
     });
     this.#sweeper = new Sweeper({
@@ -116,25 +116,25 @@ export class Workspaces {
 
   /** Price of a creation. `notice` says why it would be refused even if paid: shown in the 402's `error`. */
   price(input: CreationInput): CreationQuote {
-    return quoteOfCreation(this.#parts.pricing, input);
+    return quoteOfCreation(this.#deps.pricing, input);
   }
 
   priceRange(): PriceRange {
-    return rangeOf(this.#parts.pricing, creationPrice);
+    return rangeOf(this.#deps.pricing, creationPrice);
   }
 
   /** Price of an extension: no base. */
   priceExtension({ ttlMinutes }: ExtensionInput): Price {
-    return quoteOfExtension(this.#parts.pricing, ttlMinutes);
+    return quoteOfExtension(this.#deps.pricing, ttlMinutes);
   }
 
   extensionPriceRange(): PriceRange {
-    return rangeOf(this.#parts.pricing, extensionPrice);
+    return rangeOf(this.#deps.pricing, extensionPrice);
   }
 
   /** Durable, but not usable until `commitCreation`. @throws spend_limit_exceeded with the figures. */
   async create(input: CreationInput): Promise<{ id: WorkspaceId }> {
-    const { minutes, amount } = checkedPrice(this.#parts.pricing, input);
+    const { minutes, amount } = checkedPrice(this.#deps.pricing, input);
     const { ttlMinutes = null, spendLimit = null } = input;
     const id = newId('workspace');
     await this.#records.insert({
@@ -172,12 +172,12 @@ export class Workspaces {
 
   /** Ids of the creations that wait for their payment: read once at a start, to undo those that no payment knows. */
   pendingCreations(): WorkspaceId[] {
-    return this.#undecided.creations();
+    return this.#pendingEffects.creations();
   }
 
   /** Steps that wait for their payment: read once at a start, to undo those that no payment knows. */
   pendingExtensions(): { workspace: WorkspaceId; step: StepId }[] {
-    return this.#undecided.extensions().map((step) => ({ workspace: workspaceOfStep(step), step }));
+    return this.#pendingEffects.extensions().map((step) => ({ workspace: workspaceOfStep(step), step }));
   }
 
   /**
@@ -204,7 +204,7 @@ export class Workspaces {
   /** The extension is paid: adds its minutes to what is left. Repeated, it changes nothing. */
   async commitExtension(stepId: StepId): Promise<PublicWorkspace> {
     const { record, step } = await this.#extensions.commit(stepId);
-    return extendedWorkspace(record, step, this.#time, this.#parts.limits);
+    return extendedWorkspace(record, step, this.#time, this.#deps.limits);
   }
 
   /** The payment failed: nothing of the extension stays. @throws internal for a paid one. */
@@ -214,7 +214,7 @@ export class Workspaces {
 
   async reissueExtension(stepId: StepId): Promise<PublicWorkspace> {
     const { record, step } = this.#extensions.committed(stepId);
-    return extendedWorkspace(record, step, this.#time, this.#parts.limits);
+    return extendedWorkspace(record, step, this.#time, this.#deps.limits);
   }
 
   /**
@@ -228,7 +228,7 @@ export class Workspaces {
   }
 
   /** True when `authenticate` would not throw. */
-  holds(id: string, token: string | undefined): boolean {
+  tokenOpens(id: string, token: string | undefined): boolean {
     const record = this.#holdersRecord(id, token);
     return record !== undefined && this.#records.isLive(record);
   }
@@ -323,7 +323,7 @@ export class Workspaces {
   /** Waits for running disposals and keeps what is only in memory. The store stays open. */
   async close(): Promise<void> {
     this.#sweeper.stop();
-    await this.#disposals.settled();
+    await this.#disposals.whenIdle();
     await this.#activity.flush();
     await this.#time.beat();
   }

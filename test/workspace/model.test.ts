@@ -347,9 +347,9 @@ class Driver {
     for (const workspace of looked) {
       const { id, token, deadTokens } = workspace;
       const live = model.isLive(workspace);
-      same(world.workspaces.holds(id, token), live && token !== undefined, `${id}: its token opens`);
+      same(world.workspaces.tokenOpens(id, token), live && token !== undefined, `${id}: its token opens`);
       const dead = this.random.pick(deadTokens) ?? newToken();
-      same(world.workspaces.holds(id, dead), false, `${id}: a dead token opens`);
+      same(world.workspaces.tokenOpens(id, dead), false, `${id}: a dead token opens`);
       const shown = world.workspaces.show(id);
       if (workspace.state === 'pending' || workspace.state === 'undone' || workspace.state === 'forgotten') {
         same(shown, undefined, `${id}: shown`);

@@ -81,8 +81,8 @@ t.test('a commit that is repeated begins no new minutes and kills the former tok
     const answer = await again();
     t.equal(answer.record.ttl_seconds_left, 600);
     t.equal(answer.record.spend_usd, '0.0175');
-    t.notOk(world.workspaces.holds(id, token));
-    t.ok(world.workspaces.holds(id, answer.token));
+    t.notOk(world.workspaces.tokenOpens(id, token));
+    t.ok(world.workspaces.tokenOpens(id, answer.token));
   }
   world.minutes(10);
   const late = await world.workspaces.reissue(id);
@@ -108,7 +108,7 @@ t.test('an undone creation leaves nothing, and a paid one cannot be undone', asy
   }
   const paid = await world.active();
   t.equal((await refusal(() => world.workspaces.undoCreation(paid.id)))?.code, 'internal');
-  t.ok(world.workspaces.holds(paid.id, paid.token));
+  t.ok(world.workspaces.tokenOpens(paid.id, paid.token));
 });
 
 t.test('every wrong id and token is refused alike, in authentication and in DELETE', async (t) => {
@@ -144,7 +144,7 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
   for (const [name, id, token] of matrix) {
     t.strictSame(await refusal(() => world.workspaces.authenticate(id, token)), expected, name);
     t.strictSame(await refusal(() => world.workspaces.dispose(id, token)), expected, `DELETE: ${name}`);
-    t.notOk(world.workspaces.holds(id, token), name);
+    t.notOk(world.workspaces.tokenOpens(id, token), name);
   }
   t.strictSame(
     await refusal(() => world.workspaces.authenticate(deleted.id, deleted.token)),
@@ -161,7 +161,7 @@ t.test(
     t.teardown(() => world.close());
     const { id, token } = await world.active({ ttlMinutes: 2 });
     world.clock.jump(86_400_000);
-    t.ok(world.workspaces.holds(id, token));
+    t.ok(world.workspaces.tokenOpens(id, token));
     t.equal(world.workspaces.expiry(id), '2026-11-22T09:02:00.000Z', 'its end moves with the wall clock');
     world.clock.jump(-7 * 86_400_000);
     world.minutes(1);
@@ -173,10 +173,10 @@ t.test(
       'the time that the server was down is given back',
     );
     world.clock.advance(59_999);
-    t.ok(world.workspaces.holds(id, token));
+    t.ok(world.workspaces.tokenOpens(id, token));
     t.equal(world.workspaces.headers(id)['X-Workspace-TTL-Seconds'], '0');
     world.clock.advance(1);
-    t.notOk(world.workspaces.holds(id, token));
+    t.notOk(world.workspaces.tokenOpens(id, token));
   },
 );
 
@@ -187,7 +187,7 @@ t.test('more downtime than the setting allows is not given back', async (t) => {
   world.restart(70 * 60_000);
   t.equal(world.workspaces.show(id)?.ttl_seconds_left, 600);
   world.restart(71 * 60_000);
-  t.notOk(world.workspaces.holds(id, token));
+  t.notOk(world.workspaces.tokenOpens(id, token));
 });
 
 t.test(

@@ -143,7 +143,7 @@ export function extendWorkspaceRoute(services: Services): Route {
           warnings,
           mode: 'effect',
           run: async () => {
-            const holder = workspaces.holds(params.id!, bearerToken(exchange));
+            const holder = workspaces.tokenOpens(params.id!, bearerToken(exchange));
             const { step } = await workspaces.extend(params.id!, {
               ttlMinutes: value.ttl_minutes,
               showFigures: holder,

@@ -28,11 +28,11 @@ const MOMENT_SECONDS = 0.25;
  * Item. What is asked for twice at a time is made once.
  */
 export class Previews {
-  readonly #parts: PreviewDeps;
+  readonly #deps: PreviewDeps;
   readonly #running = new Map<string, Promise<Uint8Array>>();
 
-  constructor(parts: PreviewDeps) {
-    this.#parts = parts;
+  constructor(deps: PreviewDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -45,7 +45,7 @@ export class Previews {
     check(item, page, timeS);
     const moment = timeS === undefined ? undefined : Math.floor(timeS / MOMENT_SECONDS) * MOMENT_SECONDS;
     const name = moment === undefined ? `${id}.${page}` : `${id}.t${moment}`;
-    const path = join(this.#parts.tenants.folder(tenant), FOLDER, `${name}.webp`);
+    const path = join(this.#deps.tenants.folder(tenant), FOLDER, `${name}.webp`);
     const kept = await readIfThere(path);
     if (kept) return kept;
     const running = this.#running.get(path) ?? this.#make(tenant, item, { page, timeS: moment }, path);
@@ -66,9 +66,9 @@ export class Previews {
     of: { page: number; timeS?: number },
     path: string,
   ): Promise<Uint8Array> {
-    const file = fileOf(this.#parts.tenants.folder(tenant), item.id);
+    const file = fileOf(this.#deps.tenants.folder(tenant), item.id);
     await stat(file);
-    const { bytes } = await this.#parts.extractor.preview(file, { mediaType: item.media_type, ...of });
+    const { bytes } = await this.#deps.extractor.preview(file, { mediaType: item.media_type, ...of });
     await this.#keep(tenant, item.id, path, bytes);
     return bytes;
   }
@@ -76,8 +76,8 @@ export class Previews {
   /** While the index is in use its Tenant's folder stays; a removed Item's preview must not come after its end. */
   async #keep(tenant: TenantId, id: ItemId, path: string, bytes: Uint8Array): Promise<void> {
     try {
-      await this.#parts.tenants.use(tenant, {}, async (shard) => {
-        const folder = join(this.#parts.tenants.folder(tenant), FOLDER);
+      await this.#deps.tenants.use(tenant, {}, async (shard) => {
+        const folder = join(this.#deps.tenants.folder(tenant), FOLDER);
         await mkdir(folder, { recursive: true, mode: 0o700 });
         const draft = `${path}.draft`;
         await writeFile(draft, bytes, { mode: 0o600 });
@@ -92,7 +92,7 @@ export class Previews {
   }
 
   async #item(tenant: TenantId, id: ItemId): Promise<Item | undefined> {
-    const { tenants } = this.#parts;
+    const { tenants } = this.#deps;
     if (!tenants.exists(tenant)) return undefined;
     try {
       return await tenants.use(tenant, {}, (shard) => shard.item(id));

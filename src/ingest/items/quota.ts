@@ -40,7 +40,7 @@ export function loadOfUnfinished(shard: IngestShard, jobs: readonly Unfinished[]
  * @param waiting what will be there beside what is searchable
  * @throws tenant_full
  */
-export function checkRoom(
+export function checkQuota(
   { itemsPerTenantMax, bytesPerTenantMax, segmentsPerTenantMax }: IngestLimits,
   shard: IngestShard,
   more: Load,
@@ -51,8 +51,8 @@ export function checkRoom(
     const { segments, ...searchable } = snapshot.counts();
     const items = searchable.items + waiting.items;
     const bytes = searchable.bytes + waiting.bytes;
-    const hasRoom = items + more.items <= itemsPerTenantMax && bytes + more.bytes <= bytesPerTenantMax;
-    if (hasRoom && segments < segmentsPerTenantMax) return;
+    const isWithin = items + more.items <= itemsPerTenantMax && bytes + more.bytes <= bytesPerTenantMax;
+    if (isWithin && segments < segmentsPerTenantMax) return;
     throw new FarthingError(
       'tenant_full',
       `An index takes at most ${itemsPerTenantMax} items, ${segmentsPerTenantMax} segments and ${bytesPerTenantMax} bytes.`,

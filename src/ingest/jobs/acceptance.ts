@@ -7,7 +7,7 @@ import { isEnded, type Job } from '../../domain/job.ts';
 import type { Address } from '../../domain/payment.ts';
 import { fileOf, keepFile, removeFile } from '../items/files.ts';
 import { endedJob, pendingItem } from '../items/new-item.ts';
-import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
+import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
 import type { IngestLimits, IngestTenants, StagedUpload } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';
 import type { JobTable } from './job-table.ts';
@@ -25,7 +25,7 @@ export interface AcceptanceDeps {
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
   readonly jobs: JobTable;
-  readonly holds: JobsAwaitingPayment;
+  readonly awaitingPayment: JobsAwaitingPayment;
   /** A Tenant's jobs that wait or run. */
   readonly jobsOf: (tenant: TenantId) => readonly Unfinished[];
   /** Takes over an accepted job that no payment holds. */
@@ -36,17 +36,17 @@ const RETRY_AFTER_S = 5;
 
 /** Makes uploads the Items of their Tenants, each once. */
 export class Acceptance {
-  readonly #parts: AcceptanceDeps;
+  readonly #deps: AcceptanceDeps;
   /** The last acceptance of each file's bytes: the same bytes wait for it. */
   readonly #running = new Map<string, Promise<unknown>>();
 
-  constructor(parts: AcceptanceDeps) {
-    this.#parts = parts;
+  constructor(deps: AcceptanceDeps) {
+    this.#deps = deps;
   }
 
   /** The Tenant's jobs that wait, run, or are being paid for. */
   unfinished(tenant: TenantId): readonly Unfinished[] {
-    return [...this.#parts.jobsOf(tenant), ...this.#parts.holds.of(tenant)];
+    return [...this.#deps.jobsOf(tenant), ...this.#deps.awaitingPayment.of(tenant)];
   }
 
   /** Moves the file, puts the Item as pending and its job as accepted, all durable. @throws tenant_full, storage_full, overloaded. */
@@ -69,15 +69,15 @@ export class Acceptance {
 
   /** The Item with the same bytes, once no payment can make it vanish any more. */
   async findDuplicate(tenant: TenantId, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
-    const { holds, jobs, limits } = this.#parts;
+    const { awaitingPayment, jobs, limits } = this.#deps;
     const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
     for (;;) {
-      const item = await this.#parts.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
+      const item = await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
       if (!item) return undefined;
       const job = jobs.get(jobOfItem(item.id));
       if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
         // The job's end could not be written into the index.
-        await this.#parts.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
+        await this.#deps.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
         continue;
       }
       if (!job?.held || isEnded(job.state))
@@ -88,7 +88,7 @@ export class Acceptance {
           retryAfterS: RETRY_AFTER_S,
         });
       }
-      await holds.wait(job.id, left);
+      await awaitingPayment.wait(job.id, left);
     }
   }
 
@@ -100,13 +100,13 @@ export class Acceptance {
   ): Promise<IngestAnswer> {
     const duplicate = await this.findDuplicate(tenant, upload);
     if (duplicate) return duplicate;
-    const { tenants, clock, expiry, limits, jobs, holds } = this.#parts;
+    const { tenants, clock, expiry, limits, jobs, awaitingPayment } = this.#deps;
     const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
     const { name, bytes, sha256 } = upload;
     const item = pendingItem({ name, bytes, sha256, ...times }, opened);
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
       const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
-      checkRoom(limits, shard, loadOf(bytes, opened), waiting);
+      checkQuota(limits, shard, loadOf(bytes, opened), waiting);
       // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
       const job = await jobs.create({
         id: jobOfItem(item.id),
@@ -116,19 +116,19 @@ export class Acceptance {
         ...(creditTo !== undefined && { creditTo }),
       });
       // Before its Item can be seen: the same bytes wait for the payment.
-      if (held) holds.begin(job, opened);
+      if (held) awaitingPayment.begin(job, opened);
       try {
         await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
         await shard.putItem(item);
       } catch (error) {
-        holds.end(job.id);
+        awaitingPayment.end(job.id);
         await removeFile(fileOf(tenants.folder(tenant), item.id));
         await jobs.remove(job.id);
         throw error;
       }
       return { item, job, duplicate: false };
     });
-    if (!held) this.#parts.begin(answer.job, opened);
+    if (!held) this.#deps.begin(answer.job, opened);
     return answer;
   }
 }

@@ -16,15 +16,15 @@ export interface JobEndsDeps {
 
 /** The ends of jobs that make nothing searchable: what is undone, what stays, and the credit that is owed. */
 export class JobEnds {
-  readonly #parts: JobEndsDeps;
+  readonly #deps: JobEndsDeps;
 
-  constructor(parts: JobEndsDeps) {
-    this.#parts = parts;
+  constructor(deps: JobEndsDeps) {
+    this.#deps = deps;
   }
 
   /** Removes all that an ingest has made but its row: the files inside its file, its Item, its file. May be done again; a Tenant's end does the same. */
   async undo(job: Job): Promise<void> {
-    const { tenants } = this.#parts;
+    const { tenants } = this.#deps;
     const folder = tenants.folder(job.tenant);
     await tenants.useIfThere(job.tenant, async (shard) => {
       const item = shard.item(job.item);
@@ -38,12 +38,12 @@ export class JobEnds {
   /** Ends a job as cancelled: nothing of it is left but its row. A payer's jobs end so with its index alone: what was paid for is a credit. */
   async cancel(job: Job): Promise<void> {
     await this.undo(job);
-    await this.settleCredit(await this.#parts.jobs.move(job.id, 'cancelled'));
+    await this.settleCredit(await this.#deps.jobs.move(job.id, 'cancelled'));
   }
 
   /** Ends a job as failed: its file goes, its Item says so, its payer has a credit. */
   async fail(job: Job, cause: unknown): Promise<void> {
-    const { tenants, jobs, log } = this.#parts;
+    const { tenants, jobs, log } = this.#deps;
     const error = isStorageFull(cause)
       ? new FarthingError('storage_full', 'The disk is full.', { cause })
       : toFarthingError(cause);
@@ -74,8 +74,8 @@ export class JobEnds {
   /** Gives the credit that an ended job owes; the row owes it until it is given, a crash between notwithstanding. */
   async settleCredit(job: Job): Promise<void> {
     if (!owesCredit(job)) return;
-    await this.#parts.newCredit(job.creditTo, job.id);
-    await this.#parts.jobs.change(job.id, { creditTo: undefined });
+    await this.#deps.newCredit(job.creditTo, job.id);
+    await this.#deps.jobs.change(job.id, { creditTo: undefined });
   }
 }
 

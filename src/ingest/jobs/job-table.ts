@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { JobId } from '../../domain/id.ts';
-import { isEnded, type Job, type JobState, mayFollow, owesCredit } from '../../domain/job.ts';
+import { isEnded, type Job, type JobState, jobMayPass, owesCredit } from '../../domain/job.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { Pace } from './pace.ts';
 
@@ -67,7 +67,8 @@ export class JobTable {
   ): Promise<Job> {
     const done = state === 'searchable' ? { progress: 1 } : {};
     const moved = await this.#write(id, (job) => {
-      if (!mayFollow(job.state, state)) throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
+      if (!jobMayPass(job.state, state))
+        throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
       return { ...job, ...changes, ...done, state };
     });
     if (state === 'extracting') this.#pace.begin(id);
@@ -78,7 +79,7 @@ export class JobTable {
   async finish(id: JobId, segments: number): Promise<void> {
     for (const state of ['extracting', 'encoding', 'committing', 'searchable'] as const) {
       const job = this.get(id);
-      if (job && mayFollow(job.state, state)) await this.move(id, state, { segments });
+      if (job && jobMayPass(job.state, state)) await this.move(id, state, { segments });
     }
   }
 

@@ -6,7 +6,7 @@ import { fileOf } from '../items/files.ts';
 import type { Unfinished } from '../items/quota.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
 import type { IngestTenants } from '../ports/ports.ts';
-import { unlessOverloaded } from '../ports/retry-overloaded.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, WorkDeps } from '../segments/read-and-encode.ts';
 import { TurnQueue } from './fair-queue.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
@@ -44,15 +44,15 @@ interface Entry {
 
 /** Runs jobs, a few at once, the Tenants in turn; one of them holds all places but one at most. */
 export class JobRunner {
-  readonly #parts: RunnerDeps;
-  readonly #turns: TurnQueue<Entry>;
+  readonly #deps: RunnerDeps;
+  readonly #queue: TurnQueue<Entry>;
   readonly #entries = new Map<JobId, Entry>();
   #running = 0;
   #closed = false;
 
-  constructor(parts: RunnerDeps) {
-    this.#parts = parts;
-    this.#turns = new TurnQueue(Math.max(1, parts.limits.jobsAtOnce - 1));
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
+    this.#queue = new TurnQueue(Math.max(1, deps.limits.jobsAtOnce - 1));
   }
 
   /** Jobs that wait or run. */
@@ -80,7 +80,7 @@ export class JobRunner {
     if (this.#closed || this.#entries.has(job.id)) return;
     const entry: Entry = { job, opened, controller: new AbortController() };
     this.#entries.set(job.id, entry);
-    this.#turns.push(job.tenant, entry);
+    this.#queue.push(job.tenant, entry);
     this.#next();
   }
 
@@ -88,8 +88,8 @@ export class JobRunner {
   async cancel(id: JobId): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    if (this.#turns.remove(entry.job.tenant, entry))
-      entry.running = this.#parts.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
+    if (this.#queue.remove(entry.job.tenant, entry))
+      entry.running = this.#deps.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
     else entry.controller.abort(new Stopped(true));
     await entry.running;
   }
@@ -103,13 +103,13 @@ export class JobRunner {
   }
 
   #next(): void {
-    while (!this.#closed && this.#running < this.#parts.limits.jobsAtOnce) {
-      const entry = this.#turns.take();
+    while (!this.#closed && this.#running < this.#deps.limits.jobsAtOnce) {
+      const entry = this.#queue.take();
       if (!entry) return;
       this.#running++;
       entry.running = this.#run(entry).finally(() => {
         this.#running--;
-        this.#turns.done(entry.job.tenant);
+        this.#queue.done(entry.job.tenant);
         this.#entries.delete(entry.job.id);
         this.#next();
       });
@@ -119,7 +119,7 @@ export class JobRunner {
   /** Never rejects: what goes wrong ends in the job's row, or, when even that fails, in the log; the next start takes it up. */
   async #run(entry: Entry): Promise<void> {
     const { job } = entry;
-    const { jobs, log } = this.#parts;
+    const { jobs, log } = this.#deps;
     const row = jobs.get(job.id);
     // Its end came while it was being accepted.
     if (!row || isEnded(row.state)) return;
@@ -136,25 +136,25 @@ export class JobRunner {
 
   async #endUndone({ job, controller }: Entry, error: unknown): Promise<undefined> {
     const { reason } = controller.signal;
-    if (!(reason instanceof Stopped)) await this.#parts.ends.fail(job, error);
-    else if (reason.cancelled) await this.#parts.ends.cancel(job);
+    if (!(reason instanceof Stopped)) await this.#deps.ends.fail(job, error);
+    else if (reason.cancelled) await this.#deps.ends.cancel(job);
   }
 
   /** @returns how many Segments its Item has, which is searchable now. */
   async #perform({ job, opened, controller }: Entry): Promise<number> {
-    const { tenants, jobs, extractor } = this.#parts;
+    const { tenants, jobs, extractor } = this.#deps;
     const { signal } = controller;
     const item = await tenants.use(job.tenant, {}, (shard) => shard.item(job.item));
     if (!item) throw new FarthingError('not_found', 'The item is gone.');
     await jobs.move(job.id, 'extracting');
     const path = fileOf(tenants.folder(job.tenant), job.item);
     const hint = { name: item.name, tenant: job.tenant };
-    const known = opened ?? (await unlessOverloaded(() => extractor.open(path, hint), signal));
+    const known = opened ?? (await retryOverloaded(() => extractor.open(path, hint), signal));
     signal.throwIfAborted();
-    const { membersPerUploadMax: members, memberBytesPerUploadMax: bytes } = this.#parts.limits;
-    const room = { members, bytes };
+    const { membersPerUploadMax: members, memberBytesPerUploadMax: bytes } = this.#deps.limits;
+    const budget = { members, bytes };
     const work = { tenant: job.tenant, item, path, opened: known, signal };
-    const finished = await indexFile(this.#parts, work, 1, room, this.#progressOf(job, known));
+    const finished = await indexFile(this.#deps, work, 1, budget, this.#progressOf(job, known));
     signal.throwIfAborted();
     const { segments } = finished.item;
     await jobs.move(job.id, 'committing', { progress: ENCODED, segments });
@@ -164,7 +164,7 @@ export class JobRunner {
 
   /** A file's own reading and encoding, or, of an archive, the unpacking and the files in it, as one share of 0..1. */
   #progressOf(job: Job, { kind, members = 0 }: FileInfo): Progress & MembersProgress {
-    const { jobs } = this.#parts;
+    const { jobs } = this.#deps;
     // A mail's own text is one among its attachments.
     const all = members + (kind === 'archive' ? 0 : 1);
     const own = kind === 'archive' ? 0 : 1 / all;

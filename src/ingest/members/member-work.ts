@@ -4,9 +4,9 @@ import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import { fileOf, removeFile } from '../items/files.ts';
 import { pendingItem } from '../items/new-item.ts';
-import { checkRoom, loadOf } from '../items/quota.ts';
+import { checkQuota, loadOf } from '../items/quota.ts';
 import type { IngestShard, IngestTenants } from '../ports/ports.ts';
-import { unlessOverloaded } from '../ports/retry-overloaded.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import { type FileWork, type Progress, type WorkDeps, workOn } from '../segments/read-and-encode.ts';
 import { memberId, removeMembers } from './members.ts';
 
@@ -39,7 +39,7 @@ const SILENT: Progress = {
 };
 
 /** Files, and bytes of them, that may still be unpacked of what was sent with one upload. */
-export interface Room {
+export interface UnpackBudget {
   members: number;
   bytes: number;
 }
@@ -51,13 +51,13 @@ export interface Room {
  * @throws the reason of the files when none of them can be read; faults of the server; the signal's reason
  */
 export async function workOnMembers(
-  parts: MemberWorkDeps,
+  deps: MemberWorkDeps,
   work: FileWork,
   depth: number,
-  room: Room,
+  budget: UnpackBudget,
   progress: MembersProgress,
 ): Promise<MembersDone> {
-  const { tenants, extractor } = parts;
+  const { tenants, extractor } = deps;
   const { tenant, item, opened, path, signal } = work;
   const folder = tenants.folder(tenant);
   const members = await extractor.unpack(path, opened, {
@@ -72,7 +72,7 @@ export async function workOnMembers(
   const waiting = [...members];
   const turn = async (): Promise<void> => {
     for (let member = waiting.shift(); member; member = waiting.shift()) {
-      const outcome = await new MemberWork(parts, work, depth, room).perform(member);
+      const outcome = await new MemberWork(deps, work, depth, budget).perform(member);
       outcomes.push(outcome);
       segments += outcome.item?.segments ?? 0;
       progress.read(outcomes.length, segments);
@@ -88,22 +88,22 @@ type Outcome =
 
 /** One file inside another. */
 class MemberWork {
-  readonly #parts: MemberWorkDeps;
+  readonly #deps: MemberWorkDeps;
   readonly #parent: FileWork;
   readonly #depth: number;
-  readonly #room: Room;
+  readonly #budget: UnpackBudget;
 
-  constructor(parts: MemberWorkDeps, parent: FileWork, depth: number, room: Room) {
-    this.#parts = parts;
+  constructor(deps: MemberWorkDeps, parent: FileWork, depth: number, budget: UnpackBudget) {
+    this.#deps = deps;
     this.#parent = parent;
     this.#depth = depth;
-    this.#room = room;
+    this.#budget = budget;
   }
 
   async perform(member: UnpackedMember): Promise<Outcome> {
     const { tenant, item: parent, signal } = this.#parent;
     const id = memberId(parent.id, member.index);
-    const folder = this.#parts.tenants.folder(tenant);
+    const folder = this.#deps.tenants.folder(tenant);
     const path = fileOf(folder, id);
     signal.throwIfAborted();
     const before = await this.#inShard((shard) => shard.itemByDigest(member.sha256));
@@ -145,18 +145,18 @@ class MemberWork {
   }
 
   async #index(origin: Parameters<typeof pendingItem>[0], path: string): Promise<Item> {
-    const { extractor } = this.#parts;
+    const { extractor } = this.#deps;
     const { tenant, signal } = this.#parent;
-    const opened = await unlessOverloaded(() => extractor.open(path, { name: origin.name, tenant }), signal);
+    const opened = await retryOverloaded(() => extractor.open(path, { name: origin.name, tenant }), signal);
     signal.throwIfAborted();
     const work = { tenant, item: pendingItem(origin, opened), path, opened, signal };
-    const indexed = await indexFile(this.#parts, work, this.#depth + 1, this.#room, SILENT);
+    const indexed = await indexFile(this.#deps, work, this.#depth + 1, this.#budget, SILENT);
     await this.#inShard((shard) => shard.append(indexed.item, indexed.segments));
     return indexed.item;
   }
 
   #inShard<T>(work: (shard: IngestShard) => Promise<T> | T): Promise<T> {
-    return this.#parts.tenants.use(this.#parent.tenant, {}, work);
+    return this.#deps.tenants.use(this.#parent.tenant, {}, work);
   }
 }
 
@@ -165,42 +165,42 @@ class MemberWork {
  * @throws as workOn and workOnMembers; document_too_large for an archive that lies too deep; tenant_full.
  */
 export async function indexFile(
-  parts: MemberWorkDeps,
+  deps: MemberWorkDeps,
   work: FileWork,
   depth: number,
-  room: Room,
+  budget: UnpackBudget,
   progress: Progress & Partial<MembersProgress>,
 ): ReturnType<typeof workOn> {
   const { opened, item, tenant } = work;
   const { members = 0 } = opened;
   const isArchive = opened.kind === 'archive';
-  const isTooDeep = depth > parts.limits.archiveDepthMax;
-  if (isArchive && isTooDeep) throw tooDeep(parts.limits.archiveDepthMax);
+  const isTooDeep = depth > deps.limits.archiveDepthMax;
+  if (isArchive && isTooDeep) throw tooDeep(deps.limits.archiveDepthMax);
   const own = isArchive
     ? { item: movedItem(item, 'searchable'), segments: [] }
-    : await workOn(parts, work, progress);
+    : await workOn(deps, work, progress);
   if (members === 0 || isTooDeep) return members === 0 ? own : { ...own, item: withoutMembers(own.item) };
-  room.members -= members;
-  room.bytes -= opened.membersBytes ?? 0;
-  if (room.members < 0 || room.bytes < 0)
+  budget.members -= members;
+  budget.bytes -= opened.membersBytes ?? 0;
+  if (budget.members < 0 || budget.bytes < 0)
     throw new FarthingError('document_too_large', 'The archives in this upload hold too much together.', {
       facts: {
-        limit_members: parts.limits.membersPerUploadMax,
-        limit_bytes: parts.limits.memberBytesPerUploadMax,
+        limit_members: deps.limits.membersPerUploadMax,
+        limit_bytes: deps.limits.memberBytesPerUploadMax,
       },
     });
-  await parts.tenants.use(tenant, {}, async (shard) => {
+  await deps.tenants.use(tenant, {}, async (shard) => {
     // What an archive holds is known when it is opened: other files may have come since the upload was accepted.
-    checkRoom(parts.limits, shard, loadOf(item.bytes, opened));
+    checkQuota(deps.limits, shard, loadOf(item.bytes, opened));
     // Its record comes first, so that whoever undoes this knows what there may be to undo.
     if (depth > 1) await shard.putItem(item);
   });
-  const done = await workOnMembers(parts, work, depth, room, {
+  const done = await workOnMembers(deps, work, depth, budget, {
     unpacked: progress.unpacked ?? (() => undefined),
     reads: progress.reads ?? (async () => undefined),
     read: progress.read ?? (() => undefined),
   });
-  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(parts, work);
+  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(deps, work);
   const families = FAMILIES.filter((one) => own.item.families.includes(one) || done.families.includes(one));
   return {
     segments: own.segments,

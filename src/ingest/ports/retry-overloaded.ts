@@ -5,7 +5,7 @@ import type { IngestTenants } from './ports.ts';
 const OVERLOAD_WAIT_MS = 1_000;
 
 /** Does it again and again while it is refused for want of room: the job was admitted. @throws the signal's reason. */
-export async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -19,11 +19,11 @@ export async function unlessOverloaded<T>(work: () => Promise<T>, signal: AbortS
 }
 
 /** Indexes that are waited for while too many are in use, or too much is being written; what is done in them may begin again. */
-export function patientTenants(tenants: IngestTenants, signal: AbortSignal): IngestTenants {
+export function tenantsWithRetry(tenants: IngestTenants, signal: AbortSignal): IngestTenants {
   return {
     folder: (tenant) => tenants.folder(tenant),
     exists: (tenant) => tenants.exists(tenant),
-    use: (tenant, options, work) => unlessOverloaded(() => tenants.use(tenant, options, work), signal),
-    useIfThere: (tenant, work) => unlessOverloaded(() => tenants.useIfThere(tenant, work), signal),
+    use: (tenant, options, work) => retryOverloaded(() => tenants.use(tenant, options, work), signal),
+    useIfThere: (tenant, work) => retryOverloaded(() => tenants.useIfThere(tenant, work), signal),
   };
 }

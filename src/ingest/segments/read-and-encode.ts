@@ -12,7 +12,7 @@ import type {
   Stretch,
   VectorsBySpace,
 } from '../ports/ports.ts';
-import { unlessOverloaded } from '../ports/retry-overloaded.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import { cuttable, locate } from './locate.ts';
 import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
 
@@ -164,7 +164,7 @@ async function inParts<T>(
   const whole: VectorsBySpace = {};
   for (let start = 0; start < inputs.length; start += size) {
     const part = inputs.slice(start, start + size);
-    for (const [space, rows] of Object.entries(await unlessOverloaded(() => encode(part), signal))) {
+    for (const [space, rows] of Object.entries(await retryOverloaded(() => encode(part), signal))) {
       whole[space] ??= [];
       whole[space].push(...rows);
     }

@@ -60,13 +60,13 @@ export interface ActivityDeps {
  * the history since the last flush. What was not touched between two flushes leaves the memory.
  */
 export class Activity {
-  readonly #parts: ActivityDeps;
+  readonly #deps: ActivityDeps;
   readonly #table: Table<StoredCounters>;
   readonly #entries = new Map<WorkspaceId, Entry>();
 
-  constructor(parts: ActivityDeps) {
-    this.#parts = parts;
-    this.#table = parts.store.table('workspace_activity');
+  constructor(deps: ActivityDeps) {
+    this.#deps = deps;
+    this.#table = deps.store.table('workspace_activity');
   }
 
   /** True while the workspace's counts are in memory. */
@@ -84,7 +84,7 @@ export class Activity {
       entry.waiting.shift();
       entry.lost += 1;
     }
-    const at = toTimestamp(this.#parts.clock.now());
+    const at = toTimestamp(this.#deps.clock.now());
     entry.waiting.push({ at, query, image_sha256, families, k, hits, latency_ms });
   }
 
@@ -108,7 +108,7 @@ export class Activity {
       if (!changed && !closed && waiting.length === 0 && writes === 0) this.#entries.delete(id);
     }
     if (dirty.length === 0) return;
-    await this.#parts.store.transaction(() => {
+    await this.#deps.store.transaction(() => {
       for (const [id, entry] of dirty) this.#put(id, entry);
     });
     for (const [id, entry] of dirty) await this.#writeHistory(id, entry);
@@ -127,7 +127,7 @@ export class Activity {
     entry.closed = true;
     entry.waiting = [];
     await entry.writing;
-    await this.#parts.store.transaction(() => this.#put(id, entry));
+    await this.#deps.store.transaction(() => this.#put(id, entry));
     return this.counters(id);
   }
 
@@ -160,10 +160,10 @@ export class Activity {
     entry.waiting = [];
     entry.lost = 0;
     try {
-      if (lost > 0) this.#parts.log({ event: 'history_entries_lost', workspace: id, entries: lost });
+      if (lost > 0) this.#deps.log({ event: 'history_entries_lost', workspace: id, entries: lost });
       await this.#historyOf(id).append(waiting);
     } catch (error) {
-      this.#parts.log({
+      this.#deps.log({
         event: 'history_not_written',
         workspace: id,
         entries: waiting.length,
@@ -173,7 +173,7 @@ export class Activity {
   }
 
   #historyOf(id: WorkspaceId): History {
-    return new History(join(this.#parts.folder(id), 'history'));
+    return new History(join(this.#deps.folder(id), 'history'));
   }
 
   #entry(id: WorkspaceId): Entry {

@@ -34,11 +34,11 @@ export interface DisposalDeps {
  *     disposing ─ jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
  */
 export class Disposals {
-  readonly #parts: DisposalDeps;
+  readonly #deps: DisposalDeps;
   readonly #running = new Map<WorkspaceId, Promise<WorkspaceRecord | undefined>>();
 
-  constructor(parts: DisposalDeps) {
-    this.#parts = parts;
+  constructor(deps: DisposalDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -46,7 +46,7 @@ export class Disposals {
    * the reason does not hold (not expired after all); undefined when there is none.
    */
   async end(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
-    const record = await this.#parts.records.beginEnd(id, reason);
+    const record = await this.#deps.records.beginEnd(id, reason);
     return record?.state === 'disposing' ? this.run(record) : record;
   }
 
@@ -61,13 +61,13 @@ export class Disposals {
   }
 
   /** Resolves when no disposal runs any more. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await Promise.allSettled(this.#running.values());
   }
 
   async #dispose(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
     const { id } = record;
-    const { records, activity, requests, tenants, stopTenant, settings, log } = this.#parts;
+    const { records, activity, requests, tenants, stopTenant, settings, log } = this.#deps;
     await stopTenant(id);
     const ended = await requests.ended(id, settings.drainSecondsMax);
     if (!ended) log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });
@@ -86,7 +86,7 @@ export class Disposals {
 
   /** A request that outlived the disposal may have left something: it goes as well. */
   async #disposeLeavings(id: WorkspaceId): Promise<void> {
-    const { requests, stopTenant, tenants, log } = this.#parts;
+    const { requests, stopTenant, tenants, log } = this.#deps;
     await requests.ended(id);
     try {
       await stopTenant(id);
@@ -98,7 +98,7 @@ export class Disposals {
 
   /** Signed last, when everything in it is true. A creation that was never paid for leaves nothing, not even a receipt. */
   async #conclude(record: WorkspaceRecord, counters: Parameters<typeof receiptClaims>[0]['counters']) {
-    const { clock, records, signer, issuer, settings, keptElsewhere } = this.#parts;
+    const { clock, records, signer, issuer, settings, keptElsewhere } = this.#deps;
     if (record.end?.reason === 'payment_failed') {
       await records.transaction(() => records.erase(record.id));
       return undefined;
@@ -119,11 +119,11 @@ export class Disposals {
   /** An index that cannot be read must not keep its data from being destroyed. */
   async #count(id: WorkspaceId): Promise<WorkspaceInventory | null> {
     try {
-      return await inventoryOf(this.#parts.tenants, id);
+      return await inventoryOf(this.#deps.tenants, id);
     } catch (error) {
       // What is there is counted at the next start.
       if (errorCode(error) === 'interrupted') throw error;
-      this.#parts.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
+      this.#deps.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
       return null;
     }
   }

@@ -12,7 +12,7 @@ export interface KeptFact {
   readonly until: string | null;
 }
 
-/** What other parts keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds). */
+/** What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds). */
 export type KeptElsewhere = (createdAt: number, disposedAt: number) => readonly KeptFact[];
 
 export interface ClaimsInput {

@@ -57,8 +57,8 @@ export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> 
     rotate() {
       // One after the other: no key that has signed may be missing from the file.
       const rotated = rotating.then(async () => {
-        const former = file.keys.map(({ privateKey: _destroyed, ...published }) => published);
-        file = await writeKeyFile(path, { keys: [...former, await newKey()] });
+        const previous = file.keys.map(({ privateKey: _destroyed, ...published }) => published);
+        file = await writeKeyFile(path, { keys: [...previous, await newKey()] });
         current = await signingKey(file, path);
         return current.kid;
       });

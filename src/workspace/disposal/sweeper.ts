@@ -20,14 +20,14 @@ const SWEEP_MAX = 4096;
 
 /** Does what is due: ends what has expired, goes on with what is ending, forgets what has been kept long enough. */
 export class Sweeper {
-  readonly #parts: SweeperDeps;
+  readonly #deps: SweeperDeps;
   /** Rented time before which a disposal that has failed is not tried again. */
   readonly #retryAt = new Map<WorkspaceId, number>();
   readonly #handling = new Set<WorkspaceId>();
   #stopped = false;
 
-  constructor(parts: SweeperDeps) {
-    this.#parts = parts;
+  constructor(deps: SweeperDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -35,7 +35,7 @@ export class Sweeper {
    * next. What cannot be handled is logged and tried again later.
    */
   async sweep(): Promise<void> {
-    const { records, settings } = this.#parts;
+    const { records, settings } = this.#deps;
     const due = records.due(SWEEP_MAX).values();
     const lane = async () => {
       for (const id of due) {
@@ -54,7 +54,7 @@ export class Sweeper {
   }
 
   async #handle(id: WorkspaceId): Promise<void> {
-    const { time, settings, log } = this.#parts;
+    const { time, settings, log } = this.#deps;
     if (this.#handling.has(id) || time.now() < (this.#retryAt.get(id) ?? 0)) return;
     this.#handling.add(id);
     try {
@@ -69,7 +69,7 @@ export class Sweeper {
   }
 
   async #do(id: WorkspaceId): Promise<void> {
-    const { records, disposals } = this.#parts;
+    const { records, disposals } = this.#deps;
     const record = records.get(id);
     if (!record) return;
     switch (record.state) {
@@ -88,7 +88,7 @@ export class Sweeper {
   }
 
   async #forget(record: WorkspaceRecord): Promise<void> {
-    const { records, extensions } = this.#parts;
+    const { records, extensions } = this.#deps;
     if (record.end?.tokenKept) return records.forgetToken(record.id);
     await records.transaction(() => {
       extensions.forget(record.id);

@@ -28,14 +28,14 @@ const DISPOSALS_AT_ONCE = 16;
  * destroyed as a workspace's is, without a receipt. Afterwards the payer may begin anew.
  */
 export class PayerIndex {
-  readonly #parts: PayerIndexDeps;
+  readonly #deps: PayerIndexDeps;
   readonly #rows: PayerRows;
   readonly #requests = new RunningRequests();
   readonly #running = new Map<PayerId, Promise<void>>();
 
-  constructor(parts: PayerIndexDeps) {
-    this.#parts = parts;
-    this.#rows = new PayerRows(parts.store, parts.time);
+  constructor(deps: PayerIndexDeps) {
+    this.#deps = deps;
+    this.#rows = new PayerRows(deps.store, deps.time);
   }
 
   /**
@@ -67,12 +67,12 @@ export class PayerIndex {
   /** RFC 3339 of the end of the payer's index as it looks now; null when there is none. */
   expiry(tenant: PayerId): string | null {
     const row = this.#rows.get(tenant);
-    return row ? this.#parts.time.toTimestamp(row.endsAt) : null;
+    return row ? this.#deps.time.toTimestamp(row.endsAt) : null;
   }
 
   /** RFC 3339 of the end of an index that is touched now: what an ingest that is being paid can promise. */
   expiryAfterIngest(): string {
-    return this.#parts.time.toTimestamp(this.#fresh().endsAt);
+    return this.#deps.time.toTimestamp(this.#fresh().endsAt);
   }
 
   /** To be called regularly, and at start: disposes of what has expired or was left half disposed. */
@@ -81,7 +81,7 @@ export class PayerIndex {
     const lane = async () => {
       for (const tenant of due) {
         await this.#dispose(tenant).catch((error: unknown) => {
-          this.#parts.log({ event: 'payer_index_not_disposed', tenant, error: String(error) });
+          this.#deps.log({ event: 'payer_index_not_disposed', tenant, error: String(error) });
         });
       }
     };
@@ -94,12 +94,12 @@ export class PayerIndex {
   }
 
   #fresh(): PayerRow {
-    return { endsAt: this.#parts.time.now() + this.#parts.lifetimeHours * HOUR_MS, disposing: false };
+    return { endsAt: this.#deps.time.now() + this.#deps.lifetimeHours * HOUR_MS, disposing: false };
   }
 
   #isOver(tenant: PayerId): boolean {
     const row = this.#rows.get(tenant);
-    return row !== undefined && (row.disposing || this.#parts.time.now() >= row.endsAt);
+    return row !== undefined && (row.disposing || this.#deps.time.now() >= row.endsAt);
   }
 
   #dispose(tenant: PayerId): Promise<void> {
@@ -112,7 +112,7 @@ export class PayerIndex {
 
   /** Requests that began in time end first: one of them may pay for more of the index's life, which then goes on. */
   async #disposeOnce(tenant: PayerId): Promise<void> {
-    const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#parts;
+    const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#deps;
     const ended = await this.#requests.ended(tenant, drainSecondsMax);
     const begun = await this.#rows.set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });
     if (!begun?.disposing) return;

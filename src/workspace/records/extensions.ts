@@ -35,7 +35,7 @@ export interface ExtensionsDeps {
   readonly records: WorkspaceRecords;
   readonly pricing: WorkspacePricing;
   readonly settings: WorkspaceSettings;
-  readonly undecided: PendingEffects;
+  readonly pendingEffects: PendingEffects;
   readonly log: (event: object) => void;
 }
 
@@ -45,12 +45,12 @@ export interface ExtensionsDeps {
  * whatever races.
  */
 export class Extensions {
-  readonly #parts: ExtensionsDeps;
+  readonly #deps: ExtensionsDeps;
   readonly #steps: Table<Step>;
 
-  constructor(parts: ExtensionsDeps) {
-    this.#parts = parts;
-    this.#steps = parts.store.table('workspace_steps');
+  constructor(deps: ExtensionsDeps) {
+    this.#deps = deps;
+    this.#steps = deps.store.table('workspace_steps');
   }
 
   /**
@@ -58,19 +58,19 @@ export class Extensions {
    * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
    */
   async reserve(id: WorkspaceId, { showFigures, ...request }: StepRequest): Promise<StepId> {
-    const { records, time } = this.#parts;
+    const { records, time } = this.#deps;
     const step = newStepId(id);
     await records.transaction(() => {
       const before = records.get(id);
       if (!before || !records.isLive(before)) throw unauthorized();
-      const pending = this.#undecided(before);
+      const pending = this.#pendingSteps(before);
       this.#checkLimits(before, pending, request, showFigures);
       records.write(before, {
         ...before,
         pendingSteps: [...pending, { step, ...request, since: time.now() }],
       });
       void this.#steps.put(step, { state: 'pending', ...request });
-      this.#parts.undecided.add(step);
+      this.#deps.pendingEffects.add(step);
     });
     return step;
   }
@@ -81,7 +81,7 @@ export class Extensions {
    * @throws internal when the step does not exist.
    */
   async commit(stepId: StepId): Promise<{ record: WorkspaceRecord; step: Step }> {
-    const { records, time, log } = this.#parts;
+    const { records, time, log } = this.#deps;
     return records.transaction(() => {
       const { step, record: before } = this.#find(stepId);
       if (step.state === 'committed') return { record: before, step };
@@ -96,7 +96,7 @@ export class Extensions {
       const committed: Step = { ...step, state: 'committed' };
       records.write(before, record);
       void this.#steps.put(stepId, committed);
-      this.#parts.undecided.remove(stepId);
+      this.#deps.pendingEffects.remove(stepId);
       if (!alive) log({ event: 'extension_paid_after_end', workspace: before.id, state: before.state });
       return { record, step: committed };
     });
@@ -104,7 +104,7 @@ export class Extensions {
 
   /** The payment failed: nothing of the step stays. Repeated, it changes nothing. @throws internal for a committed step. */
   async undo(stepId: StepId): Promise<void> {
-    const { records } = this.#parts;
+    const { records } = this.#deps;
     await records.transaction(() => {
       const step = this.#steps.get(stepId);
       if (!step) return;
@@ -118,7 +118,7 @@ export class Extensions {
         });
       }
       void this.#steps.remove(stepId);
-      this.#parts.undecided.remove(stepId);
+      this.#deps.pendingEffects.remove(stepId);
     });
   }
 
@@ -134,20 +134,20 @@ export class Extensions {
     for (const { key } of [...this.#steps.range({ start: `${id}/`, end: `${id}0` })]) {
       const step = storedId('step', key);
       void this.#steps.remove(step);
-      this.#parts.undecided.remove(step);
+      this.#deps.pendingEffects.remove(step);
     }
   }
 
   #find(stepId: StepId): { record: WorkspaceRecord; step: Step } {
     const step = this.#steps.get(stepId);
-    const record = this.#parts.records.get(workspaceOfStep(stepId));
+    const record = this.#deps.records.get(workspaceOfStep(stepId));
     if (!step || !record) throw new FarthingError('internal', `step ${stepId} does not exist`);
     return { record, step };
   }
 
-  #undecided({ pendingSteps }: WorkspaceRecord): PendingStep[] {
-    const { time, settings } = this.#parts;
-    const oldest = time.now() - settings.undecidedHoursMax * HOUR_MS;
+  #pendingSteps({ pendingSteps }: WorkspaceRecord): PendingStep[] {
+    const { time, settings } = this.#deps;
+    const oldest = time.now() - settings.pendingHoursMax * HOUR_MS;
     return pendingSteps.filter(({ since }) => since > oldest);
   }
 
@@ -170,7 +170,7 @@ export class Extensions {
     if (record.spendLimit !== null && committedOrPending + price > record.spendLimit) {
       throw overSpendLimit(record, record.spendLimit, committedOrPending, price, showFigures);
     }
-    const { pricing, time } = this.#parts;
+    const { pricing, time } = this.#deps;
     const leftMs = pending.reduce((sum, step) => sum + step.minutes * MINUTE_MS, record.endsAt - time.now());
     if (leftMs + minutes * MINUTE_MS > pricing.ttlTotalMinutesMax * MINUTE_MS) {
       throw overTotalTime(pricing.ttlTotalMinutesMax, leftMs, minutes, showFigures);

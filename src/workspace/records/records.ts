@@ -26,7 +26,7 @@ export interface RecordsDeps {
   readonly clock: Clock;
   readonly time: RentedTime;
   readonly settings: WorkspaceSettings;
-  readonly undecided: PendingEffects;
+  readonly pendingEffects: PendingEffects;
 }
 
 /** Its row holds the hash of a token that nobody has; the other key is never written. */
@@ -46,9 +46,9 @@ export class WorkspaceRecords {
   /** Apart from the records, so that the hash of an unknown id costs what a known one's does. */
   readonly #tokens: Table<TokenHash>;
   readonly #due: DueTimes<WorkspaceId>;
-  readonly #undecided: PendingEffects;
+  readonly #pendingEffects: PendingEffects;
 
-  constructor({ store, clock, time, settings, undecided }: RecordsDeps) {
+  constructor({ store, clock, time, settings, pendingEffects }: RecordsDeps) {
     this.#store = store;
     this.#clock = clock;
     this.#time = time;
@@ -56,7 +56,7 @@ export class WorkspaceRecords {
     this.#records = store.table('workspaces');
     this.#tokens = store.table('workspace_tokens');
     this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
-    this.#undecided = undecided;
+    this.#pendingEffects = pendingEffects;
     if (!this.#tokens.get(DECOY)) void this.#tokens.put(DECOY, { hash: hashOfToken(newToken()) });
   }
 
@@ -95,8 +95,8 @@ export class WorkspaceRecords {
   write(before: WorkspaceRecord | undefined, after: WorkspaceRecord | undefined): void {
     const id = (after ?? before)!.id;
     if (before && after && before.state !== after.state) assertMayPass(id, before.state, after.state);
-    if (after?.state === 'pending') this.#undecided.add(id);
-    else if (before?.state === 'pending') this.#undecided.remove(id);
+    if (after?.state === 'pending') this.#pendingEffects.add(id);
+    else if (before?.state === 'pending') this.#pendingEffects.remove(id);
     this.#due.move(id, before && this.#dueOf(before), after && this.#dueOf(after));
     if (after) void this.#records.put(id, after);
     else void this.#records.remove(id);

@@ -5,7 +5,7 @@ export interface WorkspaceSettings {
   /** Days that the record of an ended workspace (identity, amounts, counts, receipt) stays for the books. */
   readonly recordRetentionDays: number;
   /** Hours that an extension with an unknown outcome counts against the limits: longer than a payment can stay undecided. */
-  readonly undecidedHoursMax: number;
+  readonly pendingHoursMax: number;
   /** Minutes that a workspace outlives its time while an extension bought in time is being settled. */
   readonly extensionHoldMinutes: number;
   /** Seconds that a disposal waits for requests that began before it. */
@@ -18,7 +18,7 @@ export interface WorkspaceSettings {
 export const WORKSPACE_SETTINGS: WorkspaceSettings = {
   repeatedDeleteHours: 24,
   recordRetentionDays: 90,
-  undecidedHoursMax: 24,
+  pendingHoursMax: 24,
   extensionHoldMinutes: 15,
   drainSecondsMax: 30,
   disposalsAtOnce: 16,

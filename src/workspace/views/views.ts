@@ -50,14 +50,14 @@ export interface WorkspaceUsage {
 
 /** Workspaces as they are shown. A creation that waits for its payment is shown to nobody. */
 export class WorkspaceViews {
-  readonly #parts: ViewsDeps;
+  readonly #deps: ViewsDeps;
 
-  constructor(parts: ViewsDeps) {
-    this.#parts = parts;
+  constructor(deps: ViewsDeps) {
+    this.#deps = deps;
   }
 
   ofRecord(record: WorkspaceRecord): PublicWorkspace {
-    const { time, limits, links } = this.#parts;
+    const { time, limits, links } = this.#deps;
     return publicWorkspace(record, time, { limits, links: links(record.id) });
   }
 
@@ -68,7 +68,7 @@ export class WorkspaceViews {
   }
 
   list(options: { after?: string; limit: number }): WorkspacePage {
-    const records = this.#parts.records.list(options);
+    const records = this.#deps.records.list(options);
     const workspaces = records
       .filter(({ state }) => state !== 'pending')
       .map((record) => this.ofRecord(record));
@@ -77,7 +77,7 @@ export class WorkspaceViews {
 
   headers(id: WorkspaceId): Record<string, string> {
     const record = this.#shown(id);
-    return record ? workspaceHeaders(record, this.#parts.time) : {};
+    return record ? workspaceHeaders(record, this.#deps.time) : {};
   }
 
   expiry(id: WorkspaceId): string | null {
@@ -87,7 +87,7 @@ export class WorkspaceViews {
 
   /** @throws workspace_unauthorized for an unknown workspace. */
   async usage(id: WorkspaceId): Promise<WorkspaceUsage> {
-    const { tenants, time, activity } = this.#parts;
+    const { tenants, time, activity } = this.#deps;
     const contents = await contentsOf(tenants, id);
     const record = this.#shown(id);
     if (!record) throw unauthorized();
@@ -109,7 +109,7 @@ export class WorkspaceViews {
   }
 
   #shown(id: WorkspaceId): WorkspaceRecord | undefined {
-    const record = this.#parts.records.get(id);
+    const record = this.#deps.records.get(id);
     return record?.state === 'pending' ? undefined : record;
   }
 }

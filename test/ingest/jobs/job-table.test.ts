@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type JobId, newId, payerTenantId } from '../../../src/domain/id.ts';
-import { JOB_STATES, type Job, type JobState, mayFollow } from '../../../src/domain/job.ts';
+import { JOB_STATES, type Job, type JobState, jobMayPass } from '../../../src/domain/job.ts';
 import type { Address } from '../../../src/domain/payment.ts';
 import { JobTable } from '../../../src/ingest/jobs/job-table.ts';
 import { openStore } from '../../../src/state/store.ts';
@@ -19,14 +19,14 @@ t.test('a job takes every lawful step, and no other', async (t) => {
       const id = newId('job');
       const job = await jobs.create({ id, tenant: TENANT, item: newId('item') });
       await rows.put(id, { ...job, state: from });
-      if (mayFollow(from, to)) t.match(await jobs.move(id, to), { state: to });
+      if (jobMayPass(from, to)) t.match(await jobs.move(id, to), { state: to });
       else await t.rejects(jobs.move(id, to), /may not go/);
-      t.equal(rows.get(id)?.state, mayFollow(from, to) ? to : from, `${from} to ${to}`);
+      t.equal(rows.get(id)?.state, jobMayPass(from, to) ? to : from, `${from} to ${to}`);
     }
   }
   const path: JobState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
   t.ok(
-    path.slice(1).every((to, index) => mayFollow(path[index]!, to)),
+    path.slice(1).every((to, index) => jobMayPass(path[index]!, to)),
     'the way of a good file is lawful',
   );
   await t.rejects(jobs.move(newId('job'), 'failed'), /does not exist/);

@@ -166,7 +166,7 @@ t.test(
     const leave = world.workspaces.enter(id);
     const disposal = world.workspaces.dispose(id, token);
     while (world.stopped.length < 1) await new Promise(setImmediate);
-    t.notOk(world.workspaces.holds(id, token));
+    t.notOk(world.workspaces.tokenOpens(id, token));
     t.ok(world.tenants.has(id), 'its data is there for the running request');
     world.workspaces.countSearch(id, { query: 'late', k: 1, hits: 0, latency_ms: 1 });
     leave();
@@ -207,7 +207,7 @@ t.test('a crash at any boundary of a disposal is made good at start, with the ri
     await world.workspaces.resume();
     if (world.workspaces.show(id)?.state === 'active') {
       t.ok(world.tenants.has(id), `${boundaries}: nothing had begun`);
-      t.ok(world.workspaces.holds(id, token));
+      t.ok(world.workspaces.tokenOpens(id, token));
     }
     const again: DisposalAnswer = await world.workspaces.dispose(id, token);
     t.notOk(world.tenants.has(id));

@@ -53,7 +53,7 @@ t.test(
     const again = await openReceiptSigner(folder);
     t.strictSame(again.jwks(), first.jwks());
 
-    const formerPrivate = (
+    const previousPrivate = (
       JSON.parse(await readFile(join(folder, 'receipt-keys.json'), 'utf8')) as {
         keys: { privateKey: { d: string } }[];
       }
@@ -66,6 +66,6 @@ t.test(
       t.equal((await verifyReceipt(old, signer.jwks())).valid, true);
       t.equal((await verifyReceipt(fresh, signer.jwks())).valid, true);
     }
-    t.notOk((await readFile(join(folder, 'receipt-keys.json'), 'utf8')).includes(formerPrivate));
+    t.notOk((await readFile(join(folder, 'receipt-keys.json'), 'utf8')).includes(previousPrivate));
   },
 );

@@ -138,10 +138,10 @@ t.test('a workspace outlives its time while an extension bought in time is being
   const { step } = await world.workspaces.extend(id, { ttlMinutes: 10 });
   world.minutes(5);
   await world.workspaces.sweep();
-  t.notOk(world.workspaces.holds(id, token), 'its time is over all the same');
+  t.notOk(world.workspaces.tokenOpens(id, token), 'its time is over all the same');
   t.ok(world.tenants.has(id));
   t.match(await world.workspaces.commitExtension(step), { state: 'active', ttl_seconds_left: 600 });
-  t.ok(world.workspaces.holds(id, token));
+  t.ok(world.workspaces.tokenOpens(id, token));
 });
 
 t.test(

@@ -31,8 +31,8 @@ function openPlace(t: Test): Place {
   t.teardown(() => store.close());
   const clock = new SimulatedClock();
   const time = new RentedTime(store, clock, { downtimeRefundMinutesMax: 60, monotonic: clock.monotonic });
-  const undecided = new PendingEffects(store);
-  const records = new WorkspaceRecords({ store, clock, time, settings: WORKSPACE_SETTINGS, undecided });
+  const pendingEffects = new PendingEffects(store);
+  const records = new WorkspaceRecords({ store, clock, time, settings: WORKSPACE_SETTINGS, pendingEffects });
   let made = 0;
   const put = async (state: WorkspaceState) => {
     const id = idFrom('workspace', String(made++).padStart(32, '0'));
