@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, HOUR_MS } from '../domain/clock.ts';
 import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { JobId, TenantId } from '../domain/id.ts';
@@ -43,7 +43,6 @@ export type ReleasedIngest = Omit<IngestAnswer, 'item'> & Partial<Pick<IngestAns
 
 const RETRY_AFTER_S = 5;
 const PRUNE_EVERY_JOBS = 1_000;
-const HOUR_MS = 3_600_000;
 
 /** From a received file to a searchable Item: checks, keeps, queues, and tells how it goes. */
 export class Ingest {

@@ -1,11 +1,11 @@
 import t from 'tap';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import { errorCode } from '../../src/domain/error.ts';
 import { formatUsd } from '../../src/domain/money.ts';
 import { clampMinutes, creationPrice } from '../../src/domain/workspace.ts';
 import { verifyReceipt } from '../../src/workspace/disposal/receipt.ts';
 import { newToken } from '../../src/workspace/records/token.ts';
 import { digestOfItems } from '../../src/workspace/tenant/inventory.ts';
-import { MINUTE_MS } from '../../src/workspace/time/settings.ts';
 import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
 import { Crash, PRICING, World } from './world.ts';

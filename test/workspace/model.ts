@@ -1,5 +1,5 @@
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import type { StepId, WorkspaceId } from '../../src/domain/id.ts';
-import { MINUTE_MS } from '../../src/workspace/time/settings.ts';
 import { PRICING, REFUND_MINUTES } from './world.ts';
 
 export interface ModelStep {
@@ -36,7 +36,7 @@ export interface ModelWorkspace {
 }
 
 export const HOLD_MS = 15 * MINUTE_MS;
-const UNDECIDED_MS = 24 * 60 * MINUTE_MS;
+const PENDING_MS = 24 * 60 * MINUTE_MS;
 export const REPEAT_MS = 24 * 60 * MINUTE_MS;
 export const RETENTION_MS = 90 * 24 * 60 * MINUTE_MS;
 
@@ -60,7 +60,7 @@ export class Model {
     if (!this.isLive(workspace)) return 'workspace_unauthorized';
     const price = PRICING.perMinute * BigInt(minutes);
     const pending = workspace.steps.filter(
-      ({ state, since }) => state === 'pending' && since > this.now - UNDECIDED_MS,
+      ({ state, since }) => state === 'pending' && since > this.now - PENDING_MS,
     );
     if (pending.length >= 32) return 'rate_limited';
     const spend = pending.reduce((sum, step) => sum + step.price, workspace.spend) + price;

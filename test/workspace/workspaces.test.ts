@@ -21,19 +21,20 @@ t.test('prices are base plus minutes, clamped, and a spend limit below one is no
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { workspaces } = world;
-  t.strictSame(workspaces.price({}), { minutes: 15, amount: 17_500n });
-  t.strictSame(workspaces.price({ ttlMinutes: null, spendLimit: null }), { minutes: 15, amount: 17_500n });
-  t.strictSame(workspaces.price({ ttlMinutes: -5 }), { minutes: 1, amount: 10_500n });
-  t.strictSame(workspaces.price({ ttlMinutes: 1e15 }), { minutes: 1440, amount: 730_000n });
-  t.strictSame(workspaces.price({ spendLimit: 17_500n }), { minutes: 15, amount: 17_500n });
-  t.strictSame(workspaces.price({ spendLimit: 17_499n }), {
+  const { prices } = workspaces;
+  t.strictSame(prices.creation({}), { minutes: 15, amount: 17_500n });
+  t.strictSame(prices.creation({ ttlMinutes: null, spendLimit: null }), { minutes: 15, amount: 17_500n });
+  t.strictSame(prices.creation({ ttlMinutes: -5 }), { minutes: 1, amount: 10_500n });
+  t.strictSame(prices.creation({ ttlMinutes: 1e15 }), { minutes: 1440, amount: 730_000n });
+  t.strictSame(prices.creation({ spendLimit: 17_500n }), { minutes: 15, amount: 17_500n });
+  t.strictSame(prices.creation({ spendLimit: 17_499n }), {
     minutes: 15,
     amount: 17_500n,
     notice: 'spend_limit_exceeded',
   });
-  t.strictSame(workspaces.priceExtension({ ttlMinutes: 30 }), { minutes: 30, amount: 15_000n });
-  t.strictSame(workspaces.priceRange(), { minUsd: '0.0105', maxUsd: '0.73' });
-  t.strictSame(workspaces.extensionPriceRange(), { minUsd: '0.0005', maxUsd: '0.72' });
+  t.strictSame(prices.extension(30), { minutes: 30, amount: 15_000n });
+  t.strictSame(prices.creationRange(), { minUsd: '0.0105', maxUsd: '0.73' });
+  t.strictSame(prices.extensionRange(), { minUsd: '0.0005', maxUsd: '0.72' });
   t.match(await refusal(() => workspaces.create({ spendLimit: 0n })), {
     code: 'spend_limit_exceeded',
     status: 422,

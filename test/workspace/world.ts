@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import type { WorkspaceId } from '../../src/domain/id.ts';
 import type { WorkspacePricing } from '../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/disposal/receipt.ts';
 import { RentedTime } from '../../src/workspace/time/rented-time.ts';
-import { MINUTE_MS, type WorkspaceSettings } from '../../src/workspace/time/settings.ts';
+import type { WorkspaceSettings } from '../../src/workspace/time/settings.ts';
 import { Workspaces } from '../../src/workspace/workspaces.ts';
 import { FakeTenants } from './fake-tenants.ts';
 import { SimulatedClock } from './simulated-clock.ts';

@@ -28,7 +28,7 @@ export function createWorkspaceRoute(services: Services): Route {
       summary: 'Rent a workspace',
       tag: 'Workspaces',
       security: 'payment',
-      price: { dynamic: 'base plus so much per minute', ...workspaces.priceRange() },
+      price: { dynamic: 'base plus so much per minute', ...workspaces.prices.creationRange() },
       requestBody: {
         schema: WorkspaceCreateSchema,
         required: false,
@@ -46,7 +46,7 @@ export function createWorkspaceRoute(services: Services): Route {
       const body = await readSmallObject(services, exchange);
       const asked = createValidator.lenient(body.object ?? {});
       const input = { ttlMinutes: asked.ttl_minutes, spendLimit: spendLimitOf(asked) };
-      const price = workspaces.price(input);
+      const price = workspaces.prices.creation(input);
       const quote: Quote = {
         amount: price.amount,
         notice: price.notice,
@@ -115,7 +115,7 @@ export function extendWorkspaceRoute(services: Services): Route {
       summary: 'Buy more time for a workspace',
       tag: 'Workspaces',
       security: 'payment',
-      price: { dynamic: 'so much per minute', ...workspaces.extensionPriceRange() },
+      price: { dynamic: 'so much per minute', ...workspaces.prices.extensionRange() },
       requestBody: {
         schema: WorkspaceExtendSchema,
         required: false,
@@ -126,9 +126,7 @@ export function extendWorkspaceRoute(services: Services): Route {
     },
     handle: async (exchange, params) => {
       const body = await readSmallObject(services, exchange);
-      const price = workspaces.priceExtension({
-        ttlMinutes: extendValidator.lenient(body.object ?? {}).ttl_minutes,
-      });
+      const price = workspaces.prices.extension(extendValidator.lenient(body.object ?? {}).ttl_minutes);
       const quote: Quote = {
         amount: price.amount,
         resource: `${services.baseUrl()}/agent/v1/workspaces/${idInResource(params.id!)}/extend`,

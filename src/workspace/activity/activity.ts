@@ -1,20 +1,12 @@
 import { join } from 'node:path';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
-import type { Family } from '../../domain/family.ts';
 import type { WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { History, type HistoryEntry, type HistoryPage } from './history.ts';
 import { type BucketCounts, LatencyHistogram, type LatencyPercentiles } from './latency-histogram.ts';
 
-/** What a search leaves behind: its counters, and its entry in the history. */
-export interface CountedSearch {
-  readonly query?: string;
-  readonly image_sha256?: string;
-  readonly families?: readonly Family[];
-  readonly k: number;
-  readonly hits: number;
-  readonly latency_ms: number;
-}
+/** A search, for the counters and the history. */
+export type CountedSearch = Omit<HistoryEntry, 'at'>;
 
 export interface Counters {
   readonly searches: number;
@@ -33,31 +25,34 @@ interface Entry {
   searches: number;
   ingests: number;
   readonly histogram: LatencyHistogram;
-  /** Entries of the history that are not written yet. */
+  /** History entries that are not written yet. */
   waiting: HistoryEntry[];
-  /** Entries that found no room while the disk was slow. */
+  /** Entries dropped because the disk was slow. */
   lost: number;
   dirty: boolean;
   closed: boolean;
   writing: Promise<void>;
-  /** Writes of the history that have not ended: until then the entry stays, so that a close can wait for them. */
+  /** Unfinished writes of the history. The entry stays until they end, so that `close` can wait for them. */
   writes: number;
 }
 
-/** Entries of a workspace's history that may wait for the disk; the oldest give way. */
+/** History entries of one workspace that may wait for the disk. Above that the oldest are dropped. */
 const WAITING_MAX = 4096;
 
 export interface ActivityDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** A Tenant's own folder: the history lies there, because it is content. */
+  /** The workspace's folder. The history lies there because it is content. */
   readonly folder: (workspace: WorkspaceId) => string;
+  /** Whether the workspace has begun, and not ended yet: nothing else is counted. */
+  readonly isOpen: (workspace: WorkspaceId) => boolean;
   readonly log: (event: object) => void;
 }
 
 /**
- * What workspaces do, counted in memory and written by `flush`: a search costs no write. A crash loses the counts and
- * the history since the last flush. What was not touched between two flushes leaves the memory.
+ * Counts of the workspaces' searches and ingests, and their history. They are kept in memory and written by `flush`, so
+ * that a search costs no write. A crash loses what came after the last flush. A workspace that was idle between two flushes
+ * leaves the memory.
  */
 export class Activity {
   readonly #deps: ActivityDeps;
@@ -75,8 +70,8 @@ export class Activity {
   }
 
   countSearch(id: WorkspaceId, { query, image_sha256, families, k, hits, latency_ms }: CountedSearch): void {
-    const entry = this.#entry(id);
-    if (entry.closed) return;
+    const entry = this.#openEntry(id);
+    if (!entry) return;
     entry.searches += 1;
     entry.histogram.add(latency_ms);
     entry.dirty = true;
@@ -89,8 +84,8 @@ export class Activity {
   }
 
   countIngest(id: WorkspaceId): void {
-    const entry = this.#entry(id);
-    if (entry.closed) return;
+    const entry = this.#openEntry(id);
+    if (!entry) return;
     entry.ingests += 1;
     entry.dirty = true;
   }
@@ -100,7 +95,7 @@ export class Activity {
     return { searches, ingests, latency: histogram.percentiles() };
   }
 
-  /** Writes what is new: all counters in one transaction, then each history. */
+  /** Writes what has changed: all counters in one transaction, then each history. */
   async flush(): Promise<void> {
     const dirty = [...this.#entries].filter(([, entry]) => entry.dirty && !entry.closed);
     for (const [id, entry] of this.#entries) {
@@ -114,14 +109,14 @@ export class Activity {
     for (const [id, entry] of dirty) await this.#writeHistory(id, entry);
   }
 
-  /** A page of the history, what was searched just now included. */
+  /** A page of the history, up to the latest search. */
   async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
     const entry = this.#entries.get(id);
     if (entry) await this.#writeHistory(id, entry);
     return this.#historyOf(id).page(page);
   }
 
-  /** The workspace ends: nothing more is counted or written into its folder once this resolves. @returns the final counts. */
+  /** The workspace ends. Once this resolves, nothing more is counted or written into its folder. @returns the final counts. */
   async close(id: WorkspaceId): Promise<Counters> {
     const entry = this.#entry(id);
     entry.closed = true;
@@ -131,7 +126,7 @@ export class Activity {
     return this.counters(id);
   }
 
-  /** The counts of a workspace that has ended are in its receipt. */
+  /** Removes the counts of a workspace that has ended: its receipt has them. */
   async forget(id: WorkspaceId): Promise<void> {
     await this.#table.remove(id);
     this.#entries.delete(id);
@@ -143,7 +138,7 @@ export class Activity {
     entry.dirty = false;
   }
 
-  /** One write at a time, so that a close can wait for the last. */
+  /** One write at a time, so that `close` can wait for the last. */
   #writeHistory(id: WorkspaceId, entry: Entry): Promise<void> {
     entry.writes += 1;
     entry.writing = entry.writing.then(async () => {
@@ -153,7 +148,7 @@ export class Activity {
     return entry.writing;
   }
 
-  /** A history that cannot be written costs no answer. */
+  /** A history that cannot be written fails no request. */
   async #append(id: WorkspaceId, entry: Entry): Promise<void> {
     if (entry.closed || entry.waiting.length === 0) return;
     const { waiting, lost } = entry;
@@ -174,6 +169,13 @@ export class Activity {
 
   #historyOf(id: WorkspaceId): History {
     return new History(join(this.#deps.folder(id), 'history'));
+  }
+
+  /** The entry of a workspace that is in memory, or open; one in memory knows by itself when it is closed. */
+  #openEntry(id: WorkspaceId): Entry | undefined {
+    if (!this.has(id) && !this.#deps.isOpen(id)) return undefined;
+    const entry = this.#entry(id);
+    return entry.closed ? undefined : entry;
   }
 
   #entry(id: WorkspaceId): Entry {

@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import type { WorkspaceId } from '../../domain/id.ts';
 import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../../domain/workspace.ts';
-import type { Activity } from '../activity/activity.ts';
+import type { Activity, Counters } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { inventoryOf } from '../tenant/inventory.ts';
@@ -18,9 +18,9 @@ export interface DisposalDeps {
   readonly requests: RunningRequests;
   readonly tenants: TenantFolders;
   readonly signer: Pick<ReceiptSigner, 'sign'>;
-  /** Base URL of this server, asked at each signing: `iss` of the receipts. */
+  /** Base URL of this server, read at each signing: `iss` of the receipts. */
   readonly issuer: () => string;
-  /** Cancels the Tenant's jobs and waits for them. Called again once its requests have ended. */
+  /** Cancels the workspace's jobs and waits for them. Called again once its requests have ended. */
   readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: KeptElsewhere;
@@ -28,8 +28,8 @@ export interface DisposalDeps {
 }
 
 /**
- * The one way in which a workspace ends, for DELETE, expiry, the operator and a failed payment. Every step is
- * idempotent and its outcome is on the disk before the next one, so that `run` goes on wherever a crash left it:
+ * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
+ * durable before the next begins, so that `run` resumes wherever a crash stopped it:
  *
  *     disposing ─ jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
  */
@@ -42,15 +42,15 @@ export class Disposals {
   }
 
   /**
-   * Ends a workspace, or joins or goes on with its ending. @returns its record afterwards: disposed, or still active where
-   * the reason does not hold (not expired after all); undefined when there is none.
+   * Ends a workspace, or joins a disposal that has begun. @returns its record afterwards: disposed, or unchanged if the
+   * reason does not hold (an extension came in time); undefined when there is none.
    */
   async end(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
     const record = await this.#deps.records.beginEnd(id, reason);
     return record?.state === 'disposing' ? this.run(record) : record;
   }
 
-  /** Goes on with a disposal that has begun. One at a time for each workspace: later calls join the first. */
+  /** Runs a disposal that has begun. Calls for the same workspace join the first. */
   run(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
     const { id } = record;
     const running = this.#running.get(id);
@@ -60,7 +60,7 @@ export class Disposals {
     return disposal;
   }
 
-  /** Resolves when no disposal runs any more. */
+  /** Resolves when the disposals that run now have ended. */
   async whenIdle(): Promise<void> {
     await Promise.allSettled(this.#running.values());
   }
@@ -69,9 +69,10 @@ export class Disposals {
     const { id } = record;
     const { records, activity, requests, tenants, stopTenant, settings, log } = this.#deps;
     await stopTenant(id);
-    const ended = await requests.ended(id, settings.drainSecondsMax);
-    if (!ended) log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });
-    // A request that has ended just now may have left a job.
+    const drained = await requests.ended(id, settings.drainSecondsMax);
+    if (!drained)
+      log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });
+    // A request may have left a job at its end.
     await stopTenant(id);
     const counters = await activity.close(id);
     const counted =
@@ -80,11 +81,11 @@ export class Disposals {
     const disposed = await this.#conclude(counted, counters);
     await activity.forget(id);
     log({ event: 'workspace_disposed', workspace: id, reason: record.end?.reason });
-    if (!ended) void this.#disposeLeavings(id);
+    if (!drained) void this.#disposeLeavings(id);
     return disposed;
   }
 
-  /** A request that outlived the disposal may have left something: it goes as well. */
+  /** A request outlived the disposal: removes what it may have written. */
   async #disposeLeavings(id: WorkspaceId): Promise<void> {
     const { requests, stopTenant, tenants, log } = this.#deps;
     await requests.ended(id);
@@ -96,8 +97,8 @@ export class Disposals {
     }
   }
 
-  /** Signed last, when everything in it is true. A creation that was never paid for leaves nothing, not even a receipt. */
-  async #conclude(record: WorkspaceRecord, counters: Parameters<typeof receiptClaims>[0]['counters']) {
+  /** Signs last, when everything in the receipt is true. A creation that was never paid for gets no receipt. */
+  async #conclude(record: WorkspaceRecord, counters: Counters) {
     const { clock, records, signer, issuer, settings, keptElsewhere } = this.#deps;
     if (record.end?.reason === 'payment_failed') {
       await records.transaction(() => records.erase(record.id));
@@ -116,12 +117,12 @@ export class Disposals {
     return records.finishEnd(record.id, { disposedAt, receipt, claims });
   }
 
-  /** An index that cannot be read must not keep its data from being destroyed. */
+  /** Null for an index that cannot be read: its data is destroyed all the same. */
   async #count(id: WorkspaceId): Promise<WorkspaceInventory | null> {
     try {
       return await inventoryOf(this.#deps.tenants, id);
     } catch (error) {
-      // What is there is counted at the next start.
+      // The server stops. The next start counts.
       if (errorCode(error) === 'interrupted') throw error;
       this.#deps.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
       return null;
@@ -129,7 +130,7 @@ export class Disposals {
   }
 }
 
-/** What the holder of the token is answered. */
+/** The answer to the token's holder. */
 export interface DisposalAnswer {
   readonly id: WorkspaceId;
   readonly state: 'disposed';

@@ -1,14 +1,14 @@
-import { toTimestamp } from '../../domain/clock.ts';
+import { DAY_MS, HOUR_MS, toTimestamp } from '../../domain/clock.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Counters } from '../activity/activity.ts';
-import { DAY_MS, HOUR_MS, type WorkspaceSettings } from '../time/settings.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 
-/** Something that outlives the workspace, said in its receipt. */
+/** Something that outlives the workspace: its receipt says so. */
 export interface KeptFact {
   readonly what: string;
   readonly why: string;
-  /** RFC 3339; null: without end. */
+  /** RFC 3339; null: no set end. */
   readonly until: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface ClaimsInput {
   readonly keptElsewhere: readonly KeptFact[];
 }
 
-/** Content of a disposal receipt. Counts are null where the index could not be read any more; its folder is unlinked all the same. */
+/** Content of a disposal receipt. Counts are null if the index could not be read; its folder is unlinked all the same. */
 export function receiptClaims({
   record,
   counters,

@@ -13,8 +13,8 @@ import {
 } from 'jose';
 import { FarthingError } from '../../domain/error.ts';
 
-/** A key of the file; only the current one still has its private part. */
-interface KeptKey {
+/** Only the current key still has its private part. */
+interface StoredKey {
   readonly kid: string;
   readonly created: string;
   readonly publicKey: JWK;
@@ -23,7 +23,7 @@ interface KeptKey {
 
 interface KeyFile {
   /** The current one last. */
-  readonly keys: readonly KeptKey[];
+  readonly keys: readonly StoredKey[];
 }
 
 const ALGORITHM = 'EdDSA';
@@ -34,13 +34,13 @@ const PRIVATE_MODE = 0o600;
 /** Signs receipts (compact JWS, EdDSA over Ed25519) and publishes every public key it ever signed with. */
 export interface ReceiptSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
-  /** All public keys, former ones included: what `/.well-known/jwks.json` shows. */
+  /** All public keys, previous ones included, as `/.well-known/jwks.json` shows them. */
   jwks(): JSONWebKeySet;
-  /** A new key signs from now on; the former private key is destroyed, its public part stays published. @returns the new `kid`. */
+  /** A new key signs from now on. The previous private key is destroyed; its public key stays published. @returns the new `kid`. */
   rotate(): Promise<string>;
 }
 
-/** Opens the keys in `folder`, or makes the first one; the file is readable by its owner alone. */
+/** Opens the keys in `folder`, or creates the first. Only the file's owner can read it. */
 export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, KEY_FILE);
@@ -55,7 +55,7 @@ export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> 
     },
     jwks: () => ({ keys: file.keys.map(({ publicKey }) => publicKey) }),
     rotate() {
-      // One after the other: no key that has signed may be missing from the file.
+      // Rotations queue: every key that has signed must stay in the file.
       const rotated = rotating.then(async () => {
         const previous = file.keys.map(({ privateKey: _destroyed, ...published }) => published);
         file = await writeKeyFile(path, { keys: [...previous, await newKey()] });
@@ -68,7 +68,7 @@ export async function openReceiptSigner(folder: string): Promise<ReceiptSigner> 
   };
 }
 
-/** The public keys that lie in `folder`, for checking where no server runs; undefined when there are none. */
+/** The public keys in `folder`, to verify receipts without a server; undefined when there are none. */
 export async function readPublishedKeys(folder: string): Promise<JSONWebKeySet | undefined> {
   const file = await readKeyFile(join(folder, KEY_FILE));
   return file && { keys: file.keys.map(({ publicKey }) => publicKey) };
@@ -78,7 +78,7 @@ export type ReceiptCheck =
   | { readonly valid: true; readonly kid: string; readonly claims: Readonly<Record<string, unknown>> }
   | { readonly valid: false; readonly reason: string };
 
-/** Checks a receipt against published keys; needs no network. White space around it doesn't matter. */
+/** Verifies a receipt against published keys, offline. Ignores white space around it. */
 export async function verifyReceipt(receipt: string, jwks: JSONWebKeySet): Promise<ReceiptCheck> {
   try {
     const keys = createLocalJWKSet(jwks);
@@ -96,7 +96,7 @@ export async function verifyReceipt(receipt: string, jwks: JSONWebKeySet): Promi
   }
 }
 
-async function newKey(): Promise<KeptKey> {
+async function newKey(): Promise<StoredKey> {
   const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true });
   const bare = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(bare);
@@ -129,7 +129,7 @@ async function readKeyFile(path: string): Promise<KeyFile | undefined> {
   return { keys: file.keys };
 }
 
-/** Whole or not at all, whenever the machine stops; durable before it returns, so that no receipt outlives its key. */
+/** Replaces the file atomically and durably, so that no receipt outlives its key. */
 async function writeKeyFile(path: string, file: KeyFile): Promise<KeyFile> {
   const draft = `${path}.draft`;
   await writeDurably(draft, `${JSON.stringify(file, null, 2)}\n`);

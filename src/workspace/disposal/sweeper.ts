@@ -15,13 +15,13 @@ export interface SweeperDeps {
   readonly log: (event: object) => void;
 }
 
-/** Most workspaces that one sweep looks at; the rest waits for the next. */
+/** Workspaces that one sweep handles; the rest wait for the next. */
 const SWEEP_MAX = 4096;
 
-/** Does what is due: ends what has expired, goes on with what is ending, forgets what has been kept long enough. */
+/** Ends workspaces that have expired, resumes disposals, and forgets records whose retention is over. */
 export class Sweeper {
   readonly #deps: SweeperDeps;
-  /** Rented time before which a disposal that has failed is not tried again. */
+  /** When a failed disposal may be tried again, in rented time. */
   readonly #retryAt = new Map<WorkspaceId, number>();
   readonly #handling = new Set<WorkspaceId>();
   #stopped = false;
@@ -31,24 +31,23 @@ export class Sweeper {
   }
 
   /**
-   * Resolves when what it took on is done. Sweeps may overlap: one that waits for a slow request does not hold up the
-   * next. What cannot be handled is logged and tried again later.
+   * Resolves when everything that it began is done. Sweeps may overlap, so that a slow request delays one workspace only.
+   * Failures are logged and tried again later.
    */
   async sweep(): Promise<void> {
     const { records, settings } = this.#deps;
     const due = records.due(SWEEP_MAX).values();
-    const lane = async () => {
+    const handleNext = async () => {
       for (const id of due) {
         if (this.#stopped) return;
         await this.#handle(id);
       }
     };
-    await Promise.all(
-      Array.from({ length: Math.max(0, settings.disposalsAtOnce - this.#handling.size) }, lane),
-    );
+    const free = Math.max(0, settings.disposalsAtOnce - this.#handling.size);
+    await Promise.all(Array.from({ length: free }, handleNext));
   }
 
-  /** Nothing more is begun; what runs is waited for elsewhere. */
+  /** Begins nothing more. `Disposals.whenIdle` waits for what runs. */
   stop(): void {
     this.#stopped = true;
   }
@@ -84,6 +83,9 @@ export class Sweeper {
         return;
       case 'disposed':
         await this.#forget(record);
+        return;
+      default:
+        throw new Error(`workspace ${id} is ${record.state satisfies never}`);
     }
   }
 

@@ -3,17 +3,17 @@ import type { Store, Table } from '../../state/store.ts';
 import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 
-/** Rows that are read at once. */
+/** Rows that are read at a time. */
 const PAGE = 500;
 
 export interface PayerRow {
   /** Rented time, in milliseconds. */
   readonly endsAt: number;
-  /** Its end has begun and will be gone on with, whatever happens. */
+  /** Its end has begun, and will be completed even after a crash. */
   readonly disposing: boolean;
 }
 
-/** Until when each payer's own index lives; by the payer's Tenant. */
+/** When each payer's index ends. */
 export class PayerRows {
   readonly #store: Store;
   readonly #time: RentedTime;
@@ -27,11 +27,11 @@ export class PayerRows {
     this.#due = new DueTimes(store, 'payer_index_due', (text) => storedId('payer', text));
   }
 
-  get(tenant: PayerId): PayerRow | undefined {
-    return this.#rows.get(tenant);
+  get(payer: PayerId): PayerRow | undefined {
+    return this.#rows.get(payer);
   }
 
-  /** All payers that have an index, in order. Rows may change between two of them. */
+  /** All payers with an index, in order. Rows may change during the iteration. */
   *all(): Generator<PayerId> {
     for (let start: string | undefined; ; ) {
       const keys = Array.from(this.#rows.range({ start, limit: PAGE }), ({ key }) => key);
@@ -41,22 +41,22 @@ export class PayerRows {
     }
   }
 
-  /** Up to `limit` Tenants whose time is over now, or whose end has begun. */
+  /** Up to `limit` payers whose time is over, or whose end has begun. */
   due(limit: number): PayerId[] {
     return this.#due.due(this.#time.now(), limit);
   }
 
-  /** One durable transaction; undefined: there is no row. @returns the row afterwards. */
+  /** Changes a row (undefined: none) in one durable transaction. @returns the row afterwards. */
   set(
-    tenant: PayerId,
+    payer: PayerId,
     change: (row: PayerRow | undefined) => PayerRow | undefined,
   ): Promise<PayerRow | undefined> {
     return this.#store.transaction(() => {
-      const before = this.#rows.get(tenant);
+      const before = this.#rows.get(payer);
       const after = change(before);
-      this.#due.move(tenant, before && dueOf(before), after && dueOf(after));
-      if (after) void this.#rows.put(tenant, after);
-      else void this.#rows.remove(tenant);
+      this.#due.move(payer, before && dueOf(before), after && dueOf(after));
+      if (after) void this.#rows.put(payer, after);
+      else void this.#rows.remove(payer);
       this.#time.keep();
       return after;
     });

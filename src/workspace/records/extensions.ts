@@ -1,15 +1,16 @@
+import { HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 import type { PendingStep, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { RentedTime } from '../time/rented-time.ts';
-import { HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../time/settings.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import type { WorkspaceRecords } from './records.ts';
-import { unauthorized } from './unauthorized.ts';
+import { unauthorized } from './token.ts';
 
-/** One extension, as kept beside the workspace's record. */
+/** An extension, stored beside the workspace's record. */
 export interface Step {
   readonly state: 'pending' | 'committed';
   readonly minutes: number;
@@ -21,11 +22,11 @@ export interface StepRequest {
   readonly minutes: number;
   readonly minutesAsked: number | null;
   readonly price: AtomicAmount;
-  /** The workspace's token was sent too: a refusal may show the workspace's figures. */
+  /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures: boolean;
 }
 
-/** Extensions of one workspace that may wait for their settlement at once. */
+/** Extensions of one workspace that may await settlement at the same time. */
 const PENDING_MAX = 32;
 const RETRY_AFTER_S = 5;
 
@@ -40,9 +41,8 @@ export interface ExtensionsDeps {
 }
 
 /**
- * Extensions as effects of payments: a step is reserved, then committed or undone. What is reserved counts against
- * the spend limit and the total time at once, so that the sum of what is pending and committed exceeds neither,
- * whatever races.
+ * Extensions as effects of payments: a step is reserved, then committed or undone. A reserved step counts against the
+ * spend limit and the total time from the start, so that racing requests exceed neither.
  */
 export class Extensions {
   readonly #deps: ExtensionsDeps;
@@ -76,8 +76,8 @@ export class Extensions {
   }
 
   /**
-   * The step is paid: its minutes are added to what is left. Repeated, it changes nothing. A workspace that has ended
-   * meanwhile stays ended; the amount goes to its books.
+   * The step is paid: its minutes are added to what is left. Idempotent. A workspace that has ended stays ended; the amount
+   * goes to its books.
    * @throws internal when the step does not exist.
    */
   async commit(stepId: StepId): Promise<{ record: WorkspaceRecord; step: Step }> {
@@ -86,10 +86,10 @@ export class Extensions {
       const { step, record: before } = this.#find(stepId);
       if (step.state === 'committed') return { record: before, step };
       const endsAt = Math.max(before.endsAt, time.now()) + step.minutes * MINUTE_MS;
-      const alive = before.state === 'active';
+      const isActive = before.state === 'active';
       const record: WorkspaceRecord = {
         ...before,
-        endsAt: alive ? endsAt : before.endsAt,
+        endsAt: isActive ? endsAt : before.endsAt,
         spend: before.spend + step.price,
         pendingSteps: before.pendingSteps.filter((other) => other.step !== stepId),
       };
@@ -97,12 +97,12 @@ export class Extensions {
       records.write(before, record);
       void this.#steps.put(stepId, committed);
       this.#deps.pendingEffects.remove(stepId);
-      if (!alive) log({ event: 'extension_paid_after_end', workspace: before.id, state: before.state });
+      if (!isActive) log({ event: 'extension_paid_after_end', workspace: before.id, state: before.state });
       return { record, step: committed };
     });
   }
 
-  /** The payment failed: nothing of the step stays. Repeated, it changes nothing. @throws internal for a committed step. */
+  /** The payment failed: removes the step. Idempotent. @throws internal for a committed step. */
   async undo(stepId: StepId): Promise<void> {
     const { records } = this.#deps;
     await records.transaction(() => {
@@ -122,14 +122,14 @@ export class Extensions {
     });
   }
 
-  /** A committed step and its workspace as it is now. @throws internal when there is none. */
+  /** A committed step, and its workspace as it is now. @throws internal when there is none. */
   committed(stepId: StepId): { record: WorkspaceRecord; step: Step } {
     const found = this.#find(stepId);
     if (found.step.state !== 'committed') throw new FarthingError('internal', `step ${stepId} is not paid`);
     return found;
   }
 
-  /** Inside a transaction: the steps of a workspace whose record goes. */
+  /** Inside a transaction: removes all steps of a workspace. */
   forget(id: WorkspaceId): void {
     for (const { key } of [...this.#steps.range({ start: `${id}/`, end: `${id}0` })]) {
       const step = storedId('step', key);
@@ -161,14 +161,12 @@ export class Extensions {
       throw new FarthingError(
         'rate_limited',
         'Too many extensions of this workspace are being paid for. Try again shortly.',
-        {
-          retryAfterS: RETRY_AFTER_S,
-        },
+        { retryAfterS: RETRY_AFTER_S },
       );
     }
-    const committedOrPending = pending.reduce((sum, step) => sum + step.price, record.spend);
-    if (record.spendLimit !== null && committedOrPending + price > record.spendLimit) {
-      throw overSpendLimit(record, record.spendLimit, committedOrPending, price, showFigures);
+    const spendWithPending = pending.reduce((sum, step) => sum + step.price, record.spend);
+    if (record.spendLimit !== null && spendWithPending + price > record.spendLimit) {
+      throw overSpendLimit(record, record.spendLimit, spendWithPending, price, showFigures);
     }
     const { pricing, time } = this.#deps;
     const leftMs = pending.reduce((sum, step) => sum + step.minutes * MINUTE_MS, record.endsAt - time.now());
@@ -181,14 +179,14 @@ export class Extensions {
 function overSpendLimit(
   record: WorkspaceRecord,
   limit: AtomicAmount,
-  spend: AtomicAmount,
+  spendWithPending: AtomicAmount,
   price: AtomicAmount,
   showFigures: boolean,
 ): FarthingError {
   const facts = {
     price_usd: formatUsd(price),
     spend_usd: formatUsd(record.spend),
-    spend_pending_usd: formatUsd(spend - record.spend),
+    spend_pending_usd: formatUsd(spendWithPending - record.spend),
     spend_limit_usd: formatUsd(limit),
   };
   const detail =

@@ -2,8 +2,8 @@ import { parseId, type StepId, type WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
 
 /**
- * The creations and extensions that wait for their payments' outcome, so that a start finds them without looking at
- * every record. Written in the transactions that write what they are about.
+ * Creations and extensions whose payment is still open, so that a start finds them without reading every record. Writes
+ * belong in the transaction of the creation or extension.
  */
 export class PendingEffects {
   readonly #table: Table<null>;
@@ -20,17 +20,15 @@ export class PendingEffects {
     void this.#table.remove(id);
   }
 
-  /** Workspaces whose creation waits. */
   creations(): WorkspaceId[] {
-    return this.#keys().flatMap((key) => parseId('workspace', key) ?? []);
+    return this.#ids().flatMap((id) => parseId('workspace', id) ?? []);
   }
 
-  /** Extensions that wait. */
   extensions(): StepId[] {
-    return this.#keys().flatMap((key) => parseId('step', key) ?? []);
+    return this.#ids().flatMap((id) => parseId('step', id) ?? []);
   }
 
-  #keys(): string[] {
+  #ids(): string[] {
     return Array.from(this.#table.range(), ({ key }) => key);
   }
 }

@@ -1,8 +1,9 @@
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { idFrom, storedId, type WorkspaceId } from '../../domain/id.ts';
+import { storedId, type WorkspaceId } from '../../domain/id.ts';
 import {
   type DisposalReason,
+  mayHoldData,
   type WorkspaceEnd,
   type WorkspaceInventory,
   type WorkspaceRecord,
@@ -12,14 +13,10 @@ import {
 import type { Store, Table } from '../../state/store.ts';
 import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../time/settings.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
-import { hashOfToken, newToken } from './token.ts';
-
-interface TokenHash {
-  /** SHA-256 of the token, in hexadecimal. */
-  readonly hash: string;
-}
+import { tokenMatches } from './token.ts';
+import { TokenHashes } from './token-hashes.ts';
 
 export interface RecordsDeps {
   readonly store: Store;
@@ -29,13 +26,9 @@ export interface RecordsDeps {
   readonly pendingEffects: PendingEffects;
 }
 
-/** Its row holds the hash of a token that nobody has; the other key is never written. */
-const DECOY = idFrom('workspace', 'f'.repeat(32));
-const ABSENT = idFrom('workspace', 'e'.repeat(32));
-
 /**
- * The records of the workspaces and every transition between their states. Each public change is one durable
- * transaction that checks everything before its first write: a refused one changes nothing.
+ * The workspaces' records and every transition between their states. Each public change is one durable transaction that
+ * checks everything before its first write, so that a refused change writes nothing.
  */
 export class WorkspaceRecords {
   readonly #store: Store;
@@ -43,8 +36,7 @@ export class WorkspaceRecords {
   readonly #time: RentedTime;
   readonly #settings: WorkspaceSettings;
   readonly #records: Table<WorkspaceRecord>;
-  /** Apart from the records, so that the hash of an unknown id costs what a known one's does. */
-  readonly #tokens: Table<TokenHash>;
+  readonly #tokenHashes: TokenHashes;
   readonly #due: DueTimes<WorkspaceId>;
   readonly #pendingEffects: PendingEffects;
 
@@ -54,21 +46,18 @@ export class WorkspaceRecords {
     this.#time = time;
     this.#settings = settings;
     this.#records = store.table('workspaces');
-    this.#tokens = store.table('workspace_tokens');
+    this.#tokenHashes = new TokenHashes(store);
     this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
     this.#pendingEffects = pendingEffects;
-    if (!this.#tokens.get(DECOY)) void this.#tokens.put(DECOY, { hash: hashOfToken(newToken()) });
   }
 
   get(id: WorkspaceId): WorkspaceRecord | undefined {
     return this.#records.get(id);
   }
 
-  /** The hash of the workspace's token; for an unknown id one that no token has, after one hit and one miss all the same. */
-  tokenHash(id: WorkspaceId): string | undefined {
-    const known = this.#tokens.get(id);
-    const other = this.#tokens.get(known ? ABSENT : DECOY);
-    return (known ?? other)?.hash;
+  /** The record, in any state, if its stored hash is this token's. An unknown id takes the same time. */
+  ofToken(id: WorkspaceId, token: string | undefined): WorkspaceRecord | undefined {
+    return tokenMatches(token, this.#tokenHashes.get(id)) ? this.#records.get(id) : undefined;
   }
 
   /** In order of their ids, after `after`. */
@@ -82,7 +71,25 @@ export class WorkspaceRecords {
     return record.state === 'active' && this.#time.now() < record.endsAt;
   }
 
-  /** Ids that something is to be done about now: to dispose, to go on disposing, or to forget. */
+  /** Whether the workspace has begun and is not disposed of yet. */
+  isOpen(id: WorkspaceId): boolean {
+    const record = this.#records.get(id);
+    return record !== undefined && mayHoldData(record.state);
+  }
+
+  /** Whether its token may still ask for its end, or for the answer to that again. */
+  mayDelete(record: WorkspaceRecord): boolean {
+    if (this.isLive(record)) return true;
+    if (record.end?.reason !== 'deleted') return false;
+    return record.state === 'disposing' || !this.#repeatsAreOver(record.end);
+  }
+
+  #repeatsAreOver({ disposedRented }: WorkspaceEnd): boolean {
+    const { repeatedDeleteHours } = this.#settings;
+    return disposedRented === undefined || this.#time.now() >= disposedRented + repeatedDeleteHours * HOUR_MS;
+  }
+
+  /** Workspaces that are due now: to be disposed, or to be forgotten. */
   due(limit: number): WorkspaceId[] {
     return this.#due.due(this.#time.now(), limit);
   }
@@ -91,7 +98,7 @@ export class WorkspaceRecords {
     return this.#store.transaction(work);
   }
 
-  /** Inside a transaction: replaces a record (`undefined`: there is none) and when it is due. */
+  /** Inside a transaction: replaces a record (`undefined`: none) and its due time. */
   write(before: WorkspaceRecord | undefined, after: WorkspaceRecord | undefined): void {
     const id = (after ?? before)!.id;
     if (before && after && before.state !== after.state) assertMayPass(id, before.state, after.state);
@@ -103,7 +110,7 @@ export class WorkspaceRecords {
     this.#time.keep();
   }
 
-  /** A creation whose payment is not settled yet. */
+  /** A creation whose payment is still open. */
   async insert(
     record: Omit<WorkspaceRecord, 'state' | 'createdAt' | 'endsAt' | 'spend' | 'pendingSteps'>,
   ): Promise<void> {
@@ -115,7 +122,7 @@ export class WorkspaceRecords {
   }
 
   /**
-   * The creation is paid: its minutes begin now, and the token with this hash opens it. Repeated: as `replaceToken`.
+   * The creation is paid: its minutes begin now, and the token with this hash opens it. Repeated, it is `replaceToken`.
    * @throws internal when there is no such creation.
    */
   async activate(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
@@ -131,12 +138,12 @@ export class WorkspaceRecords {
         spend: before.price,
       };
       this.write(before, after);
-      void this.#tokens.put(id, { hash: tokenHash });
+      this.#tokenHashes.put(id, tokenHash);
       return after;
     });
   }
 
-  /** Another token takes the former one's place, unless the workspace has ended. */
+  /** Replaces the token, unless the workspace has ended. @throws internal when it was never created */
   async replaceToken(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
       const record = this.#records.get(id);
@@ -147,14 +154,15 @@ export class WorkspaceRecords {
   }
 
   #replaceToken(record: WorkspaceRecord, tokenHash: string): WorkspaceRecord {
-    if (this.isLive(record)) void this.#tokens.put(record.id, { hash: tokenHash });
+    if (this.isLive(record)) this.#tokenHashes.put(record.id, tokenHash);
     return record;
   }
 
   /**
-   * Begins a workspace's end: from here on no request is let in. For `expired` it happens only when the time is over
-   * and no extension bought in time is being settled; for `payment_failed` only to a creation that waits for its payment.
-   * @returns the record as it is then, whatever its state; undefined when there is none.
+   * Begins a workspace's end, if the reason holds; from then on it admits no request. `expired` holds once its time is
+   * over and no extension bought in time is still being settled, `payment_failed` for a creation that was never paid, and
+   * the other reasons for an active workspace.
+   * @returns the record afterwards, in any state; undefined when there is none.
    */
   async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
     return this.#store.transaction(() => {
@@ -164,18 +172,24 @@ export class WorkspaceRecords {
       const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(before.endsAt) };
       const after: WorkspaceRecord = { ...before, state: 'disposing', end };
       this.write(before, after);
-      if (!tokenKept) void this.#tokens.remove(id);
+      if (!tokenKept) this.#tokenHashes.remove(id);
       return after;
     });
   }
 
   #mayEnd(record: WorkspaceRecord, reason: DisposalReason): boolean {
-    if (reason === 'payment_failed') return record.state === 'pending';
-    if (record.state !== 'active') return false;
-    return reason !== 'expired' || this.#dueOf(record) <= this.#time.now();
+    switch (reason) {
+      case 'payment_failed':
+        return record.state === 'pending';
+      case 'expired':
+        return record.state === 'active' && this.#dueOf(record) <= this.#time.now();
+      case 'deleted':
+      case 'operator':
+        return record.state === 'active';
+    }
   }
 
-  /** What the workspace held, kept before anything is unlinked. The first count stands. */
+  /** Keeps what the workspace held, before anything is unlinked. The first count stands. */
   async keepInventory(id: WorkspaceId, inventory: WorkspaceInventory | null): Promise<WorkspaceRecord> {
     return this.#ending(id, (end) => ({ state: 'disposing', end: { inventory, ...end } }));
   }
@@ -202,10 +216,7 @@ export class WorkspaceRecords {
     });
   }
 
-  /**
-   * In a copy of the registry: takes over the end that a workspace has come to since the copy was taken, receipt and all;
-   * amounts stay as the copy's books have them.
-   */
+  /** In a copy of the registry: takes over an end that came after the copy was made, with its receipt. Amounts stay the copy's. */
   async adoptEnd(id: WorkspaceId, { state, end }: WorkspaceRecord): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
@@ -213,38 +224,30 @@ export class WorkspaceRecords {
       const disposing: WorkspaceRecord = { ...before, state: 'disposing', end };
       this.write(before, disposing);
       if (state === 'disposed') {
-        // Retention is counted by the copy's own clock.
+        // The copy's clock counts the retention.
         const disposedRented = this.#time.now();
         this.write(disposing, { ...disposing, state, end: { ...end, disposedRented } });
       }
-      if (!end.tokenKept) void this.#tokens.remove(id);
+      if (!end.tokenKept) this.#tokenHashes.remove(id);
     });
   }
 
-  /** An ended workspace whose token was kept for repeated DELETEs: that is over. */
+  /** Ends the time in which a repeated DELETE is answered. */
   async forgetToken(id: WorkspaceId): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before?.end) return;
       this.write(before, { ...before, end: { ...before.end, tokenKept: false } });
-      void this.#tokens.remove(id);
+      this.#tokenHashes.remove(id);
     });
   }
 
-  /** Inside a transaction: nothing is known of the workspace any more. */
+  /** Inside a transaction: removes all that is known of the workspace. */
   erase(id: WorkspaceId): void {
     const before = this.#records.get(id);
     if (!before) return;
     this.write(before, undefined);
-    void this.#tokens.remove(id);
-  }
-
-  /** True when the repeated DELETEs of a disposed workspace are no longer answered. */
-  repeatsAreOver({ end }: WorkspaceRecord): boolean {
-    return (
-      end?.disposedRented === undefined ||
-      this.#time.now() >= end.disposedRented + this.#settings.repeatedDeleteHours * HOUR_MS
-    );
+    this.#tokenHashes.remove(id);
   }
 
   #dueOf(record: WorkspaceRecord): number {

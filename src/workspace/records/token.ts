@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { FarthingError } from '../../domain/error.ts';
 
-/** Recognisable by scanners for leaked secrets, and by people. */
+/** Recognisable to people and to scanners for leaked secrets. */
 const PREFIX = 'fws_';
 const RANDOM_BYTES = 32;
 
@@ -9,23 +10,31 @@ export function newToken(): string {
   return PREFIX + randomBytes(RANDOM_BYTES).toString('base64url');
 }
 
-/** What is stored in the token's place: its SHA-256, in hexadecimal. 256 random bits need no slow hash. */
+/** SHA-256 of a token, in hexadecimal: what is stored instead of it. 256 random bits need no slow hash. */
 export function hashOfToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Stands in where there is no hash or no token, so that their absence costs the same time. No token has it. */
+/** Stands in for a missing hash, so that its absence takes the same time. No token has this hash. */
 const NO_HASH = Buffer.alloc(32);
 
 /**
- * Compares a token with a stored hash in constant time. Without a hash or without a token it does the same work and
- * is false.
+ * Compares a token with a stored hash in constant time. Without a token or a hash it does the same work and returns
+ * false.
  */
 export function tokenMatches(token: string | undefined, hash: string | undefined): boolean {
   const sent = createHash('sha256')
     .update(token ?? '')
     .digest();
-  const kept = hash === undefined ? NO_HASH : Buffer.from(hash, 'hex');
-  const same = timingSafeEqual(sent, kept);
-  return same && token !== undefined && hash !== undefined;
+  const stored = hash === undefined ? NO_HASH : Buffer.from(hash, 'hex');
+  const isSame = timingSafeEqual(sent, stored);
+  return isSame && token !== undefined && hash !== undefined;
+}
+
+/** The one refusal for an unknown workspace and for a missing, malformed, wrong, foreign or expired token. */
+export function unauthorized(): FarthingError {
+  return new FarthingError(
+    'workspace_unauthorized',
+    'Send the capability token of this workspace as "Authorization: Bearer fws_…". A workspace that has ended opens no more.',
+  );
 }

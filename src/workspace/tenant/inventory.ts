@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TenantId } from '../../domain/id.ts';
+import type { ItemId, TenantId } from '../../domain/id.ts';
 import type { WorkspaceInventory } from '../../domain/workspace.ts';
 import type { TenantFolders, TenantShard } from './folders.ts';
 
@@ -8,18 +8,18 @@ const NOTHING: Contents = { items: 0, segments: 0, bytes: 0 };
 
 type Contents = Omit<WorkspaceInventory, 'itemsDigest'>;
 
-/** SHA-256 (hexadecimal) over the items' own SHA-256 digests in lower-case hexadecimal, sorted, each followed by a newline. */
+/** SHA-256 (hexadecimal) over the SHA-256 digests of the items: lower-case hexadecimal, sorted, a newline after each. */
 export function digestOfItems(digests: readonly string[]): string {
   const hash = createHash('sha256');
   for (const digest of [...digests].sort()) hash.update(`${digest}\n`);
   return hash.digest('hex');
 }
 
-/** What a Tenant holds: its searchable items, counted and digested alike. Nothing at all when it never ingested. */
+/** Counts and digest of a Tenant's searchable items. Zero for a Tenant that never ingested. */
 export async function inventoryOf(tenants: TenantFolders, tenant: TenantId): Promise<WorkspaceInventory> {
   const inventory = await tenants.useIfThere(tenant, async (shard) => {
     const digests: string[] = [];
-    for (let after: string | undefined; ; ) {
+    for (let after: ItemId | undefined; ; ) {
       const items = shard.items({ after, limit: PAGE });
       for (const { state, sha256 } of items) if (state === 'searchable') digests.push(sha256);
       if (items.length < PAGE) break;
@@ -31,7 +31,7 @@ export async function inventoryOf(tenants: TenantFolders, tenant: TenantId): Pro
   return inventory ?? { ...NOTHING, itemsDigest: digestOfItems([]) };
 }
 
-/** Searchable items, segments and bytes of a Tenant. */
+/** Counts of a Tenant's searchable items, their segments and bytes. */
 export async function contentsOf(tenants: TenantFolders, tenant: TenantId): Promise<Contents> {
   return (await tenants.useIfThere(tenant, countsOf)) ?? NOTHING;
 }

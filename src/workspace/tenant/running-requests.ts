@@ -5,11 +5,11 @@ interface Running {
   readonly waiting: Set<() => void>;
 }
 
-/** Which Tenants have requests running, so that a disposal can let them end. */
+/** Counts each Tenant's running requests, so that a disposal can wait for them. */
 export class RunningRequests {
   readonly #running = new Map<TenantId, Running>();
 
-  /** @returns what the request calls once when it ends; further calls do nothing. */
+  /** A request begins. @returns what it calls at its end; repeated calls do nothing. */
   enter(tenant: TenantId): () => void {
     const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set() };
     running.count += 1;
@@ -29,7 +29,7 @@ export class RunningRequests {
     return this.#running.has(tenant);
   }
 
-  /** Resolves when none of the Tenant's requests runs (true), or after so many seconds (false; absent: never). */
+  /** Resolves with true when none of the Tenant's requests runs, with false after `secondsMax` (absent: never). */
   async ended(tenant: TenantId, secondsMax?: number): Promise<boolean> {
     const running = this.#running.get(tenant);
     if (!running) return true;

@@ -1,17 +1,14 @@
 import type { Store, Table } from '../../state/store.ts';
 
-/** Digits of a moment in a key, so that the order of keys is the order of time. */
+/** Digits of a moment in a key, so that keys sort by time. */
 const DIGITS = 15;
 
-/**
- * Who is due when, in order of time: a sweep reads only what is due. All writes belong into the transaction that
- * writes what they are about.
- */
+/** Ids in the order in which they fall due, so that a sweep reads only what is due. Writes belong in the transaction of the row they are about. */
 export class DueTimes<Id extends string> {
   readonly #table: Table<null>;
   readonly #idOf: (text: string) => Id;
 
-  /** @param idOf the id that was stored as this text */
+  /** @param idOf reads a stored id */
   constructor(store: Store, name: string, idOf: (text: string) => Id) {
     this.#table = store.table(name);
     this.#idOf = idOf;

@@ -1,17 +1,17 @@
-/** How long things last around a workspace; all counted in rented time. */
+/** Durations and limits of a workspace's life. Durations count in rented time. */
 export interface WorkspaceSettings {
-  /** Hours in which the same DELETE with the same token is answered again. */
+  /** Hours in which a repeated DELETE with the same token gets the same answer. */
   readonly repeatedDeleteHours: number;
-  /** Days that the record of an ended workspace (identity, amounts, counts, receipt) stays for the books. */
+  /** Days for which the books keep the record of an ended workspace: identity, amounts, counts, receipt. */
   readonly recordRetentionDays: number;
-  /** Hours that an extension with an unknown outcome counts against the limits: longer than a payment can stay undecided. */
+  /** Hours that an unpaid extension counts against the limits. Longer than a payment can stay open. */
   readonly pendingHoursMax: number;
-  /** Minutes that a workspace outlives its time while an extension bought in time is being settled. */
+  /** Minutes that a workspace outlives its time while the payment for an extension settles. */
   readonly extensionHoldMinutes: number;
   /** Seconds that a disposal waits for requests that began before it. */
   readonly drainSecondsMax: number;
   readonly disposalsAtOnce: number;
-  /** Seconds until a failed disposal is tried again. */
+  /** Seconds before a failed disposal is tried again. */
   readonly disposalRetrySeconds: number;
 }
 
@@ -24,7 +24,3 @@ export const WORKSPACE_SETTINGS: WorkspaceSettings = {
   disposalsAtOnce: 16,
   disposalRetrySeconds: 30,
 };
-
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;

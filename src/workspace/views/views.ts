@@ -3,7 +3,7 @@ import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { LatencyPercentiles } from '../activity/latency-histogram.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
-import { unauthorized } from '../records/unauthorized.ts';
+import { unauthorized } from '../records/token.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { contentsOf } from '../tenant/inventory.ts';
 import type { RentedTime } from '../time/rented-time.ts';
@@ -20,12 +20,12 @@ export interface ViewsDeps {
   readonly time: RentedTime;
   readonly activity: Activity;
   readonly tenants: TenantFolders;
-  /** What the server allows every workspace, as its record shows it. */
+  /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
 }
 
-/** `next`: what the following page comes after; null on the last. */
+/** `next` is the cursor of the next page; null on the last. */
 export interface WorkspacePage {
   readonly workspaces: readonly PublicWorkspace[];
   readonly next: string | null;
@@ -44,11 +44,11 @@ export interface WorkspaceUsage {
   readonly items: number;
   readonly segments: number;
   readonly bytes: number;
-  /** Of this workspace's own searches. */
+  /** Of this workspace's searches alone. */
   readonly latency_ms: LatencyPercentiles;
 }
 
-/** Workspaces as they are shown. A creation that waits for its payment is shown to nobody. */
+/** Workspaces as answers show them. A creation whose payment is open is never shown. */
 export class WorkspaceViews {
   readonly #deps: ViewsDeps;
 

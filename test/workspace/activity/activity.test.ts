@@ -20,6 +20,7 @@ t.test('a close waits for a write of the history that outlasts the next flush', 
     store,
     clock: new SimulatedClock(),
     folder: (tenant) => join(root, tenant),
+    isOpen: () => true,
     log: (event) => events.push(event),
   });
   // A disk that takes nothing until somebody reads: a pipe in the place of the history's file.

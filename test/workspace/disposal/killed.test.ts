@@ -171,8 +171,8 @@ t.test(
       transfers.set(from, (transfers.get(from) ?? 0n) + BigInt(value.value));
     }
     t.same([...transfers].toSorted(), [...paid].toSorted(), 'every wallet paid once what it bought');
-    const pendingEffects = store.table('workspace_undecided');
-    t.equal(pendingEffects.count(), 0, 'no creation and no extension waits for a payment');
+    const pending = store.table('workspace_undecided');
+    t.equal(pending.count(), 0, 'no creation and no extension waits for a payment');
     const records = [...store.table<{ id: string; state: string; spend: bigint }>('workspaces').range()];
     const open = records.filter(({ value }) => value.state !== 'disposed');
     t.same(open.map(({ key }) => key).toSorted(), [...living.keys()].toSorted());

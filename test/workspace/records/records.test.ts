@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { MINUTE_MS } from '../../../src/domain/clock.ts';
 import { idFrom, newId, type WorkspaceId } from '../../../src/domain/id.ts';
 import {
   DISPOSAL_REASONS,
@@ -12,7 +13,7 @@ import { openStore, type Store } from '../../../src/state/store.ts';
 import { PendingEffects } from '../../../src/workspace/records/pending-effects.ts';
 import { WorkspaceRecords } from '../../../src/workspace/records/records.ts';
 import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
-import { MINUTE_MS, WORKSPACE_SETTINGS } from '../../../src/workspace/time/settings.ts';
+import { WORKSPACE_SETTINGS } from '../../../src/workspace/time/settings.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 
 const LAWFUL = ['pending active', 'pending disposing', 'active disposing', 'disposing disposed'];
