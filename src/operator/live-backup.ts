@@ -8,8 +8,8 @@ import { type ItemId, jobOfItem } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
 import { fileOf } from '../ingest/items/files.ts';
 import { JobTable } from '../ingest/jobs/job-table.ts';
-import { sentItem } from '../ingest/members/members.ts';
-import { INGEST_LIMITS } from '../ingest/ports/ports.ts';
+import { uploadedItem } from '../ingest/members/members.ts';
+import { INGEST_LIMITS } from '../ingest/ports/limits.ts';
 import type { Shard, SpaceSpec } from '../shard/shard.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore, type Store } from '../state/store.ts';
@@ -151,8 +151,8 @@ async function copyFiles(
     for (const item of items) {
       // A failed Item has no file any more.
       const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
-      const sent = sentItem(shard, item);
-      if (!whole || !sent || !known(sent)) without.push(item.id);
+      const uploaded = uploadedItem(shard, item);
+      if (!whole || !uploaded || !known(uploaded)) without.push(item.id);
     }
     if (items.length < PAGE) break;
     after = items.at(-1)!.id;

@@ -15,7 +15,7 @@ import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/wor
 import type { Services } from '../http/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { Previews } from '../ingest/items/previews.ts';
-import { INGEST_LIMITS } from '../ingest/ports/ports.ts';
+import { INGEST_LIMITS } from '../ingest/ports/limits.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -7,7 +7,8 @@ import { newId, payerTenantId, type TenantId } from '../../src/domain/id.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Address } from '../../src/domain/payment.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
-import { INGEST_LIMITS, type IngestLimits, type StagedUpload } from '../../src/ingest/ports/ports.ts';
+import { INGEST_LIMITS, type IngestLimits } from '../../src/ingest/ports/limits.ts';
+import type { StagedUpload } from '../../src/ingest/ports/ports.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
 import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants, TEXT } from './stand-ins.ts';
 import '../rig/teardown-order.ts';
@@ -90,7 +91,7 @@ function openRig(test: Test, limits: Partial<IngestLimits> = {}, expiry: string 
 async function inspected(ingest: Ingest, tenant: TenantId, upload: StagedUpload) {
   const outcome = await ingest.inspect(tenant, upload);
   if ('duplicate' in outcome) throw new Error('an unexpected duplicate');
-  return outcome.opened;
+  return outcome.info;
 }
 
 /** A job's end is told before its credit is given. */
@@ -159,7 +160,7 @@ t.test(
       OTHER_TENANT,
       await rig.tenants.stage(OTHER_TENANT, 'the same'),
     );
-    t.ok('opened' in elsewhere, 'another tenant knows nothing of it');
+    t.ok('info' in elsewhere, 'another tenant knows nothing of it');
   },
 );
 
@@ -246,7 +247,7 @@ t.test(
     const second = await rig.add('more bytes', { held: true });
     const waitingToo = rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'more bytes'));
     await rig.ingest.withdraw(second.id);
-    t.ok('opened' in (await waitingToo));
+    t.ok('info' in (await waitingToo));
   },
 );
 

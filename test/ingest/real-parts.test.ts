@@ -8,7 +8,8 @@ import { payerTenantId } from '../../src/domain/id.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
-import { INGEST_LIMITS, type StagedUpload } from '../../src/ingest/ports/ports.ts';
+import { INGEST_LIMITS } from '../../src/ingest/ports/limits.ts';
+import type { StagedUpload } from '../../src/ingest/ports/ports.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
@@ -76,8 +77,8 @@ t.test(
     const add = async (file: string): Promise<string> => {
       const upload = stage(file);
       const outcome = await ingest.inspect(TENANT, upload);
-      if (!('opened' in outcome)) throw new Error('an unexpected duplicate');
-      const { job, item } = await ingest.accept(TENANT, upload, outcome.opened, { held: false });
+      if (!('info' in outcome)) throw new Error('an unexpected duplicate');
+      const { job, item } = await ingest.accept(TENANT, upload, outcome.info, { held: false });
       t.match(await ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', error: undefined }, file);
       return item.id;
     };

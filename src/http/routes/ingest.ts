@@ -63,10 +63,10 @@ export function ingestRoute(services: Services): Route {
                 };
               await payerIndex.ensure(tenant);
               const byCredit = await acceptByCredit(services, payer, () =>
-                ingest.accept(tenant, upload, inspected.opened, { held: false, creditTo: payer }),
+                ingest.accept(tenant, upload, inspected.info, { held: false, creditTo: payer }),
               );
               if (byCredit) return { charged: false, answer: byCredit };
-              const held = await ingest.accept(tenant, upload, inspected.opened, {
+              const held = await ingest.accept(tenant, upload, inspected.info, {
                 held: true,
                 creditTo: payer,
               });
@@ -107,7 +107,7 @@ export function workspaceIngestRoute(services: Services): Route {
             const accepted =
               'duplicate' in inspected
                 ? inspected.duplicate
-                : await ingest.accept(id, upload, inspected.opened, { held: false });
+                : await ingest.accept(id, upload, inspected.info, { held: false });
             if (!accepted.duplicate) services.workspaces.countIngest(id);
             const answer = await whenDone(
               services,

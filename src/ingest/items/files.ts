@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import type { ItemId } from '../../domain/id.ts';
 
-/** Where the bytes of an Item lie in its Tenant's folder. */
+/** Path of an Item's bytes in its Tenant's folder. */
 export function fileOf(tenantFolder: string, item: ItemId): string {
   return join(tenantFolder, 'files', item);
 }
 
-/** Moves a received file to its place; when it resolves, file and name are on the disk. @throws storage_full. */
+/** Moves a received file to its place. Once it resolves, bytes and name are durable. @throws storage_full. */
 export async function keepFile(from: string, to: string): Promise<void> {
   try {
     await sync(from);

@@ -6,14 +6,14 @@ import type { Job } from '../../domain/job.ts';
 type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'id' | 'parent_item_id' | 'path'>>;
 
-/** An Item before its file is read: what is known of it since it was opened. */
-export function pendingItem(origin: Origin, opened: FileInfo): Item {
-  const { pages, duration_s, width, height, title, notSearchable, members } = opened;
+/** An Item before its file is read, with the facts that opening it told. */
+export function pendingItem(origin: Origin, info: FileInfo): Item {
+  const { pages, duration_s, width, height, title, notSearchable, members } = info;
   const { id = newId('item'), name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
   return {
     id,
     name,
-    media_type: opened.mediaType,
+    media_type: info.mediaType,
     bytes,
     sha256,
     state: 'pending',
@@ -33,7 +33,7 @@ export function pendingItem(origin: Origin, opened: FileInfo): Item {
   };
 }
 
-/** What is to be said of a job whose row is no longer kept. */
+/** The job of a searchable Item, once its row has been pruned. */
 export function endedJob(tenant: TenantId, item: Item): Job {
   return {
     id: jobOfItem(item.id),

@@ -12,20 +12,20 @@ export interface PreviewDeps {
   readonly extractor: {
     preview(
       path: string,
-      of: { mediaType: string; page: number; timeS?: number },
+      part: { mediaType: string; page: number; timeS?: number },
     ): Promise<Pick<Preview, 'bytes'>>;
   };
 }
 
 const FOLDER = 'previews';
-/** Files of a Tenant's cache; about 50 kB each. The oldest goes first. */
+/** Previews that a Tenant's cache keeps, about 50 kB each. The oldest goes first. */
 const KEPT_MAX = 512;
-/** Moments within it share a preview. */
+/** Moments within this interval share a preview. */
 const MOMENT_SECONDS = 0.25;
 
 /**
- * Small pictures of Items: made when asked for, kept in the Tenant's folder, so gone with it, and removed with their
- * Item. What is asked for twice at a time is made once.
+ * Small pictures of Items: made on demand, cached in the Tenant's folder, removed with their Item. Concurrent requests for
+ * the same preview share one.
  */
 export class Previews {
   readonly #deps: PreviewDeps;
@@ -36,8 +36,8 @@ export class Previews {
   }
 
   /**
-   * A WebP of the Item, of one of its pages, or of a moment of a film or animation; undefined when the Tenant has no such Item, or its file is gone.
-   * @throws field_invalid for a page that it doesn't have, preview_unavailable for what can't be shown, overloaded
+   * A WebP of the Item, of one of its pages, or of a moment of a film or animation; undefined without the Item or its file.
+   * @throws field_invalid for a page that does not exist; preview_unavailable for a type without pictures; overloaded
    */
   async of(tenant: TenantId, id: ItemId, { page = 1, timeS }: PreviewOf): Promise<Uint8Array | undefined> {
     const item = await this.#item(tenant, id);
@@ -46,8 +46,8 @@ export class Previews {
     const moment = timeS === undefined ? undefined : Math.floor(timeS / MOMENT_SECONDS) * MOMENT_SECONDS;
     const name = moment === undefined ? `${id}.${page}` : `${id}.t${moment}`;
     const path = join(this.#deps.tenants.folder(tenant), FOLDER, `${name}.webp`);
-    const kept = await readIfThere(path);
-    if (kept) return kept;
+    const cached = await readIfThere(path);
+    if (cached) return cached;
     const running = this.#running.get(path) ?? this.#make(tenant, item, { page, timeS: moment }, path);
     this.#running.set(path, running);
     try {
@@ -63,17 +63,17 @@ export class Previews {
   async #make(
     tenant: TenantId,
     item: Item,
-    of: { page: number; timeS?: number },
+    part: { page: number; timeS?: number },
     path: string,
   ): Promise<Uint8Array> {
     const file = fileOf(this.#deps.tenants.folder(tenant), item.id);
     await stat(file);
-    const { bytes } = await this.#deps.extractor.preview(file, { mediaType: item.media_type, ...of });
+    const { bytes } = await this.#deps.extractor.preview(file, { mediaType: item.media_type, ...part });
     await this.#keep(tenant, item.id, path, bytes);
     return bytes;
   }
 
-  /** While the index is in use its Tenant's folder stays; a removed Item's preview must not come after its end. */
+  /** The folder stays while the index is in use. A preview must not outlive an Item that is being removed. */
   async #keep(tenant: TenantId, id: ItemId, path: string, bytes: Uint8Array): Promise<void> {
     try {
       await this.#deps.tenants.use(tenant, {}, async (shard) => {
@@ -86,7 +86,7 @@ export class Previews {
         await dropOldest(folder);
       });
     } catch (error) {
-      // Not kept, but made all the same.
+      // The preview is made, though not kept.
       if (errorCode(error) !== 'not_found' && !isStorageFull(error)) throw error;
     }
   }
@@ -103,7 +103,7 @@ export class Previews {
   }
 }
 
-/** Removes what is kept of an Item. */
+/** Removes the cached previews of an Item. */
 export async function removePreviews(tenantFolder: string, id: ItemId): Promise<void> {
   const folder = join(tenantFolder, FOLDER);
   for (const name of await namesIn(folder)) {

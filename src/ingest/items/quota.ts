@@ -1,34 +1,35 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { itemOfJob, type JobId } from '../../domain/id.ts';
-import type { IngestLimits, IngestShard } from '../ports/ports.ts';
+import type { IngestLimits } from '../ports/limits.ts';
+import type { IngestShard } from '../ports/ports.ts';
 
-/** A job that waits, runs, or is being paid for. `opened` is what is known of its file, unless it began before a restart. */
+/** A job that waits, runs, or awaits payment. `info` is absent for a job from before a restart. */
 export interface Unfinished {
   readonly id: JobId;
-  readonly opened: FileInfo | undefined;
+  readonly info: FileInfo | undefined;
 }
 
-/** Items and bytes of files. */
+/** Items, and bytes of their files. */
 export interface Load {
   readonly items: number;
   readonly bytes: number;
 }
 
-/** What comes of a file with those inside it. */
+/** Load of a file with the files inside it. */
 export function loadOf(bytes: number, { members = 0, membersBytes = 0 }: Partial<FileInfo>): Load {
   return { items: 1 + members, bytes: bytes + membersBytes };
 }
 
 /**
- * What jobs that have not ended will add. The files of an archive that are searchable already count twice until its job ends; archives in
- * archives are known when they are opened.
+ * Load that unfinished jobs will add. Files of an archive that are already searchable count twice until its job ends.
+ * Archives inside archives count once they are opened.
  */
 export function loadOfUnfinished(shard: IngestShard, jobs: readonly Unfinished[]): Load {
   let [items, bytes] = [0, 0];
-  for (const { id, opened } of jobs) {
+  for (const { id, info } of jobs) {
     const item = shard.item(itemOfJob(id));
-    const load = loadOf(item?.state === 'pending' ? item.bytes : 0, opened ?? { members: item?.members });
+    const load = loadOf(item?.state === 'pending' ? item.bytes : 0, info ?? { members: item?.members });
     items += load.items;
     bytes += load.bytes;
   }
@@ -36,8 +37,9 @@ export function loadOfUnfinished(shard: IngestShard, jobs: readonly Unfinished[]
 }
 
 /**
- * Segments are not known before a file is read: an index that has room for one more takes all of a file's.
- * @param waiting what will be there beside what is searchable
+ * Checks that a Tenant's index may take `more`. A file's segments are not known before it is read: an index below its limit
+ * takes all of them.
+ * @param waiting load of the Tenant's unfinished jobs
  * @throws tenant_full
  */
 export function checkQuota(

@@ -4,7 +4,7 @@ import type { Item } from '../../domain/item.ts';
 import type { Address } from '../../domain/payment.ts';
 import type { Locator, SegmentRecord } from '../../domain/segment.ts';
 
-/** What ingest needs of a Tenant's index. */
+/** A Tenant's index, as far as ingest uses it. */
 export interface IngestShard {
   append(item: Item, segments: readonly IngestSegment[]): Promise<void>;
   putItem(item: Item): Promise<void>;
@@ -26,7 +26,7 @@ export interface IngestTenants<Shard = IngestShard> {
   folder(tenant: TenantId): string;
   exists(tenant: TenantId): boolean;
   use<T>(tenant: TenantId, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
-  /** As `use`; undefined where the Tenant has no index, or no longer. */
+  /** As `use`, but undefined for a Tenant without an index. */
   useIfThere<T>(tenant: TenantId, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
 }
 
@@ -34,7 +34,7 @@ export interface IngestExtractor {
   open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   extract(
     path: string,
-    opened: FileInfo,
+    info: FileInfo,
     options?: {
       signal?: AbortSignal;
       onProgress?: (fraction: number) => void;
@@ -43,7 +43,7 @@ export interface IngestExtractor {
   ): Promise<Extracted>;
   unpack(
     path: string,
-    opened: FileInfo,
+    info: FileInfo,
     options: {
       target: (index: number) => string;
       signal?: AbortSignal;
@@ -56,17 +56,17 @@ export interface IngestPassage {
   readonly text: string;
   readonly locator: Locator;
   readonly place: number;
-  /** Title and text: what is encoded and indexed. */
+  /** Title and text, as they are encoded and indexed. */
   readonly words: string;
 }
 
 interface EncodeOptions {
-  /** Whose turn the work takes. */
+  /** The encoder's queue is fair among these. */
   readonly tenant: string;
   readonly signal?: AbortSignal;
 }
 
-/** Vectors by the name of their space; spaces whose model is not installed are absent. */
+/** Vectors by name of space. Spaces without an installed model are absent. */
 export type VectorsBySpace = Record<string, Float32Array[]>;
 
 export interface IngestEncoder {
@@ -85,8 +85,9 @@ export interface Stretch {
   readonly time_end_s: number;
 }
 
-/** Finds where somebody speaks in a recording and, where it can, what is said. */
+/** Finds the stretches of a recording in which somebody speaks and, with a suitable model, transcribes them. */
 export interface IngestListening {
+  /** Whether speech is transcribed. */
   readonly writes: boolean;
   listen(): {
     hear(samples: Int16Array): Promise<void>;
@@ -97,58 +98,15 @@ export interface IngestListening {
   };
 }
 
-export interface IngestLimits {
-  /** Jobs that may wait or run. */
-  readonly jobsMax: number;
-  /** Jobs of one Tenant that may wait or run: a quarter of all, so that the others find room. */
-  readonly jobsPerTenantMax: number;
-  readonly jobsAtOnce: number;
-  readonly itemsPerTenantMax: number;
-  readonly bytesPerTenantMax: number;
-  /** Reached, no further file is taken; about 2 kB each. */
-  readonly segmentsPerTenantMax: number;
-  readonly segmentsPerItemMax: number;
-  /** Archives in archives: 2 is an archive in what was sent. */
-  readonly archiveDepthMax: number;
-  /** Files, and bytes of them, that come out of one upload, from all archives in it. */
-  readonly membersPerUploadMax: number;
-  readonly memberBytesPerUploadMax: number;
-  /** Begun so often without an end (the server stopped each time), a job is given up. */
-  readonly attemptsMax: number;
-  /** How long the state of an ended job can be asked for. */
-  readonly jobKeepHours: number;
-  /** How long the same bytes wait for the payment of those that came first. */
-  readonly heldWaitSecondsMax: number;
-}
-
-export const INGEST_LIMITS: IngestLimits = {
-  jobsMax: 1_000,
-  jobsPerTenantMax: 250,
-  // One is read while another is encoded: they use different processes.
-  jobsAtOnce: 2,
-  itemsPerTenantMax: 100_000,
-  bytesPerTenantMax: 10 * 2 ** 30,
-  segmentsPerTenantMax: 1_000_000,
-  segmentsPerItemMax: 100_000,
-  archiveDepthMax: 2,
-  membersPerUploadMax: 1_000,
-  memberBytesPerUploadMax: 512 * 2 ** 20,
-  attemptsMax: 3,
-  jobKeepHours: 24,
-  heldWaitSecondsMax: 60,
-};
-
-/** A file that HTTP has received into the Tenant's folder. */
+/** A received file, in the folder for uploads. */
 export interface StagedUpload {
   readonly path: string;
-  /** As the client named it; shown, never used as a path. */
+  /** The client's name for it. Shown, never used as a path. */
   readonly name: string;
   readonly bytes: number;
   /** SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
 }
 
-/**
- * Gives a payer the credit for a failed job, once for each job: a crash may make it be called again with the same job.
- */
+/** Gives a payer the credit for a failed job. Idempotent by job, since a crash may repeat the call. */
 export type NewCredit = (payer: Address, jobId: JobId) => Promise<void>;

@@ -4,7 +4,7 @@ import type { IngestTenants } from './ports.ts';
 
 const OVERLOAD_WAIT_MS = 1_000;
 
-/** Does it again and again while it is refused for want of room: the job was admitted. @throws the signal's reason. */
+/** Repeats work while it is refused as overloaded: its job was admitted. @throws other errors of the work; the signal's reason */
 export async function retryOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
@@ -12,13 +12,13 @@ export async function retryOverloaded<T>(work: () => Promise<T>, signal: AbortSi
       return await work();
     } catch (error) {
       if (errorCode(error) !== 'overloaded') throw error;
-      // Given up at once when the signal comes; the next turn throws its reason.
+      // The signal ends the pause; the next round throws its reason.
       await pause(OVERLOAD_WAIT_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-/** Indexes that are waited for while too many are in use, or too much is being written; what is done in them may begin again. */
+/** The same Tenants, whose use waits while they are overloaded. Work in an index may be repeated. */
 export function tenantsWithRetry(tenants: IngestTenants, signal: AbortSignal): IngestTenants {
   return {
     folder: (tenant) => tenants.folder(tenant),

@@ -3,25 +3,25 @@ import type { Box, Locator, TextSource } from '../../domain/segment.ts';
 import { BLOCK_JOINT } from '../../encode/text/passage.ts';
 import type { IngestPassage } from '../ports/ports.ts';
 
-/** A passage with all that a hit says about where its text stands and comes from. */
+/** A passage with what a hit tells of its text: its location and its source. */
 export interface LocatedPassage extends IngestPassage {
   readonly text_source?: TextSource;
   readonly ocr_confidence?: number;
 }
 
-/** Spoken or shown text of so many seconds is one unit: nobody wants to look through more for what was found. */
+/** Length of a unit of spoken or shown text. A longer one would leave its reader searching for what was found. */
 const UNIT_SECONDS_MAX = 10;
 
 /**
- * Blocks as they are to be cut. The cutter never joins two pages, so that the stretches of media, which have none, are
- * numbered like pages; `locate` takes the numbers off again.
+ * Blocks as the cutter takes them. It never joins two pages. Media have no pages, so their stretches are numbered like
+ * pages; `locate` removes these numbers.
  */
 export function cuttable(blocks: readonly Block[]): Block[] {
   let unit = 0;
   let began = Number.NEGATIVE_INFINITY;
   return blocks.map((block) => {
     if (block.time_s === undefined) return block;
-    // Chapters come before subtitles, so that time may begin anew.
+    // Chapters come before subtitles, so time may start again.
     const isNew = unit === 0 || block.time_s < began;
     if (isNew || (block.time_end_s ?? block.time_s) - began > UNIT_SECONDS_MAX) {
       unit++;
@@ -31,7 +31,7 @@ export function cuttable(blocks: readonly Block[]): Block[] {
   });
 }
 
-/** Passages of cuttable blocks, with boxes, times and sources of the blocks that each was cut from. */
+/** Passages of cuttable blocks, with the boxes, times and sources of the blocks they were cut from. */
 export function locate(
   passages: readonly IngestPassage[],
   blocks: readonly Block[],
@@ -40,10 +40,10 @@ export function locate(
   const pages = placedByPage(blocks);
   return passages.map((passage) => {
     const { page, char_start = 0, char_end = 0 } = passage.locator;
-    const own = pages.get(page) ?? [];
+    const placed = pages.get(page) ?? [];
     const parts: Part[] = [];
-    for (let index = lastAtOrBefore(own, char_start, startOf); index < own.length; index++) {
-      const { start, block } = own[index]!;
+    for (let index = lastAtOrBefore(placed, char_start, startOf); index < placed.length; index++) {
+      const { start, block } = placed[index]!;
       if (start >= char_end) break;
       const from = Math.max(0, char_start - start);
       const to = Math.min(block.text.length, char_end - start);
@@ -66,7 +66,7 @@ function startOf({ start }: PlacedBlock): number {
   return start;
 }
 
-/** Index of the last entry whose key is at most `key`, or 0: entries are in ascending order, and there may be a million. */
+/** Index of the last entry whose key is at most `key`, or 0. Binary search over ascending entries, of which there may be a million. */
 function lastAtOrBefore<T>(entries: readonly T[], key: number, keyOf: (entry: T) => number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
@@ -77,13 +77,14 @@ function lastAtOrBefore<T>(entries: readonly T[], key: number, keyOf: (entry: T)
   return Math.max(0, low - 1);
 }
 
+/** The characters of a block, from and to, that a passage was cut from. */
 interface Part {
   readonly block: Block;
   readonly from: number;
   readonly to: number;
 }
 
-/** Blocks of each page with the offsets at which the cutter counts them. */
+/** Blocks of each page, with the offsets that the cutter gives them. */
 function placedByPage(blocks: readonly Block[]): Map<number | undefined, PlacedBlock[]> {
   const pages = new Map<number | undefined, PlacedBlock[]>();
   let start = 0;
@@ -91,9 +92,9 @@ function placedByPage(blocks: readonly Block[]): Map<number | undefined, PlacedB
   for (const block of blocks) {
     if (block.page !== page) start = 0;
     page = block.page;
-    const own = pages.get(page) ?? [];
-    pages.set(page, own);
-    own.push({ start, block });
+    const placed = pages.get(page) ?? [];
+    pages.set(page, placed);
+    placed.push({ start, block });
     start += block.text.length + BLOCK_JOINT.length;
   }
   return pages;
@@ -114,7 +115,7 @@ function timeOrPage(
       place: shotAt(pictures, time_s) ?? place,
     };
   }
-  // What a picture says about itself is found in the place of the picture.
+  // A picture's caption is found at the place of the picture.
   const isCaption = opened.kind === 'picture' && locator.page === undefined;
   const box = boxOf(parts);
   return {
@@ -129,7 +130,7 @@ function timeOrPage(
   };
 }
 
-/** Place of the shot that is shown at a time: text and picture of one shot are folded. */
+/** Place of the shot shown at a time: hits of a shot's text and picture are folded. */
 export function shotAt(pictures: readonly PictureContent[], time_s: number): number | undefined {
   const index = pictures.findLastIndex((picture) => picture.time_s !== undefined && picture.time_s <= time_s);
   return index < 0 ? undefined : index + 1;
@@ -152,23 +153,23 @@ function boxOf(parts: readonly Part[]): Box | undefined {
   return { x: left, y: top, width: rounded(right - left), height: rounded(bottom - top) };
 }
 
-/** The source of most of the text, and the mean confidence of what was recognised. */
+/** The source of most of the text, and the mean confidence of the recognised text. */
 function sourceOf(parts: readonly Part[]): Pick<LocatedPassage, 'text_source' | 'ocr_confidence'> {
   const lengths = new Map<TextSource, number>();
-  let sure = 0;
+  let confidence = 0;
   let recognised = 0;
   for (const { block, from, to } of parts) {
     const source = block.source ?? 'native';
     lengths.set(source, (lengths.get(source) ?? 0) + to - from);
     if (block.confidence === undefined) continue;
-    sure += block.confidence * (to - from);
+    confidence += block.confidence * (to - from);
     recognised += to - from;
   }
   const [most] = [...lengths].sort((a, b) => b[1] - a[1]);
   if (!most || most[0] === 'native') return {};
   return {
     text_source: most[0],
-    ...(most[0] === 'ocr' && recognised > 0 && { ocr_confidence: rounded(sure / recognised) }),
+    ...(most[0] === 'ocr' && recognised > 0 && { ocr_confidence: rounded(confidence / recognised) }),
   };
 }
 

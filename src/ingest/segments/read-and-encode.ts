@@ -2,10 +2,10 @@ import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/do
 import { FarthingError } from '../../domain/error.ts';
 import type { TenantId } from '../../domain/id.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
+import type { IngestLimits } from '../ports/limits.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
-  IngestLimits,
   IngestListening,
   IngestPassage,
   IngestSegment,
@@ -16,28 +16,28 @@ import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import { cuttable, locate } from './locate.ts';
 import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
 
-/** Texts and pictures that are handed to the encoder at once: enough for its batches, few enough to stop soon. */
+/** Texts and pictures handed to the encoder at a time: enough for its batches, few enough to stop soon. */
 const PASSAGES_AT_ONCE = 64;
 const PICTURES_AT_ONCE = 16;
 
-export interface WorkDeps {
+export interface ReadDeps {
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
   readonly limits: IngestLimits;
-  /** Absent where no model of voice activity is installed. */
+  /** Absent without a model of voice activity. */
   readonly listening?: IngestListening;
 }
 
-/** One file, to be made Segments. */
+/** A file to be made Segments. */
 export interface FileWork {
   readonly tenant: TenantId;
   readonly item: Item;
   readonly path: string;
-  readonly opened: FileInfo;
+  readonly info: FileInfo;
   readonly signal: AbortSignal;
 }
 
-/** Hears how it goes: shares of reading and of encoding, 0..1. */
+/** Called as the work proceeds, with shares of reading and of encoding, 0..1. */
 export interface Progress {
   extracting(fraction: number): void;
   /** Awaited before anything is encoded. */
@@ -45,23 +45,23 @@ export interface Progress {
   encoding(fraction: number, segments: number): void;
 }
 
-export interface Finished {
+export interface IndexedFile {
   readonly item: Item;
   readonly segments: readonly IngestSegment[];
 }
 
 /**
- * The slow part: reads the file, cuts and encodes it. Nothing of it lasts.
+ * The slow part of an ingest: reads a file, cuts it into passages and encodes them. Stores nothing.
  * @throws what the extractor throws; document_too_large; the signal's reason.
  */
-export async function workOn(
-  { extractor, encoder, limits, listening }: WorkDeps,
-  { tenant, item, path, opened, signal }: FileWork,
+export async function readAndEncode(
+  { extractor, encoder, limits, listening }: ReadDeps,
+  { tenant, item, path, info, signal }: FileWork,
   progress: Progress,
-): Promise<Finished> {
+): Promise<IndexedFile> {
   const onProgress = (fraction: number): void => progress.extracting(fraction);
-  const listener = opened.notSearchable?.includes('speech') ? listening?.listen() : undefined;
-  const read = await extractor.extract(path, opened, {
+  const listener = info.notSearchable?.includes('speech') ? listening?.listen() : undefined;
+  const read = await extractor.extract(path, info, {
     signal,
     onProgress,
     ...(listener && { onSound: (samples) => listener.hear(samples) }),
@@ -98,16 +98,16 @@ export async function workOn(
         signal,
       )
     : {};
-  const ofPassages = passageSegments(item.id, passages, texts);
-  const ofPictures = pictureSegments(item.id, pictures, shown, opened.pageKind);
+  const textSegments = passageSegments(item.id, passages, texts);
+  const visualSegments = pictureSegments(item.id, pictures, shown, info.pageKind);
   return {
     item: {
       ...movedItem(heardItem(item, heard?.speech, listening?.writes ?? false), 'searchable'),
-      families: familiesOf(ofPassages, ofPictures),
+      families: familiesOf(textSegments, visualSegments),
       segments: count,
       ...(title !== undefined && { title }),
     },
-    segments: [...ofPassages, ...ofPictures],
+    segments: [...textSegments, ...visualSegments],
   };
 }
 
@@ -115,7 +115,7 @@ function spokenBlock({ text, time_s, time_end_s }: Stretch & { text: string }): 
   return { text, time_s, time_end_s, source: 'speech' };
 }
 
-/** The Item with where somebody speaks in it; what is written down, or where nobody speaks, is no speech that could not be searched. */
+/** The Item with its stretches of speech. Speech that is transcribed, or absent, is not listed as not searchable. */
 function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item {
   if (!speech) return item;
   const spoken = speech.length > 0 ? { ...item, speech } : item;
@@ -125,7 +125,7 @@ function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item
   return others.length > 0 ? { ...rest, not_searchable: others } : rest;
 }
 
-/** A recording without tags, words and pictures can still be found by its name. */
+/** A recording without any text or picture gets its name as text, so that it can be found. */
 function namedAtLeast({ blocks, pictures, opened }: Extracted, { name }: Item): readonly Block[] {
   if (opened.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
   return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' ') }];
@@ -146,14 +146,12 @@ function checkCount(count: number, limits: IngestLimits): void {
     throw new FarthingError(
       'document_too_large',
       `Send files of at most ${limits.segmentsPerItemMax} passages.`,
-      {
-        facts: { segments: count, limit_segments: limits.segmentsPerItemMax },
-      },
+      { facts: { segments: count, limit_segments: limits.segmentsPerItemMax } },
     );
   }
 }
 
-/** Encodes part by part. An encoder that is full is waited for: the job was admitted. */
+/** Encodes part by part. Waits for a full encoder, since the job was admitted. */
 async function inParts<T>(
   inputs: readonly T[],
   size: number,

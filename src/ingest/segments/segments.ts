@@ -5,7 +5,7 @@ import type { PageKind } from '../../domain/segment.ts';
 import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';
 
-/** Segments of passages, each with its row of every space that the encoder filled. */
+/** Segments of passages, each with its vector of every space that the encoder filled. */
 export function passageSegments(
   item: ItemId,
   passages: readonly LocatedPassage[],
@@ -25,7 +25,7 @@ export function passageSegments(
   }));
 }
 
-/** Segments of pictures: a page's lies at the page's place, so that it is folded with the page's passages; a shot has its own. */
+/** Segments of pictures. A page's picture shares the place of the page's passages, and hits of one place are folded; a shot has its own. */
 export function pictureSegments(
   item: ItemId,
   pictures: readonly PictureContent[],
@@ -48,7 +48,7 @@ export function pictureSegments(
   }));
 }
 
-/** The families by which these Segments can be found. */
+/** The families that find these Segments. */
 export function familiesOf(passages: readonly IngestSegment[], pictures: readonly IngestSegment[]): Family[] {
   const found = new Set<Family>();
   if (passages.length + pictures.length > 0) found.add('raw');
