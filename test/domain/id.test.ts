@@ -15,7 +15,7 @@ import {
 const BITS = '0f'.repeat(16);
 const PAYER = payerTenantId(`0x${'aB'.repeat(20)}`);
 
-t.test('an id is read again as what it is, and as nothing else', async (t) => {
+t.test('an id parses as its kind, and as no other', async (t) => {
   const workspace = newId('workspace');
   const ids = {
     workspace,
@@ -34,7 +34,7 @@ t.test('an id is read again as what it is, and as nothing else', async (t) => {
   }
 });
 
-t.test('ids are stored and sent in the form that they always had', async (t) => {
+t.test('ids keep their stored form', async (t) => {
   t.equal(idFrom('workspace', BITS), `ws_${BITS}`);
   t.equal(idFrom('item', BITS), `item_${BITS}`);
   t.equal(idFrom('job', BITS), `job_${BITS}`);
@@ -43,7 +43,7 @@ t.test('ids are stored and sent in the form that they always had', async (t) => 
   t.match(newStepId(idFrom('workspace', BITS)), new RegExp(`^ws_${BITS}/[0-9a-f]{32}$`));
 });
 
-t.test('what could not have been made here is no id', async (t) => {
+t.test('text of any other form is no id', async (t) => {
   const wrong = [
     '',
     'ws_',

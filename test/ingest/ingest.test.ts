@@ -26,15 +26,19 @@ interface Rig {
   readonly store: Store;
   readonly credits: string[];
   readonly events: { event: string; error?: string }[];
-  /** The same disk under a new Ingest, as after an end of the server. */
+  /** A new Ingest over the same disk, as after a restart. */
   restart(): Promise<Ingest>;
-  /** The same, before anything of it is gone on with. */
+  /** As `restart`, but before `resume`. */
   reopen(): Promise<Ingest>;
   add(text: string, options?: { held?: boolean; creditTo?: Address; tenant?: TenantId }): Promise<Job>;
 }
 
-function openRig(test: Test, limits: Partial<IngestLimits> = {}, expiry: string | null = null): Rig {
-  const folder = test.testdir();
+function openRig(
+  test: Test,
+  limits: Partial<IngestLimits> = {},
+  expiry: string | null = null,
+  folder = test.testdir(),
+): Rig {
   const tenants = new FakeTenants(join(folder, 'tenants'));
   const extractor = new FakeExtractor();
   const encoder = new FakeEncoder();
@@ -94,12 +98,12 @@ async function inspected(ingest: Ingest, tenant: TenantId, upload: StagedUpload)
   return outcome.info;
 }
 
-/** A job's end is told before its credit is given. */
+/** A job's end is visible before its credit is given. */
 async function untilNoneRuns({ ingest }: Rig): Promise<void> {
   while (ingest.depths().running > 0) await new Promise(setImmediate);
 }
 
-/** Files of the Tenant, incoming ones included. */
+/** The Tenant's files, including incoming ones. */
 function files({ tenants }: Rig, tenant = TENANT): string[] {
   return ['files', 'incoming'].flatMap((name) => {
     const folder = join(tenants.folder(tenant), name);
@@ -134,59 +138,50 @@ t.test('an accepted file becomes a searchable item with its passages, families a
   t.same(files(rig), [item.id], 'nothing stays in incoming');
 });
 
-t.test(
-  'the same bytes again are the item that is there, pending or searchable, one at a time or at once',
-  async (t) => {
-    const rig = openRig(t);
-    rig.extractor.hold();
-    const first = await rig.add('the same');
-    const second = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
-    t.match(second, {
-      duplicate: { duplicate: true, item: { id: first.item, state: 'pending' }, job: { id: first.id } },
-    });
-    rig.extractor.go();
-    await rig.ingest.waitFor(first.id, A_WHILE_MS);
-    const third = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
-    t.match(third, { duplicate: { item: { id: first.item, state: 'searchable' } } });
+t.test('the same bytes give the existing item, pending or searchable, in sequence or at once', async (t) => {
+  const rig = openRig(t);
+  rig.extractor.hold();
+  const first = await rig.add('the same');
+  const second = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
+  t.match(second, {
+    duplicate: { duplicate: true, item: { id: first.item, state: 'pending' }, job: { id: first.id } },
+  });
+  rig.extractor.go();
+  await rig.ingest.waitFor(first.id, A_WHILE_MS);
+  const third = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
+  t.match(third, { duplicate: { item: { id: first.item, state: 'searchable' } } });
 
-    const uploads = await Promise.all([1, 2, 3].map(() => rig.tenants.stage(TENANT, 'at once')));
-    const answers = await Promise.all(
-      uploads.map(async (upload) => rig.ingest.accept(TENANT, upload, TEXT, { held: false })),
-    );
-    t.equal(new Set(answers.map(({ item }) => item.id)).size, 1);
-    t.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
+  const uploads = await Promise.all([1, 2, 3].map(() => rig.tenants.stage(TENANT, 'at once')));
+  const answers = await Promise.all(
+    uploads.map(async (upload) => rig.ingest.accept(TENANT, upload, TEXT, { held: false })),
+  );
+  t.equal(new Set(answers.map(({ item }) => item.id)).size, 1);
+  t.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
 
-    const elsewhere = await rig.ingest.inspect(
-      OTHER_TENANT,
-      await rig.tenants.stage(OTHER_TENANT, 'the same'),
-    );
-    t.ok('info' in elsewhere, 'another tenant knows nothing of it');
-  },
-);
+  const elsewhere = await rig.ingest.inspect(OTHER_TENANT, await rig.tenants.stage(OTHER_TENANT, 'the same'));
+  t.ok('info' in elsewhere, 'another tenant knows nothing of it');
+});
 
-t.test(
-  'a file that cannot be read fails its job with the code, loses its bytes and gives one credit',
-  async (t) => {
-    const rig = openRig(t);
-    rig.extractor.failure = new FarthingError('file_corrupt', 'It is damaged.');
-    const job = await rig.add('broken', { creditTo: PAYER });
-    const ended = await rig.ingest.waitFor(job.id, A_WHILE_MS);
-    t.match(ended, { state: 'failed', error: { code: 'file_corrupt', detail: 'It is damaged.' } });
-    t.equal(rig.tenants.shard(TENANT).item(job.item)?.state, 'failed');
-    t.same(files(rig), []);
-    await rig.restart();
-    t.same(rig.credits, [`${PAYER} ${job.id}`], 'a restart gives no second one');
-    rig.extractor.failure = undefined;
-    const again = await rig.add('broken');
-    t.match(
-      await rig.ingest.waitFor(again.id, A_WHILE_MS),
-      { state: 'searchable' },
-      'a failed item is no duplicate',
-    );
-  },
-);
+t.test('an unreadable file fails its job with the code, is removed, and gives one credit', async (t) => {
+  const rig = openRig(t);
+  rig.extractor.failure = new FarthingError('file_corrupt', 'It is damaged.');
+  const job = await rig.add('broken', { creditTo: PAYER });
+  const ended = await rig.ingest.waitFor(job.id, A_WHILE_MS);
+  t.match(ended, { state: 'failed', error: { code: 'file_corrupt', detail: 'It is damaged.' } });
+  t.equal(rig.tenants.shard(TENANT).item(job.item)?.state, 'failed');
+  t.same(files(rig), []);
+  await rig.restart();
+  t.same(rig.credits, [`${PAYER} ${job.id}`], 'a restart gives no second one');
+  rig.extractor.failure = undefined;
+  const again = await rig.add('broken');
+  t.match(
+    await rig.ingest.waitFor(again.id, A_WHILE_MS),
+    { state: 'searchable' },
+    'a failed item is no duplicate',
+  );
+});
 
-t.test('a fault of ours is told as internal, without its words', async (t) => {
+t.test('a fault of the server shows as internal, without its message', async (t) => {
   const rig = openRig(t);
   rig.extractor.failure = new TypeError('secret innards');
   const job = await rig.add('text');
@@ -236,7 +231,7 @@ t.test('a withdrawn job vanishes with its item and its file, also after a restar
 });
 
 t.test(
-  'bytes that a payment holds are waited for: a duplicate once it is paid, a new item once it is not',
+  'bytes whose payment is open are waited for: a duplicate if it succeeds, a new item if it fails',
   async (t) => {
     const rig = openRig(t);
     const first = await rig.add('held bytes', { held: true });
@@ -269,7 +264,7 @@ t.test(
   },
 );
 
-t.test('an acceptance that fails half-way holds up nobody who sends the same bytes', async (t) => {
+t.test('an acceptance that fails half-way does not block another upload of the same bytes', async (t) => {
   const rig = openRig(t);
   await rig.tenants.use(TENANT, { create: true }, () => undefined);
   rig.tenants.shard(TENANT).recordFailure = new FarthingError('storage_full', 'no room');
@@ -280,7 +275,7 @@ t.test('an acceptance that fails half-way holds up nobody who sends the same byt
 });
 
 t.test(
-  'jobs that the end of the server interrupts run again, and are given up after too many attempts',
+  'jobs interrupted by the end of the server run again, and are given up after too many attempts',
   async (t) => {
     const rig = openRig(t, { attemptsMax: 2 });
     rig.extractor.hold();
@@ -297,7 +292,7 @@ t.test(
 );
 
 t.test(
-  'an interrupted job ends searchable after the restart, and one that had been committed is not done again',
+  'an interrupted job ends searchable after the restart, and a committed one is not repeated',
   async (t) => {
     const rig = openRig(t);
     rig.extractor.hold();
@@ -307,7 +302,7 @@ t.test(
     await rig.restart();
     t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', segments: 2 });
 
-    // As the disk is after an end between the commit and the job's last row.
+    // The disk after a crash between the commit and the job's last row.
     const rows = rig.store.table<Job>('jobs');
     await rows.put(job.id, { ...rows.get(job.id)!, state: 'committing', progress: 0.95 });
     const before = rig.extractor.begun.length;
@@ -343,7 +338,7 @@ t.test('jobs of a tenant that is gone are forgotten at start', async (t) => {
   t.equal(rig.ingest.job(job.id), undefined);
 });
 
-t.test('what was paid for in an index that ended while the server was down is a credit', async (t) => {
+t.test('a paid job whose index ended while the server was down gives a credit', async (t) => {
   const rig = openRig(t);
   rig.extractor.hold();
   const running = await rig.add('running', { creditTo: PAYER });
@@ -359,7 +354,7 @@ t.test('what was paid for in an index that ended while the server was down is a 
   t.same(rig.credits.slice(1), [`${PAYER} ${held.id}`], 'once');
 });
 
-t.test('a job of an index that ended while its payment was asked for ends when it is paid', async (t) => {
+t.test('a paid job whose index ended while its payment was open ends at its release', async (t) => {
   const rig = openRig(t);
   const job = await rig.add('late', { held: true, creditTo: PAYER });
   rig.tenants.shards.delete(TENANT);
@@ -370,7 +365,7 @@ t.test('a job of an index that ended while its payment was asked for ends when i
 });
 
 t.test(
-  'a damaged index keeps nobody else waiting at a start, and is gone on with once it is whole',
+  'a damaged index delays no other tenant at a start, and its job resumes once it is whole',
   async (t) => {
     const rig = openRig(t);
     rig.extractor.hold();
@@ -392,7 +387,7 @@ t.test(
   },
 );
 
-t.test('a payment that is decided during a start releases its job once', async (t) => {
+t.test('a payment settled during a start releases its job once', async (t) => {
   const rig = openRig(t);
   const job = await rig.add('paid', { held: true, creditTo: PAYER });
   rig.extractor.failure = new FarthingError('file_corrupt', 'It is damaged.');
@@ -436,7 +431,7 @@ t.test('a cancellation that fails can be asked for again', async (t) => {
   t.match(await rig.ingest.cancel(waiting.id), { state: 'cancelled' });
 });
 
-t.test('a job is cancelled by two at once', async (t) => {
+t.test('two cancellations of a job may run at once', async (t) => {
   const rig = openRig(t, { jobsAtOnce: 1 });
   rig.extractor.hold();
   await rig.add('running');
@@ -472,7 +467,7 @@ t.test('the jobs of a tenant can be cancelled together, and other tenants go on'
   t.same(rig.credits.sort(), owed.sort(), 'what was paid for and will not be done is a credit');
 });
 
-t.test('tenants have their turns, however many files one of them sends', async (t) => {
+t.test('tenants take turns, however many files one of them sends', async (t) => {
   const rig = openRig(t, { jobsAtOnce: 1 });
   rig.extractor.hold();
   const many = [];
@@ -495,7 +490,7 @@ t.test('a tenant whose files last leaves a place to the others', async (t) => {
   t.match(await rig.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
 });
 
-t.test('too many jobs are refused before anything is kept, and so is a full encoder', async (t) => {
+t.test('too many jobs or a full encoder refuse a file before anything is stored', async (t) => {
   const rig = openRig(t, { jobsMax: 2 });
   rig.extractor.hold();
   await rig.add('one');
@@ -507,7 +502,7 @@ t.test('too many jobs are refused before anything is kept, and so is a full enco
   t.throws(() => other.ingest.admit(TENANT), { code: 'overloaded', retryAfterS: 3 });
 });
 
-t.test('a tenant that has enough jobs waiting is refused, and another is not', async (t) => {
+t.test('a tenant with too many unfinished jobs is refused, and another is not', async (t) => {
   const rig = openRig(t, { jobsPerTenantMax: 2 });
   rig.extractor.hold();
   await rig.add('one');
@@ -546,16 +541,16 @@ t.test('a full index refuses another file with the figures', async (t) => {
   await t.rejects(wordy.add('a file'), { code: 'tenant_full', facts: { limit_segments: 0 } });
 });
 
-t.test('an encoder that is full for a moment delays a job and does not fail it', async (t) => {
+t.test('an overloaded encoder delays a job and does not fail it', async (t) => {
   const rig = openRig(t);
   rig.encoder.overloads = 1;
   const job = await rig.add('patient');
   t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
 });
 
-t.test('an index without room for what an archive in an archive holds takes nothing of it', async (t) => {
+t.test('an index takes nothing of a nested archive that would exceed its quota', async (t) => {
   const rig = openRig(t, { itemsPerTenantMax: 6 });
-  // What is in the archive is an archive of five files.
+  // The archive contains an archive of five files.
   const inner = { ...ARCHIVE, members: 5 };
   const upload = await rig.tenants.stage(TENANT, 'outer');
   rig.extractor.opens.push(inner);
@@ -572,20 +567,20 @@ t.test('an index without room for what an archive in an archive holds takes noth
   t.same(files(other), []);
 });
 
-t.test('a reader or an index that is busy for a moment delays a job and does not fail it', async (t) => {
+t.test('an overloaded reader or index delays a job and does not fail it', async (t) => {
   const rig = openRig(t);
   rig.extractor.hold();
   const job = await rig.add('interrupted');
   await rig.ingest.close();
   rig.extractor.go();
-  // Its file is opened again after a restart.
+  // A restart opens the file again.
   rig.extractor.overloads = 1;
   await rig.restart();
   rig.tenants.overloads = 1;
   t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
 });
 
-t.test('a job whose failure cannot be written into the index has failed all the same', async (t) => {
+t.test('a job fails even if its failure cannot be written into the index', async (t) => {
   const rig = openRig(t);
   rig.extractor.hold();
   const job = await rig.add('broken', { creditTo: PAYER });
@@ -607,7 +602,7 @@ t.test('waiting ends with the time given, with the signal, and with the server',
   const rig = openRig(t);
   rig.extractor.hold();
   const job = await rig.add('slow');
-  // Until the held reader has it: then nothing more happens to it.
+  // Once the paused reader has the file, nothing more happens to it.
   while (rig.ingest.job(job.id)?.progress !== 0.15) await new Promise(setImmediate);
   t.match(await rig.ingest.waitFor(job.id, 10), { state: 'extracting', progress: 0.15 });
   const controller = new AbortController();
@@ -623,4 +618,17 @@ t.test('waiting ends with the time given, with the signal, and with the server',
   await rig.ingest.close();
   t.throws(() => rig.ingest.admit(TENANT), { code: 'interrupted' });
   t.equal(await rig.ingest.waitFor(newId('job'), 10), undefined);
+});
+
+t.test('two sets of books in one process know nothing of each other', async (t) => {
+  const folder = t.testdir();
+  const first = openRig(t, { jobsMax: 1 }, null, join(folder, 'first'));
+  const second = openRig(t, { jobsMax: 1 }, null, join(folder, 'second'));
+  first.extractor.hold();
+  const running = await first.add('the same');
+  const job = await second.add('the same');
+  t.match(await second.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
+  t.equal(second.ingest.job(running.id), undefined);
+  await second.ingest.cancelTenant(TENANT);
+  t.match(first.ingest.job(running.id), { state: 'extracting' });
 });

@@ -4,7 +4,7 @@ import { type ItemId, idFrom } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { TenantFolders, TenantShard } from '../../src/workspace/tenant/folders.ts';
 
-/** Folders with a list of items instead of an index; `boundary` is called around what a crash may interrupt. */
+/** Folders with a list of items instead of an index. `boundary` is called before and after what a crash may interrupt. */
 export class FakeTenants implements TenantFolders {
   readonly #root: string;
   readonly #boundary: () => void;

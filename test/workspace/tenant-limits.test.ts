@@ -18,7 +18,7 @@ function refusal(work: () => unknown) {
   return undefined;
 }
 
-t.test('a burst passes, then so many a second, and the refusal says when to come again', async (t) => {
+t.test('a burst passes, then the set rate, and a refusal says when to retry', async (t) => {
   const clock = new SimulatedClock();
   const limits = new TenantLimits(SETTINGS, clock.monotonic);
   for (let index = 0; index < 5; index += 1) limits.request(A);
@@ -41,7 +41,7 @@ t.test('a burst passes, then so many a second, and the refusal says when to come
   );
 });
 
-t.test('places for searches and ingests are each tenant’s own and come back once', async (t) => {
+t.test('each tenant has its places for searches and ingests, and a place comes back once', async (t) => {
   const limits = new TenantLimits(SETTINGS, new SimulatedClock().monotonic);
   const leave = limits.search(A);
   limits.search(A);

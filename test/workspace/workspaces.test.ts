@@ -6,7 +6,7 @@ import { newId } from '../../src/domain/id.ts';
 import { newToken } from '../../src/workspace/records/token.ts';
 import { World } from './world.ts';
 
-/** What an answer shows of a refusal. */
+/** A refusal, as an answer shows it. */
 async function refusal(work: () => unknown) {
   try {
     await work();
@@ -17,7 +17,7 @@ async function refusal(work: () => unknown) {
   return undefined;
 }
 
-t.test('prices are base plus minutes, clamped, and a spend limit below one is noticed', async (t) => {
+t.test('a price is base plus clamped minutes, and a spend limit below it is noted', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { workspaces } = world;
@@ -42,7 +42,7 @@ t.test('prices are base plus minutes, clamped, and a spend limit below one is no
   });
 });
 
-t.test('the paid minutes begin at commit, and the record is the one of the decisions', async (t) => {
+t.test('the paid minutes begin at commit, and the record has every field', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.workspaces.create({ ttlMinutes: 5000, spendLimit: 1_000_000n });
@@ -73,7 +73,7 @@ t.test('the paid minutes begin at commit, and the record is the one of the decis
   t.strictSame(world.workspaces.headers(other.id), { 'X-Workspace-TTL-Seconds': '900' });
 });
 
-t.test('a commit that is repeated begins no new minutes and kills the former token', async (t) => {
+t.test('a repeated commit gives no new minutes and revokes the previous token', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id, token } = await world.active();
@@ -274,4 +274,21 @@ t.test('the operator sees the paid workspaces, page by page', async (t) => {
     world.workspaces.list({ limit: 100, after: ids[2] }).workspaces.map(({ id }) => id),
     ids.slice(3),
   );
+});
+
+t.test('two sets of books in one process know nothing of each other', async (t) => {
+  const folder = t.testdir();
+  const [first, second] = [await World.open(join(folder, 'a')), await World.open(join(folder, 'b'))];
+  t.teardown(() => Promise.all([first.close(), second.close()]));
+  const { id, token } = await first.active();
+  const other = await second.active();
+  first.workspaces.countSearch(id, { query: 'q', k: 1, hits: 0, latency_ms: 1 });
+  t.ok(first.workspaces.tokenOpens(id, token));
+  t.notOk(second.workspaces.tokenOpens(id, token));
+  t.equal(second.workspaces.show(id), undefined);
+  t.match(await second.workspaces.usage(other.id), { searches: 0 });
+  first.minutes(15);
+  await Promise.all([first.workspaces.sweep(), second.workspaces.sweep()]);
+  t.equal(first.workspaces.show(id)?.state, 'disposed');
+  t.ok(second.workspaces.tokenOpens(other.id, other.token), 'its own clock has not moved');
 });

@@ -22,7 +22,7 @@ export const PRICING: WorkspacePricing = {
 
 export const REFUND_MINUTES = 60;
 
-/** Thrown where the simulated process ends; nothing after it has any effect. */
+/** Thrown where the simulated process ends. Nothing after it has any effect. */
 export class Crash extends Error {}
 
 /** A server's workspaces over a real store, with simulated time, and a process that can end at any boundary. */
@@ -35,7 +35,7 @@ export class World {
   readonly stopped: string[] = [];
   time: RentedTime;
   workspaces: Workspaces;
-  /** Boundaries that are still passed before the process ends. */
+  /** Boundaries left before the process ends. */
   boundariesLeft = Number.POSITIVE_INFINITY;
   readonly #settings: Partial<WorkspaceSettings>;
 
@@ -74,14 +74,14 @@ export class World {
     this.boundariesLeft -= 1;
   }
 
-  /** The process is gone for so long, and a new one starts over what is on the disk. */
+  /** The process is down for a time, and a new one starts over the same disk. */
   restart(downMs = 0): void {
     this.boundariesLeft = Number.POSITIVE_INFINITY;
     this.clock.down(downMs);
     ({ time: this.time, workspaces: this.workspaces } = this.#build());
   }
 
-  /** The last moment that is on the disk. */
+  /** The last moment written to the disk. */
   heartbeat(): { rented: number; wall: number } {
     return (
       this.store.table<{ rented: number; wall: number }>('workspace_clock').get('heartbeat') ?? {

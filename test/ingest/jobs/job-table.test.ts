@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const PAYER = `0x${'a'.repeat(40)}` as const;
 const TENANT = payerTenantId(PAYER);
 
-t.test('a job takes every lawful step, and no other', async (t) => {
+t.test('a job takes every allowed step, and no other', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const rows = store.table<Job>('jobs');
@@ -27,14 +27,14 @@ t.test('a job takes every lawful step, and no other', async (t) => {
   const path: JobState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
   t.ok(
     path.slice(1).every((to, index) => jobMayPass(path[index]!, to)),
-    'the way of a good file is lawful',
+    'the path of a good file is allowed',
   );
   await t.rejects(jobs.move(newId('job'), 'failed'), /does not exist/);
   const taken = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
   await t.rejects(jobs.create({ id: taken.id, tenant: TENANT, item: newId('item') }), /exists/);
 });
 
-t.test('a job whose item is searchable goes all that is left of its way', async (t) => {
+t.test('a job whose item is searchable passes through its remaining states', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const jobs = new JobTable(store, { now: () => 0 });

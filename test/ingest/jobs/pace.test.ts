@@ -4,7 +4,7 @@ import { Pace } from '../../../src/ingest/jobs/pace.ts';
 
 const JOB = newId('job');
 
-t.test('what is left takes as long as what is done did, and nothing is said too early', async (t) => {
+t.test('the time left follows from the pace so far, once there is enough of it', async (t) => {
   let now = 0;
   const pace = new Pace(() => now);
   t.equal(pace.secondsLeft(JOB, 0.5), undefined, 'it has not begun');

@@ -60,7 +60,7 @@ t.test('cues of media are cut apart after ten seconds, keep their time, and lie 
   t.equal(found[1]!.locator.page, undefined);
 });
 
-t.test('slides, sheets and chapters say what they are', async (t) => {
+t.test('locations name slides, sheets and chapters as such', async (t) => {
   const [slide] = locate([passage('x', 3, 0)], [{ text: 'x', page: 3 }], {
     ...document,
     opened: { ...document.opened, pageKind: 'slide' },

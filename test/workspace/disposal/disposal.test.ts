@@ -27,7 +27,7 @@ async function isRefused(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
-t.test('the digest over the items is the same in any order and can be made by hand', async (t) => {
+t.test('the digest over the items is the same in any order and can be computed by hand', async (t) => {
   t.equal(
     digestOfItems(DIGESTS),
     createHash('sha256')
@@ -80,7 +80,7 @@ t.test('DELETE destroys the folder, and its receipt says what was destroyed and 
   t.strictSame(check.valid && check.claims, answer.claims);
 });
 
-t.test('a receipt counts and digests the same items: those that could be found', async (t) => {
+t.test('a receipt counts and digests the same items: the searchable ones', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id, token } = await filled(world);
@@ -93,7 +93,7 @@ t.test('a receipt counts and digests the same items: those that could be found',
 });
 
 t.test(
-  'the same DELETE is answered the same for 24 hours, then not at all, and at last the record goes',
+  'a repeated DELETE gets the same answer for 24 hours, then none, and finally the record goes',
   async (t) => {
     const world = await World.open(t.testdir());
     t.teardown(() => world.close());
@@ -129,7 +129,7 @@ t.test('racing DELETEs destroy once and get one receipt', async (t) => {
 });
 
 t.test(
-  'expiry and the operator end a workspace the same way, with a receipt of their own reason',
+  'expiry and the operator end a workspace the same way, and the receipt names the reason',
   async (t) => {
     const world = await World.open(t.testdir());
     t.teardown(() => world.close());
@@ -175,7 +175,7 @@ t.test(
   },
 );
 
-t.test('a request that never ends holds up its disposal for a set time only', async (t) => {
+t.test('a request that never ends delays its disposal by a set time only', async (t) => {
   const world = await World.open(t.testdir(), { drainSecondsMax: 0.01 });
   t.teardown(() => world.close());
   const { id, token } = await filled(world);
@@ -191,38 +191,41 @@ t.test('a request that never ends holds up its disposal for a set time only', as
   t.pass('what it left goes too');
 });
 
-t.test('a crash at any boundary of a disposal is made good at start, with the right receipt', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
-  let boundaries = 0;
-  for (let completed = false; !completed; boundaries += 1) {
-    const { id, token } = await filled(world);
-    world.boundariesLeft = boundaries;
-    const answer = await world.workspaces.dispose(id, token).catch((error: unknown) => {
-      if (!(error instanceof Crash)) throw error;
-      return undefined;
-    });
-    completed = world.boundariesLeft > 0;
-    world.restart();
-    await world.workspaces.resume();
-    if (world.workspaces.show(id)?.state === 'active') {
-      t.ok(world.tenants.has(id), `${boundaries}: nothing had begun`);
-      t.ok(world.workspaces.tokenOpens(id, token));
+t.test(
+  'a disposal cut short by a crash at any boundary completes at start, with the right receipt',
+  async (t) => {
+    const world = await World.open(t.testdir());
+    t.teardown(() => world.close());
+    let boundaries = 0;
+    for (let completed = false; !completed; boundaries += 1) {
+      const { id, token } = await filled(world);
+      world.boundariesLeft = boundaries;
+      const answer = await world.workspaces.dispose(id, token).catch((error: unknown) => {
+        if (!(error instanceof Crash)) throw error;
+        return undefined;
+      });
+      completed = world.boundariesLeft > 0;
+      world.restart();
+      await world.workspaces.resume();
+      if (world.workspaces.show(id)?.state === 'active') {
+        t.ok(world.tenants.has(id), `${boundaries}: nothing had begun`);
+        t.ok(world.workspaces.tokenOpens(id, token));
+      }
+      const again: DisposalAnswer = await world.workspaces.dispose(id, token);
+      t.notOk(world.tenants.has(id));
+      t.match(
+        again.claims,
+        { reason: 'deleted', items: 2, segments: 4, searches: 1, items_sha256: digestOfItems(DIGESTS) },
+        `boundary ${boundaries}`,
+      );
+      t.equal((await verifyReceipt(again.receipt, world.signer.jwks())).valid, true);
+      if (answer) t.strictSame(again, answer);
     }
-    const again: DisposalAnswer = await world.workspaces.dispose(id, token);
-    t.notOk(world.tenants.has(id));
-    t.match(
-      again.claims,
-      { reason: 'deleted', items: 2, segments: 4, searches: 1, items_sha256: digestOfItems(DIGESTS) },
-      `boundary ${boundaries}`,
-    );
-    t.equal((await verifyReceipt(again.receipt, world.signer.jwks())).valid, true);
-    if (answer) t.strictSame(again, answer);
-  }
-  t.ok(boundaries > 10, `${boundaries} boundaries`);
-});
+    t.ok(boundaries > 10, `${boundaries} boundaries`);
+  },
+);
 
-t.test('a server that stops before the counting leaves it to the next start', async (t) => {
+t.test('a server that stops before counting leaves the count to the next start', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id, token } = await filled(world);
@@ -237,29 +240,26 @@ t.test('a server that stops before the counting leaves it to the next start', as
   t.match(claims, { items: 2, segments: 4, items_sha256: digestOfItems(DIGESTS) });
 });
 
-t.test(
-  'a disposal that fails is tried again, by the sweep later and by the next DELETE at once',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    const { id, token } = await filled(world);
-    world.boundariesLeft = 3;
-    await t.rejects(world.workspaces.dispose(id, token));
-    await t.rejects(world.workspaces.dispose(id, token));
-    world.boundariesLeft = Number.POSITIVE_INFINITY;
-    await world.workspaces.dispose(id, token);
-    const other = await filled(world);
-    world.minutes(15);
-    await world.time.beat();
-    world.boundariesLeft = 7;
-    await world.workspaces.sweep();
-    t.match(world.events.at(-1), { event: 'sweep_failed', workspace: other.id });
-    world.boundariesLeft = Number.POSITIVE_INFINITY;
-    await world.workspaces.sweep();
-    t.equal(world.workspaces.show(other.id)?.state, 'disposing', 'not at once');
-    world.minutes(1);
-    await world.workspaces.sweep();
-    t.equal(world.workspaces.show(other.id)?.state, 'disposed');
-    t.notOk(world.tenants.has(other.id));
-  },
-);
+t.test('a failed disposal is retried: later by the sweep, at once by the next DELETE', async (t) => {
+  const world = await World.open(t.testdir());
+  t.teardown(() => world.close());
+  const { id, token } = await filled(world);
+  world.boundariesLeft = 3;
+  await t.rejects(world.workspaces.dispose(id, token));
+  await t.rejects(world.workspaces.dispose(id, token));
+  world.boundariesLeft = Number.POSITIVE_INFINITY;
+  await world.workspaces.dispose(id, token);
+  const other = await filled(world);
+  world.minutes(15);
+  await world.time.beat();
+  world.boundariesLeft = 7;
+  await world.workspaces.sweep();
+  t.match(world.events.at(-1), { event: 'sweep_failed', workspace: other.id });
+  world.boundariesLeft = Number.POSITIVE_INFINITY;
+  await world.workspaces.sweep();
+  t.equal(world.workspaces.show(other.id)?.state, 'disposing', 'not at once');
+  world.minutes(1);
+  await world.workspaces.sweep();
+  t.equal(world.workspaces.show(other.id)?.state, 'disposed');
+  t.notOk(world.tenants.has(other.id));
+});

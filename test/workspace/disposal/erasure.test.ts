@@ -7,12 +7,12 @@ import t from 'tap';
 import { ServedProcess } from '../../rig/served-process.ts';
 import { TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
 
-/** What was ingested or searched is nowhere once its tenant has ended, whichever way it ended. */
+/** Nothing that was ingested or searched is found after the tenant's end, whatever its reason. */
 
 const MINUTE_MS = 60_000;
 const CRASHED = 4;
 
-/** Strings and picture bytes that occur nowhere else in the world. */
+/** Strings and picture bytes that occur nowhere else. */
 interface Traces {
   readonly texts: string[];
   readonly names: string[];
@@ -36,7 +36,7 @@ function traces(): Traces {
   };
 }
 
-/** An uncompressed picture of noise, 64 × 64: its bytes can be looked for wherever they may lie. */
+/** An uncompressed 64 × 64 picture of noise, whose bytes can be found in any file. */
 function noise(): Buffer<ArrayBuffer> {
   const side = 64;
   const pixels = randomBytes(side * side * 3);
@@ -54,7 +54,7 @@ function noise(): Buffer<ArrayBuffer> {
 
 const strings = ({ texts, names, title, queries }: Traces) => [...texts, ...names, title, ...queries];
 
-/** All that is looked for: the strings, and parts of the pictures as bytes and as base64. */
+/** What is searched for: the strings, and parts of the pictures as bytes and as base64. */
 function needles(of: Traces): Map<string, Buffer> {
   const found = new Map(strings(of).map((text) => [text, Buffer.from(text)]));
   for (const [name, picture] of [
@@ -67,7 +67,7 @@ function needles(of: Traces): Map<string, Buffer> {
   return found;
 }
 
-/** Which of them occur in any file below the folder, by the file. */
+/** Those that occur in a file below the folder, by file. */
 function occurrences(folder: string, looked: Map<string, Buffer>): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -103,7 +103,7 @@ async function fill(
   return answers.map(({ status }) => status);
 }
 
-/** The payer's own index, each answer kept for lawful retries. */
+/** The payer's index, with every answer kept for retries. */
 const asPayer = (agent: TestAgent): Party => ({
   ingest: (name, content) =>
     agent.ingest(name, content, { 'Idempotency-Key': randomBytes(16).toString('hex') }),

@@ -9,12 +9,12 @@ import { ServedProcess } from '../../rig/served-process.ts';
 import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
 
 /**
- * The process is killed at any moment while workspaces are paid for, extended and deleted; the client asks again for
- * what it got no answer to. Then every workspace has exactly what was paid for it, and every wallet paid exactly that.
+ * The process is killed at random moments while workspaces are paid for, extended and deleted, and the client repeats
+ * requests without an answer. Afterwards every workspace has exactly what was paid for it, and every wallet paid exactly that.
  */
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 30);
-/** With the default number of rounds, a slow machine makes fewer of them. */
+/** A slow machine makes fewer rounds than the default. */
 const BUDGET_MS = process.env.CRASH_ROUNDS === undefined ? 60_000 : Number.POSITIVE_INFINITY;
 const KILL_WITHIN_MS = 400;
 const MINUTES = 60;
@@ -31,7 +31,7 @@ interface Known {
   spend: bigint;
 }
 
-/** One request that is asked again until it is answered. `key`: the client's private one, or none at all. */
+/** A request that is repeated until it is answered. `key`: its idempotency key, or none. */
 interface Attempt {
   readonly agent: TestAgent;
   readonly send: (agent: TestAgent, headers: Record<string, string>) => Promise<TestAnswer>;
@@ -40,7 +40,7 @@ interface Attempt {
   readonly done: (answer: TestAnswer) => void;
 }
 
-/** Models are not needed here, and a start without them is quick. */
+/** A start without models is quick, and no model is needed here. */
 function modelsFolder(folder: string): string {
   const models = join(folder, 'models');
   mkdirSync(models);
@@ -77,7 +77,7 @@ t.test(
       living.set(known.id, known);
       return known;
     };
-    /** Each has a wallet of its own, so that what it paid is told apart. */
+    /** One wallet each, so that its payments can be told apart. */
     const creation = (): Attempt => {
       const born = performance.now();
       return {
@@ -157,7 +157,7 @@ t.test(
       t.same(
         folders.filter((name) => name.startsWith('ws_') || name.startsWith('.')).toSorted(),
         expected.toSorted(),
-        'folders of the living alone',
+        'only live workspaces have folders',
       );
     }
     t.comment(`${rounds} kills, ${unanswered} requests without an answer`);

@@ -139,7 +139,7 @@ t.test('a request that began in time and pays while the disposal waits for it ke
   t.strictSame([stopped, events], [[], []]);
 });
 
-t.test('nothing is accepted while an index is disposed of; what outlives it has an end again', async (t) => {
+t.test('nothing is accepted during a disposal, and what is written after it has an end again', async (t) => {
   const { clock, tenants, index, stopping, events } = open(t, { drainSecondsMax: 0.01 });
   await index.touch(PAYER);
   tenants.ingest(PAYER, 'a'.repeat(64));
@@ -161,7 +161,7 @@ t.test('nothing is accepted while an index is disposed of; what outlives it has 
   t.equal(index.expiry(PAYER), null);
 });
 
-t.test('a disposal that failed is gone on with, though the payer is not let in meanwhile', async (t) => {
+t.test('a failed disposal is retried, and the payer is not admitted before it is done', async (t) => {
   const { clock, tenants, index, events, fail } = open(t);
   await index.touch(PAYER);
   tenants.ingest(PAYER, 'a'.repeat(64));

@@ -99,7 +99,7 @@ t.test('racing extensions together never exceed the total time', async (t) => {
   t.equal(await refusal(() => world.workspaces.extend(id, { ttlMinutes: 1 })), undefined);
 });
 
-t.test('figures of a workspace are shown to its holder alone', async (t) => {
+t.test('only the holder of a workspace sees its figures', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active({ spendLimit: 20_000n });
@@ -130,7 +130,7 @@ t.test('an unknown, unpaid, expired or ended workspace cannot be extended', asyn
   }
 });
 
-t.test('a workspace outlives its time while an extension bought in time is being settled', async (t) => {
+t.test('a workspace outlives its time while an extension bought in time settles', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id, token } = await world.active({ ttlMinutes: 1 });
@@ -145,7 +145,7 @@ t.test('a workspace outlives its time while an extension bought in time is being
 });
 
 t.test(
-  'an extension that stays undecided does not keep a workspace for ever, and a late settlement goes to the books',
+  'an extension whose payment stays open keeps no workspace for ever, and a late settlement goes to the books',
   async (t) => {
     const world = await World.open(t.testdir());
     t.teardown(() => world.close());
@@ -176,7 +176,7 @@ t.test('an undone extension lets an expired workspace end', async (t) => {
   t.equal(world.workspaces.show(id)?.state, 'disposed');
 });
 
-t.test('what waits for a payment can be listed at a start', async (t) => {
+t.test('creations and extensions with an open payment can be listed at a start', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active();

@@ -23,7 +23,7 @@ interface Place {
   readonly store: Store;
   readonly clock: SimulatedClock;
   readonly records: WorkspaceRecords;
-  /** A workspace that is in this state, however it came there. */
+  /** A new workspace in this state. */
   put(state: WorkspaceState): Promise<WorkspaceId>;
 }
 
@@ -57,7 +57,7 @@ function openPlace(t: Test): Place {
   return { store, clock, records, put };
 }
 
-t.test('a workspace passes from state to state as drawn, and no other way', async (t) => {
+t.test('a workspace takes every allowed step, and no other', async (t) => {
   const { records, put } = openPlace(t);
   for (const from of WORKSPACE_STATES) {
     for (const to of WORKSPACE_STATES) {
@@ -111,7 +111,7 @@ t.test('each reason ends what it may end, and nothing else', async (t) => {
   t.equal((await records.beginEnd(id, 'expired'))?.state, 'disposing');
 });
 
-t.test('only what is being disposed gets an inventory and a receipt', async (t) => {
+t.test('only a workspace under disposal gets an inventory and a receipt', async (t) => {
   const { records, put } = openPlace(t);
   const receipt = { disposedAt: 1, receipt: 'a.b.c', claims: {} };
   for (const state of WORKSPACE_STATES) {
@@ -127,7 +127,7 @@ t.test('only what is being disposed gets an inventory and a receipt', async (t) 
   }
 });
 
-t.test('a copy of the registry takes over ends, and only where something is to end', async (t) => {
+t.test('a copied registry adopts the end of a workspace that is active or being disposed', async (t) => {
   const { records, put } = openPlace(t);
   const live = { state: 'disposed', end: { ...END, tokenKept: false, receipt: 'a.b.c' } } as WorkspaceRecord;
   for (const state of WORKSPACE_STATES) {
