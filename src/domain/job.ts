@@ -31,7 +31,7 @@ export function isEnded(state: JobState): boolean {
   return NEXT[state].length === 0;
 }
 
-/** Whether its payer is owed a credit: the job was paid for and made nothing searchable. The payment of a held job may still fail. */
+/** Whether the payer is owed a credit: the job was paid for, and made nothing searchable. A held job is not paid for yet. */
 export function owesCredit(job: Job): job is Job & Required<Pick<Job, 'creditTo'>> {
   const { state, creditTo, held } = job;
   return (state === 'failed' || state === 'cancelled') && creditTo !== undefined && !held;

@@ -50,7 +50,10 @@ export class Acceptance {
     return [...this.#deps.jobsOf(tenant), ...this.#deps.awaitingPayment.ofTenant(tenant)];
   }
 
-  /** Moves the file, and writes its Item as pending and its job as accepted; all durable. @throws tenant_full, storage_full, overloaded. */
+  /**
+   * Moves the file, and writes its Item as pending and its job as accepted; all durable.
+   * @throws tenant_full, storage_full, overloaded.
+   */
   async accept(
     tenant: TenantId,
     upload: StagedUpload,

@@ -174,7 +174,7 @@ export class JobRunner {
     return segments;
   }
 
-  /** Turns the stages of reading and encoding a file, and of unpacking and indexing the files in it, into one progress of 0..1. */
+  /** One progress of 0..1 for reading and encoding a file, and for unpacking and indexing the files in it. */
   #progressOf(job: Job, { kind, members = 0 }: FileInfo): Progress & MembersProgress {
     const { jobs } = this.#deps;
     // The text of a mail counts like one more attachment.

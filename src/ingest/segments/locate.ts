@@ -66,7 +66,7 @@ function startOf({ start }: PlacedBlock): number {
   return start;
 }
 
-/** Index of the last entry whose key is at most `key`, or 0. Binary search over ascending entries, of which there may be a million. */
+/** Index of the last entry whose key is at most `key`, or 0: a binary search, since there may be a million entries. */
 function lastAtOrBefore<T>(entries: readonly T[], key: number, keyOf: (entry: T) => number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {

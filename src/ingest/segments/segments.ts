@@ -25,7 +25,7 @@ export function passageSegments(
   }));
 }
 
-/** Segments of pictures. A page's picture shares the place of the page's passages, and hits of one place are folded; a shot has its own. */
+/** Segments of pictures. A page's picture has the place of the page's passages, so that their hits are folded. Each shot has a place. */
 export function pictureSegments(
   item: ItemId,
   pictures: readonly PictureContent[],

@@ -1,4 +1,4 @@
-/** Upper edge of the first bucket in milliseconds, buckets per doubling, number of buckets. The last edge is at about two minutes. */
+/** Upper edge of the first bucket in milliseconds, buckets per doubling, and number of buckets: up to two minutes. */
 const FIRST_MS = 0.0625;
 const PER_DOUBLING = 8;
 const BUCKETS = 168;

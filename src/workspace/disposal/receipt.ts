@@ -36,7 +36,7 @@ export interface ReceiptSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
   /** All public keys, previous ones included, as `/.well-known/jwks.json` shows them. */
   jwks(): JSONWebKeySet;
-  /** A new key signs from now on. The previous private key is destroyed; its public key stays published. @returns the new `kid`. */
+  /** A new key signs from now on. The previous private key is destroyed, its public key stays. @returns the new `kid`. */
   rotate(): Promise<string>;
 }
 

@@ -216,7 +216,7 @@ export class WorkspaceRecords {
     });
   }
 
-  /** In a copy of the registry: takes over an end that came after the copy was made, with its receipt. Amounts stay the copy's. */
+  /** In a copied registry: adopts an end that came after the copy was made, with its receipt. Amounts stay the copy's. */
   async adoptEnd(id: WorkspaceId, { state, end }: WorkspaceRecord): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);

@@ -3,7 +3,7 @@ import type { Store, Table } from '../../state/store.ts';
 /** Digits of a moment in a key, so that keys sort by time. */
 const DIGITS = 15;
 
-/** Ids in the order in which they fall due, so that a sweep reads only what is due. Writes belong in the transaction of the row they are about. */
+/** Ids in the order in which they fall due, so that a sweep reads no others. Writes belong in the transaction of their row. */
 export class DueTimes<Id extends string> {
   readonly #table: Table<null>;
   readonly #idOf: (text: string) => Id;
