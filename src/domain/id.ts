@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { FarthingError } from './error.ts';
 import type { Address } from './payment.ts';
 
@@ -60,8 +59,10 @@ export function idFrom<Kind extends keyof typeof PREFIXES>(ofKind: Kind, bits: s
   return `${PREFIXES[ofKind]}${bits}` as Ids[Kind];
 }
 
+/** 128 random bits in hexadecimal. Browsers have this source, too: the client's types lead here. */
 function randomBits(): string {
-  return randomBytes(16).toString('hex');
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The Tenant of a payer: its wallet's address, in lower case. */
