@@ -171,7 +171,7 @@ export class Activity {
     return new History(join(this.#deps.folder(id), 'history'));
   }
 
-  /** The entry of a workspace that is in memory, or open; one in memory knows by itself when it is closed. */
+  /** The entry of a workspace that is in memory or open; undefined once it is closed. */
   #openEntry(id: WorkspaceId): Entry | undefined {
     if (!this.has(id) && !this.#deps.isOpen(id)) return undefined;
     const entry = this.#entry(id);
