@@ -12,7 +12,7 @@ export type PayerId = Branded<'payer'>;
 export type TenantId = WorkspaceId | PayerId;
 export type ItemId = Branded<'item'>;
 export type JobId = Branded<'job'>;
-export type RequestId = Branded<'request'>;
+type RequestId = Branded<'request'>;
 /** An extension of a workspace, whose id it begins with. */
 export type StepId = Branded<'step'>;
 

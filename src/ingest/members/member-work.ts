@@ -21,7 +21,7 @@ export interface MemberWorkDeps extends ReadDeps {
 }
 
 /** Outcome of the files inside another. */
-export interface MembersDone {
+interface MembersDone {
   readonly families: readonly Family[];
   readonly segments: number;
   readonly failed: number;
@@ -56,7 +56,7 @@ export interface UnpackBudget {
  * @param depth of this file: 1 for the uploaded one
  * @throws faults of the server; the signal's reason
  */
-export async function workOnMembers(
+async function workOnMembers(
   deps: MemberWorkDeps,
   work: FileWork,
   depth: number,

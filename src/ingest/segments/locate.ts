@@ -131,7 +131,7 @@ function timeOrPage(
 }
 
 /** Place of the shot shown at a time: hits of a shot's text and picture are folded. */
-export function shotAt(pictures: readonly PictureContent[], time_s: number): number | undefined {
+function shotAt(pictures: readonly PictureContent[], time_s: number): number | undefined {
   const index = pictures.findLastIndex((picture) => picture.time_s !== undefined && picture.time_s <= time_s);
   return index < 0 ? undefined : index + 1;
 }
