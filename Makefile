@@ -131,7 +131,7 @@ sanitize: ## Writers, readers, merges, disposals and closings at once, under Thr
 	  -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --test concurrency -- --nocapture
 
 crash-workspaces: setup ## Kill the server 200 times while workspaces are paid for, extended and deleted
-	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/life/killed.test.ts
+	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/disposal/killed.test.ts
 
 RUNTIMES := bench/peers/runtimes/node_modules/.package-lock.json
 $(RUNTIMES): bench/peers/runtimes/package.json

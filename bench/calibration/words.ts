@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ItemId } from '../../src/domain/id.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
@@ -70,7 +71,7 @@ async function fill(
     vectors: {},
   }));
   const record = {
-    id: item,
+    id: item as ItemId,
     name: `${name}.md`,
     media_type: 'text/markdown',
     bytes: 1,

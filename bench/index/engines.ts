@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type { ItemId } from '../../src/domain/id.ts';
 import type { SegmentInput } from '../../src/shard/shard.ts';
 import { openTenants, type SearchSizes } from '../../src/shard/tenants.ts';
 import { DIMENSIONS, K } from './vectors.ts';
@@ -83,7 +84,7 @@ async function filledFarthing(rows: Float32Array, folder: string, sizes: SearchS
 
 export function benchItem(id: string, segments: number) {
   return {
-    id,
+    id: id as ItemId,
     name: `${id}.txt`,
     media_type: 'text/plain',
     bytes: 1_000,

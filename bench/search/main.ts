@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { ItemId } from '../../src/domain/id.ts';
 import type { SearchInput, Timing } from '../../src/domain/search.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
@@ -85,7 +86,7 @@ async function fill(sciFact: SciFact, count: number): Promise<number> {
       return { record: { item, locator, place, text }, words, vectors: { text_semantic: vector } };
     });
     const record = {
-      id: item,
+      id: item as ItemId,
       name: `${id}.md`,
       media_type: 'text/markdown',
       bytes: text.length,

@@ -7,8 +7,8 @@ import { MODELS_HELP } from '../operator/models-help.ts';
 import { askServer } from '../operator/operator-socket.ts';
 import { readConfig } from '../settings/config.ts';
 import { settingsPage } from '../settings/settings-page.ts';
-import type { DisposalAnswer } from '../workspace/life/disposal.ts';
-import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../workspace/life/receipt.ts';
+import type { DisposalAnswer } from '../workspace/disposal/disposal.ts';
+import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../workspace/disposal/receipt.ts';
 import type { PublicWorkspace } from '../workspace/views/public-record.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 

@@ -1,9 +1,13 @@
-/** Source of wall-clock time in milliseconds since the epoch; tests put a simulated one in its place. */
+/** Wall-clock time in milliseconds since the epoch. Tests replace it with a simulated one. */
 export interface Clock {
   now(): number;
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** RFC 3339 in UTC, to the millisecond. */
 export function toTimestamp(milliseconds: number): string {

@@ -1,22 +1,94 @@
-import { randomBytes } from 'node:crypto';
+import { FarthingError } from './error.ts';
+import type { Address } from './payment.ts';
 
-export type IdPrefix = 'ws' | 'item' | 'job' | 'req' | 'up';
+declare const kind: unique symbol;
 
-/** A new identifier: a recognisable prefix and 128 random bits in hexadecimal. */
-export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${randomBytes(16).toString('hex')}`;
+/** A string that this file alone makes, so that an id of one kind never passes for another's. It is stored and sent as it is. */
+type Branded<Kind extends string> = string & { readonly [kind]: Kind };
+
+export type WorkspaceId = Branded<'workspace'>;
+export type PayerId = Branded<'payer'>;
+/** Owner of a private index: a workspace, or a payer's wallet. */
+export type TenantId = WorkspaceId | PayerId;
+export type ItemId = Branded<'item'>;
+export type JobId = Branded<'job'>;
+type RequestId = Branded<'request'>;
+/** An extension of a workspace, whose id it begins with. */
+export type StepId = Branded<'step'>;
+
+interface Ids {
+  readonly workspace: WorkspaceId;
+  readonly payer: PayerId;
+  readonly item: ItemId;
+  readonly job: JobId;
+  readonly request: RequestId;
+  readonly step: StepId;
 }
 
-/** True for a string that `newId(prefix)` could have made. */
-export function isId(prefix: IdPrefix, value: string): boolean {
-  return (
-    value.length === prefix.length + 33 &&
-    value.startsWith(`${prefix}_`) &&
-    /^[0-9a-f]{32}$/.test(value.slice(prefix.length + 1))
-  );
+const FORMS: Readonly<Record<keyof Ids, RegExp>> = {
+  workspace: /^ws_[0-9a-f]{32}$/,
+  payer: /^payer_0x[0-9a-f]{40}$/,
+  item: /^item_[0-9a-f]{32}$/,
+  job: /^job_[0-9a-f]{32}$/,
+  request: /^req_[0-9a-f]{32}$/,
+  step: /^ws_[0-9a-f]{32}\/[0-9a-f]{32}$/,
+};
+
+/** What ids of 128 bits begin with. */
+const PREFIXES = { workspace: 'ws_', item: 'item_', job: 'job_', request: 'req_' } as const;
+
+/** The text as an id of this kind; undefined when it is none. */
+export function parseId<Kind extends keyof Ids>(ofKind: Kind, text: string): Ids[Kind] | undefined {
+  return FORMS[ofKind].test(text) ? (text as Ids[Kind]) : undefined;
 }
 
-/** Tenant of a payer: its wallet address, lower case. */
-export function payerTenantId(address: string): string {
-  return `payer_${address.toLowerCase()}`;
+/** As `parseId`, for what the server itself has stored. @throws internal when it is no such id */
+export function storedId<Kind extends keyof Ids>(ofKind: Kind, text = ''): Ids[Kind] {
+  const id = parseId(ofKind, text);
+  if (id === undefined) throw new FarthingError('internal', `"${text}" is stored as the id of a ${ofKind}`);
+  return id;
+}
+
+/** A new id of 128 random bits. */
+export function newId<Kind extends keyof typeof PREFIXES>(ofKind: Kind): Ids[Kind] {
+  return idFrom(ofKind, randomBits());
+}
+
+/** The id with these 128 bits, in hexadecimal: for ids that follow from something else. */
+export function idFrom<Kind extends keyof typeof PREFIXES>(ofKind: Kind, bits: string): Ids[Kind] {
+  return `${PREFIXES[ofKind]}${bits}` as Ids[Kind];
+}
+
+/** 128 random bits in hexadecimal. Browsers have this source, too: the client's types lead here. */
+function randomBits(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The Tenant of a payer: its wallet's address, in lower case. */
+export function payerTenantId(address: Address): PayerId {
+  return `payer_${address.toLowerCase()}` as PayerId;
+}
+
+/** Tells a payer's index from a workspace. */
+export function isPayer(tenant: TenantId): tenant is PayerId {
+  return FORMS.payer.test(tenant);
+}
+
+/** An Item has one job, and the id of either gives the other's: no second index is needed. */
+export function jobOfItem(item: ItemId): JobId {
+  return idFrom('job', item.slice(PREFIXES.item.length));
+}
+
+export function itemOfJob(job: JobId): ItemId {
+  return idFrom('item', job.slice(PREFIXES.job.length));
+}
+
+export function newStepId(workspace: WorkspaceId): StepId {
+  return `${workspace}/${randomBits()}` as StepId;
+}
+
+/** The workspace that a step extends. */
+export function workspaceOfStep(step: StepId): WorkspaceId {
+  return step.slice(0, step.indexOf('/')) as WorkspaceId;
 }

@@ -1,4 +1,7 @@
-/** accepted → extracting → encoding → committing → searchable; any of the first four may end as failed or cancelled. */
+import type { ItemId, JobId, TenantId } from './id.ts';
+import type { Address } from './payment.ts';
+
+/** accepted → extracting → encoding → committing → searchable. Each of the first four may end as failed or cancelled. */
 export const JOB_STATES = [
   'accepted',
   'extracting',
@@ -20,7 +23,7 @@ const NEXT: Record<JobState, readonly JobState[]> = {
   cancelled: [],
 };
 
-export function mayFollow(from: JobState, to: JobState): boolean {
+export function jobMayPass(from: JobState, to: JobState): boolean {
   return NEXT[from].includes(to);
 }
 
@@ -28,30 +31,31 @@ export function isEnded(state: JobState): boolean {
   return NEXT[state].length === 0;
 }
 
-/** Whether a payer is still to have a credit for it: it was paid for and has come to nothing. While it is held, the payment may yet fail. */
-export function owesCredit({ state, creditTo, held }: Job): boolean {
+/** Whether the payer is owed a credit: the job was paid for, and made nothing searchable. A held job is not paid for yet. */
+export function owesCredit(job: Job): job is Job & Required<Pick<Job, 'creditTo'>> {
+  const { state, creditTo, held } = job;
   return (state === 'failed' || state === 'cancelled') && creditTo !== undefined && !held;
 }
 
-/** One ingest, from accepted to searchable. JobsAwaitingPayment no content and no file name: it lies in the shared state. */
+/** One ingest, from accepted to searchable. It lies in the shared state, so it holds no content and no file name. */
 export interface Job {
-  readonly id: string;
-  readonly tenant: string;
-  readonly item: string;
+  readonly id: JobId;
+  readonly tenant: TenantId;
+  readonly item: ItemId;
   readonly state: JobState;
-  /** Done share of the work, 0..1. */
+  /** Share of the work that is done, 0..1. */
   readonly progress: number;
   readonly segments: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Present on a failed job: the same codes as an immediate refusal has. */
+  /** Present on a failed job, with the codes of an immediate refusal. */
   readonly error?: { readonly code: string; readonly detail: string };
-  /** A job that a payment still has to release: it does not run, and vanishes if the payment fails. */
+  /** The payment is still open: the job does not run, and vanishes if the payment fails. */
   readonly held?: boolean;
-  /** The payer for whom the job becomes a credit if it fails or is cancelled; absent for workspaces and for jobs that were not charged. */
-  readonly creditTo?: string;
-  /** Seconds until it ends at the pace so far; of a running job, and never stored. */
+  /** The payer who gets a credit if the job fails or is cancelled; absent for jobs of workspaces and jobs without charge. */
+  readonly creditTo?: Address;
+  /** Seconds left at the pace so far, of a running job. Never stored. */
   readonly time_left_s?: number;
-  /** How often the job was begun: one that ends the server each time is given up. */
+  /** How often the job was started. A job that ends the server every time is given up. */
   readonly attempts?: number;
 }

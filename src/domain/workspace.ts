@@ -1,8 +1,9 @@
+import type { StepId, WorkspaceId } from './id.ts';
 import type { AtomicAmount } from './money.ts';
 
 /**
- * pending → active → disposing → disposed. `pending` is a creation whose payment is not settled yet: it is never shown
- * and its minutes have not begun. DELETE, expiry, the operator and a failed payment all pass through `disposing`.
+ * pending → active → disposing → disposed. `pending` is a creation whose payment is not settled yet: it is never shown,
+ * and its minutes have not begun. DELETE, expiry, the operator and a failed payment all lead through `disposing`.
  */
 export const WORKSPACE_STATES = ['pending', 'active', 'disposing', 'disposed'] as const;
 export type WorkspaceState = (typeof WORKSPACE_STATES)[number];
@@ -14,25 +15,37 @@ const NEXT: Record<WorkspaceState, readonly WorkspaceState[]> = {
   disposed: [],
 };
 
-/** Whether a workspace may pass from one state to another; a disposed one never lives again. */
+/** Whether a workspace may pass from one state to another. A disposed one never returns. */
 export function workspaceMayPass(from: WorkspaceState, to: WorkspaceState): boolean {
   return NEXT[from].includes(to);
+}
+
+/** Whether a workspace in this state may hold data: it has begun, and is not disposed of yet. */
+export function mayHoldData(state: WorkspaceState): boolean {
+  switch (state) {
+    case 'active':
+    case 'disposing':
+      return true;
+    case 'pending':
+    case 'disposed':
+      return false;
+  }
 }
 
 export const DISPOSAL_REASONS = ['deleted', 'expired', 'operator', 'payment_failed'] as const;
 export type DisposalReason = (typeof DISPOSAL_REASONS)[number];
 
-/** An extension whose payment is not settled yet: it counts against both limits as if it were. */
+/** An extension whose payment is not settled yet. It counts against both limits as if it were. */
 export interface PendingStep {
-  readonly step: string;
+  readonly step: StepId;
   readonly minutes: number;
   readonly minutesAsked: number | null;
   readonly price: AtomicAmount;
-  /** Rented time, in milliseconds, when it was asked for. */
+  /** Rented time, in milliseconds, of the request. */
   readonly since: number;
 }
 
-/** What a workspace held when it ended, counted before anything was unlinked. */
+/** What a workspace held at its end, counted before anything was unlinked. */
 export interface WorkspaceInventory {
   readonly items: number;
   readonly segments: number;
@@ -41,57 +54,60 @@ export interface WorkspaceInventory {
   readonly itemsDigest: string;
 }
 
-/** How a workspace ended, or is ending. */
+/** The end of a workspace, complete or under way. */
 export interface WorkspaceEnd {
   readonly reason: DisposalReason;
-  /** The token's hash is still kept: the same DELETE is answered again. */
+  /** The token's hash is still stored, so that a repeated DELETE gets its answer. */
   readonly tokenKept: boolean;
-  /** Wall clock, in milliseconds: when its paid time would have been over, as seen when it ended. */
+  /** Wall clock, in milliseconds: the end of the paid time, as it looked when the end began. */
   readonly expiresAt: number;
-  /** Known once all work has stopped; a crash after that reads it from here. Null: the index could not be read. */
+  /** Present once all work has stopped. Null: the index could not be read. */
   readonly inventory?: WorkspaceInventory | null;
-  /** Wall clock, in milliseconds. Present once disposed, as the rest below. */
+  /** Wall clock, in milliseconds. Present once disposed, like the fields below. */
   readonly disposedAt?: number;
-  /** Rented time, in milliseconds, when it was disposed: retention counts from here. */
+  /** Rented time, in milliseconds, of the disposal: retention counts from here. */
   readonly disposedRented?: number;
   /** Compact JWS. */
   readonly receipt?: string;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A Workspace as the shared state holds it: no content and no token. */
+/** A Workspace in the shared state: no content and no token. */
 export interface WorkspaceRecord {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly state: WorkspaceState;
-  /** Wall clock, in milliseconds: when it was paid for (while pending: asked for). */
+  /** Wall clock, in milliseconds, of the payment; while pending, of the request. */
   readonly createdAt: number;
-  /** Rented time, in milliseconds, at which the paid time is over; while pending, when it was asked for. */
+  /** Rented time, in milliseconds, at the end of the paid time; while pending, of the request. */
   readonly endsAt: number;
   readonly ttlMinutesAsked: number | null;
   readonly ttlMinutes: number;
   /** Price of the creation. */
   readonly price: AtomicAmount;
-  /** Creation and every settled extension. */
+  /** Sum of the creation and every settled extension. */
   readonly spend: AtomicAmount;
   readonly spendLimit: AtomicAmount | null;
   readonly pendingSteps: readonly PendingStep[];
   readonly end?: WorkspaceEnd;
 }
 
-/** Price of a time-limited Workspace: base once, and so much per minute. */
+/** Prices and bounds of a Workspace's minutes. */
 export interface WorkspacePricing {
   readonly base: AtomicAmount;
   readonly perMinute: AtomicAmount;
   readonly ttlMinutesMin: number;
   readonly ttlMinutesMax: number;
-  /** Most minutes that may be left after an extension. */
+  /** Upper bound of the minutes left after an extension. */
   readonly ttlTotalMinutesMax: number;
   readonly ttlMinutesDefault: number;
 }
 
-/** Minutes given for minutes asked (absent: the default), within the bounds. */
-export function clampMinutes(pricing: WorkspacePricing, asked: number | null | undefined): number {
-  return Math.min(pricing.ttlMinutesMax, Math.max(pricing.ttlMinutesMin, asked ?? pricing.ttlMinutesDefault));
+/** Minutes granted for the minutes requested (absent: the default), within the bounds. */
+export function clampMinutes(pricing: WorkspacePricing, requested: number | null | undefined): number {
+  return Math.min(
+    pricing.ttlMinutesMax,
+    Math.max(pricing.ttlMinutesMin, requested ?? pricing.ttlMinutesDefault),
+  );
 }
 
 export function creationPrice(pricing: WorkspacePricing, minutes: number): AtomicAmount {

@@ -1,6 +1,7 @@
+import type { TenantId } from '../domain/id.ts';
 import type { AtomicAmount } from '../domain/money.ts';
 import type { Ingest } from '../ingest/ingest.ts';
-import type { Previews } from '../ingest/previews.ts';
+import type { Previews } from '../ingest/items/previews.ts';
 import type { TenantItems } from '../ingest/tenant-items.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { Credits } from '../purchases/credits.ts';
@@ -26,7 +27,7 @@ export interface Services {
   readonly payerIndex: PayerIndex;
   readonly tenantLimits: TenantLimits;
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
-  readonly expiry: (tenant: string) => string | null;
+  readonly expiry: (tenant: TenantId) => string | null;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => object;

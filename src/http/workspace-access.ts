@@ -1,4 +1,5 @@
 import { toFarthingError } from '../domain/error.ts';
+import type { TenantId } from '../domain/id.ts';
 import type { Answer } from '../domain/payment.ts';
 import type { WorkspaceRecord } from '../domain/workspace.ts';
 import type { TenantLimits } from '../workspace/tenant-limits.ts';
@@ -10,7 +11,7 @@ import type { Services } from './services.ts';
 export type WorkKind = 'search' | 'ingest' | 'other';
 
 /** Counts a tenant's request against its limits. @returns what gives its place back. @throws rate_limited */
-export function admitTenant(limits: TenantLimits, tenant: string, kind: WorkKind): () => void {
+export function admitTenant(limits: TenantLimits, tenant: TenantId, kind: WorkKind): () => void {
   limits.request(tenant);
   return kind === 'other' ? () => undefined : limits[kind](tenant);
 }

@@ -1,53 +1,53 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
-import type { IngestShard, IngestTenants } from './deps.ts';
-import { fileOf, removeFile } from './files.ts';
-import { jobOf } from './jobs/job-table.ts';
-import { membersOf, removeMembers, sentItem } from './members/members.ts';
-import { removePreviews } from './previews.ts';
+import { fileOf, removeFile } from './items/files.ts';
+import { removePreviews } from './items/previews.ts';
+import { membersOf, removeMembers, uploadedItem } from './members/members.ts';
+import type { IngestShard, IngestTenants } from './ports/ports.ts';
 
 export interface TenantItemsDeps {
   readonly tenants: IngestTenants<IngestShard & ListedShard>;
-  readonly ingest: { job(id: string): Job | undefined; cancel(id: string): Promise<Job> };
+  readonly ingest: { job(id: JobId): Job | undefined; cancel(id: JobId): Promise<Job> };
 }
 
 interface ListedShard {
-  items(options: { after?: string; limit: number }): Item[];
+  items(options: { after?: ItemId; limit: number }): Item[];
 }
 
-/** What a Tenant has stored: its Items, their files, and their end. Where there is nothing the answer is undefined. */
+/** A Tenant's Items and their files: read, listed, removed. Undefined stands for what does not exist. */
 export class TenantItems {
-  readonly #parts: TenantItemsDeps;
+  readonly #deps: TenantItemsDeps;
 
-  constructor(parts: TenantItemsDeps) {
-    this.#parts = parts;
+  constructor(deps: TenantItemsDeps) {
+    this.#deps = deps;
   }
 
-  item(tenant: string, id: string): Promise<Item | undefined> {
-    return this.#parts.tenants.useIfThere(tenant, (shard) => shard.item(id));
+  item(tenant: TenantId, id: ItemId): Promise<Item | undefined> {
+    return this.#deps.tenants.useIfThere(tenant, (shard) => shard.item(id));
   }
 
-  /** In order of insertion, after the Item with this id; with `parent`, the files in that one, in the archive's order. */
+  /** In order of insertion, after the Item with this id. With `parent`: the files in that Item, in the archive's order. */
   async list(
-    tenant: string,
-    { parent, ...page }: { parent?: string; after?: string; limit: number },
+    tenant: TenantId,
+    { parent, ...page }: { parent?: ItemId; after?: ItemId; limit: number },
   ): Promise<Item[]> {
     const list = (shard: IngestShard & ListedShard): Item[] => {
       if (parent === undefined) return shard.items(page);
       const item = shard.item(parent);
       return item ? membersOf(shard, item, page) : [];
     };
-    return (await this.#parts.tenants.useIfThere(tenant, list)) ?? [];
+    return (await this.#deps.tenants.useIfThere(tenant, list)) ?? [];
   }
 
-  /** An Item and its stored file, which the caller closes. A failed Item has no file any more. */
-  async open(tenant: string, id: string): Promise<{ item: Item; file: FileHandle } | undefined> {
+  /** An Item and its stored file, which the caller closes. A failed Item has no file. */
+  async open(tenant: TenantId, id: ItemId): Promise<{ item: Item; file: FileHandle } | undefined> {
     const item = await this.item(tenant, id);
     if (!item) return undefined;
     try {
-      return { item, file: await open(fileOf(this.#parts.tenants.folder(tenant), id), 'r') };
+      return { item, file: await open(fileOf(this.#deps.tenants.folder(tenant), id), 'r') };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -55,29 +55,29 @@ export class TenantItems {
   }
 
   /**
-   * Removes an Item: its job is cancelled, its file unlinked, its Segments gone from every family at once, and so are the files that came
-   * in it. The Item goes last, so that after a crash in between it is still there to be removed again.
+   * Removes an Item and the files inside it: cancels its job, unlinks its file, and takes its Segments out of every family at
+   * once. The Item goes last, so that it can be removed again after a crash.
    * @returns false when there was none. @throws item_in_progress for a file in an archive whose job has not ended.
    */
-  async remove(tenant: string, id: string): Promise<boolean> {
-    const found = await this.#parts.tenants.useIfThere(tenant, (shard) => {
+  async remove(tenant: TenantId, id: ItemId): Promise<boolean> {
+    const found = await this.#deps.tenants.useIfThere(tenant, (shard) => {
       const item = shard.item(id);
-      return item && { item, sent: sentItem(shard, item) };
+      return item && { item, uploaded: uploadedItem(shard, item) };
     });
     if (!found) return false;
-    const { item, sent } = found;
-    if (sent && sent.id !== id) this.#checkEnded(jobOf(sent.id));
-    if (await this.#cancelled(jobOf(id))) return true;
-    const folder = this.#parts.tenants.folder(tenant);
-    await this.#parts.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
+    const { item, uploaded } = found;
+    if (uploaded && uploaded.id !== id) this.#checkEnded(jobOfItem(uploaded.id));
+    if (await this.#cancelled(jobOfItem(id))) return true;
+    const folder = this.#deps.tenants.folder(tenant);
+    await this.#deps.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
     await removeFile(fileOf(folder, id));
     await removePreviews(folder, id);
-    return (await this.#parts.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
+    return (await this.#deps.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
   }
 
-  /** A job that goes on would bring back what is taken from it, or miss it. */
-  #checkEnded(jobId: string): void {
-    const job = this.#parts.ingest.job(jobId);
+  /** A running job would bring a removed file back, or miss it. */
+  #checkEnded(jobId: JobId): void {
+    const job = this.#deps.ingest.job(jobId);
     if (!job || isEnded(job.state)) return;
     throw new FarthingError(
       'item_in_progress',
@@ -86,16 +86,16 @@ export class TenantItems {
     );
   }
 
-  /** True when the job was still to be done: its end takes Item and file along. */
-  async #cancelled(jobId: string): Promise<boolean> {
-    const { ingest } = this.#parts;
+  /** True when the job had not ended: cancelling it removes Item and file. */
+  async #cancelled(jobId: JobId): Promise<boolean> {
+    const { ingest } = this.#deps;
     const job = ingest.job(jobId);
     if (!job || isEnded(job.state)) return false;
     try {
       await ingest.cancel(jobId);
       return true;
     } catch (error) {
-      // It ended by itself a moment before.
+      // It ended a moment ago.
       if (errorCode(error) === 'job_ended') return false;
       throw error;
     }

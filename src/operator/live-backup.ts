@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import { type ItemId, jobOfItem } from '../domain/id.ts';
 import type { Item } from '../domain/item.ts';
-import { INGEST_LIMITS } from '../ingest/deps.ts';
-import { fileOf } from '../ingest/files.ts';
-import { JobTable, jobOf } from '../ingest/jobs/job-table.ts';
-import { sentItem } from '../ingest/members/members.ts';
+import { fileOf } from '../ingest/items/files.ts';
+import { JobTable } from '../ingest/jobs/job-table.ts';
+import { uploadedItem } from '../ingest/members/members.ts';
+import { INGEST_LIMITS } from '../ingest/ports/limits.ts';
 import type { Shard, SpaceSpec } from '../shard/shard.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore, type Store } from '../state/store.ts';
-import { CopiedRegistry } from '../workspace/records/copied-registry.ts';
+import { CopiedRegistry } from '../workspace/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
@@ -96,7 +97,7 @@ export class LiveBackup {
     // An Item that the state knows nothing of: its job is neither there nor ended so long ago that its row was dropped.
     const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
     const known = (item: Item) =>
-      jobs.get(jobOf(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
+      jobs.get(jobOfItem(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
     const copies = openTenants({ folder: join(draft, 'tenants'), spaces, openShardsMax: 1 });
     await copies.resumeDisposals();
     try {
@@ -143,15 +144,15 @@ async function copyFiles(
   to: string,
   known: (item: Item) => boolean,
 ): Promise<void> {
-  const without: string[] = [];
+  const without: ItemId[] = [];
   await mkdir(join(to, 'files'), { mode: 0o700 });
   for (let after: string | undefined; ; ) {
     const items = shard.items({ after, limit: PAGE });
     for (const item of items) {
       // A failed Item has no file any more.
       const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
-      const sent = sentItem(shard, item);
-      if (!whole || !sent || !known(sent)) without.push(item.id);
+      const uploaded = uploadedItem(shard, item);
+      if (!whole || !uploaded || !known(uploaded)) without.push(item.id);
     }
     if (items.length < PAGE) break;
     after = items.at(-1)!.id;

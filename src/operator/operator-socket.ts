@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestOptions, request, type 
 import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { FarthingError, toFarthingError } from '../domain/error.ts';
-import { isId } from '../domain/id.ts';
+import { parseId } from '../domain/id.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 import type { LiveBackup } from './live-backup.ts';
 
@@ -96,7 +96,8 @@ async function performOnWorkspaces(
 ): Promise<object> {
   if (id === undefined && method === 'GET')
     return workspaces.list({ after: query.get('after') ?? undefined, limit: PAGE });
-  const shown = isId('ws', id ?? '') ? workspaces.show(id!) : undefined;
+  const workspace = parseId('workspace', id ?? '');
+  const shown = workspace && workspaces.show(workspace);
   if (!shown) throw new FarthingError('not_found', `There is no workspace ${id}.`);
   if (method === 'GET') return shown;
   if (method === 'DELETE') return workspaces.disposeAsOperator(shown.id);

@@ -1,5 +1,5 @@
 import type { ModelVersions } from '../encode/model-versions.ts';
-import type { IngestEncoder } from '../ingest/deps.ts';
+import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
 /** What encodes an ingest: an index that a former model still serves gets its vectors, too. */

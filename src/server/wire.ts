@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock, toTimestamp } from '../domain/clock.ts';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
+import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Encoder } from '../encode/encoder.ts';
@@ -12,9 +13,9 @@ import { openExtractor } from '../extract/extractor.ts';
 import { ingestEffect } from '../http/routes/ingest.ts';
 import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/workspaces.ts';
 import type { Services } from '../http/services.ts';
-import { INGEST_LIMITS } from '../ingest/deps.ts';
 import { Ingest } from '../ingest/ingest.ts';
-import { Previews } from '../ingest/previews.ts';
+import { Previews } from '../ingest/items/previews.ts';
+import { INGEST_LIMITS } from '../ingest/ports/limits.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -26,11 +27,11 @@ import { Search } from '../search/search.ts';
 import type { Settings } from '../settings/settings.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore } from '../state/store.ts';
-import { openReceiptSigner } from '../workspace/life/receipt.ts';
-import type { KeptFact } from '../workspace/life/receipt-claims.ts';
-import { RentedTime } from '../workspace/life/rented-time.ts';
+import { openReceiptSigner } from '../workspace/disposal/receipt.ts';
+import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
+import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { openPayments } from './payments.ts';
@@ -155,7 +156,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     log: event,
     observe: metrics.facilitatorCalled,
   });
-  const stopTenant = (tenant: string) => ingest.cancelTenant(tenant);
+  const stopTenant = (tenant: TenantId) => ingest.cancelTenant(tenant);
   const workspaces = new Workspaces({
     store,
     clock,
@@ -222,8 +223,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     ...(listening && { listening }),
     store,
     clock,
-    expiry: (tenant) =>
-      tenant.startsWith('payer_') ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
     limits: ingestLimits,
     newCredit: async (payer: Address, job) => {
       await payments.credits.newCredit(payer, job);
@@ -268,7 +268,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
     credits: payments.credits,
     items: new TenantItems({ tenants, ingest }),
     previews: new Previews({ tenants, extractor }),
-    expiry: (tenant) => (tenant.startsWith('payer_') ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
     onFault: (error, requestId) => {
       metrics.logged({ event: 'fault' });
       log.error({ event: 'fault', request_id: requestId, err: error });

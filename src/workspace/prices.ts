@@ -14,30 +14,60 @@ export interface Price {
 }
 
 export interface CreationQuote extends Price {
-  /** Why the creation would be refused even if paid: shown in the 402's `error`. */
+  /** Why the creation would be refused even if paid. The 402 shows it as `error`. */
   readonly notice?: 'spend_limit_exceeded';
 }
 
-/** Cheapest and dearest, in US dollars. */
+/** Lowest and highest price, in US dollars. */
 export interface PriceRange {
   readonly minUsd: string;
   readonly maxUsd: string;
 }
 
-export function quoteOfCreation(
-  pricing: WorkspacePricing,
-  { ttlMinutes, spendLimit }: CreationInput,
-): CreationQuote {
-  const minutes = clampMinutes(pricing, ttlMinutes);
-  const amount = creationPrice(pricing, minutes);
-  const over = spendLimit !== undefined && spendLimit !== null && spendLimit < amount;
-  return over ? { minutes, amount, notice: 'spend_limit_exceeded' } : { minutes, amount };
+/** Prices of creations and extensions. */
+export class WorkspacePrices {
+  readonly #pricing: WorkspacePricing;
+
+  constructor(pricing: WorkspacePricing) {
+    this.#pricing = pricing;
+  }
+
+  creation({ ttlMinutes, spendLimit }: CreationInput): CreationQuote {
+    const minutes = clampMinutes(this.#pricing, ttlMinutes);
+    const amount = creationPrice(this.#pricing, minutes);
+    const isOver = spendLimit !== undefined && spendLimit !== null && spendLimit < amount;
+    return isOver ? { minutes, amount, notice: 'spend_limit_exceeded' } : { minutes, amount };
+  }
+
+  creationRange(): PriceRange {
+    return this.#range(creationPrice);
+  }
+
+  /** Price of more minutes: no base. */
+  extension(ttlMinutes: number | null | undefined): Price {
+    const minutes = clampMinutes(this.#pricing, ttlMinutes);
+    return { minutes, amount: extensionPrice(this.#pricing, minutes) };
+  }
+
+  extensionRange(): PriceRange {
+    return this.#range(extensionPrice);
+  }
+
+  #range(price: (pricing: WorkspacePricing, minutes: number) => AtomicAmount): PriceRange {
+    const { ttlMinutesMin, ttlMinutesMax } = this.#pricing;
+    return {
+      minUsd: formatUsd(price(this.#pricing, ttlMinutesMin)),
+      maxUsd: formatUsd(price(this.#pricing, ttlMinutesMax)),
+    };
+  }
 }
 
-/** @throws spend_limit_exceeded, with the figures, for a creation over its own limit. */
-export function checkedPrice(pricing: WorkspacePricing, input: CreationInput): Price {
-  const { minutes, amount, notice } = quoteOfCreation(pricing, input);
-  if (!notice) return { minutes, amount };
+/** @throws spend_limit_exceeded, with the figures, for a creation above its own limit. */
+export function checkSpendLimit(
+  { minutes, amount, notice }: CreationQuote,
+  { spendLimit }: CreationInput,
+): void {
+  if (!notice) return;
   throw new FarthingError(
     notice,
     'The spend limit is below the price of the workspace. Raise it or ask for fewer minutes. Nothing was charged.',
@@ -45,23 +75,8 @@ export function checkedPrice(pricing: WorkspacePricing, input: CreationInput): P
       facts: {
         price_usd: formatUsd(amount),
         ttl_minutes: minutes,
-        spend_limit_usd: formatUsd(input.spendLimit ?? 0n),
+        spend_limit_usd: formatUsd(spendLimit ?? 0n),
       },
     },
   );
-}
-
-export function quoteOfExtension(pricing: WorkspacePricing, ttlMinutes: number | null | undefined): Price {
-  const minutes = clampMinutes(pricing, ttlMinutes);
-  return { minutes, amount: extensionPrice(pricing, minutes) };
-}
-
-export function rangeOf(
-  pricing: WorkspacePricing,
-  price: (pricing: WorkspacePricing, minutes: number) => AtomicAmount,
-): PriceRange {
-  return {
-    minUsd: formatUsd(price(pricing, pricing.ttlMinutesMin)),
-    maxUsd: formatUsd(price(pricing, pricing.ttlMinutesMax)),
-  };
 }

@@ -1,34 +1,35 @@
 import { FarthingError } from '../domain/error.ts';
+import type { TenantId } from '../domain/id.ts';
 
-/** What one Tenant may ask of the server at a time. */
+/** Limits of one Tenant's requests. */
 export interface TenantLimitSettings {
   readonly requestsPerSecond: number;
-  /** Requests that may come at once after a quiet time. */
+  /** Requests that may come at the same moment after a pause. */
   readonly burst: number;
   readonly searchesAtOnce: number;
   readonly ingestsAtOnce: number;
 }
 
 interface Usage {
-  /** Milliseconds: when the requests let in so far would all have come at the even rate (GCRA's theoretical arrival time). */
+  /** GCRA's theoretical arrival time, in milliseconds: when the admitted requests would have ended at the even rate. */
   arrival: number;
   searches: number;
   ingests: number;
 }
 
-/** Tenants remembered before the idle ones are forgotten. */
+/** Tenants that are remembered before idle ones are forgotten. */
 const REMEMBERED_MAX = 4096;
 const SLOT_RETRY_AFTER_S = 1;
 
 /**
- * Limits of each Tenant, so that one that floods costs its neighbours little: requests per second (generic cell rate
- * algorithm: one number for each Tenant, no timers) and searches and ingests at once. Over a limit: `rate_limited` with
- * the seconds to wait; asked before any work and any payment.
+ * Limits for each Tenant, so that one Tenant's flood costs its neighbours little: requests per second (generic cell rate
+ * algorithm: one number a Tenant, no timers), and concurrent searches and ingests. They are checked before any work and any
+ * payment; the refusal is `rate_limited` with the seconds to wait.
  */
 export class TenantLimits {
   readonly #settings: TenantLimitSettings;
   readonly #monotonic: () => number;
-  readonly #usage = new Map<string, Usage>();
+  readonly #usage = new Map<TenantId, Usage>();
   #pruneAbove = REMEMBERED_MAX;
 
   constructor(settings: TenantLimitSettings, monotonic: () => number = () => performance.now()) {
@@ -36,8 +37,8 @@ export class TenantLimits {
     this.#monotonic = monotonic;
   }
 
-  /** Counts a request. @throws rate_limited; a refused request does not count. */
-  request(tenant: string): void {
+  /** Counts a request. @throws rate_limited; refused requests do not count. */
+  request(tenant: TenantId): void {
     const { requestsPerSecond, burst } = this.#settings;
     const now = this.#monotonic();
     const usage = this.#usageOf(tenant, now);
@@ -53,17 +54,17 @@ export class TenantLimits {
     usage.arrival = arrival;
   }
 
-  /** Takes one of the Tenant's places for searches. @returns what gives it back. @throws rate_limited */
-  search(tenant: string): () => void {
+  /** Takes one of the Tenant's places for searches. @returns a function that gives it back. @throws rate_limited */
+  search(tenant: TenantId): () => void {
     return this.#take(tenant, 'searches', this.#settings.searchesAtOnce);
   }
 
-  /** Takes one of the Tenant's places for ingests. @returns what gives it back. @throws rate_limited */
-  ingest(tenant: string): () => void {
+  /** Takes one of the Tenant's places for ingests. @returns a function that gives it back. @throws rate_limited */
+  ingest(tenant: TenantId): () => void {
     return this.#take(tenant, 'ingests', this.#settings.ingestsAtOnce);
   }
 
-  #take(tenant: string, kind: 'searches' | 'ingests', atOnceMax: number): () => void {
+  #take(tenant: TenantId, kind: 'searches' | 'ingests', atOnceMax: number): () => void {
     const usage = this.#usageOf(tenant, this.#monotonic());
     if (usage[kind] >= atOnceMax)
       throw limited(`More than ${atOnceMax} ${kind} at once.`, SLOT_RETRY_AFTER_S);
@@ -76,7 +77,7 @@ export class TenantLimits {
     };
   }
 
-  #usageOf(tenant: string, now: number): Usage {
+  #usageOf(tenant: TenantId, now: number): Usage {
     const known = this.#usage.get(tenant);
     if (known) return known;
     if (this.#usage.size >= this.#pruneAbove) this.#forgetIdle(now);
@@ -85,7 +86,7 @@ export class TenantLimits {
     return usage;
   }
 
-  /** Those at rest are as good as new ones. Looks again only when as many more have come: a constant cost for each. */
+  /** An idle Tenant is as good as a new one. The next pass waits until the number has doubled: constant cost per Tenant. */
   #forgetIdle(now: number): void {
     for (const [tenant, { arrival, searches, ingests }] of this.#usage) {
       if (arrival <= now && searches === 0 && ingests === 0) this.#usage.delete(tenant);

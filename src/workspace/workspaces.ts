@@ -1,38 +1,23 @@
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import { isId, newId } from '../domain/id.ts';
-import {
-  creationPrice,
-  extensionPrice,
-  type WorkspacePricing,
-  type WorkspaceRecord,
-} from '../domain/workspace.ts';
+import { idFrom, newId, parseId, type StepId, type WorkspaceId, workspaceOfStep } from '../domain/id.ts';
+import type { WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
 import { Activity, type CountedSearch } from './activity/activity.ts';
 import type { HistoryPage } from './activity/history.ts';
-import { type DisposalAnswer, Disposals, disposalAnswer } from './life/disposal.ts';
-import type { ReceiptSigner } from './life/receipt.ts';
-import type { KeptElsewhere } from './life/receipt-claims.ts';
-import type { RentedTime } from './life/rented-time.ts';
-import { RunningRequests } from './life/running-requests.ts';
-import { Sweeper } from './life/sweeper.ts';
-import {
-  type CreationInput,
-  type CreationQuote,
-  checkedPrice,
-  type Price,
-  type PriceRange,
-  quoteOfCreation,
-  quoteOfExtension,
-  rangeOf,
-} from './prices.ts';
-import { Extensions, workspaceOf } from './records/extensions.ts';
+import { type DisposalAnswer, Disposals, disposalAnswer } from './disposal/disposal.ts';
+import type { ReceiptSigner } from './disposal/receipt.ts';
+import type { KeptElsewhere } from './disposal/receipt-claims.ts';
+import { Sweeper } from './disposal/sweeper.ts';
+import { type CreationInput, checkSpendLimit, WorkspacePrices } from './prices.ts';
+import { Extensions } from './records/extensions.ts';
 import { PendingEffects } from './records/pending-effects.ts';
 import { WorkspaceRecords } from './records/records.ts';
-import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './settings.ts';
-import type { TenantFolders } from './tenants.ts';
-import { hashOfToken, newToken, tokenMatches } from './token.ts';
-import { unauthorized } from './unauthorized.ts';
+import { hashOfToken, newToken, unauthorized } from './records/token.ts';
+import type { TenantFolders } from './tenant/folders.ts';
+import { RunningRequests } from './tenant/running-requests.ts';
+import type { RentedTime } from './time/rented-time.ts';
+import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './time/settings.ts';
 import { extendedWorkspace, type PublicWorkspace } from './views/public-record.ts';
 import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views/views.ts';
 
@@ -43,14 +28,14 @@ export interface WorkspacesDeps {
   readonly tenants: TenantFolders;
   readonly pricing: WorkspacePricing;
   readonly signer: Pick<ReceiptSigner, 'sign'>;
-  /** Base URL of this server: `iss` of the receipts. Read at each signing: it may be known only once the server listens. */
+  /** Base URL of this server: `iss` of the receipts. Read at each signing, since it may be known only once the server listens. */
   readonly issuer: string;
-  /** Cancels the Tenant's jobs and waits for them. Called twice for each disposal. */
-  readonly stopTenant: (tenant: string) => Promise<void>;
-  /** What the server allows every workspace, as its record shows it. */
+  /** Cancels the workspace's jobs and waits for them. Called twice for each disposal. */
+  readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
+  /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
-  readonly links: (id: string) => Readonly<Record<string, string>>;
-  /** What other parts keep of a disposed workspace; stands in the receipt. */
+  readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
+  /** What other parts keep of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   readonly settings?: Partial<WorkspaceSettings>;
   readonly log: (event: object) => void;
@@ -58,127 +43,114 @@ export interface WorkspacesDeps {
 
 export interface ExtensionInput {
   readonly ttlMinutes?: number | null;
-  /** The workspace's token was sent too: a refusal may show the workspace's figures. */
+  /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures?: boolean;
 }
 
+/** A workspace after its creation was paid. Without a token once it has ended. */
+export interface CreatedWorkspace {
+  readonly record: PublicWorkspace;
+  readonly token?: string;
+}
+
+/** Looked up in place of what is no id, so that both take the same time. */
+const UNKNOWN_ID = idFrom('workspace', '0'.repeat(32));
+
 /**
- * The rented sandboxes: creation and extension as effects of payments, tokens, clock, budget, usage and end. Everything
- * that was answered is on the disk; a crash at any moment is made good by `resume`.
+ * The rented workspaces: creation and extension as effects of payments, tokens, clock, budget, usage and end. Everything
+ * that was answered is on the disk. After a crash at any moment, `resume` completes what was under way.
  */
 export class Workspaces {
-  readonly #parts: WorkspacesDeps;
-  readonly #time: RentedTime;
+  readonly prices: WorkspacePrices;
+  readonly #deps: WorkspacesDeps;
   readonly #records: WorkspaceRecords;
   readonly #extensions: Extensions;
   readonly #activity: Activity;
   readonly #requests = new RunningRequests();
   readonly #disposals: Disposals;
   readonly #sweeper: Sweeper;
-  readonly #undecided: PendingEffects;
+  readonly #pendingEffects: PendingEffects;
   readonly #views: WorkspaceViews;
 
-  constructor(parts: WorkspacesDeps) {
-    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = parts;
-    const settings = { ...WORKSPACE_SETTINGS, ...parts.settings };
-    this.#parts = parts;
-    this.#time = time;
-    this.#undecided = new PendingEffects(store);
-    const undecided = this.#undecided;
-    this.#records = new WorkspaceRecords({ store, clock, time, settings, undecided });
-    this.#extensions = new Extensions({
+  constructor(deps: WorkspacesDeps) {
+    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = deps;
+    const settings = { ...WORKSPACE_SETTINGS, ...deps.settings };
+    this.prices = new WorkspacePrices(pricing);
+    this.#deps = deps;
+    const pendingEffects = new PendingEffects(store);
+    const records = new WorkspaceRecords({ store, clock, time, settings, pendingEffects });
+    const extensions = new Extensions({ store, time, records, pricing, settings, pendingEffects, log });
+    const activity = new Activity({
       store,
-      time,
-      records: this.#records,
-      pricing,
-      settings,
-      undecided,
+      clock,
+      folder: (id) => tenants.folder(id),
+      isOpen: (id) => records.isOpen(id),
       log,
     });
-    this.#activity = new Activity({ store, clock, folder: (tenant) => tenants.folder(tenant), log });
-    this.#views = new WorkspaceViews({ ...parts, records: this.#records, activity: this.#activity });
-    const shared = { records: this.#records, settings, log };
+    this.#pendingEffects = pendingEffects;
+    this.#records = records;
+    this.#extensions = extensions;
+    this.#activity = activity;
+    this.#views = new WorkspaceViews({ ...deps, records, activity });
     this.#disposals = new Disposals({
-      ...parts,
-      ...shared,
-      activity: this.#activity,
+      ...deps,
+      records,
+      settings,
+      activity,
       requests: this.#requests,
-      issuer: () => parts.issuer,
+      issuer: () => deps.issuer,
       keptElsewhere,
     });
-    this.#sweeper = new Sweeper({
-      ...shared,
-      time,
-      extensions: this.#extensions,
-      disposals: this.#disposals,
-    });
+    this.#sweeper = new Sweeper({ records, settings, log, time, extensions, disposals: this.#disposals });
   }
 
-  /** Price of a creation. `notice` says why it would be refused even if paid: shown in the 402's `error`. */
-  price(input: CreationInput): CreationQuote {
-    return quoteOfCreation(this.#parts.pricing, input);
-  }
-
-  priceRange(): PriceRange {
-    return rangeOf(this.#parts.pricing, creationPrice);
-  }
-
-  /** Price of an extension: no base. */
-  priceExtension({ ttlMinutes }: ExtensionInput): Price {
-    return quoteOfExtension(this.#parts.pricing, ttlMinutes);
-  }
-
-  extensionPriceRange(): PriceRange {
-    return rangeOf(this.#parts.pricing, extensionPrice);
-  }
-
-  /** Durable, but not usable until `commitCreation`. @throws spend_limit_exceeded with the figures. */
-  async create(input: CreationInput): Promise<{ id: string }> {
-    const { minutes, amount } = checkedPrice(this.#parts.pricing, input);
+  /** Durable, but unusable until `commitCreation`. @throws spend_limit_exceeded with the figures. */
+  async create(input: CreationInput): Promise<{ id: WorkspaceId }> {
+    const price = this.prices.creation(input);
+    checkSpendLimit(price, input);
     const { ttlMinutes = null, spendLimit = null } = input;
-    const id = newId('ws');
+    const id = newId('workspace');
     await this.#records.insert({
       id,
       ttlMinutesAsked: ttlMinutes,
-      ttlMinutes: minutes,
-      price: amount,
+      ttlMinutes: price.minutes,
+      price: price.amount,
       spendLimit,
     });
     return { id };
   }
 
-  /** The creation is paid: its minutes begin. Repeated, they don't begin again, and the former token is dead. */
-  async commitCreation(id: string): Promise<{ record: PublicWorkspace; token?: string }> {
+  /** The creation is paid: its minutes begin. Repeated, it replaces the token and gives no new minutes. */
+  async commitCreation(id: WorkspaceId): Promise<CreatedWorkspace> {
     const token = newToken();
     return this.#withToken(await this.#records.activate(id, hashOfToken(token)), token);
   }
 
-  /** The payment failed: nothing of the creation stays. @throws internal for a paid one. */
-  async undoCreation(id: string): Promise<void> {
+  /** The payment failed: removes the creation. @throws internal for a paid one. */
+  async undoCreation(id: WorkspaceId): Promise<void> {
     const record = await this.#disposals.end(id, 'payment_failed');
     if (record) throw new FarthingError('internal', `workspace ${id} is paid and cannot be undone`);
   }
 
-  /** The answer of a creation again: with a new token, the former one is dead; of an ended one the record alone. */
-  async reissue(id: string): Promise<{ record: PublicWorkspace; token?: string }> {
+  /** The answer to a creation again. The token is replaced. */
+  async reissue(id: WorkspaceId): Promise<CreatedWorkspace> {
     const token = newToken();
     return this.#withToken(await this.#records.replaceToken(id, hashOfToken(token)), token);
   }
 
-  #withToken(record: WorkspaceRecord, token: string): { record: PublicWorkspace; token?: string } {
+  #withToken(record: WorkspaceRecord, token: string): CreatedWorkspace {
     const shown = this.#views.ofRecord(record);
     return shown.state === 'active' ? { record: shown, token } : { record: shown };
   }
 
-  /** Ids of the creations that wait for their payment: read once at a start, to undo those that no payment knows. */
-  pendingCreations(): string[] {
-    return this.#undecided.list().filter((id) => !id.includes('/'));
+  /** Creations whose payment is open. A start reads them once, to undo those that no payment knows. */
+  pendingCreations(): WorkspaceId[] {
+    return this.#pendingEffects.creations();
   }
 
-  /** Steps that wait for their payment: read once at a start, to undo those that no payment knows. */
-  pendingExtensions(): { workspace: string; step: string }[] {
-    const steps = this.#undecided.list().filter((id) => id.includes('/'));
-    return steps.map((step) => ({ workspace: workspaceOf(step), step }));
+  /** Extensions whose payment is open. A start reads them once, to undo those that no payment knows. */
+  pendingExtensions(): { workspace: WorkspaceId; step: StepId }[] {
+    return this.#pendingEffects.extensions().map((step) => ({ workspace: workspaceOfStep(step), step }));
   }
 
   /**
@@ -188,153 +160,131 @@ export class Workspaces {
   async extend(
     id: string,
     { ttlMinutes = null, showFigures = false }: ExtensionInput,
-  ): Promise<{ step: string }> {
-    if (!isId('ws', id)) throw unauthorized();
-    const { minutes, amount } = this.priceExtension({ ttlMinutes });
-    return {
-      step: await this.#extensions.reserve(id, {
-        minutes,
-        minutesAsked: ttlMinutes,
-        price: amount,
-        showFigures,
-      }),
-    };
+  ): Promise<{ step: StepId }> {
+    const workspace = parseId('workspace', id);
+    if (!workspace) throw unauthorized();
+    const { minutes, amount: price } = this.prices.extension(ttlMinutes);
+    const request = { minutes, minutesAsked: ttlMinutes, price, showFigures };
+    return { step: await this.#extensions.reserve(workspace, request) };
   }
 
-  /** The extension is paid: adds its minutes to what is left. Repeated, it changes nothing. */
-  async commitExtension(stepId: string): Promise<PublicWorkspace> {
-    const { record, step } = await this.#extensions.commit(stepId);
-    return extendedWorkspace(record, step, this.#time, this.#parts.limits);
+  /** The extension is paid: adds its minutes to what is left. Idempotent. */
+  async commitExtension(id: StepId): Promise<PublicWorkspace> {
+    const { record, step } = await this.#extensions.commit(id);
+    return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
   }
 
-  /** The payment failed: nothing of the extension stays. @throws internal for a paid one. */
-  undoExtension(stepId: string): Promise<void> {
-    return this.#extensions.undo(stepId);
+  /** The payment failed: removes the extension. @throws internal for a paid one. */
+  undoExtension(id: StepId): Promise<void> {
+    return this.#extensions.undo(id);
   }
 
-  async reissueExtension(stepId: string): Promise<PublicWorkspace> {
-    const { record, step } = this.#extensions.committed(stepId);
-    return extendedWorkspace(record, step, this.#time, this.#parts.limits);
+  /** The answer to an extension again. */
+  async reissueExtension(id: StepId): Promise<PublicWorkspace> {
+    const { record, step } = this.#extensions.committed(id);
+    return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
   }
 
   /**
-   * The workspace that this token opens, active and within its time.
-   * @throws workspace_unauthorized: one error, after the same work, for everything else.
+   * The workspace that this token opens: active and within its time.
+   * @throws workspace_unauthorized for everything else: one error, after the same work
    */
   authenticate(id: string, token: string | undefined): WorkspaceRecord {
-    const record = this.#holdersRecord(id, token);
+    const record = this.#ofToken(id, token);
     if (!record || !this.#records.isLive(record)) throw unauthorized();
     return record;
   }
 
-  /** True when `authenticate` would not throw. */
-  holds(id: string, token: string | undefined): boolean {
-    const record = this.#holdersRecord(id, token);
+  /** Whether `authenticate` would succeed. */
+  tokenOpens(id: string, token: string | undefined): boolean {
+    const record = this.#ofToken(id, token);
     return record !== undefined && this.#records.isLive(record);
   }
 
-  /** The record of whatever state whose kept hash is this token's. */
-  #holdersRecord(id: string, token: string | undefined): WorkspaceRecord | undefined {
-    const known = isId('ws', id) ? id : UNKNOWN_ID;
-    return tokenMatches(token, this.#records.tokenHash(known)) ? this.#records.get(known) : undefined;
+  #ofToken(id: string, token: string | undefined): WorkspaceRecord | undefined {
+    return this.#records.ofToken(parseId('workspace', id) ?? UNKNOWN_ID, token);
   }
 
-  /** A request begins in the workspace: a disposal waits for it. @returns what it calls when it ends. */
-  enter(id: string): () => void {
+  /** A request begins in the workspace; a disposal waits for it. @returns what it calls at its end. */
+  enter(id: WorkspaceId): () => void {
     return this.#requests.enter(id);
   }
 
-  /** The record as shown to its holder; undefined for an unknown id. */
-  show(id: string): PublicWorkspace | undefined {
+  /** The record as its holder sees it; undefined for an unknown id. */
+  show(id: WorkspaceId): PublicWorkspace | undefined {
     return this.#views.show(id);
   }
 
-  /** Up to `limit` workspaces as the operator sees them, in the order of their ids. */
+  /** Up to `limit` workspaces in order of their ids, as the operator sees them. */
   list(options: { after?: string; limit: number }): WorkspacePage {
     return this.#views.list(options);
   }
 
-  /** Seconds and dollars left, for every answer of a workspace; none for an unknown one. */
-  headers(id: string): Record<string, string> {
+  /** Headers with the seconds and dollars left; none for an unknown workspace. */
+  headers(id: WorkspaceId): Record<string, string> {
     return this.#views.headers(id);
   }
 
-  /** RFC 3339 of the end of the paid time as it looks now; null for an unknown workspace. */
-  expiry(id: string): string | null {
+  /** RFC 3339: when the paid time ends, as it looks now; null for an unknown workspace. */
+  expiry(id: WorkspaceId): string | null {
     return this.#views.expiry(id);
   }
 
-  countSearch(id: string, search: CountedSearch): void {
-    if (this.#isOpen(id)) this.#activity.countSearch(id, search);
+  countSearch(id: WorkspaceId, search: CountedSearch): void {
+    this.#activity.countSearch(id, search);
   }
 
-  countIngest(id: string): void {
-    if (this.#isOpen(id)) this.#activity.countIngest(id);
+  countIngest(id: WorkspaceId): void {
+    this.#activity.countIngest(id);
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  usage(id: string): Promise<WorkspaceUsage> {
+  usage(id: WorkspaceId): Promise<WorkspaceUsage> {
     return this.#views.usage(id);
   }
 
-  /** Past searches, newest first; `before` is the former page's `next`. */
-  history(id: string, page: { before?: string; limit: number }): Promise<HistoryPage> {
+  /** Past searches, newest first. `before` is the `next` of the previous page. */
+  history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
     return this.#activity.history(id, page);
   }
 
   /**
-   * DELETE: destroys the workspace's data and answers with the signed receipt; the same again for 24 hours.
-   * @throws workspace_unauthorized
+   * DELETE: destroys the workspace's data and returns the signed receipt. A repeated DELETE gets the same receipt for 24
+   * hours. @throws workspace_unauthorized
    */
   async dispose(id: string, token: string | undefined): Promise<DisposalAnswer> {
-    const record = this.#holdersRecord(id, token);
-    if (!record || !this.#mayDelete(record)) throw unauthorized();
-    const disposed = await this.#disposals.end(id, 'deleted');
+    const record = this.#ofToken(id, token);
+    if (!record || !this.#records.mayDelete(record)) throw unauthorized();
+    const disposed = await this.#disposals.end(record.id, 'deleted');
     if (disposed?.end?.reason !== 'deleted') throw unauthorized();
     return disposalAnswer(disposed);
   }
 
-  #mayDelete(record: WorkspaceRecord): boolean {
-    if (this.#records.isLive(record)) return true;
-    if (record.end?.reason !== 'deleted') return false;
-    return record.state === 'disposing' || !this.#records.repeatsAreOver(record);
-  }
-
-  /** The operator's end of a workspace. @throws not_found. */
-  async disposeAsOperator(id: string): Promise<DisposalAnswer> {
+  /** The operator ends a workspace. @throws not_found. */
+  async disposeAsOperator(id: WorkspaceId): Promise<DisposalAnswer> {
     const disposed = await this.#disposals.end(id, 'operator');
     if (!disposed || disposed.state === 'pending')
       throw new FarthingError('not_found', `There is no workspace ${id}.`);
     return disposalAnswer(disposed);
   }
 
-  /** To be called about once a second: keeps the clock and the counters, disposes what has expired, forgets what is due. */
+  /** To be called about once a second: writes clock and counters, disposes of what has expired, forgets what is due. */
   async sweep(): Promise<void> {
-    await this.#time.beat();
-    // Counters that cannot be written must not keep what has expired.
+    await this.#deps.time.beat();
+    // Counters that cannot be written must not delay a disposal.
     await Promise.all([this.#activity.flush(), this.#sweeper.sweep()]);
   }
 
-  /** At start: goes on with the disposals that a crash or a stop interrupted. Requests may be served meanwhile. */
+  /** At start: resumes interrupted disposals. Requests may be served at the same time. */
   resume(): Promise<void> {
     return this.#sweeper.sweep();
   }
 
-  /** Waits for running disposals and keeps what is only in memory. The store stays open. */
+  /** Waits for running disposals and writes what is only in memory. The store stays open. */
   async close(): Promise<void> {
     this.#sweeper.stop();
-    await this.#disposals.settled();
+    await this.#disposals.whenIdle();
     await this.#activity.flush();
-    await this.#time.beat();
-  }
-
-  /** What the activity holds in memory was open a moment ago, and it knows itself what it has closed. */
-  #isOpen(id: string): boolean {
-    if (this.#activity.has(id)) return true;
-    const state = this.#records.get(id)?.state;
-    return state === 'active' || state === 'disposing';
+    await this.#deps.time.beat();
   }
 }
-
-/** Looked up in the place of what cannot be an id, so that it costs the same. */
-const UNKNOWN_ID = `ws_${'0'.repeat(32)}`;

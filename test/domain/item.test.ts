@@ -2,7 +2,7 @@ import t from 'tap';
 import { ITEM_STATES, itemMayPass, movedItem } from '../../src/domain/item.ts';
 import { itemOf } from '../shard/fixtures.ts';
 
-t.test('an item takes every lawful step, and no other', async (t) => {
+t.test('an item takes every allowed step, and no other', async (t) => {
   const lawful = ['pending searchable', 'pending failed'];
   for (const from of ITEM_STATES) {
     for (const to of ITEM_STATES) {

@@ -22,11 +22,11 @@ interface Question {
   readonly name: string;
   readonly locator?: object;
   readonly source?: string;
-  /** A word that means nothing to a model is looked for among words. */
+  /** For a word without meaning to a model, the words are searched. */
   readonly families?: readonly string[];
 }
 
-/** Written down before anything was searched. */
+/** Written before any search was made. */
 const QUESTIONS: readonly Question[] = [
   { query: 'comprehensive medical report', name: 'MEDRPT', locator: { page: 1 }, source: 'ocr' },
   {
@@ -93,7 +93,7 @@ async function ingested(workspace: TestWorkspace, path: string): Promise<void> {
   if (job.state !== 'searchable') throw new Error(`${path}: ${JSON.stringify(job)}`);
 }
 
-/** The frame that is shown at a second, as a picture of its own: what an agent would cut out of the film. */
+/** The frame at a second, as a picture that an agent would cut out of the film. */
 async function frameAt(path: string, second: number): Promise<Buffer> {
   const file = new MediaFile(path, 'mov,mp4,m4a,3gp,3g2,mj2');
   try {

@@ -1,19 +1,20 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
-import { newId } from '../../src/domain/id.ts';
+import { payerTenantId } from '../../src/domain/id.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { openExtractor } from '../../src/extract/extractor.ts';
-import { INGEST_LIMITS, type StagedUpload } from '../../src/ingest/deps.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
+import { INGEST_LIMITS } from '../../src/ingest/ports/limits.ts';
+import type { StagedUpload } from '../../src/ingest/ports/ports.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
-const TENANT = 'payer_real';
+const TENANT = payerTenantId(`0x${'a'.repeat(40)}`);
 const A_WHILE_MS = 60_000;
 
 t.test(
@@ -63,7 +64,7 @@ t.test(
     const stage = (file: string): StagedUpload => {
       const incoming = join(folder, 'incoming');
       mkdirSync(incoming, { recursive: true });
-      const path = join(incoming, newId('up'));
+      const path = join(incoming, randomUUID());
       copyFileSync(file, path);
       const bytes = readFileSync(file);
       return {
@@ -76,8 +77,8 @@ t.test(
     const add = async (file: string): Promise<string> => {
       const upload = stage(file);
       const outcome = await ingest.inspect(TENANT, upload);
-      if (!('opened' in outcome)) throw new Error('an unexpected duplicate');
-      const { job, item } = await ingest.accept(TENANT, upload, outcome.opened, { held: false });
+      if (!('info' in outcome)) throw new Error('an unexpected duplicate');
+      const { job, item } = await ingest.accept(TENANT, upload, outcome.info, { held: false });
       t.match(await ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', error: undefined }, file);
       return item.id;
     };

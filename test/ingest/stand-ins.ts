@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
-import { newId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type {
   IngestEncoder,
@@ -14,15 +13,15 @@ import type {
   IngestShard,
   IngestTenants,
   StagedUpload,
-} from '../../src/ingest/deps.ts';
+} from '../../src/ingest/ports/ports.ts';
 
-/** A Tenant's index in memory; its folder is real. Survives a "crash" of the Ingest over it. */
+/** A Tenant's index in memory, with a real folder. It survives a crash of the Ingest over it. */
 export class FakeShard implements IngestShard {
   readonly stored = new Map<string, { item: Item; segments: readonly IngestSegment[] }>();
-  /** Thrown by appends; by other writes. */
+  /** `failure` is thrown by appends, `recordFailure` by other writes. */
   failure: unknown;
   recordFailure: unknown;
-  /** Told when a record can be seen, which is before its writer knows. */
+  /** Called when a record becomes visible, which is before its writer continues. */
   onPut: () => void = () => undefined;
 
   async append(item: Item, segments: readonly IngestSegment[]): Promise<void> {
@@ -67,7 +66,7 @@ export class FakeTenants implements IngestTenants {
   readonly shards = new Map<string, FakeShard>();
   /** Tenants whose index cannot be opened. */
   readonly damaged = new Set<string>();
-  /** So many uses are refused from now on. */
+  /** Number of uses that are refused from now on. */
   overloads = 0;
   readonly #root: string;
 
@@ -105,9 +104,9 @@ export class FakeTenants implements IngestTenants {
     return this.shards.get(tenant) ?? new FakeShard();
   }
 
-  /** A file as HTTP leaves it in the Tenant's folder. */
+  /** A received file, as HTTP stores it. */
   async stage(tenant: string, text: string, name = 'note.txt'): Promise<StagedUpload> {
-    const path = join(this.folder(tenant), 'incoming', newId('up'));
+    const path = join(this.folder(tenant), 'incoming', randomUUID());
     await mkdir(join(this.folder(tenant), 'incoming'), { recursive: true });
     await writeFile(path, text);
     return {
@@ -131,11 +130,11 @@ export const ARCHIVE: FileInfo = {
   membersBytes: 5,
 };
 
-/** Says of every file that it is text; extraction waits for `go`, unless it is open, and fails with `failure`. */
+/** Takes every file for text. After `hold`, extraction waits for `go`; with a `failure` it fails. */
 export class FakeExtractor implements IngestExtractor {
   readonly begun: string[] = [];
   failure: unknown;
-  /** What the next files are; those after them are text. */
+  /** Facts of the next files; later ones are text. */
   readonly opens: FileInfo[] = [];
   overloads = 0;
   #open = true;

@@ -2,19 +2,31 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock, toTimestamp } from '../../src/domain/clock.ts';
-import { fileOf } from '../../src/ingest/files.ts';
-import { JobTable, jobOf } from '../../src/ingest/jobs/job-table.ts';
+import {
+  type ItemId,
+  idFrom,
+  jobOfItem,
+  payerTenantId,
+  type TenantId,
+  type WorkspaceId,
+} from '../../src/domain/id.ts';
+import { fileOf } from '../../src/ingest/items/files.ts';
+import { JobTable } from '../../src/ingest/jobs/job-table.ts';
 import { LiveBackup } from '../../src/operator/live-backup.ts';
 import type { Tenants } from '../../src/shard/tenants.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
-import { openReceiptSigner } from '../../src/workspace/life/receipt.ts';
-import { RentedTime } from '../../src/workspace/life/rented-time.ts';
+import { openReceiptSigner } from '../../src/workspace/disposal/receipt.ts';
+import { RentedTime } from '../../src/workspace/time/rented-time.ts';
 import { Workspaces } from '../../src/workspace/workspaces.ts';
 import { itemOf, open, passage, SPACES } from '../shard/fixtures.ts';
 import { PRICING } from '../workspace/world.ts';
 import '../rig/teardown-order.ts';
 
 const DAY_MS = 86_400_000;
+
+const itemNumbered = (number: number) => idFrom('item', String(number).repeat(32));
+const OLD = itemNumbered(8);
+const REMOVED = itemNumbered(9);
 
 /** State, Tenants and workspaces over one data folder, without the rest of a server. */
 class Place {
@@ -54,15 +66,15 @@ class Place {
     });
   }
 
-  async rent(): Promise<{ id: string; token: string }> {
+  async rent(): Promise<{ id: WorkspaceId; token: string }> {
     const { id } = await this.workspaces.create({});
     const { token } = await this.workspaces.commitCreation(id);
     return { id, token: token! };
   }
 
   /** As an ingest does; `job`: false where its row was dropped, or is not there yet. */
-  async put(tenant: string, id: string, { job = true, created = Date.now() } = {}): Promise<void> {
-    if (job) await this.jobs.create({ id: jobOf(id), tenant, item: id });
+  async put(tenant: TenantId, id: ItemId, { job = true, created = Date.now() } = {}): Promise<void> {
+    if (job) await this.jobs.create({ id: jobOfItem(id), tenant, item: id });
     const file = fileOf(this.tenants.folder(tenant), id);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `file of ${id}`);
@@ -102,31 +114,34 @@ t.test('a copy has what the copied registry knows, and nothing that has ended me
   const [data, copy] = [join(folder, 'data'), join(folder, 'copy')];
   const place = await Place.open(t, data);
   const [kept, deleted, empty] = [await place.rent(), await place.rent(), await place.rent()];
-  await place.put(kept.id, 'item_1');
-  await place.put(kept.id, 'item_old', { job: false, created: Date.now() - 2 * DAY_MS });
-  await place.put(kept.id, 'item_removed');
-  await place.put(deleted.id, 'item_2');
-  const payer = `payer_0x${'a'.repeat(40)}`;
-  await place.put(payer, 'item_3');
-  let later: { id: string; token: string } | undefined;
+  await place.put(kept.id, itemNumbered(1));
+  await place.put(kept.id, OLD, { job: false, created: Date.now() - 2 * DAY_MS });
+  await place.put(kept.id, REMOVED);
+  await place.put(deleted.id, itemNumbered(2));
+  const payer = payerTenantId(`0x${'a'.repeat(40)}`);
+  await place.put(payer, itemNumbered(3));
+  let later: { id: WorkspaceId; token: string } | undefined;
   let receipt = '';
   const backup = backupOf(data, place, async () => {
     ({ receipt } = await place.workspaces.dispose(deleted.id, deleted.token));
-    await place.put(kept.id, 'item_4');
-    await place.put(empty.id, 'item_5');
+    await place.put(kept.id, itemNumbered(4));
+    await place.put(empty.id, itemNumbered(5));
     later = await place.rent();
-    await place.put(later.id, 'item_6');
+    await place.put(later.id, itemNumbered(6));
     // Of an item that is being removed, the file goes first.
-    rmSync(fileOf(place.tenants.folder(kept.id), 'item_removed'));
+    rmSync(fileOf(place.tenants.folder(kept.id), REMOVED));
   });
   const taking = backup.take(copy);
   await t.rejects(backup.take(join(folder, 'another')), { code: 'overloaded' });
   await taking;
 
   const restored = await Place.open(t, copy);
-  t.same(await restored.items(kept.id), ['item_1', 'item_old']);
-  t.same(readdirSync(join(restored.tenants.folder(kept.id), 'files')).toSorted(), ['item_1', 'item_old']);
-  t.equal(readFileSync(fileOf(restored.tenants.folder(kept.id), 'item_1'), 'utf8'), 'file of item_1');
+  t.same(await restored.items(kept.id), [itemNumbered(1), OLD]);
+  t.same(readdirSync(join(restored.tenants.folder(kept.id), 'files')).toSorted(), [itemNumbered(1), OLD]);
+  t.equal(
+    readFileSync(fileOf(restored.tenants.folder(kept.id), itemNumbered(1)), 'utf8'),
+    `file of ${itemNumbered(1)}`,
+  );
   t.match(restored.workspaces.authenticate(kept.id, kept.token), { id: kept.id, state: 'active' });
   t.same(await restored.items(empty.id), []);
   t.equal(restored.workspaces.show(deleted.id)?.state, 'disposed');
@@ -143,7 +158,7 @@ t.test('a stop ends a backup that runs, and leaves no draft', async (t) => {
   const data = join(folder, 'data');
   const place = await Place.open(t, data);
   const { id } = await place.rent();
-  await place.put(id, 'item_1');
+  await place.put(id, itemNumbered(1));
   let closed: Promise<void> | undefined;
   const backup = backupOf(data, place, async () => {
     closed = backup.close();

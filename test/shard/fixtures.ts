@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ItemId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { SegmentInput, SpaceSpec } from '../../src/shard/shard.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
@@ -14,7 +15,7 @@ export function sha256(text: string): string {
 
 export function itemOf(id: string, change: Partial<Item> = {}): Item {
   return {
-    id,
+    id: id as ItemId,
     name: `${id}.txt`,
     media_type: 'text/plain',
     bytes: 100,

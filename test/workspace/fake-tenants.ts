@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ItemId, idFrom } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
-import type { TenantFolders, TenantShard } from '../../src/workspace/tenants.ts';
+import type { TenantFolders, TenantShard } from '../../src/workspace/tenant/folders.ts';
 
-/** Folders with a list of items instead of an index; `boundary` is called around what a crash may interrupt. */
+/** Folders with a list of items instead of an index. `boundary` is called before and after what a crash may interrupt. */
 export class FakeTenants implements TenantFolders {
   readonly #root: string;
   readonly #boundary: () => void;
@@ -25,7 +26,7 @@ export class FakeTenants implements TenantFolders {
     mkdirSync(this.folder(tenant), { recursive: true });
     const items = [
       ...this.#items(tenant),
-      fakeItem(`item_${String(this.#items(tenant).length).padStart(8, '0')}`, sha256, state),
+      fakeItem(idFrom('item', String(this.#items(tenant).length).padStart(32, '0')), sha256, state),
     ];
     writeFileSync(this.#list(tenant), JSON.stringify(items));
   }
@@ -61,7 +62,7 @@ export class FakeTenants implements TenantFolders {
   }
 }
 
-function fakeItem(id: string, sha256: string, state: Item['state']): Item {
+function fakeItem(id: ItemId, sha256: string, state: Item['state']): Item {
   return {
     id,
     name: 'a.txt',

@@ -1,11 +1,11 @@
 import t from 'tap';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import { errorCode } from '../../src/domain/error.ts';
 import { formatUsd } from '../../src/domain/money.ts';
 import { clampMinutes, creationPrice } from '../../src/domain/workspace.ts';
-import { digestOfItems } from '../../src/workspace/life/inventory.ts';
-import { verifyReceipt } from '../../src/workspace/life/receipt.ts';
-import { MINUTE_MS } from '../../src/workspace/settings.ts';
-import { newToken } from '../../src/workspace/token.ts';
+import { verifyReceipt } from '../../src/workspace/disposal/receipt.ts';
+import { newToken } from '../../src/workspace/records/token.ts';
+import { digestOfItems } from '../../src/workspace/tenant/inventory.ts';
 import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
 import { Crash, PRICING, World } from './world.ts';
@@ -13,10 +13,10 @@ import { Crash, PRICING, World } from './world.ts';
 const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? 1000);
 const SEED = Number(process.env.WORKSPACE_MODEL_SEED ?? Date.now() % 2 ** 31);
 
-/** Workspaces that are looked at in each step; older ended ones are let go. */
+/** Workspaces that each step checks. Older ended ones are dropped. */
 const TRACKED_MAX = 40;
 
-/** Milliseconds: generous, because a step writes to the disk several times. */
+/** In milliseconds. Generous, because a step writes to the disk several times. */
 t.setTimeout(30_000 + STEPS * 100);
 
 class Difference extends Error {}
@@ -288,7 +288,7 @@ class Driver {
     else await this.commitCreation(workspace);
   }
 
-  /** The process ends somewhere in a DELETE: it is either not begun or goes on to its end at the next start. */
+  /** The process ends somewhere in a DELETE, which either has not begun or completes at the next start. */
   async crash(): Promise<void> {
     const workspace = this.any((one) => this.model.isLive(one) && one.token !== undefined);
     if (!workspace) return;
@@ -307,7 +307,7 @@ class Driver {
     const { searches, ingests } = workspace;
     this.model.restart(heartbeat, this.world.clock.now());
     await this.world.workspaces.resume();
-    // What has expired is ended by the same sweep.
+    // The same sweep ends what has expired.
     for (const other of this.model.workspaces) {
       if ((other !== workspace || !begun) && this.model.isDue(other)) this.model.dispose(other, 'expired');
     }
@@ -340,16 +340,16 @@ class Driver {
     same(claims.spend_usd, formatUsd(workspace.spend), 'claims.spend_usd');
   }
 
-  /** Everything that can be seen of these workspaces. */
+  /** Compares everything visible of these workspaces. */
   async check(looked: readonly ModelWorkspace[]): Promise<void> {
     const { world, model } = this;
     same(world.time.now(), model.now, 'rented time');
     for (const workspace of looked) {
       const { id, token, deadTokens } = workspace;
       const live = model.isLive(workspace);
-      same(world.workspaces.holds(id, token), live && token !== undefined, `${id}: its token opens`);
+      same(world.workspaces.tokenOpens(id, token), live && token !== undefined, `${id}: its token opens`);
       const dead = this.random.pick(deadTokens) ?? newToken();
-      same(world.workspaces.holds(id, dead), false, `${id}: a dead token opens`);
+      same(world.workspaces.tokenOpens(id, dead), false, `${id}: a dead token opens`);
       const shown = world.workspaces.show(id);
       if (workspace.state === 'pending' || workspace.state === 'undone' || workspace.state === 'forgotten') {
         same(shown, undefined, `${id}: shown`);
@@ -376,7 +376,7 @@ class Driver {
     same(items, random.digests.length, 'items');
   }
 
-  /** Late settlements apart, which were paid for all the same, nothing goes over the limit. */
+  /** Nothing exceeds the limit, except by late settlements, which were paid for as well. */
   checkBudget({ id, spend, steps, state }: ModelWorkspace, spendLimit: bigint): void {
     const reserved = steps.reduce((sum, step) => (step.state === 'pending' ? sum + step.price : sum), spend);
     const late = steps.some(({ since }) => since <= this.model.now - REPEAT_MS);

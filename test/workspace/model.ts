@@ -1,17 +1,18 @@
-import { MINUTE_MS } from '../../src/workspace/settings.ts';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
+import type { StepId, WorkspaceId } from '../../src/domain/id.ts';
 import { PRICING, REFUND_MINUTES } from './world.ts';
 
 export interface ModelStep {
-  readonly id: string;
+  readonly id: StepId;
   readonly minutes: number;
   readonly price: bigint;
   readonly since: number;
   state: 'pending' | 'committed' | 'undone';
 }
 
-/** What a workspace should be. Times in milliseconds of rented time. */
+/** The expected workspace. Times in milliseconds of rented time. */
 export interface ModelWorkspace {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly price: bigint;
   readonly minutes: number;
   readonly spendLimit: bigint | null;
@@ -19,7 +20,7 @@ export interface ModelWorkspace {
   reason?: 'deleted' | 'expired' | 'operator';
   /** The token that opens it; undefined when its holder has lost it. */
   token?: string;
-  /** Tokens that must open nothing any more. */
+  /** Tokens that must no longer open it. */
   readonly deadTokens: string[];
   endsAt: number;
   spend: bigint;
@@ -27,7 +28,7 @@ export interface ModelWorkspace {
   digests: string[];
   ingests: number;
   searches: number;
-  /** Counts that a crash leaves. */
+  /** Counts that survive a crash. */
   searchesKept: number;
   ingestsKept: number;
   disposedAt: number;
@@ -35,11 +36,11 @@ export interface ModelWorkspace {
 }
 
 export const HOLD_MS = 15 * MINUTE_MS;
-const UNDECIDED_MS = 24 * 60 * MINUTE_MS;
+const PENDING_MS = 24 * 60 * MINUTE_MS;
 export const REPEAT_MS = 24 * 60 * MINUTE_MS;
 export const RETENTION_MS = 90 * 24 * 60 * MINUTE_MS;
 
-/** The rules, written down a second time and as plainly as possible. */
+/** The rules, written a second time and as plainly as possible. */
 export class Model {
   readonly workspaces: ModelWorkspace[] = [];
   now = 0;
@@ -48,18 +49,18 @@ export class Model {
     return workspace.state === 'active' && this.now < workspace.endsAt;
   }
 
-  /** Whether its time is over and nothing that is being paid for keeps it. */
+  /** Whether its time is over and no open extension keeps it. */
   isDue(workspace: ModelWorkspace): boolean {
     if (workspace.state !== 'active' || this.now < workspace.endsAt) return false;
     return workspace.steps.every(({ state, since }) => state !== 'pending' || this.now >= since + HOLD_MS);
   }
 
-  /** What an extension should be refused with, if anything. */
+  /** The expected refusal of an extension, if any. */
   refusalOfExtension(workspace: ModelWorkspace, minutes: number): string | undefined {
     if (!this.isLive(workspace)) return 'workspace_unauthorized';
     const price = PRICING.perMinute * BigInt(minutes);
     const pending = workspace.steps.filter(
-      ({ state, since }) => state === 'pending' && since > this.now - UNDECIDED_MS,
+      ({ state, since }) => state === 'pending' && since > this.now - PENDING_MS,
     );
     if (pending.length >= 32) return 'rate_limited';
     const spend = pending.reduce((sum, step) => sum + step.price, workspace.spend) + price;
@@ -85,7 +86,7 @@ export class Model {
     workspace.disposedAt = this.now;
   }
 
-  /** The process was gone; the last heartbeat was at these moments. */
+  /** The process ended and started again; `heartbeat` is the last one before. */
   restart(heartbeat: { rented: number; wall: number }, wall: number): void {
     const down = Math.max(0, wall - heartbeat.wall);
     this.now = heartbeat.rented + Math.max(0, down - REFUND_MINUTES * MINUTE_MS);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** A wall clock and a monotonic source that move only when told. */
+/** A wall clock and a monotonic source that a test moves. */
 export class SimulatedClock implements Clock {
   wall = Date.UTC(2026, 10, 21, 9);
   steady = 5_000;
@@ -22,7 +22,7 @@ export class SimulatedClock implements Clock {
     this.wall += milliseconds;
   }
 
-  /** The process is not there for a while; the next one's monotonic source has another origin. */
+  /** The process is down; the next one's monotonic source has another origin. */
   down(milliseconds: number): void {
     this.wall += milliseconds;
     this.steady = (this.steady * 7 + 13) % 1_000_003;

@@ -1,8 +1,11 @@
 import t from 'tap';
 import { toFarthingError } from '../../src/domain/error.ts';
+import { newId } from '../../src/domain/id.ts';
 import { TenantLimits } from '../../src/workspace/tenant-limits.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
+const A = newId('workspace');
+const B = newId('workspace');
 const SETTINGS = { requestsPerSecond: 10, burst: 5, searchesAtOnce: 2, ingestsAtOnce: 1 };
 
 function refusal(work: () => unknown) {
@@ -15,50 +18,50 @@ function refusal(work: () => unknown) {
   return undefined;
 }
 
-t.test('a burst passes, then so many a second, and the refusal says when to come again', async (t) => {
+t.test('a burst passes, then the set rate, and a refusal says when to retry', async (t) => {
   const clock = new SimulatedClock();
   const limits = new TenantLimits(SETTINGS, clock.monotonic);
-  for (let index = 0; index < 5; index += 1) limits.request('a');
+  for (let index = 0; index < 5; index += 1) limits.request(A);
   t.strictSame(
-    refusal(() => limits.request('a')),
+    refusal(() => limits.request(A)),
     { code: 'rate_limited', status: 429, retryAfterS: 1 },
   );
-  limits.request('b');
+  limits.request(B);
   let passed = 0;
   for (let elapsed = 0; elapsed < 10_000; elapsed += 20) {
     clock.advance(20);
-    if (!refusal(() => limits.request('a'))) passed += 1;
+    if (!refusal(() => limits.request(A))) passed += 1;
   }
   t.equal(passed, 100, 'ten seconds at ten a second, refused ones not counted');
   clock.advance(60_000);
-  for (let index = 0; index < 5; index += 1) limits.request('a');
+  for (let index = 0; index < 5; index += 1) limits.request(A);
   t.ok(
-    refusal(() => limits.request('a')),
+    refusal(() => limits.request(A)),
     'a long rest gives no more than one burst',
   );
 });
 
-t.test('places for searches and ingests are each tenant’s own and come back once', async (t) => {
+t.test('each tenant has its places for searches and ingests, and a place comes back once', async (t) => {
   const limits = new TenantLimits(SETTINGS, new SimulatedClock().monotonic);
-  const leave = limits.search('a');
-  limits.search('a');
-  t.equal(refusal(() => limits.search('a'))?.code, 'rate_limited');
-  limits.search('b');
-  limits.ingest('a');
-  t.equal(refusal(() => limits.ingest('a'))?.code, 'rate_limited');
+  const leave = limits.search(A);
+  limits.search(A);
+  t.equal(refusal(() => limits.search(A))?.code, 'rate_limited');
+  limits.search(B);
+  limits.ingest(A);
+  t.equal(refusal(() => limits.ingest(A))?.code, 'rate_limited');
   leave();
   leave();
-  limits.search('a');
-  t.equal(refusal(() => limits.search('a'))?.code, 'rate_limited');
+  limits.search(A);
+  t.equal(refusal(() => limits.search(A))?.code, 'rate_limited');
 });
 
 t.test('a hundred thousand tenants that came once don’t lift the limit of one that is busy', async (t) => {
   const clock = new SimulatedClock();
   const limits = new TenantLimits(SETTINGS, clock.monotonic);
-  limits.ingest('busy');
+  limits.ingest(A);
   for (let index = 0; index < 100_000; index += 1) {
     clock.advance(1);
-    limits.request(`t${index}`);
+    limits.request(newId('workspace'));
   }
-  t.equal(refusal(() => limits.ingest('busy'))?.code, 'rate_limited');
+  t.equal(refusal(() => limits.ingest(A))?.code, 'rate_limited');
 });

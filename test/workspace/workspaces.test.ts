@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { toFarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
-import { newToken } from '../../src/workspace/token.ts';
+import { newToken } from '../../src/workspace/records/token.ts';
 import { World } from './world.ts';
 
-/** What an answer shows of a refusal. */
+/** A refusal, as an answer shows it. */
 async function refusal(work: () => unknown) {
   try {
     await work();
@@ -17,23 +17,24 @@ async function refusal(work: () => unknown) {
   return undefined;
 }
 
-t.test('prices are base plus minutes, clamped, and a spend limit below one is noticed', async (t) => {
+t.test('a price is base plus clamped minutes, and a spend limit below it is noted', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { workspaces } = world;
-  t.strictSame(workspaces.price({}), { minutes: 15, amount: 17_500n });
-  t.strictSame(workspaces.price({ ttlMinutes: null, spendLimit: null }), { minutes: 15, amount: 17_500n });
-  t.strictSame(workspaces.price({ ttlMinutes: -5 }), { minutes: 1, amount: 10_500n });
-  t.strictSame(workspaces.price({ ttlMinutes: 1e15 }), { minutes: 1440, amount: 730_000n });
-  t.strictSame(workspaces.price({ spendLimit: 17_500n }), { minutes: 15, amount: 17_500n });
-  t.strictSame(workspaces.price({ spendLimit: 17_499n }), {
+  const { prices } = workspaces;
+  t.strictSame(prices.creation({}), { minutes: 15, amount: 17_500n });
+  t.strictSame(prices.creation({ ttlMinutes: null, spendLimit: null }), { minutes: 15, amount: 17_500n });
+  t.strictSame(prices.creation({ ttlMinutes: -5 }), { minutes: 1, amount: 10_500n });
+  t.strictSame(prices.creation({ ttlMinutes: 1e15 }), { minutes: 1440, amount: 730_000n });
+  t.strictSame(prices.creation({ spendLimit: 17_500n }), { minutes: 15, amount: 17_500n });
+  t.strictSame(prices.creation({ spendLimit: 17_499n }), {
     minutes: 15,
     amount: 17_500n,
     notice: 'spend_limit_exceeded',
   });
-  t.strictSame(workspaces.priceExtension({ ttlMinutes: 30 }), { minutes: 30, amount: 15_000n });
-  t.strictSame(workspaces.priceRange(), { minUsd: '0.0105', maxUsd: '0.73' });
-  t.strictSame(workspaces.extensionPriceRange(), { minUsd: '0.0005', maxUsd: '0.72' });
+  t.strictSame(prices.extension(30), { minutes: 30, amount: 15_000n });
+  t.strictSame(prices.creationRange(), { minUsd: '0.0105', maxUsd: '0.73' });
+  t.strictSame(prices.extensionRange(), { minUsd: '0.0005', maxUsd: '0.72' });
   t.match(await refusal(() => workspaces.create({ spendLimit: 0n })), {
     code: 'spend_limit_exceeded',
     status: 422,
@@ -41,7 +42,7 @@ t.test('prices are base plus minutes, clamped, and a spend limit below one is no
   });
 });
 
-t.test('the paid minutes begin at commit, and the record is the one of the decisions', async (t) => {
+t.test('the paid minutes begin at commit, and the record has every field', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.workspaces.create({ ttlMinutes: 5000, spendLimit: 1_000_000n });
@@ -72,7 +73,7 @@ t.test('the paid minutes begin at commit, and the record is the one of the decis
   t.strictSame(world.workspaces.headers(other.id), { 'X-Workspace-TTL-Seconds': '900' });
 });
 
-t.test('a commit that is repeated begins no new minutes and kills the former token', async (t) => {
+t.test('a repeated commit gives no new minutes and revokes the previous token', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id, token } = await world.active();
@@ -81,8 +82,8 @@ t.test('a commit that is repeated begins no new minutes and kills the former tok
     const answer = await again();
     t.equal(answer.record.ttl_seconds_left, 600);
     t.equal(answer.record.spend_usd, '0.0175');
-    t.notOk(world.workspaces.holds(id, token));
-    t.ok(world.workspaces.holds(id, answer.token));
+    t.notOk(world.workspaces.tokenOpens(id, token));
+    t.ok(world.workspaces.tokenOpens(id, answer.token));
   }
   world.minutes(10);
   const late = await world.workspaces.reissue(id);
@@ -108,7 +109,7 @@ t.test('an undone creation leaves nothing, and a paid one cannot be undone', asy
   }
   const paid = await world.active();
   t.equal((await refusal(() => world.workspaces.undoCreation(paid.id)))?.code, 'internal');
-  t.ok(world.workspaces.holds(paid.id, paid.token));
+  t.ok(world.workspaces.tokenOpens(paid.id, paid.token));
 });
 
 t.test('every wrong id and token is refused alike, in authentication and in DELETE', async (t) => {
@@ -129,7 +130,7 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
     ['malformed token', mine.id, 'fws_x'],
     ['unknown token', mine.id, newToken()],
     ['another’s token', mine.id, foreign.token],
-    ['unknown id', newId('ws'), mine.token],
+    ['unknown id', newId('workspace'), mine.token],
     ['malformed id', 'ws_1', mine.token],
     ['very long id', `ws_${'a'.repeat(5000)}`, mine.token],
     ['id of zeros', `ws_${'0'.repeat(32)}`, mine.token],
@@ -139,12 +140,12 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
     ['deleted, another’s token', deleted.id, mine.token],
     ['disposed by the operator', operators.id, operators.token],
   ];
-  const expected = await refusal(() => world.workspaces.authenticate(newId('ws'), newToken()));
+  const expected = await refusal(() => world.workspaces.authenticate(newId('workspace'), newToken()));
   t.equal(expected?.status, 401);
   for (const [name, id, token] of matrix) {
     t.strictSame(await refusal(() => world.workspaces.authenticate(id, token)), expected, name);
     t.strictSame(await refusal(() => world.workspaces.dispose(id, token)), expected, `DELETE: ${name}`);
-    t.notOk(world.workspaces.holds(id, token), name);
+    t.notOk(world.workspaces.tokenOpens(id, token), name);
   }
   t.strictSame(
     await refusal(() => world.workspaces.authenticate(deleted.id, deleted.token)),
@@ -161,7 +162,7 @@ t.test(
     t.teardown(() => world.close());
     const { id, token } = await world.active({ ttlMinutes: 2 });
     world.clock.jump(86_400_000);
-    t.ok(world.workspaces.holds(id, token));
+    t.ok(world.workspaces.tokenOpens(id, token));
     t.equal(world.workspaces.expiry(id), '2026-11-22T09:02:00.000Z', 'its end moves with the wall clock');
     world.clock.jump(-7 * 86_400_000);
     world.minutes(1);
@@ -173,10 +174,10 @@ t.test(
       'the time that the server was down is given back',
     );
     world.clock.advance(59_999);
-    t.ok(world.workspaces.holds(id, token));
+    t.ok(world.workspaces.tokenOpens(id, token));
     t.equal(world.workspaces.headers(id)['X-Workspace-TTL-Seconds'], '0');
     world.clock.advance(1);
-    t.notOk(world.workspaces.holds(id, token));
+    t.notOk(world.workspaces.tokenOpens(id, token));
   },
 );
 
@@ -187,7 +188,7 @@ t.test('more downtime than the setting allows is not given back', async (t) => {
   world.restart(70 * 60_000);
   t.equal(world.workspaces.show(id)?.ttl_seconds_left, 600);
   world.restart(71 * 60_000);
-  t.notOk(world.workspaces.holds(id, token));
+  t.notOk(world.workspaces.tokenOpens(id, token));
 });
 
 t.test(
@@ -273,4 +274,21 @@ t.test('the operator sees the paid workspaces, page by page', async (t) => {
     world.workspaces.list({ limit: 100, after: ids[2] }).workspaces.map(({ id }) => id),
     ids.slice(3),
   );
+});
+
+t.test('two sets of books in one process know nothing of each other', async (t) => {
+  const folder = t.testdir();
+  const [first, second] = [await World.open(join(folder, 'a')), await World.open(join(folder, 'b'))];
+  t.teardown(() => Promise.all([first.close(), second.close()]));
+  const { id, token } = await first.active();
+  const other = await second.active();
+  first.workspaces.countSearch(id, { query: 'q', k: 1, hits: 0, latency_ms: 1 });
+  t.ok(first.workspaces.tokenOpens(id, token));
+  t.notOk(second.workspaces.tokenOpens(id, token));
+  t.equal(second.workspaces.show(id), undefined);
+  t.match(await second.workspaces.usage(other.id), { searches: 0 });
+  first.minutes(15);
+  await Promise.all([first.workspaces.sweep(), second.workspaces.sweep()]);
+  t.equal(first.workspaces.show(id)?.state, 'disposed');
+  t.ok(second.workspaces.tokenOpens(other.id, other.token), 'its own clock has not moved');
 });

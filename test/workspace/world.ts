@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
+import type { WorkspaceId } from '../../src/domain/id.ts';
 import type { WorkspacePricing } from '../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
-import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/life/receipt.ts';
-import { RentedTime } from '../../src/workspace/life/rented-time.ts';
-import { MINUTE_MS, type WorkspaceSettings } from '../../src/workspace/settings.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/disposal/receipt.ts';
+import { RentedTime } from '../../src/workspace/time/rented-time.ts';
+import type { WorkspaceSettings } from '../../src/workspace/time/settings.ts';
 import { Workspaces } from '../../src/workspace/workspaces.ts';
 import { FakeTenants } from './fake-tenants.ts';
 import { SimulatedClock } from './simulated-clock.ts';
@@ -20,7 +22,7 @@ export const PRICING: WorkspacePricing = {
 
 export const REFUND_MINUTES = 60;
 
-/** Thrown where the simulated process ends; nothing after it has any effect. */
+/** Thrown where the simulated process ends. Nothing after it has any effect. */
 export class Crash extends Error {}
 
 /** A server's workspaces over a real store, with simulated time, and a process that can end at any boundary. */
@@ -33,7 +35,7 @@ export class World {
   readonly stopped: string[] = [];
   time: RentedTime;
   workspaces: Workspaces;
-  /** Boundaries that are still passed before the process ends. */
+  /** Boundaries left before the process ends. */
   boundariesLeft = Number.POSITIVE_INFINITY;
   readonly #settings: Partial<WorkspaceSettings>;
 
@@ -72,14 +74,14 @@ export class World {
     this.boundariesLeft -= 1;
   }
 
-  /** The process is gone for so long, and a new one starts over what is on the disk. */
+  /** The process is down for a time, and a new one starts over the same disk. */
   restart(downMs = 0): void {
     this.boundariesLeft = Number.POSITIVE_INFINITY;
     this.clock.down(downMs);
     ({ time: this.time, workspaces: this.workspaces } = this.#build());
   }
 
-  /** The last moment that is on the disk. */
+  /** The last moment written to the disk. */
   heartbeat(): { rented: number; wall: number } {
     return (
       this.store.table<{ rented: number; wall: number }>('workspace_clock').get('heartbeat') ?? {
@@ -95,7 +97,7 @@ export class World {
 
   async active(
     input: { ttlMinutes?: number; spendLimit?: bigint } = {},
-  ): Promise<{ id: string; token: string }> {
+  ): Promise<{ id: WorkspaceId; token: string }> {
     const { id } = await this.workspaces.create(input);
     const { token } = await this.workspaces.commitCreation(id);
     return { id, token: token ?? '' };

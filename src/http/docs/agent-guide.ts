@@ -23,7 +23,7 @@ export function llmsTxt({ baseUrl }: Described): string {
 export function agentGuide({ baseUrl, prices, workspaces }: Described): string {
   const api = `${baseUrl()}/agent/v1`;
   const usd = (amount: bigint) => `${formatUsd(amount)} USD`;
-  const { minUsd, maxUsd } = workspaces.priceRange();
+  const { minUsd, maxUsd } = workspaces.prices.creationRange();
   return `# Using this server as an agent
 
 Everything below is described exactly in [openapi.json](${baseUrl()}/openapi.json).

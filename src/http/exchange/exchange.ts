@@ -85,7 +85,7 @@ export class Exchange {
     this.#fixedHeaders = fixedHeaders;
     this.#isLast = isLast;
     const asked = head.headers.get('x-request-id');
-    this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('req');
+    this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
     this.body = new RequestBody({
       pause: () => this.#open(() => response.pause()),

@@ -1,4 +1,4 @@
-import { payerTenantId } from '../../domain/id.ts';
+import { type PayerId, payerTenantId } from '../../domain/id.ts';
 import type { Address, PreparedRequest, Quote } from '../../domain/payment.ts';
 import { type IdentityBody, requestHash } from '../../payment/gate/request-identity.ts';
 import type { Services } from '../services.ts';
@@ -28,7 +28,7 @@ export async function paid(
   { gate, payerIndex, tenantLimits }: Services,
   exchange: Exchange,
   { quote, priceFixed, kind = 'other' }: PaidTerms,
-  prepare: (tenant: string, payer: Address) => Promise<PaidWork>,
+  prepare: (tenant: PayerId, payer: Address) => Promise<PaidWork>,
 ): Promise<JsonReply> {
   const { method, path, query } = exchange.head;
   let warnings: readonly string[] = [];

@@ -1,6 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { IngestResponseSchema } from '../../api/items.ts';
-import { payerTenantId } from '../../domain/id.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { isPayer, parseId, payerTenantId, storedId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Address, Answer, Effect, EffectHandler, Quote } from '../../domain/payment.ts';
 import type { Ingest, IngestAnswer, ReleasedIngest } from '../../ingest/ingest.ts';
@@ -62,10 +63,10 @@ export function ingestRoute(services: Services): Route {
                 };
               await payerIndex.ensure(tenant);
               const byCredit = await acceptByCredit(services, payer, () =>
-                ingest.accept(tenant, upload, inspected.opened, { held: false, creditTo: payer }),
+                ingest.accept(tenant, upload, inspected.info, { held: false, creditTo: payer }),
               );
               if (byCredit) return { charged: false, answer: byCredit };
-              const held = await ingest.accept(tenant, upload, inspected.opened, {
+              const held = await ingest.accept(tenant, upload, inspected.info, {
                 held: true,
                 creditTo: payer,
               });
@@ -106,7 +107,7 @@ export function workspaceIngestRoute(services: Services): Route {
             const accepted =
               'duplicate' in inspected
                 ? inspected.duplicate
-                : await ingest.accept(id, upload, inspected.opened, { held: false });
+                : await ingest.accept(id, upload, inspected.info, { held: false });
             if (!accepted.duplicate) services.workspaces.countIngest(id);
             const answer = await whenDone(
               services,
@@ -154,15 +155,17 @@ export function ingestEffect(
   payerIndex: Pick<PayerIndex, 'touch' | 'expiry'>,
 ): EffectHandler {
   const release = async ({ job }: Effect['ref']) => {
-    const released = await ingest.release(job!);
+    const released = await ingest.release(storedId('job', job));
+    const { tenant } = released.job;
+    if (!isPayer(tenant)) throw new FarthingError('internal', `job ${job} was never sold`);
     // An index that has ended meanwhile is not begun anew by what comes too late for it.
-    if (released.item) await payerIndex.touch(released.job.tenant);
-    return ingestAnswer(released, true, payerIndex.expiry(released.job.tenant));
+    if (released.item) await payerIndex.touch(tenant);
+    return ingestAnswer(released, true, payerIndex.expiry(tenant));
   };
   return {
     commit: release,
     reissue: release,
-    undo: ({ job }) => ingest.withdraw(job!),
+    undo: ({ job }) => ingest.withdraw(storedId('job', job)),
     pending: async () => (await ingest.heldJobs()).map((job) => ({ job })),
   };
 }
@@ -184,9 +187,9 @@ async function whenDone(
   exchange: Exchange,
   answer: Answer,
 ): Promise<Answer> {
-  const jobId = answer.body.job_id;
+  const jobId = parseId('job', String(answer.body.job_id));
   const asked = /(?:^|[,;\s])wait=(\d{1,6})(?:$|[,;\s])/i.exec(exchange.header('prefer') ?? '')?.[1];
-  if (answer.status !== 200 || typeof jobId !== 'string' || asked === undefined) return answer;
+  if (answer.status !== 200 || !jobId || asked === undefined) return answer;
   const seconds = Math.min(Number(asked), limits.waitSecondsMax);
   const job = await ingest.waitFor(jobId, seconds * 1000, exchange.signal);
   if (!job) return answer;

@@ -1,6 +1,6 @@
 import { ItemSchema } from '../../api/items.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { isId } from '../../domain/id.ts';
+import { parseId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { itemDiscovery } from '../docs/discovery.ts';
 import { idInResource, paid } from '../exchange/paid.ts';
@@ -35,9 +35,8 @@ export function itemRoute(services: Services): Route {
         identity: { kind: 'none' },
         mode: 'pure',
         run: async () => {
-          const item = isId('item', params.item_id!)
-            ? await services.items.item(tenant, params.item_id!)
-            : undefined;
+          const id = parseId('item', params.item_id!);
+          const item = id && (await services.items.item(tenant, id));
           if (!item)
             throw new FarthingError('item_not_found', 'No item of yours has this id, or it has expired.');
           return {

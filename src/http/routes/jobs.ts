@@ -1,6 +1,6 @@
 import { JobSchema } from '../../api/items.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { isId } from '../../domain/id.ts';
+import { isPayer, parseId, type WorkspaceId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
 import type { EventsReply, Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
@@ -85,16 +85,21 @@ const EVENTS_OPERATION = {
 
 /** @throws job_not_found */
 function payerJob({ ingest }: Services, id: string): Job {
-  const job = isId('job', id) ? ingest.job(id) : undefined;
-  if (!job || job.held || !job.tenant.startsWith('payer_')) throw unknownJob();
+  const job = jobOf(ingest, id);
+  if (!job || job.held || !isPayer(job.tenant)) throw unknownJob();
   return job;
 }
 
 /** @throws job_not_found */
-function workspaceJob({ ingest }: Services, workspace: string, id: string): Job {
-  const job = isId('job', id) ? ingest.job(id) : undefined;
+function workspaceJob({ ingest }: Services, workspace: WorkspaceId, id: string): Job {
+  const job = jobOf(ingest, id);
   if (!job || job.tenant !== workspace) throw unknownJob();
   return job;
+}
+
+function jobOf(ingest: Services['ingest'], text: string): Job | undefined {
+  const id = parseId('job', text);
+  return id && ingest.job(id);
 }
 
 function unknownJob(): FarthingError {

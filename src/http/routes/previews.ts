@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
-import { isId } from '../../domain/id.ts';
+import { parseId, type TenantId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { PREVIEW_TYPE, type PreviewOf } from '../../domain/preview.ts';
 import { previewDiscovery } from '../docs/discovery.ts';
@@ -107,11 +107,12 @@ function unpacked(answer: JsonReply): Reply {
 async function preview(
   { previews }: Services,
   exchange: Exchange,
-  tenant: string,
-  item: string,
+  tenant: TenantId,
+  itemId: string,
 ): Promise<Uint8Array> {
   const of = readQuery(exchange);
-  const webp = isId('item', item) ? await previews.of(tenant, item, of) : undefined;
+  const item = parseId('item', itemId);
+  const webp = item && (await previews.of(tenant, item, of));
   if (webp) return webp;
   throw new FarthingError('item_not_found', 'No item of yours has this id, or its file is gone.');
 }

@@ -2,8 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { ItemDeletedSchema, ItemListSchema, ItemSchema } from '../../api/items.ts';
 import { HistorySchema } from '../../api/workspaces.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { isId } from '../../domain/id.ts';
-import type { Item } from '../../domain/item.ts';
+import { type ItemId, parseId } from '../../domain/id.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/reply.ts';
@@ -70,10 +69,16 @@ function itemsRoute(services: Services): Route {
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const limit = limitOf(exchange);
         const query = new URLSearchParams(exchange.head.query);
-        const [after, parent] = [query.get('after') ?? undefined, query.get('parent') ?? undefined];
+        const after = cursorOf(query);
+        const parent = query.get('parent');
+        const parentId = parent === null ? undefined : parseId('item', parent);
+        if (parent !== null && !parentId)
+          return { status: 200, headers: {}, body: { items: [], next: null } };
         // One more tells whether there is a next page.
-        const items = await services.items.list(id, { after, limit: limit + 1, parent });
-        await checkCursor(services, id, { after, parent });
+        const items = await services.items.list(id, { after, limit: limit + 1, parent: parentId });
+        // Looked for after the page was read, so that it was there then: a list after an Item that is gone would begin anew
+        // in silence. The files in an Item are counted, gone or not.
+        if (after && !parentId && !(await services.items.item(id, after))) throw unknownCursor();
         const page = items.slice(0, limit);
         const next = items.length > limit ? page.at(-1)!.id : null;
         const shown = page.map((item) => shownItem(item, services.expiry(id)));
@@ -90,9 +95,8 @@ function itemRoute(services: Services): Route {
     operation: operation('workspaceItem', 'Metadata of an item of a workspace', ItemSchema, [], [404]),
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const item: Item | undefined = isId('item', params.item_id!)
-          ? await services.items.item(id, params.item_id!)
-          : undefined;
+        const itemId = parseId('item', params.item_id!);
+        const item = itemId && (await services.items.item(id, itemId));
         if (!item) throw unknownItem();
         return { status: 200, headers: {}, body: { ...shownItem(item, services.expiry(id)) } };
       }),
@@ -110,9 +114,8 @@ function contentRoute(services: Services): Route {
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const found = isId('item', params.item_id!)
-          ? await services.items.open(id, params.item_id!)
-          : undefined;
+        const itemId = parseId('item', params.item_id!);
+        const found = itemId && (await services.items.open(id, itemId));
         if (!found) throw unknownItem();
         const { item, file } = found;
         return {
@@ -150,26 +153,24 @@ function deleteItemRoute(services: Services): Route {
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const itemId = params.item_id!;
-        if (!isId('item', itemId) || !(await services.items.remove(id, itemId))) throw unknownItem();
+        const itemId = parseId('item', params.item_id!);
+        if (!itemId || !(await services.items.remove(id, itemId))) throw unknownItem();
         return { status: 200, headers: {}, body: { id: itemId, state: 'deleted' } };
       }),
   };
 }
 
-/**
- * A page follows the Item that ended the former one. Where that one is gone, a list would begin anew in silence; members of an Item are
- * counted, gone or not. Asked after the page was read, so that the Item was there then. @throws field_invalid
- */
-async function checkCursor(
-  { items }: Services,
-  workspace: string,
-  { after, parent }: { after?: string; parent?: string },
-): Promise<void> {
-  if (after === undefined) return;
-  const known = isId('item', after) && (parent !== undefined || (await items.item(workspace, after)));
-  if (known) return;
-  throw new FarthingError(
+/** The Item that ended the previous page. @throws field_invalid */
+function cursorOf(query: URLSearchParams): ItemId | undefined {
+  const text = query.get('after');
+  if (text === null) return undefined;
+  const after = parseId('item', text);
+  if (!after) throw unknownCursor();
+  return after;
+}
+
+function unknownCursor(): FarthingError {
+  return new FarthingError(
     'field_invalid',
     'after: send the `next` of the former page. If its item was removed, begin again.',
     { facts: { field: 'after' } },

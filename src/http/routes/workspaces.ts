@@ -1,7 +1,9 @@
 import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
 import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
+import { storedId, type WorkspaceId } from '../../domain/id.ts';
 import { type AtomicAmount, parseUsd } from '../../domain/money.ts';
 import type { Answer, EffectHandler, Quote } from '../../domain/payment.ts';
+import type { PublicWorkspace } from '../../workspace/views/public-record.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -26,7 +28,7 @@ export function createWorkspaceRoute(services: Services): Route {
       summary: 'Rent a workspace',
       tag: 'Workspaces',
       security: 'payment',
-      price: { dynamic: 'base plus so much per minute', ...workspaces.priceRange() },
+      price: { dynamic: 'base plus so much per minute', ...workspaces.prices.creationRange() },
       requestBody: {
         schema: WorkspaceCreateSchema,
         required: false,
@@ -44,7 +46,7 @@ export function createWorkspaceRoute(services: Services): Route {
       const body = await readSmallObject(services, exchange);
       const asked = createValidator.lenient(body.object ?? {});
       const input = { ttlMinutes: asked.ttl_minutes, spendLimit: spendLimitOf(asked) };
-      const price = workspaces.price(input);
+      const price = workspaces.prices.creation(input);
       const quote: Quote = {
         amount: price.amount,
         notice: price.notice,
@@ -76,15 +78,24 @@ export function createWorkspaceRoute(services: Services): Route {
 /** A created workspace: its minutes begin at commit, its token is shown once. */
 export function workspaceCreateEffect(workspaces: Workspaces): EffectHandler {
   return {
-    commit: async ({ workspace }) =>
-      created(await workspaces.commitCreation(workspace!), workspaces, workspace!),
-    reissue: async ({ workspace }) => created(await workspaces.reissue(workspace!), workspaces, workspace!),
-    undo: ({ workspace }) => workspaces.undoCreation(workspace!),
+    commit: async ({ workspace }) => {
+      const id = storedId('workspace', workspace);
+      return created(await workspaces.commitCreation(id), workspaces, id);
+    },
+    reissue: async ({ workspace }) => {
+      const id = storedId('workspace', workspace);
+      return created(await workspaces.reissue(id), workspaces, id);
+    },
+    undo: ({ workspace }) => workspaces.undoCreation(storedId('workspace', workspace)),
     pending: async () => workspaces.pendingCreations().map((workspace) => ({ workspace })),
   };
 }
 
-function created(result: { record: object; token?: string }, workspaces: Workspaces, id: string): Answer {
+function created(
+  result: { record: object; token?: string },
+  workspaces: Workspaces,
+  id: WorkspaceId,
+): Answer {
   const token = result.token === undefined ? {} : { capability_token: result.token };
   return {
     status: 201,
@@ -104,7 +115,7 @@ export function extendWorkspaceRoute(services: Services): Route {
       summary: 'Buy more time for a workspace',
       tag: 'Workspaces',
       security: 'payment',
-      price: { dynamic: 'so much per minute', ...workspaces.extensionPriceRange() },
+      price: { dynamic: 'so much per minute', ...workspaces.prices.extensionRange() },
       requestBody: {
         schema: WorkspaceExtendSchema,
         required: false,
@@ -115,9 +126,7 @@ export function extendWorkspaceRoute(services: Services): Route {
     },
     handle: async (exchange, params) => {
       const body = await readSmallObject(services, exchange);
-      const price = workspaces.priceExtension({
-        ttlMinutes: extendValidator.lenient(body.object ?? {}).ttl_minutes,
-      });
+      const price = workspaces.prices.extension(extendValidator.lenient(body.object ?? {}).ttl_minutes);
       const quote: Quote = {
         amount: price.amount,
         resource: `${services.baseUrl()}/agent/v1/workspaces/${idInResource(params.id!)}/extend`,
@@ -132,7 +141,7 @@ export function extendWorkspaceRoute(services: Services): Route {
           warnings,
           mode: 'effect',
           run: async () => {
-            const holder = workspaces.holds(params.id!, bearerToken(exchange));
+            const holder = workspaces.tokenOpens(params.id!, bearerToken(exchange));
             const { step } = await workspaces.extend(params.id!, {
               ttlMinutes: value.ttl_minutes,
               showFigures: holder,
@@ -150,15 +159,15 @@ export function extendWorkspaceRoute(services: Services): Route {
 
 /** A bought extension: added to what is left at commit. */
 export function workspaceExtendEffect(workspaces: Workspaces): EffectHandler {
-  const answer = (record: object, id: string): Answer => ({
+  const answer = (record: PublicWorkspace): Answer => ({
     status: 200,
-    headers: workspaces.headers(id),
+    headers: workspaces.headers(record.id),
     body: { ...record, charged: true },
   });
   return {
-    commit: async ({ workspace, step }) => answer(await workspaces.commitExtension(step!), workspace!),
-    reissue: async ({ workspace, step }) => answer(await workspaces.reissueExtension(step!), workspace!),
-    undo: ({ step }) => workspaces.undoExtension(step!),
+    commit: async ({ step }) => answer(await workspaces.commitExtension(storedId('step', step))),
+    reissue: async ({ step }) => answer(await workspaces.reissueExtension(storedId('step', step))),
+    undo: ({ step }) => workspaces.undoExtension(storedId('step', step)),
     pending: async () => workspaces.pendingExtensions(),
   };
 }

@@ -1,82 +1,89 @@
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { jobOfItem, type TenantId } from '../../domain/id.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { Address } from '../../domain/payment.ts';
-import type { IngestLimits, IngestTenants, StagedUpload } from '../deps.ts';
-import { fileOf, keepFile, removeFile } from '../files.ts';
-import { endedJob, pendingItem } from '../new-item.ts';
-import { checkRoom, loadOf, loadOfUnfinished, type Unfinished } from '../quota.ts';
+import { fileOf, keepFile, removeFile } from '../items/files.ts';
+import { endedJob, pendingItem } from '../items/new-item.ts';
+import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
+import type { IngestLimits } from '../ports/limits.ts';
+import type { IngestTenants, StagedUpload } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';
-import { type JobTable, jobOf } from './job-table.ts';
+import type { JobTable } from './job-table.ts';
 
 export interface IngestAnswer {
   readonly item: Item;
   readonly job: Job;
-  /** The same bytes were there before: nothing was done. */
+  /** The Tenant has these bytes already: nothing was done. */
   readonly duplicate: boolean;
 }
 
 export interface AcceptanceDeps {
   readonly tenants: IngestTenants;
   readonly clock: Clock;
-  readonly expiry: (tenant: string) => string | null;
+  readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
   readonly jobs: JobTable;
-  readonly holds: JobsAwaitingPayment;
+  readonly awaitingPayment: JobsAwaitingPayment;
   /** A Tenant's jobs that wait or run. */
-  readonly jobsOf: (tenant: string) => readonly Unfinished[];
-  /** Takes over an accepted job that no payment holds. */
-  readonly begin: (job: Job, opened: FileInfo) => void;
+  readonly jobsOf: (tenant: TenantId) => readonly Unfinished[];
+  /** Queues an accepted job that awaits no payment. */
+  readonly start: (job: Job, info: FileInfo) => void;
 }
 
 const RETRY_AFTER_S = 5;
 
-/** Makes uploads the Items of their Tenants, each once. */
+/** Turns uploads into Items of their Tenants. The same bytes become one Item. */
 export class Acceptance {
-  readonly #parts: AcceptanceDeps;
-  /** The last acceptance of each file's bytes: the same bytes wait for it. */
+  readonly #deps: AcceptanceDeps;
+  /** The latest acceptance of each Tenant and digest. The next one waits for it. */
   readonly #running = new Map<string, Promise<unknown>>();
 
-  constructor(parts: AcceptanceDeps) {
-    this.#parts = parts;
+  constructor(deps: AcceptanceDeps) {
+    this.#deps = deps;
   }
 
-  /** The Tenant's jobs that wait, run, or are being paid for. */
-  unfinished(tenant: string): readonly Unfinished[] {
-    return [...this.#parts.jobsOf(tenant), ...this.#parts.holds.of(tenant)];
+  /** The Tenant's jobs that wait, run, or await payment. */
+  unfinished(tenant: TenantId): readonly Unfinished[] {
+    return [...this.#deps.jobsOf(tenant), ...this.#deps.awaitingPayment.ofTenant(tenant)];
   }
 
-  /** Moves the file, puts the Item as pending and its job as accepted, all durable. @throws tenant_full, storage_full, overloaded. */
+  /**
+   * Moves the file, and writes its Item as pending and its job as accepted; all durable.
+   * @throws tenant_full, storage_full, overloaded.
+   */
   async accept(
-    tenant: string,
+    tenant: TenantId,
     upload: StagedUpload,
-    opened: FileInfo,
+    info: FileInfo,
     options: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
     const key = `${tenant} ${upload.sha256}`;
     const before = this.#running.get(key) ?? Promise.resolve();
-    const own = before.catch(() => undefined).then(() => this.#acceptAlone(tenant, upload, opened, options));
-    this.#running.set(key, own);
+    const acceptance = before
+      .catch(() => undefined)
+      .then(() => this.#acceptAlone(tenant, upload, info, options));
+    this.#running.set(key, acceptance);
     try {
-      return await own;
+      return await acceptance;
     } finally {
-      if (this.#running.get(key) === own) this.#running.delete(key);
+      if (this.#running.get(key) === acceptance) this.#running.delete(key);
     }
   }
 
-  /** The Item with the same bytes, once no payment can make it vanish any more. */
-  async findDuplicate(tenant: string, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
-    const { holds, jobs, limits } = this.#parts;
+  /** The Item with the same bytes. Waits while an open payment may still remove it. */
+  async findDuplicate(tenant: TenantId, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
+    const { awaitingPayment, jobs, limits } = this.#deps;
     const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
     for (;;) {
-      const item = await this.#parts.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
+      const item = await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
       if (!item) return undefined;
-      const job = jobs.get(jobOf(item.id));
+      const job = jobs.get(jobOfItem(item.id));
       if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
-        // The job's end could not be written into the index.
-        await this.#parts.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
+        // The job ended, but the index could not be written.
+        await this.#deps.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
         continue;
       }
       if (!job?.held || isEnded(job.state))
@@ -87,47 +94,47 @@ export class Acceptance {
           retryAfterS: RETRY_AFTER_S,
         });
       }
-      await holds.wait(job.id, left);
+      await awaitingPayment.untilDecided(job.id, left);
     }
   }
 
   async #acceptAlone(
-    tenant: string,
+    tenant: TenantId,
     upload: StagedUpload,
-    opened: FileInfo,
+    info: FileInfo,
     { held, creditTo }: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
     const duplicate = await this.findDuplicate(tenant, upload);
     if (duplicate) return duplicate;
-    const { tenants, clock, expiry, limits, jobs, holds } = this.#parts;
+    const { tenants, clock, expiry, limits, jobs, awaitingPayment } = this.#deps;
     const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
     const { name, bytes, sha256 } = upload;
-    const item = pendingItem({ name, bytes, sha256, ...times }, opened);
+    const item = pendingItem({ name, bytes, sha256, ...times }, info);
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
       const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
-      checkRoom(limits, shard, loadOf(bytes, opened), waiting);
-      // In this order, a crash leaves what `resume` recognises: a job without an Item is undone.
+      checkQuota(limits, shard, loadOf(bytes, info), waiting);
+      // The job comes first: after a crash, `resume` undoes a job without an Item.
       const job = await jobs.create({
-        id: jobOf(item.id),
+        id: jobOfItem(item.id),
         tenant,
         item: item.id,
         ...(held && { held }),
         ...(creditTo !== undefined && { creditTo }),
       });
-      // Before its Item can be seen: the same bytes wait for the payment.
-      if (held) holds.begin(job, opened);
+      // Before the Item is visible, so that the same bytes wait for the payment.
+      if (held) awaitingPayment.add(job, info);
       try {
         await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
         await shard.putItem(item);
       } catch (error) {
-        holds.end(job.id);
+        awaitingPayment.remove(job.id);
         await removeFile(fileOf(tenants.folder(tenant), item.id));
         await jobs.remove(job.id);
         throw error;
       }
       return { item, job, duplicate: false };
     });
-    if (!held) this.#parts.begin(answer.job, opened);
+    if (!held) this.#deps.start(answer.job, info);
     return answer;
   }
 }

@@ -1,52 +1,52 @@
 import type { FileInfo } from '../../domain/document.ts';
+import type { JobId, TenantId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
-import type { Unfinished } from '../quota.ts';
+import type { Unfinished } from '../items/quota.ts';
 
-interface Hold {
-  readonly tenant: string;
-  readonly opened: FileInfo | undefined;
-  readonly ended: Promise<void>;
-  readonly end: () => void;
+interface AwaitingJob {
+  readonly tenant: TenantId;
+  readonly info: FileInfo | undefined;
+  /** Resolves once the payment has succeeded or failed. */
+  readonly decided: Promise<void>;
+  readonly decide: () => void;
 }
 
-/** The jobs that wait for a payment, and who waits for the decision. */
+/** The jobs whose payment is open, and the uploads that wait for its outcome. */
 export class JobsAwaitingPayment {
-  readonly #holds = new Map<string, Hold>();
+  readonly #jobs = new Map<JobId, AwaitingJob>();
 
   get size(): number {
-    return this.#holds.size;
+    return this.#jobs.size;
   }
 
-  /** @param opened what is known of its file, for when it is released. */
-  begin(job: Job, opened: FileInfo | undefined): void {
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
+  /** @param info of the job's file, for its release */
+  add({ id, tenant }: Job, info: FileInfo | undefined): void {
+    let decide = (): void => undefined;
+    const decided = new Promise<void>((resolve) => {
+      decide = resolve;
     });
-    this.#holds.set(job.id, { tenant: job.tenant, opened, ended, end });
+    this.#jobs.set(id, { tenant, info, decided, decide });
   }
 
-  /** The payment has decided. @returns what is known of the job's file. */
-  end(id: string): FileInfo | undefined {
-    const hold = this.#holds.get(id);
-    this.#holds.delete(id);
-    hold?.end();
-    return hold?.opened;
+  /** The payment has succeeded or failed. @returns the facts of the job's file */
+  remove(id: JobId): FileInfo | undefined {
+    const job = this.#jobs.get(id);
+    this.#jobs.delete(id);
+    job?.decide();
+    return job?.info;
   }
 
-  of(tenant: string): Unfinished[] {
-    return [...this.#holds].flatMap(([id, hold]) =>
-      hold.tenant === tenant ? [{ id, opened: hold.opened }] : [],
-    );
+  ofTenant(tenant: TenantId): Unfinished[] {
+    return [...this.#jobs].flatMap(([id, job]) => (job.tenant === tenant ? [{ id, info: job.info }] : []));
   }
 
-  /** Resolves when the payment has decided, or the milliseconds are over; never in the same turn of the event loop. */
-  async wait(id: string, milliseconds: number): Promise<void> {
-    const hold = this.#holds.get(id);
-    if (!hold) return void (await new Promise(setImmediate));
+  /** Resolves when the payment has succeeded or failed, or after a time; never in the same turn of the event loop. */
+  async untilDecided(id: JobId, milliseconds: number): Promise<void> {
+    const job = this.#jobs.get(id);
+    if (!job) return void (await new Promise(setImmediate));
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
-      void hold.ended.then(() => {
+      void job.decided.then(() => {
         clearTimeout(timer);
         resolve();
       });

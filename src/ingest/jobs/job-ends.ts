@@ -1,11 +1,10 @@
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { movedItem } from '../../domain/item.ts';
 import { type Job, owesCredit } from '../../domain/job.ts';
-import type { Address } from '../../domain/payment.ts';
-import type { IngestTenants, NewCredit } from '../deps.ts';
-import { fileOf, isStorageFull, removeFile } from '../files.ts';
+import { fileOf, isStorageFull, removeFile } from '../items/files.ts';
+import { removePreviews } from '../items/previews.ts';
 import { removeMembers } from '../members/members.ts';
-import { removePreviews } from '../previews.ts';
+import type { IngestTenants, NewCredit } from '../ports/ports.ts';
 import type { JobTable } from './job-table.ts';
 
 export interface JobEndsDeps {
@@ -15,17 +14,17 @@ export interface JobEndsDeps {
   readonly log: (event: object) => void;
 }
 
-/** The ends of jobs that make nothing searchable: what is undone, what stays, and the credit that is owed. */
+/** The ends of jobs that made nothing searchable: what is undone, what stays, and the credit that is owed. */
 export class JobEnds {
-  readonly #parts: JobEndsDeps;
+  readonly #deps: JobEndsDeps;
 
-  constructor(parts: JobEndsDeps) {
-    this.#parts = parts;
+  constructor(deps: JobEndsDeps) {
+    this.#deps = deps;
   }
 
-  /** Removes all that an ingest has made but its row: the files inside its file, its Item, its file. May be done again; a Tenant's end does the same. */
+  /** Removes everything that a job made except its row: Item, file, and the files inside it. Idempotent. */
   async undo(job: Job): Promise<void> {
-    const { tenants } = this.#parts;
+    const { tenants } = this.#deps;
     const folder = tenants.folder(job.tenant);
     await tenants.useIfThere(job.tenant, async (shard) => {
       const item = shard.item(job.item);
@@ -36,15 +35,15 @@ export class JobEnds {
     await removeFile(fileOf(folder, job.item));
   }
 
-  /** Ends a job as cancelled: nothing of it is left but its row. A payer's jobs end so with its index alone: what was paid for is a credit. */
+  /** Ends a job as cancelled: only its row stays. A payer's job is cancelled only with the payer's index, and leaves a credit. */
   async cancel(job: Job): Promise<void> {
     await this.undo(job);
-    await this.settleCredit(await this.#parts.jobs.move(job.id, 'cancelled'));
+    await this.giveOwedCredit(await this.#deps.jobs.move(job.id, 'cancelled'));
   }
 
-  /** Ends a job as failed: its file goes, its Item says so, its payer has a credit. */
+  /** Ends a job as failed: its file goes, its Item is marked, its payer gets a credit. */
   async fail(job: Job, cause: unknown): Promise<void> {
-    const { tenants, jobs, log } = this.#parts;
+    const { tenants, jobs, log } = this.#deps;
     const error = isStorageFull(cause)
       ? new FarthingError('storage_full', 'The disk is full.', { cause })
       : toFarthingError(cause);
@@ -63,20 +62,20 @@ export class JobEnds {
         await removeMembers(shard, folder, item);
         await shard.putItem(movedItem(item, 'failed'));
       });
-    } catch (second) {
-      // The index may be what failed: the job ends all the same. Whoever sends the same bytes again marks the Item.
-      log({ event: 'ingest_stuck', job: job.id, error: stackOf(second) });
+    } catch (markingFailure) {
+      // The index itself may have failed. The job ends anyway; the next upload of the same bytes marks the Item.
+      log({ event: 'ingest_stuck', job: job.id, error: stackOf(markingFailure) });
     }
-    await this.settleCredit(
+    await this.giveOwedCredit(
       await jobs.move(job.id, 'failed', { error: { code: error.code, detail: error.detail } }),
     );
   }
 
-  /** Gives the credit that an ended job owes; the row owes it until it is given, a crash between notwithstanding. */
-  async settleCredit(job: Job): Promise<void> {
+  /** Gives the credit that an ended job owes. The row owes it until then, so that a crash in between loses nothing. */
+  async giveOwedCredit(job: Job): Promise<void> {
     if (!owesCredit(job)) return;
-    await this.#parts.newCredit(job.creditTo as Address, job.id);
-    await this.#parts.jobs.change(job.id, { creditTo: undefined });
+    await this.#deps.newCredit(job.creditTo, job.id);
+    await this.#deps.jobs.change(job.id, { creditTo: undefined });
   }
 }
 

@@ -1,34 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
-import { isEnded, type Job, type JobState, mayFollow, owesCredit } from '../../domain/job.ts';
+import type { JobId } from '../../domain/id.ts';
+import { isEnded, type Job, type JobState, jobMayPass, owesCredit } from '../../domain/job.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { Pace } from './pace.ts';
 
-/** Rows that one turn of the event loop looks at while old ones are removed. */
-const PRUNE_ROWS_PER_TURN = 500;
-
-/** An Item has one job, and the id of either gives the other's: no second index is needed. */
-export function jobOf(item: string): string {
-  return item.replace(/^item_/, 'job_');
-}
-
-export function itemOf(job: string): string {
-  return job.replace(/^job_/, 'item_');
-}
+/** Rows read between two yields to the event loop. */
+const ROWS_PER_TURN = 500;
 
 /**
- * The jobs: every change of state is on the disk before anybody hears of it; progress within a state is kept in memory
- * only. Whoever waits for a job's end is told.
+ * The jobs. A change of state is durable before anyone sees it; progress within a state stays in memory. Those who wait for
+ * a job or watch it are notified.
  */
 export class JobTable {
   readonly #store: Store;
   readonly #rows: Table<Job>;
   readonly #clock: Clock;
   /** Progress of running jobs, newer than their rows. */
-  readonly #progress = new Map<string, Pick<Job, 'progress' | 'segments'>>();
-  readonly #waiters = new Map<string, Set<() => void>>();
-  /** Told of every change, progress included. */
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #progress = new Map<JobId, Pick<Job, 'progress' | 'segments'>>();
+  readonly #waiters = new Map<JobId, Set<() => void>>();
+  /** Called at every change, progress included. */
+  readonly #watchers = new Map<JobId, Set<() => void>>();
   readonly #pace = new Pace();
   #closed = false;
 
@@ -38,19 +30,19 @@ export class JobTable {
     this.#clock = clock;
   }
 
-  get(id: string): Job | undefined {
+  get(id: JobId): Job | undefined {
     const row = this.#rows.get(id);
     return row && { ...row, ...this.#progress.get(id) };
   }
 
-  /** The job with what is known of its pace. */
-  shown(id: string): Job | undefined {
+  /** The job, with an estimate of the time left. */
+  shown(id: JobId): Job | undefined {
     const job = this.get(id);
     const time_left_s = job && this.#pace.secondsLeft(id, job.progress);
     return job && { ...job, ...(time_left_s !== undefined && { time_left_s }) };
   }
 
-  /** Writes a new job. @throws Error when its id is taken. */
+  /** Writes a new job. @throws Error when the id is taken. */
   async create(
     job: Omit<Job, 'state' | 'progress' | 'segments' | 'created_at' | 'updated_at'>,
   ): Promise<Job> {
@@ -67,102 +59,103 @@ export class JobTable {
     return row;
   }
 
-  /** Moves a job on. @throws Error for a step that no job may take. */
+  /** Moves a job to another state. @throws Error for a step that is not allowed. */
   async move(
-    id: string,
+    id: JobId,
     state: JobState,
     changes: Partial<Pick<Job, 'error' | 'progress' | 'segments'>> = {},
   ): Promise<Job> {
     const done = state === 'searchable' ? { progress: 1 } : {};
     const moved = await this.#write(id, (job) => {
-      if (!mayFollow(job.state, state)) throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
+      if (!jobMayPass(job.state, state))
+        throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
       return { ...job, ...changes, ...done, state };
     });
     if (state === 'extracting') this.#pace.begin(id);
     return moved;
   }
 
-  /** Takes a job through all that is left of its way: its Item is searchable already. */
-  async finish(id: string, segments: number): Promise<void> {
+  /** Takes a job through its remaining states, because its Item is already searchable. */
+  async finish(id: JobId, segments: number): Promise<void> {
     for (const state of ['extracting', 'encoding', 'committing', 'searchable'] as const) {
       const job = this.get(id);
-      if (job && mayFollow(job.state, state)) await this.move(id, state, { segments });
+      if (job && jobMayPass(job.state, state)) await this.move(id, state, { segments });
     }
   }
 
-  /** Begins a job anew that an end of the server interrupted. */
-  restart(id: string, attempts: number): Promise<Job> {
+  /** Restarts a job that the end of the server interrupted. */
+  restart(id: JobId, attempts: number): Promise<Job> {
     return this.change(id, { state: 'accepted', progress: 0, segments: 0, attempts });
   }
 
-  /** Writes fields beside the state, or, for `restart` alone, the first state again. An undefined field is removed. */
-  change(id: string, changes: Partial<Job>): Promise<Job> {
+  /** Writes fields other than the state; only `restart` writes the first state again. Undefined removes a field. */
+  change(id: JobId, changes: Partial<Job>): Promise<Job> {
     return this.#write(id, (job) => {
       const kept = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
       return Object.fromEntries(kept) as unknown as Job;
     });
   }
 
-  /** Notes how far a running job is. */
-  note(id: string, progress: number, segments: number): void {
+  /** Sets the progress of a running job. */
+  setProgress(id: JobId, progress: number, segments: number): void {
     this.#progress.set(id, { progress, segments });
-    this.#tell(id);
+    this.#notify(id);
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: JobId): Promise<void> {
     await this.#rows.remove(id);
-    this.#settle(id);
+    this.#ended(id);
   }
 
   /** All rows, in no particular order. */
   async *all(): AsyncGenerator<Job> {
     let after = '';
     for (;;) {
-      const rows = [...this.#rows.range({ start: after, limit: PRUNE_ROWS_PER_TURN })];
+      const rows = [...this.#rows.range({ start: after, limit: ROWS_PER_TURN })];
       for (const { value } of rows) yield value;
       const last = rows.at(-1);
-      if (rows.length < PRUNE_ROWS_PER_TURN || !last) return;
+      if (rows.length < ROWS_PER_TURN || !last) return;
       // The next key in the order of bytes.
       after = `${last.key}\u0001`;
       await new Promise(setImmediate);
     }
   }
 
-  /** Removes jobs that ended before a time (milliseconds since the epoch), owe nobody anything, and are not being paid for. */
+  /** Removes jobs that ended before a time (milliseconds since the epoch), owe no credit, and await no payment. */
   async prune(before: number): Promise<void> {
     const limit = toTimestamp(before);
     for await (const job of this.all()) {
-      const isSettled = isEnded(job.state) && !job.held && !owesCredit(job);
-      if (isSettled && job.updated_at < limit) await this.#rows.remove(job.id);
+      const isDone = isEnded(job.state) && !job.held && !owesCredit(job);
+      if (isDone && job.updated_at < limit) await this.#rows.remove(job.id);
     }
   }
 
-  /** Resolves when the job ends, the milliseconds are over, or the signal is aborted; with its state then. */
-  async waitFor(id: string, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
+  /** The job once it ends, the time is over, or the signal is aborted. */
+  async waitFor(id: JobId, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
     const job = this.get(id);
     if (!job || isEnded(job.state) || milliseconds <= 0 || signal?.aborted || this.#closed) return job;
     await new Promise<void>((resolve) => {
       const waiters = this.#waiters.get(id) ?? new Set();
       this.#waiters.set(id, waiters);
-      const settle = (): void => {
+      const wake = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', settle);
-        waiters.delete(settle);
+        signal?.removeEventListener('abort', wake);
+        waiters.delete(wake);
         if (waiters.size === 0) this.#waiters.delete(id);
         resolve();
       };
-      const timer = setTimeout(settle, milliseconds);
-      signal?.addEventListener('abort', settle, { once: true });
-      waiters.add(settle);
+      const timer = setTimeout(wake, milliseconds);
+      signal?.addEventListener('abort', wake, { once: true });
+      waiters.add(wake);
     });
     return this.shown(id);
   }
 
   /**
-   * The job as it is, and again after its changes, but not more often than every so many milliseconds; the last one is its end. Ends as well
-   * when its row is removed, the signal is aborted or the server stops.
+   * The job now and after each change, at most once every `everyMs` milliseconds. It ends with the job's end, or when the row
+   * is removed, the signal is aborted, or the server stops.
    */
-  async *watch(id: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
+  async *watch(id: JobId, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
     let wake = (): void => undefined;
     let changed = true;
     const onChange = (): void => {
@@ -193,15 +186,15 @@ export class JobTable {
     }
   }
 
-  /** Nobody waits any longer, and nobody who comes later does: the server stops. */
+  /** The server stops: all waits end, and later ones end at once. */
   stopWaiting(): void {
     this.#closed = true;
-    for (const id of [...this.#watchers.keys()]) this.#tell(id);
-    for (const id of [...this.#waiters.keys()]) this.#answer(id);
+    for (const id of [...this.#watchers.keys()]) this.#notify(id);
+    for (const id of [...this.#waiters.keys()]) this.#wake(id);
   }
 
-  /** Changes the row as it is then: a payment and its Tenant's end may decide about a job at once. */
-  async #write(id: string, change: (job: Job) => Job): Promise<Job> {
+  /** Changes the row in a transaction, since a payment and the Tenant's end may change a job at the same time. */
+  async #write(id: JobId, change: (job: Job) => Job): Promise<Job> {
     const row = await this.#store.transaction(() => {
       const job = this.get(id);
       if (!job) throw new Error(`job ${id} does not exist`);
@@ -210,23 +203,23 @@ export class JobTable {
       return changed;
     });
     this.#progress.delete(row.id);
-    if (isEnded(row.state)) this.#settle(row.id);
-    else this.#tell(row.id);
+    if (isEnded(row.state)) this.#ended(row.id);
+    else this.#notify(row.id);
     return row;
   }
 
-  #tell(id: string): void {
-    for (const tell of [...(this.#watchers.get(id) ?? [])]) tell();
+  #notify(id: JobId): void {
+    for (const notify of [...(this.#watchers.get(id) ?? [])]) notify();
   }
 
-  #settle(id: string): void {
+  #ended(id: JobId): void {
     this.#progress.delete(id);
     this.#pace.end(id);
-    this.#tell(id);
-    this.#answer(id);
+    this.#notify(id);
+    this.#wake(id);
   }
 
-  #answer(id: string): void {
-    for (const settle of [...(this.#waiters.get(id) ?? [])]) settle();
+  #wake(id: JobId): void {
+    for (const wake of [...(this.#waiters.get(id) ?? [])]) wake();
   }
 }

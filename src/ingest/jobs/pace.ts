@@ -1,14 +1,14 @@
-/** Seconds of work before which nothing is said of the rest: a first guess is no estimate. */
+import type { JobId } from '../../domain/id.ts';
+
+/** No estimate until this many seconds have passed. */
 const SECONDS_MIN = 0.5;
+/** No estimate before this share of the work is done. */
 const SHARE_MIN = 0.02;
 
-interface Started {
-  readonly at: number;
-}
-
-/** How fast running jobs go. */
+/** Estimates the time left of running jobs. */
 export class Pace {
-  readonly #started = new Map<string, Started>();
+  /** When each job began, in milliseconds. */
+  readonly #began = new Map<JobId, number>();
   readonly #now: () => number;
 
   /** @param now milliseconds from any origin, never going back */
@@ -16,19 +16,19 @@ export class Pace {
     this.#now = now;
   }
 
-  begin(id: string): void {
-    this.#started.set(id, { at: this.#now() });
+  begin(id: JobId): void {
+    this.#began.set(id, this.#now());
   }
 
-  end(id: string): void {
-    this.#started.delete(id);
+  end(id: JobId): void {
+    this.#began.delete(id);
   }
 
-  /** Whole seconds until the end if the rest goes as fast as what is done; undefined while that is too little. */
-  secondsLeft(id: string, share: number): number | undefined {
-    const started = this.#started.get(id);
-    if (!started || share < SHARE_MIN) return undefined;
-    const seconds = (this.#now() - started.at) / 1000;
+  /** Whole seconds left if the rest takes as long as the share that is done; undefined while an estimate would be a guess. */
+  secondsLeft(id: JobId, share: number): number | undefined {
+    const began = this.#began.get(id);
+    if (began === undefined || share < SHARE_MIN) return undefined;
+    const seconds = (this.#now() - began) / 1000;
     return seconds < SECONDS_MIN ? undefined : Math.ceil((seconds * (1 - share)) / share);
   }
 }

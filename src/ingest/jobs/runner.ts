@@ -1,57 +1,58 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { JobId, TenantId } from '../../domain/id.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
-import type { IngestTenants } from '../deps.ts';
-import { fileOf } from '../files.ts';
+import { fileOf } from '../items/files.ts';
+import type { Unfinished } from '../items/quota.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
-import type { Unfinished } from '../quota.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import type { IngestTenants } from '../ports/ports.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
+import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
 import { TurnQueue } from './fair-queue.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
-import type { Progress, WorkDeps } from './work.ts';
 
-export interface RunnerDeps extends WorkDeps {
-  /** Those that are waited for: a job was admitted, and is not to fail because others are busy. */
+export interface RunnerDeps extends ReadDeps {
+  /** With retries: an admitted job must not fail because the server is overloaded. */
   readonly tenants: IngestTenants;
   readonly jobs: JobTable;
   readonly ends: JobEnds;
   readonly log: (event: object) => void;
 }
 
-/** Shares of a job's progress at which its stages end. */
+/** Progress of a job at the end of each stage. */
 const EXTRACTED = 0.3;
 const ENCODED = 0.95;
 
-/** Why a job is stopped: it is cancelled and leaves nothing, or the server stops and it goes on at the next start. */
-class Stopped extends Error {
-  readonly cancelled: boolean;
+/** Why a job is stopped: `cancelled` leaves nothing of it; after `server-stops` it resumes at the next start. */
+class JobStopped extends Error {
+  readonly why: 'cancelled' | 'server-stops';
 
-  constructor(cancelled: boolean) {
-    super(cancelled ? 'cancelled' : 'the server stops');
-    this.cancelled = cancelled;
+  constructor(why: 'cancelled' | 'server-stops') {
+    super(why);
+    this.why = why;
   }
 }
 
-interface Entry {
+interface QueuedJob {
   readonly job: Job;
-  readonly opened: FileInfo | undefined;
+  readonly info: FileInfo | undefined;
   readonly controller: AbortController;
-  /** Set while it runs, or is cancelled before its turn. */
+  /** Set while it runs, or is cancelled before it ran. */
   running?: Promise<void>;
 }
 
-/** Runs jobs, a few at once, the Tenants in turn; one of them holds all places but one at most. */
+/** Runs a few jobs at once, fairly among the Tenants. One Tenant's jobs leave at least one place to the others. */
 export class JobRunner {
-  readonly #parts: RunnerDeps;
-  readonly #turns: TurnQueue<Entry>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #deps: RunnerDeps;
+  readonly #queue: TurnQueue<QueuedJob>;
+  readonly #entries = new Map<JobId, QueuedJob>();
   #running = 0;
   #closed = false;
 
-  constructor(parts: RunnerDeps) {
-    this.#parts = parts;
-    this.#turns = new TurnQueue(Math.max(1, parts.limits.jobsAtOnce - 1));
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
+    this.#queue = new TurnQueue(Math.max(1, deps.limits.jobsAtOnce - 1));
   }
 
   /** Jobs that wait or run. */
@@ -63,68 +64,69 @@ export class JobRunner {
     return this.#running;
   }
 
-  /** One Tenant's jobs. */
-  of(tenant: string): Unfinished[] {
-    return [...this.#entries.values()].flatMap(({ job, opened }) =>
-      job.tenant === tenant ? [{ id: job.id, opened }] : [],
+  ofTenant(tenant: TenantId): Unfinished[] {
+    return [...this.#entries.values()].flatMap(({ job, info }) =>
+      job.tenant === tenant ? [{ id: job.id, info }] : [],
     );
   }
 
-  has(id: string): boolean {
+  has(id: JobId): boolean {
     return this.#entries.has(id);
   }
 
-  /** Queues a job; `opened` saves opening its file again. A job that is queued already stays where it is. */
-  start(job: Job, opened?: FileInfo): void {
+  /** Queues a job; `info` saves opening its file again. Queueing it twice has no effect. */
+  start(job: Job, info?: FileInfo): void {
     if (this.#closed || this.#entries.has(job.id)) return;
-    const entry: Entry = { job, opened, controller: new AbortController() };
+    const entry: QueuedJob = { job, info, controller: new AbortController() };
     this.#entries.set(job.id, entry);
-    this.#turns.push(job.tenant, entry);
+    this.#queue.push(job.tenant, entry);
     this.#next();
   }
 
-  /** Cancels a job that waits or runs; when it resolves, nothing of it is left but its row, or it had ended before. */
-  async cancel(id: string): Promise<void> {
+  /** Cancels a job that waits or runs. When it resolves, only the job's row is left, or the job has ended otherwise. */
+  async cancel(id: JobId): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    if (this.#turns.remove(entry.job.tenant, entry))
-      entry.running = this.#parts.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
-    else entry.controller.abort(new Stopped(true));
+    if (this.#queue.remove(entry.job.tenant, entry))
+      entry.running = this.#deps.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
+    else entry.controller.abort(new JobStopped('cancelled'));
     await entry.running;
   }
 
-  /** Stops what runs, to go on at the next start. */
+  /** Stops running jobs; they resume at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     const running = [...this.#entries.values()].filter((entry) => entry.running);
-    for (const entry of running) entry.controller.abort(new Stopped(false));
+    for (const entry of running) entry.controller.abort(new JobStopped('server-stops'));
     await Promise.allSettled(running.map((entry) => entry.running));
   }
 
   #next(): void {
-    while (!this.#closed && this.#running < this.#parts.limits.jobsAtOnce) {
-      const entry = this.#turns.take();
+    while (!this.#closed && this.#running < this.#deps.limits.jobsAtOnce) {
+      const entry = this.#queue.take();
       if (!entry) return;
       this.#running++;
       entry.running = this.#run(entry).finally(() => {
         this.#running--;
-        this.#turns.done(entry.job.tenant);
+        this.#queue.done(entry.job.tenant);
         this.#entries.delete(entry.job.id);
         this.#next();
       });
     }
   }
 
-  /** Never rejects: what goes wrong ends in the job's row, or, when even that fails, in the log; the next start takes it up. */
-  async #run(entry: Entry): Promise<void> {
+  /** Never rejects: a failure is written to the job's row or, if that fails, to the log; the next start retries the job. */
+  async #run(entry: QueuedJob): Promise<void> {
     const { job } = entry;
-    const { jobs, log } = this.#parts;
+    const { jobs, log } = this.#deps;
     const row = jobs.get(job.id);
-    // Its end came while it was being accepted.
+    // It ended while it was being accepted.
     if (!row || isEnded(row.state)) return;
     const began = performance.now();
     try {
-      const segments = await this.#perform(entry).catch((error: unknown) => this.#endUndone(entry, error));
+      const segments = await this.#perform(entry).catch((error: unknown) =>
+        this.#endUnfinished(entry, error),
+      );
       if (segments === undefined) return;
       await jobs.move(job.id, 'searchable');
       log({ event: 'ingest_done', job: job.id, segments, ms: Math.round(performance.now() - began) });
@@ -133,27 +135,38 @@ export class JobRunner {
     }
   }
 
-  async #endUndone({ job, controller }: Entry, error: unknown): Promise<undefined> {
+  /** Ends a job that was cancelled or has failed. One that the end of the server stopped stays as it is. */
+  async #endUnfinished({ job, controller }: QueuedJob, error: unknown): Promise<undefined> {
+    const { ends } = this.#deps;
     const { reason } = controller.signal;
-    if (!(reason instanceof Stopped)) await this.#parts.ends.fail(job, error);
-    else if (reason.cancelled) await this.#parts.ends.cancel(job);
+    const why = reason instanceof JobStopped ? reason.why : 'failed';
+    switch (why) {
+      case 'failed':
+        await ends.fail(job, error);
+        return undefined;
+      case 'cancelled':
+        await ends.cancel(job);
+        return undefined;
+      case 'server-stops':
+        return undefined;
+    }
   }
 
-  /** @returns how many Segments its Item has, which is searchable now. */
-  async #perform({ job, opened, controller }: Entry): Promise<number> {
-    const { tenants, jobs, extractor } = this.#parts;
+  /** Makes the job's Item searchable. @returns the number of its Segments */
+  async #perform({ job, info, controller }: QueuedJob): Promise<number> {
+    const { tenants, jobs, extractor } = this.#deps;
     const { signal } = controller;
     const item = await tenants.use(job.tenant, {}, (shard) => shard.item(job.item));
     if (!item) throw new FarthingError('not_found', 'The item is gone.');
     await jobs.move(job.id, 'extracting');
     const path = fileOf(tenants.folder(job.tenant), job.item);
     const hint = { name: item.name, tenant: job.tenant };
-    const known = opened ?? (await unlessOverloaded(() => extractor.open(path, hint), signal));
+    const known = info ?? (await retryOverloaded(() => extractor.open(path, hint), signal));
     signal.throwIfAborted();
-    const { membersPerUploadMax: members, memberBytesPerUploadMax: bytes } = this.#parts.limits;
-    const room = { members, bytes };
-    const work = { tenant: job.tenant, item, path, opened: known, signal };
-    const finished = await indexFile(this.#parts, work, 1, room, this.#progressOf(job, known));
+    const { membersPerUploadMax: members, memberBytesPerUploadMax: bytes } = this.#deps.limits;
+    const budget = { members, bytes };
+    const work = { tenant: job.tenant, item, path, info: known, signal };
+    const finished = await indexFile(this.#deps, work, 1, budget, this.#progressOf(job, known));
     signal.throwIfAborted();
     const { segments } = finished.item;
     await jobs.move(job.id, 'committing', { progress: ENCODED, segments });
@@ -161,31 +174,31 @@ export class JobRunner {
     return segments;
   }
 
-  /** A file's own reading and encoding, or, of an archive, the unpacking and the files in it, as one share of 0..1. */
+  /** One progress of 0..1 for reading and encoding a file, and for unpacking and indexing the files in it. */
   #progressOf(job: Job, { kind, members = 0 }: FileInfo): Progress & MembersProgress {
-    const { jobs } = this.#parts;
-    // A mail's own text is one among its attachments.
-    const all = members + (kind === 'archive' ? 0 : 1);
-    const own = kind === 'archive' ? 0 : 1 / all;
-    let ownSegments = 0;
+    const { jobs } = this.#deps;
+    // The text of a mail counts like one more attachment.
+    const parts = members + (kind === 'archive' ? 0 : 1);
+    const textShare = kind === 'archive' ? 0 : 1 / parts;
+    let textSegments = 0;
     const encoding = async (segments: number): Promise<void> => {
       if (jobs.get(job.id)?.state === 'extracting')
         await jobs.move(job.id, 'encoding', { progress: EXTRACTED, segments });
     };
-    const note = (share: number, segments: number): void =>
-      jobs.note(job.id, EXTRACTED + (ENCODED - EXTRACTED) * share, segments);
+    const setShare = (share: number, segments: number): void =>
+      jobs.setProgress(job.id, EXTRACTED + (ENCODED - EXTRACTED) * share, segments);
     return {
-      extracting: (fraction) => jobs.note(job.id, fraction * EXTRACTED, 0),
+      extracting: (fraction) => jobs.setProgress(job.id, fraction * EXTRACTED, 0),
       encodes: (segments) => {
-        ownSegments = segments;
+        textSegments = segments;
         return encoding(segments);
       },
-      encoding: (fraction, segments) => note(fraction * own, segments),
+      encoding: (fraction, segments) => setShare(fraction * textShare, segments),
       unpacked: (count) => {
-        if (kind === 'archive') jobs.note(job.id, (count / all) * EXTRACTED, 0);
+        if (kind === 'archive') jobs.setProgress(job.id, (count / parts) * EXTRACTED, 0);
       },
-      reads: () => encoding(ownSegments),
-      read: (done, segments) => note(own + done / all, ownSegments + segments),
+      reads: () => encoding(textSegments),
+      read: (done, segments) => setShare(textShare + done / parts, textSegments + segments),
     };
   }
 }

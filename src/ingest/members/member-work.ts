@@ -2,20 +2,26 @@ import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
-import type { IngestShard, IngestTenants } from '../deps.ts';
-import { fileOf, removeFile } from '../files.ts';
-import { type FileWork, type Progress, type WorkDeps, workOn } from '../jobs/work.ts';
-import { pendingItem } from '../new-item.ts';
-import { checkRoom, loadOf } from '../quota.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { fileOf, removeFile } from '../items/files.ts';
+import { pendingItem } from '../items/new-item.ts';
+import { checkQuota, loadOf } from '../items/quota.ts';
+import type { IngestShard, IngestTenants } from '../ports/ports.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
+import {
+  type FileWork,
+  type IndexedFile,
+  type Progress,
+  type ReadDeps,
+  readAndEncode,
+} from '../segments/read-and-encode.ts';
 import { memberId, removeMembers } from './members.ts';
 
-export interface MemberWorkDeps extends WorkDeps {
+export interface MemberWorkDeps extends ReadDeps {
   readonly tenants: IngestTenants;
 }
 
-/** What came of the files inside another. */
-export interface MembersDone {
+/** Outcome of the files inside another. */
+interface MembersDone {
   readonly families: readonly Family[];
   readonly segments: number;
   readonly failed: number;
@@ -24,13 +30,13 @@ export interface MembersDone {
 
 export interface MembersProgress {
   unpacked(count: number): void;
-  /** Once all are unpacked. */
+  /** All are unpacked; awaited before they are read. */
   reads(): Promise<void>;
-  /** A member and all of its own are done; `segments`: of all that are. */
+  /** `done` members are indexed with everything inside them; `segments` is their total. */
   read(done: number, segments: number): void;
 }
 
-/** One is read while another is encoded. */
+/** One member is read while another is encoded. */
 const MEMBERS_AT_ONCE = 2;
 const SILENT: Progress = {
   extracting: () => undefined,
@@ -38,29 +44,29 @@ const SILENT: Progress = {
   encoding: () => undefined,
 };
 
-/** Files, and bytes of them, that may still be unpacked of what was sent with one upload. */
-export interface Room {
+/** Files, and their bytes, that may still be unpacked from one upload. */
+export interface UnpackBudget {
   members: number;
   bytes: number;
 }
 
 /**
- * Unpacks an Item's file and makes each file in it an Item of its own, searchable as soon as it is read. Those that can't be read become
- * failed Items with their reason; bytes that the Tenant has already become none. Begun again after a crash, it goes over what is there.
- * @param depth of this file: 1 for what was sent
- * @throws the reason of the files when none of them can be read; faults of the server; the signal's reason
+ * Unpacks an Item's file and makes each file in it an Item, searchable as soon as it is read. A file that cannot be read
+ * becomes a failed Item with the reason; bytes that the Tenant already has become no Item. Safe to repeat after a crash.
+ * @param depth of this file: 1 for the uploaded one
+ * @throws faults of the server; the signal's reason
  */
-export async function workOnMembers(
-  parts: MemberWorkDeps,
+async function workOnMembers(
+  deps: MemberWorkDeps,
   work: FileWork,
   depth: number,
-  room: Room,
+  budget: UnpackBudget,
   progress: MembersProgress,
 ): Promise<MembersDone> {
-  const { tenants, extractor } = parts;
-  const { tenant, item, opened, path, signal } = work;
+  const { tenants, extractor } = deps;
+  const { tenant, item, info, path, signal } = work;
   const folder = tenants.folder(tenant);
-  const members = await extractor.unpack(path, opened, {
+  const members = await extractor.unpack(path, info, {
     signal,
     target: (index) => fileOf(folder, memberId(item.id, index)),
     onMember: progress.unpacked,
@@ -70,49 +76,47 @@ export async function workOnMembers(
   const outcomes: Outcome[] = [];
   let segments = 0;
   const waiting = [...members];
-  const turn = async (): Promise<void> => {
+  const indexNext = async (): Promise<void> => {
     for (let member = waiting.shift(); member; member = waiting.shift()) {
-      const outcome = await new MemberWork(parts, work, depth, room).perform(member);
+      const outcome = await new MemberWork(deps, work, depth, budget).perform(member);
       outcomes.push(outcome);
-      segments += outcome.item?.segments ?? 0;
+      if (outcome.kind !== 'duplicate') segments += outcome.item.segments;
       progress.read(outcomes.length, segments);
     }
   };
-  await allOrFirst(Array.from({ length: MEMBERS_AT_ONCE }, turn), () => waiting.splice(0));
+  await allOrFirst(Array.from({ length: MEMBERS_AT_ONCE }, indexNext), () => waiting.splice(0));
   return summary(outcomes);
 }
 
-type Outcome =
-  | { readonly item: Item; readonly duplicate?: undefined }
-  | { readonly item?: undefined; readonly duplicate: true };
+type Outcome = { readonly kind: 'indexed' | 'failed'; readonly item: Item } | { readonly kind: 'duplicate' };
 
-/** One file inside another. */
+/** Indexes one file inside another. */
 class MemberWork {
-  readonly #parts: MemberWorkDeps;
+  readonly #deps: MemberWorkDeps;
   readonly #parent: FileWork;
   readonly #depth: number;
-  readonly #room: Room;
+  readonly #budget: UnpackBudget;
 
-  constructor(parts: MemberWorkDeps, parent: FileWork, depth: number, room: Room) {
-    this.#parts = parts;
+  constructor(deps: MemberWorkDeps, parent: FileWork, depth: number, budget: UnpackBudget) {
+    this.#deps = deps;
     this.#parent = parent;
     this.#depth = depth;
-    this.#room = room;
+    this.#budget = budget;
   }
 
   async perform(member: UnpackedMember): Promise<Outcome> {
     const { tenant, item: parent, signal } = this.#parent;
     const id = memberId(parent.id, member.index);
-    const folder = this.#parts.tenants.folder(tenant);
+    const folder = this.#deps.tenants.folder(tenant);
     const path = fileOf(folder, id);
     signal.throwIfAborted();
     const before = await this.#inShard((shard) => shard.itemByDigest(member.sha256));
     if (before?.state === 'searchable' && !member.refused) {
-      // Its own Item, before a crash: then all is done, but for files inside it.
-      if (before.id === id && before.members === undefined) return { item: before };
+      // The member was indexed before a crash. Files inside it may still be missing.
+      if (before.id === id && before.members === undefined) return { kind: 'indexed', item: before };
       if (before.id !== id) {
         await removeFile(path);
-        return { duplicate: true };
+        return { kind: 'duplicate' };
       }
     }
     const origin = {
@@ -127,7 +131,7 @@ class MemberWork {
     };
     try {
       if (member.refused) throw refusal(member.refused);
-      return { item: await this.#index(origin, path) };
+      return { kind: 'indexed', item: await this.#index(origin, path) };
     } catch (error) {
       if (!isFaultOfFile(error)) throw error;
       const { code, detail } = error;
@@ -135,79 +139,82 @@ class MemberWork {
       await removeFile(path);
       const item = { ...failed, error: { code, detail } };
       await this.#inShard(async (shard) => {
-        // An archive that fails takes its own files along, as that which was sent does: its new record knows none.
+        // A failed archive takes its files along: its new record does not know them.
         const before = shard.item(id);
         if (before) await removeMembers(shard, folder, before);
         await shard.putItem(item);
       });
-      return { item };
+      return { kind: 'failed', item };
     }
   }
 
   async #index(origin: Parameters<typeof pendingItem>[0], path: string): Promise<Item> {
-    const { extractor } = this.#parts;
+    const { extractor } = this.#deps;
     const { tenant, signal } = this.#parent;
-    const opened = await unlessOverloaded(() => extractor.open(path, { name: origin.name, tenant }), signal);
+    const info = await retryOverloaded(() => extractor.open(path, { name: origin.name, tenant }), signal);
     signal.throwIfAborted();
-    const work = { tenant, item: pendingItem(origin, opened), path, opened, signal };
-    const indexed = await indexFile(this.#parts, work, this.#depth + 1, this.#room, SILENT);
+    const work = { tenant, item: pendingItem(origin, info), path, info, signal };
+    const indexed = await indexFile(this.#deps, work, this.#depth + 1, this.#budget, SILENT);
     await this.#inShard((shard) => shard.append(indexed.item, indexed.segments));
     return indexed.item;
   }
 
   #inShard<T>(work: (shard: IngestShard) => Promise<T> | T): Promise<T> {
-    return this.#parts.tenants.use(this.#parent.tenant, {}, work);
+    return this.#deps.tenants.use(this.#parent.tenant, {}, work);
   }
 }
 
 /**
- * A file and all files inside it. What it finds in the file itself is given back, the Items of the files inside are written already.
- * @throws as workOn and workOnMembers; document_too_large for an archive that lies too deep; tenant_full.
+ * Indexes a file and all files inside it. The Items of the files inside are written; the file's own Item and Segments are
+ * returned.
+ * @throws as readAndEncode and workOnMembers; document_too_large for archives too deep or too large; tenant_full; the reason
+ * of the first file when none in an archive can be read
  */
 export async function indexFile(
-  parts: MemberWorkDeps,
+  deps: MemberWorkDeps,
   work: FileWork,
   depth: number,
-  room: Room,
+  budget: UnpackBudget,
   progress: Progress & Partial<MembersProgress>,
-): ReturnType<typeof workOn> {
-  const { opened, item, tenant } = work;
-  const { members = 0 } = opened;
-  const isArchive = opened.kind === 'archive';
-  const isTooDeep = depth > parts.limits.archiveDepthMax;
-  if (isArchive && isTooDeep) throw tooDeep(parts.limits.archiveDepthMax);
-  const own = isArchive
+): Promise<IndexedFile> {
+  const { info, item, tenant } = work;
+  const { members = 0 } = info;
+  const isArchive = info.kind === 'archive';
+  const isTooDeep = depth > deps.limits.archiveDepthMax;
+  if (isArchive && isTooDeep) throw tooDeep(deps.limits.archiveDepthMax);
+  const indexed = isArchive
     ? { item: movedItem(item, 'searchable'), segments: [] }
-    : await workOn(parts, work, progress);
-  if (members === 0 || isTooDeep) return members === 0 ? own : { ...own, item: withoutMembers(own.item) };
-  room.members -= members;
-  room.bytes -= opened.membersBytes ?? 0;
-  if (room.members < 0 || room.bytes < 0)
+    : await readAndEncode(deps, work, progress);
+  if (members === 0) return indexed;
+  if (isTooDeep) return { ...indexed, item: withoutMembers(indexed.item) };
+  budget.members -= members;
+  budget.bytes -= info.membersBytes ?? 0;
+  if (budget.members < 0 || budget.bytes < 0)
     throw new FarthingError('document_too_large', 'The archives in this upload hold too much together.', {
       facts: {
-        limit_members: parts.limits.membersPerUploadMax,
-        limit_bytes: parts.limits.memberBytesPerUploadMax,
+        limit_members: deps.limits.membersPerUploadMax,
+        limit_bytes: deps.limits.memberBytesPerUploadMax,
       },
     });
-  await parts.tenants.use(tenant, {}, async (shard) => {
-    // What an archive holds is known when it is opened: other files may have come since the upload was accepted.
-    checkRoom(parts.limits, shard, loadOf(item.bytes, opened));
-    // Its record comes first, so that whoever undoes this knows what there may be to undo.
+  await deps.tenants.use(tenant, {}, async (shard) => {
+    // Other files may have come since the upload was accepted.
+    checkQuota(deps.limits, shard, loadOf(item.bytes, info));
+    // The record comes first, so that undoing the job finds the members.
     if (depth > 1) await shard.putItem(item);
   });
-  const done = await workOnMembers(parts, work, depth, room, {
+  const done = await workOnMembers(deps, work, depth, budget, {
     unpacked: progress.unpacked ?? (() => undefined),
     reads: progress.reads ?? (async () => undefined),
     read: progress.read ?? (() => undefined),
   });
-  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(parts, work);
-  const families = FAMILIES.filter((one) => own.item.families.includes(one) || done.families.includes(one));
+  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(deps, work);
+  const found = [...indexed.item.families, ...done.families];
   return {
-    segments: own.segments,
+    segments: indexed.segments,
     item: {
-      ...own.item,
-      families,
-      segments: own.segments.length + done.segments,
+      ...indexed.item,
+      families: FAMILIES.filter((family) => found.includes(family)),
+      segments: indexed.segments.length + done.segments,
       ...(done.failed > 0 && { members_failed: done.failed }),
       ...(done.duplicates > 0 && { members_duplicate: done.duplicates }),
     },
@@ -221,16 +228,16 @@ function withoutMembers({ members: _unread, ...item }: Item): Item {
 }
 
 function summary(outcomes: readonly Outcome[]): MembersDone {
-  const items = outcomes.flatMap(({ item }) => (item ? [item] : []));
+  const items = outcomes.flatMap((outcome) => (outcome.kind === 'duplicate' ? [] : [outcome.item]));
   return {
     families: FAMILIES.filter((family) => items.some(({ families }) => families.includes(family))),
     segments: items.reduce((sum, { segments }) => sum + segments, 0),
-    failed: items.filter(({ state }) => state === 'failed').length,
-    duplicates: outcomes.filter(({ duplicate }) => duplicate).length,
+    failed: outcomes.filter(({ kind }) => kind === 'failed').length,
+    duplicates: outcomes.filter(({ kind }) => kind === 'duplicate').length,
   };
 }
 
-/** The reason of an archive of which nothing can be read: that of its first file. */
+/** Why nothing in an archive can be read: the reason of its first file. */
 async function noneRead({ tenants }: MemberWorkDeps, { tenant, item }: FileWork): Promise<FarthingError> {
   const first = await tenants.use(tenant, {}, (shard) => shard.item(memberId(item.id, 0)));
   const { code, detail } = first?.error ?? {};
@@ -244,7 +251,7 @@ function refusal({ code, detail }: NonNullable<UnpackedMember['refused']>): Fart
   return new FarthingError(errorCode({ code }) ?? 'extraction_failed', detail);
 }
 
-/** What another file would not have met: refusals by its own content. */
+/** Whether the file's content is the reason, not the server or the Tenant's quota. */
 function isFaultOfFile(error: unknown): error is FarthingError {
   const code = errorCode(error);
   return code !== undefined && [413, 415, 422].includes(ERRORS[code][0]) && code !== 'tenant_full';
@@ -256,16 +263,16 @@ function tooDeep(limit: number): FarthingError {
   });
 }
 
-/** Waits for all, whatever becomes of one: nothing works on when this ends. @throws the first failure. */
+/** Waits for all, so that nothing is still running afterwards. `giveUp` is called at a failure. @throws the first failure. */
 async function allOrFirst(running: readonly Promise<void>[], giveUp: () => void): Promise<void> {
   const ended = await Promise.allSettled(
-    running.map((one) =>
-      one.catch((error: unknown) => {
+    running.map((work) =>
+      work.catch((error: unknown) => {
         giveUp();
         throw error;
       }),
     ),
   );
-  const failed = ended.find((one) => one.status === 'rejected');
+  const failed = ended.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
 }

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
-import { isId } from '../../domain/id.ts';
+import { type ItemId, idFrom } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
-import type { IngestShard } from '../deps.ts';
-import { fileOf, removeFile } from '../files.ts';
-import { removePreviews } from '../previews.ts';
+import { fileOf, removeFile } from '../items/files.ts';
+import { removePreviews } from '../items/previews.ts';
+import type { IngestShard } from '../ports/ports.ts';
 
 /**
- * Id of a file inside another Item's file: it follows from the parent's id and the file's number (from 0), so that all of them are known
- * from the parent's record, and a job that begins again after a crash writes each in its own place.
+ * Id of a file inside another Item's file. It follows from the parent's id and the file's number (from 0): the parent's
+ * record gives all of them, and a job that restarts after a crash writes each to the same place.
  */
-export function memberId(parent: string, index: number): string {
-  return `item_${createHash('sha256').update(`${parent}/${index}`).digest('hex').slice(0, 32)}`;
+export function memberId(parent: ItemId, index: number): ItemId {
+  return idFrom('item', createHash('sha256').update(`${parent}/${index}`).digest('hex').slice(0, 32));
 }
 
-/** Items of a parent's files, in the order of the archive, after the one with this id. */
+/** Items of the files in a parent, in the archive's order, after the one with this id. */
 export function membersOf(
   shard: Pick<IngestShard, 'item'>,
   { id, members = 0 }: Item,
-  { after, limit }: { after?: string; limit: number },
+  { after, limit }: { after?: ItemId; limit: number },
 ): Item[] {
   const found: Item[] = [];
-  let passed = after === undefined || !isId('item', after);
+  let passed = after === undefined;
   for (let index = 0; index < members && found.length < limit; index++) {
     const member = memberId(id, index);
     const item = passed ? shard.item(member) : undefined;
@@ -30,7 +30,7 @@ export function membersOf(
   return found;
 }
 
-/** Removes all that was unpacked from an Item: files, Segments and Items, and what was unpacked from those. */
+/** Removes everything unpacked from an Item, at every depth: files, Segments and Items. */
 export async function removeMembers(
   shard: Pick<IngestShard, 'item' | 'removeItem'>,
   tenantFolder: string,
@@ -47,9 +47,9 @@ export async function removeMembers(
   }
 }
 
-/** The archive that was sent, of an Item that came out of it; undefined when one of its parents is gone. */
-export function sentItem(shard: Pick<IngestShard, 'item'>, item: Item): Item | undefined {
+/** The uploaded Item that contains this one, or is it; undefined when one of its parents is gone. */
+export function uploadedItem(shard: Pick<IngestShard, 'item'>, item: Item): Item | undefined {
   if (item.parent_item_id === undefined) return item;
   const parent = shard.item(item.parent_item_id);
-  return parent && sentItem(shard, parent);
+  return parent && uploadedItem(shard, parent);
 }

@@ -1,7 +1,7 @@
 import type { Extracted, FileInfo } from '../../domain/document.ts';
 import type { Item } from '../../domain/item.ts';
 import type { SegmentRecord } from '../../domain/segment.ts';
-import type { IngestEncoder } from '../deps.ts';
+import type { IngestEncoder } from '../ports/ports.ts';
 
 /** A space of an index that another model filled than the one in use. */
 export interface FormerSpace {

@@ -2,9 +2,9 @@ import type { PictureContent } from '../../domain/document.ts';
 import { errorCode } from '../../domain/error.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Locator } from '../../domain/segment.ts';
-import type { VectorsBySpace } from '../deps.ts';
-import { fileOf } from '../files.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { fileOf } from '../items/files.ts';
+import type { VectorsBySpace } from '../ports/ports.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import { type FormerSpace, type Known, known, putRows, type ReencodeRun } from './reencode-deps.ts';
 
 const PICTURES_AT_ONCE = 16;
@@ -96,7 +96,7 @@ async function fillItem(
   const rows: VectorsBySpace = {};
   for (let start = 0; start < pictures.length; start += PICTURES_AT_ONCE) {
     const part = pictures.slice(start, start + PICTURES_AT_ONCE).map(({ pixels }) => pixels);
-    const some = await unlessOverloaded(() => encoder.encodePictures(part, { tenant, signal }), signal);
+    const some = await retryOverloaded(() => encoder.encodePictures(part, { tenant, signal }), signal);
     for (const [space, more] of Object.entries(some)) rows[space] = [...(rows[space] ?? []), ...more];
   }
   for (const [filling, segments] of lacking) {
@@ -129,7 +129,7 @@ async function picturesOf(
 ): Promise<readonly PictureContent[] | string> {
   const path = fileOf(tenants.folder(tenant), item.id);
   try {
-    const opened = await unlessOverloaded(() => extractor.open(path, { name: item.name, tenant }), signal);
+    const opened = await retryOverloaded(() => extractor.open(path, { name: item.name, tenant }), signal);
     return (await extractor.extract(path, opened, { signal, recognise: false })).pictures;
   } catch (error) {
     signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import {
   type FormerSpace,
   type Known,
@@ -56,7 +56,7 @@ async function encodeSome(
   for (let start = 0; start < texts.length; start += TEXTS_AT_ONCE) {
     const part = texts.slice(start, start + TEXTS_AT_ONCE);
     const words = part.map((one) => one.words);
-    const rows = await unlessOverloaded(() => encoder.encodePassages(words, { tenant, signal }), signal);
+    const rows = await retryOverloaded(() => encoder.encodePassages(words, { tenant, signal }), signal);
     await putRows(
       run,
       role,
@@ -83,7 +83,7 @@ class Heads {
     if (before !== undefined) return before;
     const { encoder, tenant, signal } = this.#run;
     const body = 'x';
-    const [passage] = await unlessOverloaded(
+    const [passage] = await retryOverloaded(
       () => encoder.cutPassages({ title, blocks: [{ text: body }] }, { tenant, signal }),
       signal,
     );

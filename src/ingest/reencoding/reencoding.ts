@@ -1,6 +1,6 @@
 import { errorCode } from '../../domain/error.ts';
 import type { Store, Table } from '../../state/store.ts';
-import { unlessOverloaded } from '../retry-overloaded.ts';
+import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { FormerSpace, ReencodeDeps, ReencodeRun } from './reencode-deps.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';
@@ -138,7 +138,7 @@ export class Reencoding {
         folder: (of) => tenants.folder(of),
         list: () => tenants.list(),
         // Each step may be done again: what is there already is left out.
-        use: (of, options, work) => unlessOverloaded(() => tenants.use(of, options, work), signal),
+        use: (of, options, work) => retryOverloaded(() => tenants.use(of, options, work), signal),
       },
       tenant,
       signal,

@@ -1,19 +1,12 @@
 import { join } from 'node:path';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
-import type { Family } from '../../domain/family.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { History, type HistoryEntry, type HistoryPage } from './history.ts';
 import { type BucketCounts, LatencyHistogram, type LatencyPercentiles } from './latency-histogram.ts';
 
-/** What a search leaves behind: its counters, and its entry in the history. */
-export interface CountedSearch {
-  readonly query?: string;
-  readonly image_sha256?: string;
-  readonly families?: readonly Family[];
-  readonly k: number;
-  readonly hits: number;
-  readonly latency_ms: number;
-}
+/** A search, for the counters and the history. */
+export type CountedSearch = Omit<HistoryEntry, 'at'>;
 
 export interface Counters {
   readonly searches: number;
@@ -32,50 +25,53 @@ interface Entry {
   searches: number;
   ingests: number;
   readonly histogram: LatencyHistogram;
-  /** Entries of the history that are not written yet. */
+  /** History entries that are not written yet. */
   waiting: HistoryEntry[];
-  /** Entries that found no room while the disk was slow. */
+  /** Entries dropped because the disk was slow. */
   lost: number;
   dirty: boolean;
   closed: boolean;
   writing: Promise<void>;
-  /** Writes of the history that have not ended: until then the entry stays, so that a close can wait for them. */
+  /** Unfinished writes of the history. The entry stays until they end, so that `close` can wait for them. */
   writes: number;
 }
 
-/** Entries of a workspace's history that may wait for the disk; the oldest give way. */
+/** History entries of one workspace that may wait for the disk. Above that the oldest are dropped. */
 const WAITING_MAX = 4096;
 
 export interface ActivityDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** A Tenant's own folder: the history lies there, because it is content. */
-  readonly folder: (tenant: string) => string;
+  /** The workspace's folder. The history lies there because it is content. */
+  readonly folder: (workspace: WorkspaceId) => string;
+  /** Whether the workspace has begun, and not ended yet: nothing else is counted. */
+  readonly isOpen: (workspace: WorkspaceId) => boolean;
   readonly log: (event: object) => void;
 }
 
 /**
- * What workspaces do, counted in memory and written by `flush`: a search costs no write. A crash loses the counts and
- * the history since the last flush. What was not touched between two flushes leaves the memory.
+ * Counts of the workspaces' searches and ingests, and their history. They are kept in memory and written by `flush`, so
+ * that a search costs no write. A crash loses what came after the last flush. A workspace that was idle between two flushes
+ * leaves the memory.
  */
 export class Activity {
-  readonly #parts: ActivityDeps;
+  readonly #deps: ActivityDeps;
   readonly #table: Table<StoredCounters>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<WorkspaceId, Entry>();
 
-  constructor(parts: ActivityDeps) {
-    this.#parts = parts;
-    this.#table = parts.store.table('workspace_activity');
+  constructor(deps: ActivityDeps) {
+    this.#deps = deps;
+    this.#table = deps.store.table('workspace_activity');
   }
 
   /** True while the workspace's counts are in memory. */
-  has(id: string): boolean {
+  has(id: WorkspaceId): boolean {
     return this.#entries.has(id);
   }
 
-  countSearch(id: string, { query, image_sha256, families, k, hits, latency_ms }: CountedSearch): void {
-    const entry = this.#entry(id);
-    if (entry.closed) return;
+  countSearch(id: WorkspaceId, { query, image_sha256, families, k, hits, latency_ms }: CountedSearch): void {
+    const entry = this.#openEntry(id);
+    if (!entry) return;
     entry.searches += 1;
     entry.histogram.add(latency_ms);
     entry.dirty = true;
@@ -83,23 +79,23 @@ export class Activity {
       entry.waiting.shift();
       entry.lost += 1;
     }
-    const at = toTimestamp(this.#parts.clock.now());
+    const at = toTimestamp(this.#deps.clock.now());
     entry.waiting.push({ at, query, image_sha256, families, k, hits, latency_ms });
   }
 
-  countIngest(id: string): void {
-    const entry = this.#entry(id);
-    if (entry.closed) return;
+  countIngest(id: WorkspaceId): void {
+    const entry = this.#openEntry(id);
+    if (!entry) return;
     entry.ingests += 1;
     entry.dirty = true;
   }
 
-  counters(id: string): Counters {
+  counters(id: WorkspaceId): Counters {
     const { searches, ingests, histogram } = this.#entries.get(id) ?? this.#stored(id);
     return { searches, ingests, latency: histogram.percentiles() };
   }
 
-  /** Writes what is new: all counters in one transaction, then each history. */
+  /** Writes what has changed: all counters in one transaction, then each history. */
   async flush(): Promise<void> {
     const dirty = [...this.#entries].filter(([, entry]) => entry.dirty && !entry.closed);
     for (const [id, entry] of this.#entries) {
@@ -107,43 +103,43 @@ export class Activity {
       if (!changed && !closed && waiting.length === 0 && writes === 0) this.#entries.delete(id);
     }
     if (dirty.length === 0) return;
-    await this.#parts.store.transaction(() => {
+    await this.#deps.store.transaction(() => {
       for (const [id, entry] of dirty) this.#put(id, entry);
     });
     for (const [id, entry] of dirty) await this.#writeHistory(id, entry);
   }
 
-  /** A page of the history, what was searched just now included. */
-  async history(id: string, page: { before?: string; limit: number }): Promise<HistoryPage> {
+  /** A page of the history, up to the latest search. */
+  async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
     const entry = this.#entries.get(id);
     if (entry) await this.#writeHistory(id, entry);
     return this.#historyOf(id).page(page);
   }
 
-  /** The workspace ends: nothing more is counted or written into its folder once this resolves. @returns the final counts. */
-  async close(id: string): Promise<Counters> {
+  /** The workspace ends. Once this resolves, nothing more is counted or written into its folder. @returns the final counts. */
+  async close(id: WorkspaceId): Promise<Counters> {
     const entry = this.#entry(id);
     entry.closed = true;
     entry.waiting = [];
     await entry.writing;
-    await this.#parts.store.transaction(() => this.#put(id, entry));
+    await this.#deps.store.transaction(() => this.#put(id, entry));
     return this.counters(id);
   }
 
-  /** The counts of a workspace that has ended are in its receipt. */
-  async forget(id: string): Promise<void> {
+  /** Removes the counts of a workspace that has ended: its receipt has them. */
+  async forget(id: WorkspaceId): Promise<void> {
     await this.#table.remove(id);
     this.#entries.delete(id);
   }
 
-  #put(id: string, entry: Entry): void {
+  #put(id: WorkspaceId, entry: Entry): void {
     const { searches, ingests, histogram } = entry;
     void this.#table.put(id, { searches, ingests, buckets: histogram.buckets(), max: histogram.max });
     entry.dirty = false;
   }
 
-  /** One write at a time, so that a close can wait for the last. */
-  #writeHistory(id: string, entry: Entry): Promise<void> {
+  /** One write at a time, so that `close` can wait for the last. */
+  #writeHistory(id: WorkspaceId, entry: Entry): Promise<void> {
     entry.writes += 1;
     entry.writing = entry.writing.then(async () => {
       await this.#append(id, entry);
@@ -152,17 +148,17 @@ export class Activity {
     return entry.writing;
   }
 
-  /** A history that cannot be written costs no answer. */
-  async #append(id: string, entry: Entry): Promise<void> {
+  /** A history that cannot be written fails no request. */
+  async #append(id: WorkspaceId, entry: Entry): Promise<void> {
     if (entry.closed || entry.waiting.length === 0) return;
     const { waiting, lost } = entry;
     entry.waiting = [];
     entry.lost = 0;
     try {
-      if (lost > 0) this.#parts.log({ event: 'history_entries_lost', workspace: id, entries: lost });
+      if (lost > 0) this.#deps.log({ event: 'history_entries_lost', workspace: id, entries: lost });
       await this.#historyOf(id).append(waiting);
     } catch (error) {
-      this.#parts.log({
+      this.#deps.log({
         event: 'history_not_written',
         workspace: id,
         entries: waiting.length,
@@ -171,11 +167,18 @@ export class Activity {
     }
   }
 
-  #historyOf(id: string): History {
-    return new History(join(this.#parts.folder(id), 'history'));
+  #historyOf(id: WorkspaceId): History {
+    return new History(join(this.#deps.folder(id), 'history'));
   }
 
-  #entry(id: string): Entry {
+  /** The entry of a workspace that is in memory or open; undefined once it is closed. */
+  #openEntry(id: WorkspaceId): Entry | undefined {
+    if (!this.has(id) && !this.#deps.isOpen(id)) return undefined;
+    const entry = this.#entry(id);
+    return entry.closed ? undefined : entry;
+  }
+
+  #entry(id: WorkspaceId): Entry {
     const existing = this.#entries.get(id);
     if (existing) return existing;
     const entry: Entry = {
@@ -191,7 +194,7 @@ export class Activity {
     return entry;
   }
 
-  #stored(id: string): { searches: number; ingests: number; histogram: LatencyHistogram } {
+  #stored(id: WorkspaceId): { searches: number; ingests: number; histogram: LatencyHistogram } {
     const { searches = 0, ingests = 0, buckets, max } = this.#table.get(id) ?? {};
     return { searches, ingests, histogram: new LatencyHistogram(buckets, max) };
   }

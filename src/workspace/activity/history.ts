@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises
 import { join } from 'node:path';
 import type { Family } from '../../domain/family.ts';
 
-/** One search of a workspace. The picture is named by its digest alone. */
+/** One search of a workspace. Of its picture only the digest is kept. */
 export interface HistoryEntry {
   /** RFC 3339. */
   readonly at: string;
@@ -21,20 +21,20 @@ export interface HistoryPage {
   readonly next: string | null;
 }
 
-/** A file is closed above this size, and the oldest is dropped above this number: 16 MiB of history at most. */
+/** Above this size a new file begins; above this number the oldest file goes. 16 MiB of history at most. */
 const FILE_BYTES_MAX = 2 ** 20;
 const FILES_MAX = 16;
 const NAME = /^(\d{8})\.jsonl$/;
 
-/** Where a line begins: file number and byte offset in it. */
+/** Where a line begins: number of its file, and byte offset in that. */
 interface Position {
   readonly file: number;
   readonly offset: number;
 }
 
 /**
- * A workspace's search history: numbered files of JSON lines in its own folder, unlinked with it. Each call looks at
- * the folder anew and holds nothing; a line torn by a crash is passed over.
+ * A workspace's search history: numbered files of JSON lines in the workspace's folder, unlinked with it. Nothing is kept
+ * between calls. Lines torn by a crash are skipped.
  */
 export class History {
   readonly #folder: string;
@@ -51,14 +51,14 @@ export class History {
     let file = files.at(-1) ?? 1;
     const size = files.length === 0 ? 0 : (await stat(this.#path(file))).size;
     if (size >= FILE_BYTES_MAX) file += 1;
-    // The leading newline ends a line that a crash has torn; empty lines count for nothing.
+    // The leading newline ends a line that a crash tore. Empty lines are skipped.
     const lines = `\n${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`;
     await appendFile(this.#path(file), lines, { mode: 0o600 });
     const outdated = files.filter((number) => number <= file - FILES_MAX);
     await Promise.all(outdated.map((number) => rm(this.#path(number), { force: true })));
   }
 
-  /** Up to `limit` entries older than the cursor (absent: the newest). An unreadable cursor is an empty last page. */
+  /** Up to `limit` entries before the cursor (absent: the newest). An unreadable cursor gives an empty last page. */
   async page({ before, limit }: { before?: string; limit: number }): Promise<HistoryPage> {
     const from = before === undefined ? { file: Number.MAX_SAFE_INTEGER, offset: 0 } : parseCursor(before);
     if (!from) return { entries: [], next: null };
@@ -92,7 +92,7 @@ export class History {
 
 const LINE_END = 10;
 
-/** The last `limit` entries of `bytes` that begin before `end`, the last first. */
+/** The last `limit` entries that begin before byte `end`, the last first. */
 function newestFirst(
   bytes: Buffer,
   file: number,

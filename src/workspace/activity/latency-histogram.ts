@@ -1,9 +1,9 @@
-/** Milliseconds of the first bucket's upper edge, buckets per doubling, and how many: up to about two minutes. */
+/** Upper edge of the first bucket in milliseconds, buckets per doubling, and number of buckets: up to two minutes. */
 const FIRST_MS = 0.0625;
 const PER_DOUBLING = 8;
 const BUCKETS = 168;
 
-/** Percentiles as a usage snapshot shows them, in milliseconds; null before the first search. */
+/** In milliseconds; null before the first search. */
 export interface LatencyPercentiles {
   readonly p50: number | null;
   readonly p90: number | null;
@@ -11,10 +11,10 @@ export interface LatencyPercentiles {
   readonly max: number | null;
 }
 
-/** A bucket and how many lie in it. */
+/** Non-empty buckets, each with its count. */
 export type BucketCounts = readonly (readonly [bucket: number, count: number])[];
 
-/** Counts of latencies in buckets that grow by 2^(1/8): percentiles are exact to within 9 %, whatever their number. */
+/** Latencies counted in buckets that grow by 2^(1/8): percentiles are exact to within 9 %. */
 export class LatencyHistogram {
   readonly #counts = new Uint32Array(BUCKETS);
   #total = 0;
@@ -39,7 +39,7 @@ export class LatencyHistogram {
     return this.#max;
   }
 
-  /** Buckets that hold something: what is stored. */
+  /** What is stored. */
   buckets(): BucketCounts {
     return Array.from(this.#counts, (count, bucket) => [bucket, count] as const).filter(
       ([, count]) => count > 0,
@@ -51,7 +51,7 @@ export class LatencyHistogram {
     return { p50: this.#at(0.5), p90: this.#at(0.9), p99: this.#at(0.99), max: rounded(this.#max) };
   }
 
-  /** Upper edge of the bucket that holds the nearest rank, never over the largest value seen. */
+  /** Upper edge of the bucket with the nearest rank, but never above the largest value. */
   #at(share: number): number {
     const rank = Math.max(1, Math.ceil(share * this.#total));
     let bucket = 0;

@@ -1,17 +1,19 @@
+import { HOUR_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { PayerId } from '../../domain/id.ts';
 import type { Store } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { RunningRequests } from '../life/running-requests.ts';
-import { HOUR_MS, WORKSPACE_SETTINGS } from '../settings.ts';
-import type { TenantFolders } from '../tenants.ts';
+import type { TenantFolders } from '../tenant/folders.ts';
+import { RunningRequests } from '../tenant/running-requests.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import { WORKSPACE_SETTINGS } from '../time/settings.ts';
 import { type PayerRow, PayerRows } from './payer-rows.ts';
 
 export interface PayerIndexDeps {
   readonly store: Store;
   readonly time: RentedTime;
   readonly tenants: Pick<TenantFolders, 'dispose'>;
-  /** Cancels the Tenant's jobs and waits for them. */
-  readonly stopTenant: (tenant: string) => Promise<void>;
+  /** Cancels the payer's jobs and waits for them. */
+  readonly stopTenant: (payer: PayerId) => Promise<void>;
   /** Hours that an index lives after its last paid ingest. */
   readonly lifetimeHours: number;
   /** Seconds that a disposal waits for requests that began before it. */
@@ -23,68 +25,69 @@ const SWEEP_MAX = 4096;
 const DISPOSALS_AT_ONCE = 16;
 
 /**
- * How long the payers' own indexes live: a set time after the last paid ingest, then all of the payer's data is
- * destroyed as a workspace's is, without a receipt. Afterwards the payer may begin anew.
+ * The life of the payers' indexes: a set time after the last paid ingest, all of the payer's data is destroyed as a
+ * workspace's is, but without a receipt. The payer may then start a new index.
  */
 export class PayerIndex {
-  readonly #parts: PayerIndexDeps;
+  readonly #deps: PayerIndexDeps;
   readonly #rows: PayerRows;
   readonly #requests = new RunningRequests();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<PayerId, Promise<void>>();
 
-  constructor(parts: PayerIndexDeps) {
-    this.#parts = parts;
-    this.#rows = new PayerRows(parts.store, parts.time);
+  constructor(deps: PayerIndexDeps) {
+    this.#deps = deps;
+    this.#rows = new PayerRows(deps.store, deps.time);
   }
 
   /**
-   * A request begins in the payer's index. One whose time is over is destroyed first, so that the request finds none.
-   * @returns what the request calls when it ends.
+   * A request begins in the payer's index. An index whose time is over is destroyed first, so that the request finds none.
+   * @returns what the request calls at its end.
    */
-  async enter(tenant: string): Promise<() => void> {
-    while (this.#isOver(tenant)) await this.#dispose(tenant);
-    return this.#requests.enter(tenant);
+  async enter(payer: PayerId): Promise<() => void> {
+    while (this.#isOver(payer)) await this.#dispose(payer);
+    return this.#requests.enter(payer);
   }
 
   /**
-   * Before anything is written for a payer: sees to it that it will be disposed of, even if no ingest comes to be paid.
-   * @throws overloaded while the index is being disposed of: what is written now would go with it
+   * Called before anything is written for a payer: the index gets an end even if no ingest is ever paid.
+   * @throws overloaded while the index is being disposed of, which would destroy what is written now
    */
-  async ensure(tenant: string): Promise<void> {
-    const row = this.#rows.get(tenant) ?? (await this.#rows.set(tenant, (now) => now ?? this.#fresh()));
+  async ensure(payer: PayerId): Promise<void> {
+    const row =
+      this.#rows.get(payer) ?? (await this.#rows.set(payer, (current) => current ?? this.#newRow()));
     if (row?.disposing)
       throw new FarthingError('overloaded', 'Your index has just reached its end. Send the file again.', {
         retryAfterS: 1,
       });
   }
 
-  /** A paid ingest: the index lives so many hours from now. */
-  async touch(tenant: string): Promise<void> {
-    await this.#rows.set(tenant, (row) => (row?.disposing ? row : this.#fresh()));
+  /** A paid ingest: the index's whole lifetime begins again now. */
+  async touch(payer: PayerId): Promise<void> {
+    await this.#rows.set(payer, (row) => (row?.disposing ? row : this.#newRow()));
   }
 
-  /** RFC 3339 of the end of the payer's index as it looks now; null when there is none. */
-  expiry(tenant: string): string | null {
-    const row = this.#rows.get(tenant);
-    return row ? this.#parts.time.toTimestamp(row.endsAt) : null;
+  /** RFC 3339: when the payer's index ends, as it looks now; null when there is none. */
+  expiry(payer: PayerId): string | null {
+    const row = this.#rows.get(payer);
+    return row ? this.#deps.time.toTimestamp(row.endsAt) : null;
   }
 
-  /** RFC 3339 of the end of an index that is touched now: what an ingest that is being paid can promise. */
+  /** RFC 3339: the end that an ingest paid now would give an index. */
   expiryAfterIngest(): string {
-    return this.#parts.time.toTimestamp(this.#fresh().endsAt);
+    return this.#deps.time.toTimestamp(this.#newRow().endsAt);
   }
 
-  /** To be called regularly, and at start: disposes of what has expired or was left half disposed. */
+  /** To be called regularly, and at start: disposes of indexes that have expired, and completes interrupted disposals. */
   async sweep(): Promise<void> {
     const due = this.#rows.due(SWEEP_MAX).values();
-    const lane = async () => {
-      for (const tenant of due) {
-        await this.#dispose(tenant).catch((error: unknown) => {
-          this.#parts.log({ event: 'payer_index_not_disposed', tenant, error: String(error) });
+    const disposeNext = async () => {
+      for (const payer of due) {
+        await this.#dispose(payer).catch((error: unknown) => {
+          this.#deps.log({ event: 'payer_index_not_disposed', tenant: payer, error: String(error) });
         });
       }
     };
-    await Promise.all(Array.from({ length: DISPOSALS_AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: DISPOSALS_AT_ONCE }, disposeNext));
   }
 
   /** Waits for running disposals. */
@@ -92,34 +95,37 @@ export class PayerIndex {
     await Promise.allSettled(this.#running.values());
   }
 
-  #fresh(): PayerRow {
-    return { endsAt: this.#parts.time.now() + this.#parts.lifetimeHours * HOUR_MS, disposing: false };
+  #newRow(): PayerRow {
+    return { endsAt: this.#deps.time.now() + this.#deps.lifetimeHours * HOUR_MS, disposing: false };
   }
 
-  #isOver(tenant: string): boolean {
-    const row = this.#rows.get(tenant);
-    return row !== undefined && (row.disposing || this.#parts.time.now() >= row.endsAt);
+  #isOver(payer: PayerId): boolean {
+    const row = this.#rows.get(payer);
+    return row !== undefined && (row.disposing || this.#deps.time.now() >= row.endsAt);
   }
 
-  #dispose(tenant: string): Promise<void> {
-    const running = this.#running.get(tenant);
+  #dispose(payer: PayerId): Promise<void> {
+    const running = this.#running.get(payer);
     if (running) return running;
-    const disposal = this.#disposeOnce(tenant).finally(() => this.#running.delete(tenant));
-    this.#running.set(tenant, disposal);
+    const disposal = this.#disposeOnce(payer).finally(() => this.#running.delete(payer));
+    this.#running.set(payer, disposal);
     return disposal;
   }
 
-  /** Requests that began in time end first: one of them may pay for more of the index's life, which then goes on. */
-  async #disposeOnce(tenant: string): Promise<void> {
-    const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#parts;
-    const ended = await this.#requests.ended(tenant, drainSecondsMax);
-    const begun = await this.#rows.set(tenant, (row) => row && { ...row, disposing: this.#isOver(tenant) });
-    if (!begun?.disposing) return;
-    if (!ended) log({ event: 'disposal_without_waiting', tenant, waited_s: drainSecondsMax });
-    await stopTenant(tenant);
-    await tenants.dispose(tenant);
-    // What a request that outlived the disposal may leave has an end as well.
-    await this.#rows.set(tenant, () => (this.#requests.has(tenant) ? this.#fresh() : undefined));
-    log({ event: 'payer_index_disposed', tenant });
+  /** Requests that began in time end first. If one of them paid for an ingest, the index stays. */
+  async #disposeOnce(payer: PayerId): Promise<void> {
+    const { tenants, stopTenant, drainSecondsMax = WORKSPACE_SETTINGS.drainSecondsMax, log } = this.#deps;
+    const ended = await this.#requests.ended(payer, drainSecondsMax);
+    const row = await this.#rows.set(
+      payer,
+      (current) => current && { ...current, disposing: this.#isOver(payer) },
+    );
+    if (!row?.disposing) return;
+    if (!ended) log({ event: 'disposal_without_waiting', tenant: payer, waited_s: drainSecondsMax });
+    await stopTenant(payer);
+    await tenants.dispose(payer);
+    // A request that outlived the disposal may still write something: that gets an end as well.
+    await this.#rows.set(payer, () => (this.#requests.has(payer) ? this.#newRow() : undefined));
+    log({ event: 'payer_index_disposed', tenant: payer });
   }
 }

@@ -1,54 +1,62 @@
+import { type PayerId, storedId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { DueTimes } from '../records/due-times.ts';
+import { DueTimes } from '../time/due-times.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+
+/** Rows that are read at a time. */
+const PAGE = 500;
 
 export interface PayerRow {
   /** Rented time, in milliseconds. */
   readonly endsAt: number;
-  /** Its end has begun and will be gone on with, whatever happens. */
+  /** Its end has begun, and will be completed even after a crash. */
   readonly disposing: boolean;
 }
 
-/** Until when each payer's own index lives; by the payer's Tenant. */
+/** When each payer's index ends. */
 export class PayerRows {
   readonly #store: Store;
   readonly #time: RentedTime;
   readonly #rows: Table<PayerRow>;
-  readonly #due: DueTimes;
+  readonly #due: DueTimes<PayerId>;
 
   constructor(store: Store, time: RentedTime) {
     this.#store = store;
     this.#time = time;
     this.#rows = store.table('payer_index');
-    this.#due = new DueTimes(store, 'payer_index_due');
+    this.#due = new DueTimes(store, 'payer_index_due', (text) => storedId('payer', text));
   }
 
-  get(tenant: string): PayerRow | undefined {
-    return this.#rows.get(tenant);
+  get(payer: PayerId): PayerRow | undefined {
+    return this.#rows.get(payer);
   }
 
-  /** Up to `limit` Tenants in order, after `after`. */
-  list({ after, limit }: { after?: string; limit: number }): string[] {
-    const start = after === undefined ? undefined : `${after}\0`;
-    return Array.from(this.#rows.range({ start, limit }), ({ key }) => key);
+  /** All payers with an index, in order. Rows may change during the iteration. */
+  *all(): Generator<PayerId> {
+    for (let start: string | undefined; ; ) {
+      const keys = Array.from(this.#rows.range({ start, limit: PAGE }), ({ key }) => key);
+      for (const key of keys) yield storedId('payer', key);
+      if (keys.length < PAGE) return;
+      start = `${keys.at(-1)}\0`;
+    }
   }
 
-  /** Up to `limit` Tenants whose time is over now, or whose end has begun. */
-  due(limit: number): string[] {
+  /** Up to `limit` payers whose time is over, or whose end has begun. */
+  due(limit: number): PayerId[] {
     return this.#due.due(this.#time.now(), limit);
   }
 
-  /** One durable transaction; undefined: there is no row. @returns the row afterwards. */
+  /** Changes a row (undefined: none) in one durable transaction. @returns the row afterwards. */
   set(
-    tenant: string,
+    payer: PayerId,
     change: (row: PayerRow | undefined) => PayerRow | undefined,
   ): Promise<PayerRow | undefined> {
     return this.#store.transaction(() => {
-      const before = this.#rows.get(tenant);
+      const before = this.#rows.get(payer);
       const after = change(before);
-      this.#due.move(tenant, before && dueOf(before), after && dueOf(after));
-      if (after) void this.#rows.put(tenant, after);
-      else void this.#rows.remove(tenant);
+      this.#due.move(payer, before && dueOf(before), after && dueOf(after));
+      if (after) void this.#rows.put(payer, after);
+      else void this.#rows.remove(payer);
       this.#time.keep();
       return after;
     });

@@ -1,15 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 import type { PendingStep, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../settings.ts';
-import { unauthorized } from '../unauthorized.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import type { WorkspaceRecords } from './records.ts';
+import { unauthorized } from './token.ts';
 
-/** One extension, as kept beside the workspace's record. */
+/** An extension, stored beside the workspace's record. */
 export interface Step {
   readonly state: 'pending' | 'committed';
   readonly minutes: number;
@@ -21,11 +22,11 @@ export interface StepRequest {
   readonly minutes: number;
   readonly minutesAsked: number | null;
   readonly price: AtomicAmount;
-  /** The workspace's token was sent too: a refusal may show the workspace's figures. */
+  /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures: boolean;
 }
 
-/** Extensions of one workspace that may wait for their settlement at once. */
+/** Extensions of one workspace that may await settlement at the same time. */
 const PENDING_MAX = 32;
 const RETRY_AFTER_S = 5;
 
@@ -35,82 +36,81 @@ export interface ExtensionsDeps {
   readonly records: WorkspaceRecords;
   readonly pricing: WorkspacePricing;
   readonly settings: WorkspaceSettings;
-  readonly undecided: PendingEffects;
+  readonly pendingEffects: PendingEffects;
   readonly log: (event: object) => void;
 }
 
 /**
- * Extensions as effects of payments: a step is reserved, then committed or undone. What is reserved counts against
- * the spend limit and the total time at once, so that the sum of what is pending and committed exceeds neither,
- * whatever races.
+ * Extensions as effects of payments: a step is reserved, then committed or undone. A reserved step counts against the
+ * spend limit and the total time from the start, so that racing requests exceed neither.
  */
 export class Extensions {
-  readonly #parts: ExtensionsDeps;
+  readonly #deps: ExtensionsDeps;
   readonly #steps: Table<Step>;
 
-  constructor(parts: ExtensionsDeps) {
-    this.#parts = parts;
-    this.#steps = parts.store.table('workspace_steps');
+  constructor(deps: ExtensionsDeps) {
+    this.#deps = deps;
+    this.#steps = deps.store.table('workspace_steps');
   }
 
   /**
    * Reserves a step. @returns its id.
    * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
    */
-  async reserve(id: string, { showFigures, ...request }: StepRequest): Promise<string> {
-    const { records, time } = this.#parts;
-    const step = `${id}/${randomBytes(16).toString('hex')}`;
+  async reserve(id: WorkspaceId, { showFigures, ...request }: StepRequest): Promise<StepId> {
+    const { records, time } = this.#deps;
+    const step = newStepId(id);
     await records.transaction(() => {
       const before = records.get(id);
       if (!before || !records.isLive(before)) throw unauthorized();
-      const pending = this.#undecided(before);
+      const pending = this.#pendingSteps(before);
       this.#checkLimits(before, pending, request, showFigures);
       records.write(before, {
         ...before,
         pendingSteps: [...pending, { step, ...request, since: time.now() }],
       });
       void this.#steps.put(step, { state: 'pending', ...request });
-      this.#parts.undecided.add(step);
+      this.#deps.pendingEffects.add(step);
     });
     return step;
   }
 
   /**
-   * The step is paid: its minutes are added to what is left. Repeated, it changes nothing. A workspace that has ended
-   * meanwhile stays ended; the amount goes to its books.
+   * The step is paid: its minutes are added to what is left. Idempotent. A workspace that has ended stays ended; the amount
+   * goes to its books.
    * @throws internal when the step does not exist.
    */
-  async commit(stepId: string): Promise<{ record: WorkspaceRecord; step: Step }> {
-    const { records, time, log } = this.#parts;
+  async commit(stepId: StepId): Promise<{ record: WorkspaceRecord; step: Step }> {
+    const { records, time, log } = this.#deps;
     return records.transaction(() => {
       const { step, record: before } = this.#find(stepId);
       if (step.state === 'committed') return { record: before, step };
       const endsAt = Math.max(before.endsAt, time.now()) + step.minutes * MINUTE_MS;
-      const alive = before.state === 'active';
+      const isActive = before.state === 'active';
       const record: WorkspaceRecord = {
         ...before,
-        endsAt: alive ? endsAt : before.endsAt,
+        endsAt: isActive ? endsAt : before.endsAt,
         spend: before.spend + step.price,
         pendingSteps: before.pendingSteps.filter((other) => other.step !== stepId),
       };
       const committed: Step = { ...step, state: 'committed' };
       records.write(before, record);
       void this.#steps.put(stepId, committed);
-      this.#parts.undecided.remove(stepId);
-      if (!alive) log({ event: 'extension_paid_after_end', workspace: before.id, state: before.state });
+      this.#deps.pendingEffects.remove(stepId);
+      if (!isActive) log({ event: 'extension_paid_after_end', workspace: before.id, state: before.state });
       return { record, step: committed };
     });
   }
 
-  /** The payment failed: nothing of the step stays. Repeated, it changes nothing. @throws internal for a committed step. */
-  async undo(stepId: string): Promise<void> {
-    const { records } = this.#parts;
+  /** The payment failed: removes the step. Idempotent. @throws internal for a committed step. */
+  async undo(stepId: StepId): Promise<void> {
+    const { records } = this.#deps;
     await records.transaction(() => {
       const step = this.#steps.get(stepId);
       if (!step) return;
       if (step.state === 'committed')
         throw new FarthingError('internal', `step ${stepId} is paid and cannot be undone`);
-      const before = records.get(workspaceOf(stepId));
+      const before = records.get(workspaceOfStep(stepId));
       if (before) {
         records.write(before, {
           ...before,
@@ -118,35 +118,36 @@ export class Extensions {
         });
       }
       void this.#steps.remove(stepId);
-      this.#parts.undecided.remove(stepId);
+      this.#deps.pendingEffects.remove(stepId);
     });
   }
 
-  /** A committed step and its workspace as it is now. @throws internal when there is none. */
-  committed(stepId: string): { record: WorkspaceRecord; step: Step } {
+  /** A committed step, and its workspace as it is now. @throws internal when there is none. */
+  committed(stepId: StepId): { record: WorkspaceRecord; step: Step } {
     const found = this.#find(stepId);
     if (found.step.state !== 'committed') throw new FarthingError('internal', `step ${stepId} is not paid`);
     return found;
   }
 
-  /** Inside a transaction: the steps of a workspace whose record goes. */
-  forget(id: string): void {
+  /** Inside a transaction: removes all steps of a workspace. */
+  forget(id: WorkspaceId): void {
     for (const { key } of [...this.#steps.range({ start: `${id}/`, end: `${id}0` })]) {
-      void this.#steps.remove(key);
-      this.#parts.undecided.remove(key);
+      const step = storedId('step', key);
+      void this.#steps.remove(step);
+      this.#deps.pendingEffects.remove(step);
     }
   }
 
-  #find(stepId: string): { record: WorkspaceRecord; step: Step } {
+  #find(stepId: StepId): { record: WorkspaceRecord; step: Step } {
     const step = this.#steps.get(stepId);
-    const record = this.#parts.records.get(workspaceOf(stepId));
+    const record = this.#deps.records.get(workspaceOfStep(stepId));
     if (!step || !record) throw new FarthingError('internal', `step ${stepId} does not exist`);
     return { record, step };
   }
 
-  #undecided({ pendingSteps }: WorkspaceRecord): PendingStep[] {
-    const { time, settings } = this.#parts;
-    const oldest = time.now() - settings.undecidedHoursMax * HOUR_MS;
+  #pendingSteps({ pendingSteps }: WorkspaceRecord): PendingStep[] {
+    const { time, settings } = this.#deps;
+    const oldest = time.now() - settings.pendingHoursMax * HOUR_MS;
     return pendingSteps.filter(({ since }) => since > oldest);
   }
 
@@ -160,16 +161,14 @@ export class Extensions {
       throw new FarthingError(
         'rate_limited',
         'Too many extensions of this workspace are being paid for. Try again shortly.',
-        {
-          retryAfterS: RETRY_AFTER_S,
-        },
+        { retryAfterS: RETRY_AFTER_S },
       );
     }
-    const committedOrPending = pending.reduce((sum, step) => sum + step.price, record.spend);
-    if (record.spendLimit !== null && committedOrPending + price > record.spendLimit) {
-      throw overSpendLimit(record, record.spendLimit, committedOrPending, price, showFigures);
+    const spendWithPending = pending.reduce((sum, step) => sum + step.price, record.spend);
+    if (record.spendLimit !== null && spendWithPending + price > record.spendLimit) {
+      throw overSpendLimit(record, record.spendLimit, spendWithPending, price, showFigures);
     }
-    const { pricing, time } = this.#parts;
+    const { pricing, time } = this.#deps;
     const leftMs = pending.reduce((sum, step) => sum + step.minutes * MINUTE_MS, record.endsAt - time.now());
     if (leftMs + minutes * MINUTE_MS > pricing.ttlTotalMinutesMax * MINUTE_MS) {
       throw overTotalTime(pricing.ttlTotalMinutesMax, leftMs, minutes, showFigures);
@@ -177,22 +176,17 @@ export class Extensions {
   }
 }
 
-/** The workspace that a step extends. */
-export function workspaceOf(stepId: string): string {
-  return stepId.slice(0, stepId.indexOf('/'));
-}
-
 function overSpendLimit(
   record: WorkspaceRecord,
   limit: AtomicAmount,
-  spend: AtomicAmount,
+  spendWithPending: AtomicAmount,
   price: AtomicAmount,
   showFigures: boolean,
 ): FarthingError {
   const facts = {
     price_usd: formatUsd(price),
     spend_usd: formatUsd(record.spend),
-    spend_pending_usd: formatUsd(spend - record.spend),
+    spend_pending_usd: formatUsd(spendWithPending - record.spend),
     spend_limit_usd: formatUsd(limit),
   };
   const detail =

@@ -1,8 +1,9 @@
+import { parseId, type StepId, type WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
 
 /**
- * The creations and extensions that wait for their payments' outcome, so that a start finds them without looking at
- * every record. Written in the transactions that write what they are about.
+ * Creations and extensions whose payment is still open, so that a start finds them without reading every record. Writes
+ * belong in the transaction of the creation or extension.
  */
 export class PendingEffects {
   readonly #table: Table<null>;
@@ -11,16 +12,23 @@ export class PendingEffects {
     this.#table = store.table('workspace_undecided');
   }
 
-  add(id: string): void {
+  add(id: WorkspaceId | StepId): void {
     void this.#table.put(id, null);
   }
 
-  remove(id: string): void {
+  remove(id: WorkspaceId | StepId): void {
     void this.#table.remove(id);
   }
 
-  /** Ids of workspaces and of steps. */
-  list(): string[] {
+  creations(): WorkspaceId[] {
+    return this.#ids().flatMap((id) => parseId('workspace', id) ?? []);
+  }
+
+  extensions(): StepId[] {
+    return this.#ids().flatMap((id) => parseId('step', id) ?? []);
+  }
+
+  #ids(): string[] {
     return Array.from(this.#table.range(), ({ key }) => key);
   }
 }

@@ -1,7 +1,9 @@
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { storedId, type WorkspaceId } from '../../domain/id.ts';
 import {
   type DisposalReason,
+  mayHoldData,
   type WorkspaceEnd,
   type WorkspaceInventory,
   type WorkspaceRecord,
@@ -9,32 +11,24 @@ import {
   workspaceMayPass,
 } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
-import type { RentedTime } from '../life/rented-time.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, type WorkspaceSettings } from '../settings.ts';
-import { hashOfToken, newToken } from '../token.ts';
-import { DueTimes } from './due-times.ts';
+import { DueTimes } from '../time/due-times.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
-
-interface TokenHash {
-  /** SHA-256 of the token, in hexadecimal. */
-  readonly hash: string;
-}
+import { tokenMatches } from './token.ts';
+import { TokenHashes } from './token-hashes.ts';
 
 export interface RecordsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly time: RentedTime;
   readonly settings: WorkspaceSettings;
-  readonly undecided: PendingEffects;
+  readonly pendingEffects: PendingEffects;
 }
 
-/** Its row holds the hash of a token that nobody has; the other key is never written. */
-const DECOY = `ws_${'f'.repeat(32)}`;
-const ABSENT = `ws_${'e'.repeat(32)}`;
-
 /**
- * The records of the workspaces and every transition between their states. Each public change is one durable
- * transaction that checks everything before its first write: a refused one changes nothing.
+ * The workspaces' records and every transition between their states. Each public change is one durable transaction that
+ * checks everything before its first write, so that a refused change writes nothing.
  */
 export class WorkspaceRecords {
   readonly #store: Store;
@@ -42,32 +36,28 @@ export class WorkspaceRecords {
   readonly #time: RentedTime;
   readonly #settings: WorkspaceSettings;
   readonly #records: Table<WorkspaceRecord>;
-  /** Apart from the records, so that the hash of an unknown id costs what a known one's does. */
-  readonly #tokens: Table<TokenHash>;
-  readonly #due: DueTimes;
-  readonly #undecided: PendingEffects;
+  readonly #tokenHashes: TokenHashes;
+  readonly #due: DueTimes<WorkspaceId>;
+  readonly #pendingEffects: PendingEffects;
 
-  constructor({ store, clock, time, settings, undecided }: RecordsDeps) {
+  constructor({ store, clock, time, settings, pendingEffects }: RecordsDeps) {
     this.#store = store;
     this.#clock = clock;
     this.#time = time;
     this.#settings = settings;
     this.#records = store.table('workspaces');
-    this.#tokens = store.table('workspace_tokens');
-    this.#due = new DueTimes(store, 'workspace_due');
-    this.#undecided = undecided;
-    if (!this.#tokens.get(DECOY)) void this.#tokens.put(DECOY, { hash: hashOfToken(newToken()) });
+    this.#tokenHashes = new TokenHashes(store);
+    this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
+    this.#pendingEffects = pendingEffects;
   }
 
-  get(id: string): WorkspaceRecord | undefined {
+  get(id: WorkspaceId): WorkspaceRecord | undefined {
     return this.#records.get(id);
   }
 
-  /** The hash of the workspace's token; for an unknown id one that no token has, after one hit and one miss all the same. */
-  tokenHash(id: string): string | undefined {
-    const known = this.#tokens.get(id);
-    const other = this.#tokens.get(known ? ABSENT : DECOY);
-    return (known ?? other)?.hash;
+  /** The record, in any state, if its stored hash is this token's. An unknown id takes the same time. */
+  ofToken(id: WorkspaceId, token: string | undefined): WorkspaceRecord | undefined {
+    return tokenMatches(token, this.#tokenHashes.get(id)) ? this.#records.get(id) : undefined;
   }
 
   /** In order of their ids, after `after`. */
@@ -81,8 +71,26 @@ export class WorkspaceRecords {
     return record.state === 'active' && this.#time.now() < record.endsAt;
   }
 
-  /** Ids that something is to be done about now: to dispose, to go on disposing, or to forget. */
-  due(limit: number): string[] {
+  /** Whether the workspace has begun and is not disposed of yet. */
+  isOpen(id: WorkspaceId): boolean {
+    const record = this.#records.get(id);
+    return record !== undefined && mayHoldData(record.state);
+  }
+
+  /** Whether its token may still ask for its end, or for the answer to that again. */
+  mayDelete(record: WorkspaceRecord): boolean {
+    if (this.isLive(record)) return true;
+    if (record.end?.reason !== 'deleted') return false;
+    return record.state === 'disposing' || !this.#repeatsAreOver(record.end);
+  }
+
+  #repeatsAreOver({ disposedRented }: WorkspaceEnd): boolean {
+    const { repeatedDeleteHours } = this.#settings;
+    return disposedRented === undefined || this.#time.now() >= disposedRented + repeatedDeleteHours * HOUR_MS;
+  }
+
+  /** Workspaces that are due now: to be disposed, or to be forgotten. */
+  due(limit: number): WorkspaceId[] {
     return this.#due.due(this.#time.now(), limit);
   }
 
@@ -90,19 +98,19 @@ export class WorkspaceRecords {
     return this.#store.transaction(work);
   }
 
-  /** Inside a transaction: replaces a record (`undefined`: there is none) and when it is due. */
+  /** Inside a transaction: replaces a record (`undefined`: none) and its due time. */
   write(before: WorkspaceRecord | undefined, after: WorkspaceRecord | undefined): void {
     const id = (after ?? before)!.id;
     if (before && after && before.state !== after.state) assertMayPass(id, before.state, after.state);
-    if (after?.state === 'pending') this.#undecided.add(id);
-    else if (before?.state === 'pending') this.#undecided.remove(id);
+    if (after?.state === 'pending') this.#pendingEffects.add(id);
+    else if (before?.state === 'pending') this.#pendingEffects.remove(id);
     this.#due.move(id, before && this.#dueOf(before), after && this.#dueOf(after));
     if (after) void this.#records.put(id, after);
     else void this.#records.remove(id);
     this.#time.keep();
   }
 
-  /** A creation whose payment is not settled yet. */
+  /** A creation whose payment is still open. */
   async insert(
     record: Omit<WorkspaceRecord, 'state' | 'createdAt' | 'endsAt' | 'spend' | 'pendingSteps'>,
   ): Promise<void> {
@@ -114,10 +122,10 @@ export class WorkspaceRecords {
   }
 
   /**
-   * The creation is paid: its minutes begin now, and the token with this hash opens it. Repeated: as `replaceToken`.
+   * The creation is paid: its minutes begin now, and the token with this hash opens it. Repeated, it is `replaceToken`.
    * @throws internal when there is no such creation.
    */
-  async activate(id: string, tokenHash: string): Promise<WorkspaceRecord> {
+  async activate(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before) throw new FarthingError('internal', `no creation ${id} waits for its payment`);
@@ -130,13 +138,13 @@ export class WorkspaceRecords {
         spend: before.price,
       };
       this.write(before, after);
-      void this.#tokens.put(id, { hash: tokenHash });
+      this.#tokenHashes.put(id, tokenHash);
       return after;
     });
   }
 
-  /** Another token takes the former one's place, unless the workspace has ended. */
-  async replaceToken(id: string, tokenHash: string): Promise<WorkspaceRecord> {
+  /** Replaces the token, unless the workspace has ended. @throws internal when it was never created */
+  async replaceToken(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
       const record = this.#records.get(id);
       if (!record || record.state === 'pending')
@@ -146,16 +154,17 @@ export class WorkspaceRecords {
   }
 
   #replaceToken(record: WorkspaceRecord, tokenHash: string): WorkspaceRecord {
-    if (this.isLive(record)) void this.#tokens.put(record.id, { hash: tokenHash });
+    if (this.isLive(record)) this.#tokenHashes.put(record.id, tokenHash);
     return record;
   }
 
   /**
-   * Begins a workspace's end: from here on no request is let in. For `expired` it happens only when the time is over
-   * and no extension bought in time is being settled; for `payment_failed` only to a creation that waits for its payment.
-   * @returns the record as it is then, whatever its state; undefined when there is none.
+   * Begins a workspace's end, if the reason holds; from then on it admits no request. `expired` holds once its time is
+   * over and no extension bought in time is still being settled, `payment_failed` for a creation that was never paid, and
+   * the other reasons for an active workspace.
+   * @returns the record afterwards, in any state; undefined when there is none.
    */
-  async beginEnd(id: string, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
+  async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || !this.#mayEnd(before, reason)) return before;
@@ -163,24 +172,30 @@ export class WorkspaceRecords {
       const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(before.endsAt) };
       const after: WorkspaceRecord = { ...before, state: 'disposing', end };
       this.write(before, after);
-      if (!tokenKept) void this.#tokens.remove(id);
+      if (!tokenKept) this.#tokenHashes.remove(id);
       return after;
     });
   }
 
   #mayEnd(record: WorkspaceRecord, reason: DisposalReason): boolean {
-    if (reason === 'payment_failed') return record.state === 'pending';
-    if (record.state !== 'active') return false;
-    return reason !== 'expired' || this.#dueOf(record) <= this.#time.now();
+    switch (reason) {
+      case 'payment_failed':
+        return record.state === 'pending';
+      case 'expired':
+        return record.state === 'active' && this.#dueOf(record) <= this.#time.now();
+      case 'deleted':
+      case 'operator':
+        return record.state === 'active';
+    }
   }
 
-  /** What the workspace held, kept before anything is unlinked. The first count stands. */
-  async keepInventory(id: string, inventory: WorkspaceInventory | null): Promise<WorkspaceRecord> {
+  /** Keeps what the workspace held, before anything is unlinked. The first count stands. */
+  async keepInventory(id: WorkspaceId, inventory: WorkspaceInventory | null): Promise<WorkspaceRecord> {
     return this.#ending(id, (end) => ({ state: 'disposing', end: { inventory, ...end } }));
   }
 
   async finishEnd(
-    id: string,
+    id: WorkspaceId,
     receipt: Pick<WorkspaceEnd, 'disposedAt' | 'receipt' | 'claims'>,
   ): Promise<WorkspaceRecord> {
     const disposedRented = this.#time.now();
@@ -188,7 +203,7 @@ export class WorkspaceRecords {
   }
 
   async #ending(
-    id: string,
+    id: WorkspaceId,
     change: (end: WorkspaceEnd) => { state: WorkspaceState; end: WorkspaceEnd },
   ): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
@@ -201,49 +216,38 @@ export class WorkspaceRecords {
     });
   }
 
-  /**
-   * In a copy of the registry: takes over the end that a workspace has come to since the copy was taken, receipt and all;
-   * amounts stay as the copy's books have them.
-   */
-  async adoptEnd(id: string, { state, end }: WorkspaceRecord): Promise<void> {
+  /** In a copied registry: adopts an end that came after the copy was made, with its receipt. Amounts stay the copy's. */
+  async adoptEnd(id: WorkspaceId, { state, end }: WorkspaceRecord): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
       const disposing: WorkspaceRecord = { ...before, state: 'disposing', end };
       this.write(before, disposing);
       if (state === 'disposed') {
-        // Retention is counted by the copy's own clock.
+        // The copy's clock counts the retention.
         const disposedRented = this.#time.now();
         this.write(disposing, { ...disposing, state, end: { ...end, disposedRented } });
       }
-      if (!end.tokenKept) void this.#tokens.remove(id);
+      if (!end.tokenKept) this.#tokenHashes.remove(id);
     });
   }
 
-  /** An ended workspace whose token was kept for repeated DELETEs: that is over. */
-  async forgetToken(id: string): Promise<void> {
+  /** Ends the time in which a repeated DELETE is answered. */
+  async forgetToken(id: WorkspaceId): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before?.end) return;
       this.write(before, { ...before, end: { ...before.end, tokenKept: false } });
-      void this.#tokens.remove(id);
+      this.#tokenHashes.remove(id);
     });
   }
 
-  /** Inside a transaction: nothing is known of the workspace any more. */
-  erase(id: string): void {
+  /** Inside a transaction: removes all that is known of the workspace. */
+  erase(id: WorkspaceId): void {
     const before = this.#records.get(id);
     if (!before) return;
     this.write(before, undefined);
-    void this.#tokens.remove(id);
-  }
-
-  /** True when the repeated DELETEs of a disposed workspace are no longer answered. */
-  repeatsAreOver({ end }: WorkspaceRecord): boolean {
-    return (
-      end?.disposedRented === undefined ||
-      this.#time.now() >= end.disposedRented + this.#settings.repeatedDeleteHours * HOUR_MS
-    );
+    this.#tokenHashes.remove(id);
   }
 
   #dueOf(record: WorkspaceRecord): number {
@@ -266,7 +270,7 @@ export class WorkspaceRecords {
   }
 }
 
-function assertMayPass(id: string, from: WorkspaceState, to: WorkspaceState): void {
+function assertMayPass(id: WorkspaceId, from: WorkspaceState, to: WorkspaceState): void {
   if (!workspaceMayPass(from, to))
     throw new FarthingError('internal', `workspace ${id} cannot pass from ${from} to ${to}`);
 }

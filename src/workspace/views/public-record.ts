@@ -1,12 +1,13 @@
 import { toTimestamp } from '../../domain/clock.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
-import type { RentedTime } from '../life/rented-time.ts';
 import type { Step } from '../records/extensions.ts';
+import type { RentedTime } from '../time/rented-time.ts';
 
-/** A workspace as every answer shows it. Times are RFC 3339 in UTC, money is a decimal string in US dollars. */
+/** A workspace as every answer shows it. Times are RFC 3339 in UTC; money is a decimal string in US dollars. */
 export interface PublicWorkspace {
-  readonly id: string;
+  readonly id: WorkspaceId;
   readonly state: 'active' | 'disposing' | 'disposed';
   readonly created_at: string;
   readonly expires_at: string;
@@ -20,15 +21,22 @@ export interface PublicWorkspace {
   readonly links?: Readonly<Record<string, string>>;
 }
 
-/** Whole seconds that are left for sure; 0 for one that has ended. */
+/** Whole seconds left, rounded down; 0 for a workspace that has ended. */
 export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {
   return record.state === 'active' ? Math.max(0, Math.floor((record.endsAt - time.now()) / 1000)) : 0;
 }
 
-/** The state as shown: one whose time is over is as good as being disposed. */
-export function publicState(record: WorkspaceRecord, time: RentedTime): PublicWorkspace['state'] {
-  if (record.state === 'disposed') return 'disposed';
-  return record.state === 'active' && time.now() < record.endsAt ? 'active' : 'disposing';
+/** The state as shown: `disposing` from the moment that the time is over. */
+export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime): PublicWorkspace['state'] {
+  switch (state) {
+    case 'pending':
+    case 'disposing':
+      return 'disposing';
+    case 'active':
+      return time.now() < endsAt ? 'active' : 'disposing';
+    case 'disposed':
+      return 'disposed';
+  }
 }
 
 export function publicWorkspace(
@@ -51,7 +59,7 @@ export function publicWorkspace(
   };
 }
 
-/** The record as an extension shows it: minutes and price are the step's. Anyone may have paid, so it holds no links. */
+/** The record as the answer to an extension, with the step's minutes and price. It has no links, because anyone may pay. */
 export function extendedWorkspace(
   record: WorkspaceRecord,
   step: Step,
@@ -66,7 +74,7 @@ export function extendedWorkspace(
   };
 }
 
-/** Seconds and dollars left, for every answer of a workspace. */
+/** Headers with the seconds and dollars left. */
 export function workspaceHeaders(record: WorkspaceRecord, time: RentedTime): Record<string, string> {
   const seconds = { 'X-Workspace-TTL-Seconds': String(secondsLeft(record, time)) };
   if (record.spendLimit === null) return seconds;

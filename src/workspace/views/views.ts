@@ -1,12 +1,12 @@
-import { isId } from '../../domain/id.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { LatencyPercentiles } from '../activity/latency-histogram.ts';
-import { contentsOf } from '../life/inventory.ts';
-import type { RentedTime } from '../life/rented-time.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
-import type { TenantFolders } from '../tenants.ts';
-import { unauthorized } from '../unauthorized.ts';
+import { unauthorized } from '../records/token.ts';
+import type { TenantFolders } from '../tenant/folders.ts';
+import { contentsOf } from '../tenant/inventory.ts';
+import type { RentedTime } from '../time/rented-time.ts';
 import {
   type PublicWorkspace,
   publicState,
@@ -20,12 +20,12 @@ export interface ViewsDeps {
   readonly time: RentedTime;
   readonly activity: Activity;
   readonly tenants: TenantFolders;
-  /** What the server allows every workspace, as its record shows it. */
+  /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
-  readonly links: (id: string) => Readonly<Record<string, string>>;
+  readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
 }
 
-/** `next`: what the following page comes after; null on the last. */
+/** `next` is the cursor of the next page; null on the last. */
 export interface WorkspacePage {
   readonly workspaces: readonly PublicWorkspace[];
   readonly next: string | null;
@@ -44,50 +44,50 @@ export interface WorkspaceUsage {
   readonly items: number;
   readonly segments: number;
   readonly bytes: number;
-  /** Of this workspace's own searches. */
+  /** Of this workspace's searches alone. */
   readonly latency_ms: LatencyPercentiles;
 }
 
-/** Workspaces as they are shown. A creation that waits for its payment is shown to nobody. */
+/** Workspaces as answers show them. A creation whose payment is open is never shown. */
 export class WorkspaceViews {
-  readonly #parts: ViewsDeps;
+  readonly #deps: ViewsDeps;
 
-  constructor(parts: ViewsDeps) {
-    this.#parts = parts;
+  constructor(deps: ViewsDeps) {
+    this.#deps = deps;
   }
 
   ofRecord(record: WorkspaceRecord): PublicWorkspace {
-    const { time, limits, links } = this.#parts;
+    const { time, limits, links } = this.#deps;
     return publicWorkspace(record, time, { limits, links: links(record.id) });
   }
 
   /** Undefined for an unknown id. */
-  show(id: string): PublicWorkspace | undefined {
+  show(id: WorkspaceId): PublicWorkspace | undefined {
     const record = this.#shown(id);
     return record && this.ofRecord(record);
   }
 
   list(options: { after?: string; limit: number }): WorkspacePage {
-    const records = this.#parts.records.list(options);
+    const records = this.#deps.records.list(options);
     const workspaces = records
       .filter(({ state }) => state !== 'pending')
       .map((record) => this.ofRecord(record));
     return { workspaces, next: records.length === options.limit ? records.at(-1)!.id : null };
   }
 
-  headers(id: string): Record<string, string> {
+  headers(id: WorkspaceId): Record<string, string> {
     const record = this.#shown(id);
-    return record ? workspaceHeaders(record, this.#parts.time) : {};
+    return record ? workspaceHeaders(record, this.#deps.time) : {};
   }
 
-  expiry(id: string): string | null {
+  expiry(id: WorkspaceId): string | null {
     const record = this.#shown(id);
     return record ? this.ofRecord(record).expires_at : null;
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  async usage(id: string): Promise<WorkspaceUsage> {
-    const { tenants, time, activity } = this.#parts;
+  async usage(id: WorkspaceId): Promise<WorkspaceUsage> {
+    const { tenants, time, activity } = this.#deps;
     const contents = await contentsOf(tenants, id);
     const record = this.#shown(id);
     if (!record) throw unauthorized();
@@ -108,8 +108,8 @@ export class WorkspaceViews {
     };
   }
 
-  #shown(id: string): WorkspaceRecord | undefined {
-    const record = isId('ws', id) ? this.#parts.records.get(id) : undefined;
+  #shown(id: WorkspaceId): WorkspaceRecord | undefined {
+    const record = this.#deps.records.get(id);
     return record?.state === 'pending' ? undefined : record;
   }
 }

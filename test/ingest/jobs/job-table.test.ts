@@ -1,41 +1,45 @@
 import t from 'tap';
-import { JOB_STATES, type Job, type JobState, mayFollow } from '../../../src/domain/job.ts';
+import { type JobId, newId, payerTenantId } from '../../../src/domain/id.ts';
+import { JOB_STATES, type Job, type JobState, jobMayPass } from '../../../src/domain/job.ts';
+import type { Address } from '../../../src/domain/payment.ts';
 import { JobTable } from '../../../src/ingest/jobs/job-table.ts';
 import { openStore } from '../../../src/state/store.ts';
 
 const HOUR_MS = 3_600_000;
+const PAYER = `0x${'a'.repeat(40)}` as const;
+const TENANT = payerTenantId(PAYER);
 
-t.test('a job takes every lawful step, and no other', async (t) => {
+t.test('a job takes every allowed step, and no other', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const rows = store.table<Job>('jobs');
   const jobs = new JobTable(store, { now: () => 0 });
-  let tried = 0;
   for (const from of JOB_STATES) {
     for (const to of JOB_STATES) {
-      const id = `job_${tried++}`;
-      const job = await jobs.create({ id, tenant: 'payer_a', item: 'item' });
+      const id = newId('job');
+      const job = await jobs.create({ id, tenant: TENANT, item: newId('item') });
       await rows.put(id, { ...job, state: from });
-      if (mayFollow(from, to)) t.match(await jobs.move(id, to), { state: to });
+      if (jobMayPass(from, to)) t.match(await jobs.move(id, to), { state: to });
       else await t.rejects(jobs.move(id, to), /may not go/);
-      t.equal(rows.get(id)?.state, mayFollow(from, to) ? to : from, `${from} to ${to}`);
+      t.equal(rows.get(id)?.state, jobMayPass(from, to) ? to : from, `${from} to ${to}`);
     }
   }
   const path: JobState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
   t.ok(
-    path.slice(1).every((to, index) => mayFollow(path[index]!, to)),
-    'the way of a good file is lawful',
+    path.slice(1).every((to, index) => jobMayPass(path[index]!, to)),
+    'the path of a good file is allowed',
   );
-  await t.rejects(jobs.move('job_unknown', 'failed'), /does not exist/);
-  await t.rejects(jobs.create({ id: 'job_0', tenant: 'payer_a', item: 'item' }), /exists/);
+  await t.rejects(jobs.move(newId('job'), 'failed'), /does not exist/);
+  const taken = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
+  await t.rejects(jobs.create({ id: taken.id, tenant: TENANT, item: newId('item') }), /exists/);
 });
 
-t.test('a job whose item is searchable goes all that is left of its way', async (t) => {
+t.test('a job whose item is searchable passes through its remaining states', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const jobs = new JobTable(store, { now: () => 0 });
   for (const state of JOB_STATES) {
-    const job = await jobs.create({ id: `job_${state}`, tenant: 'payer_a', item: 'item' });
+    const job = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
     await store.table<Job>('jobs').put(job.id, { ...job, state });
     await jobs.finish(job.id, 7);
     const ended = ['failed', 'cancelled', 'searchable'].includes(state);
@@ -51,17 +55,18 @@ t.test('old ended jobs are pruned; young, running and owing ones stay', async (t
   t.teardown(() => store.close());
   let now = 0;
   const jobs = new JobTable(store, { now: () => now });
-  const make = async (id: string, state: JobState, creditTo?: string): Promise<void> => {
-    await jobs.create({ id, tenant: 'payer_a', item: 'item', creditTo });
+  const make = async (state: JobState, creditTo?: Address): Promise<JobId> => {
+    const { id } = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item'), creditTo });
     if (state !== 'accepted') await jobs.move(id, state);
+    return id;
   };
-  await make('running', 'accepted');
-  await make('owing', 'failed', '0xa');
-  for (let index = 0; index < 1_200; index++) await make(`old_${index}`, 'cancelled');
+  const running = await make('accepted');
+  const owing = await make('failed', PAYER);
+  for (let index = 0; index < 1_200; index++) await make('cancelled');
   now = 2 * HOUR_MS;
-  await make('young', 'failed');
+  const young = await make('failed');
   await jobs.prune(HOUR_MS);
   const left: string[] = [];
   for await (const job of jobs.all()) left.push(job.id);
-  t.same(left.sort(), ['owing', 'running', 'young']);
+  t.same(left.sort(), [running, owing, young].sort());
 });

@@ -26,7 +26,7 @@ function filesOf(dataFolder: string, tenant: string): string[] {
   return readdirSync(join(dataFolder, 'tenants', tenant, 'files'));
 }
 
-t.test('each file in an archive is an item of its own under the archive', async (t) => {
+t.test('each file in an archive is an item under the archive', async (t) => {
   const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const inner = zipOf({
@@ -80,7 +80,7 @@ t.test('each file in an archive is an item of its own under the archive', async 
   t.match(
     (await workspace.ingest('again.txt', 'The lighthouse keeper counts gulls at dawn.')).body,
     { duplicate: true, item: { id: found[0].id } },
-    'bytes that came in an archive are known',
+    'bytes that came in an archive are recognised',
   );
   const usage = (await workspace.send('GET', '/usage')).body;
   t.equal(usage.ingests, 1, 'an archive is one ingest');
@@ -93,7 +93,7 @@ t.test('each file in an archive is an item of its own under the archive', async 
   t.same(filesOf(server.dataFolder, workspace.id), []);
 });
 
-t.test('bytes that are there already become no second item', async (t) => {
+t.test('bytes that the tenant already has become no second item', async (t) => {
   const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   await workspace.ingest('tea.txt', readFileSync('samples/tea.txt', 'utf8'));
@@ -107,26 +107,23 @@ t.test('bytes that are there already become no second item', async (t) => {
   t.equal(filesOf(server.dataFolder, workspace.id).length, 3, 'tea, the archive, and what was new');
 });
 
-t.test(
-  'an archive of which nothing can be read fails as its file does, and leaves nothing but that',
-  async (t) => {
-    const server = await startTestServer(t);
-    const agent = new TestAgent(server.url);
-    const first = await agent.ingest('bad.zip', new Uint8Array(zipOf({ 'a.bin': Buffer.alloc(3000, 1) })));
-    t.match(first.body, {
-      charged: true,
-      job: { state: 'failed', error: { code: 'media_type_unsupported', detail: /None of the 1 files/ } },
-    });
-    const second = await agent.ingest('good.zip', new Uint8Array(zipOf({ 'a.txt': 'Readable words.' })));
-    t.match(
-      second.body,
-      { charged: false, credit_used: true, job: { state: 'searchable' } },
-      'one payment, one credit',
-    );
-  },
-);
+t.test('an archive with nothing readable fails with its file’s reason, and leaves only that', async (t) => {
+  const server = await startTestServer(t);
+  const agent = new TestAgent(server.url);
+  const first = await agent.ingest('bad.zip', new Uint8Array(zipOf({ 'a.bin': Buffer.alloc(3000, 1) })));
+  t.match(first.body, {
+    charged: true,
+    job: { state: 'failed', error: { code: 'media_type_unsupported', detail: /None of the 1 files/ } },
+  });
+  const second = await agent.ingest('good.zip', new Uint8Array(zipOf({ 'a.txt': 'Readable words.' })));
+  t.match(
+    second.body,
+    { charged: false, credit_used: true, job: { state: 'searchable' } },
+    'one payment, one credit',
+  );
+});
 
-t.test('an archive in an archive that cannot be read leaves nothing of its own', async (t) => {
+t.test('an unreadable archive inside an archive leaves nothing behind', async (t) => {
   const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const unreadable = zipOf({ 'a.bin': Buffer.alloc(3000, 1), 'b.bin': Buffer.alloc(3000, 2) });
@@ -143,7 +140,7 @@ t.test('an archive in an archive that cannot be read leaves nothing of its own',
   t.same((await workspace.send('GET', '/items')).body.items, []);
 });
 
-t.test('an archive is cancelled with all that came out of it', async (t) => {
+t.test('cancelling an archive removes everything unpacked from it', async (t) => {
   const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const many = Object.fromEntries(
@@ -173,7 +170,7 @@ t.test('an archive is cancelled with all that came out of it', async (t) => {
   t.same(filesOf(server.dataFolder, workspace.id), []);
 });
 
-t.test('an archive that the end of a server interrupts is gone on with, each file once', async (t) => {
+t.test('an archive interrupted by the end of the server resumes, each file once', async (t) => {
   const folder = `${t.testdir({})}/data`;
   const first = await startTestServer(t, { DATA_DIR: folder });
   const workspace = await new TestAgent(first.url).rent();

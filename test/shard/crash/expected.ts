@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import type { Item } from '../../../src/domain/item.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 
 /** What the writer said of one tenant: each Item's number of Segments, and whether it must, may or must not be there. */
@@ -58,7 +59,7 @@ export class Expected {
   async #compareTenant(t: Test, tenants: Tenants, tenant: string, known: Known): Promise<void> {
     const problems: string[] = [];
     await tenants.use(tenant, { create: true }, (shard) => {
-      const present = new Map(shard.items({ limit: 10_000 }).map((item) => [item.id, item]));
+      const present = new Map<string, Item>(shard.items({ limit: 10_000 }).map((item) => [item.id, item]));
       const snapshot = shard.snapshot();
       for (const [id, item] of known.items) {
         if (item.state === 'there' && !present.has(id)) problems.push(`${id} is lost`);

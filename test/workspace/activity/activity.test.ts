@@ -3,12 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { newId } from '../../../src/domain/id.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { Activity } from '../../../src/workspace/activity/activity.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import '../../rig/teardown-order.ts';
 
-const ID = `ws_${'0'.repeat(32)}`;
+const ID = newId('workspace');
 
 t.test('a close waits for a write of the history that outlasts the next flush', async (t) => {
   const root = t.testdir();
@@ -19,9 +20,10 @@ t.test('a close waits for a write of the history that outlasts the next flush', 
     store,
     clock: new SimulatedClock(),
     folder: (tenant) => join(root, tenant),
+    isOpen: () => true,
     log: (event) => events.push(event),
   });
-  // A disk that takes nothing until somebody reads: a pipe in the place of the history's file.
+  // A disk that accepts nothing until a read: a pipe in place of the history's file.
   const history = join(root, ID, 'history');
   mkdirSync(history, { recursive: true });
   const pipe = join(history, '00000001.jsonl');
@@ -34,7 +36,7 @@ t.test('a close waits for a write of the history that outlasts the next flush', 
   t.ok(activity.has(ID), 'what is being written is not forgotten');
   const order: string[] = [];
   const closed = activity.close(ID).then(() => order.push('closed'));
-  // Transactions have an order: a close that waits for nothing would have had its own by now.
+  // Transactions are ordered: a close that did not wait would have run its transaction by now.
   await store.transaction(() => undefined);
   await store.transaction(() => undefined);
   order.push('read');

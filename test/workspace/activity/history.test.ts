@@ -45,7 +45,7 @@ t.test('pages stay the same while new entries come', async (t) => {
   );
 });
 
-t.test('a line torn by a crash costs only itself', async (t) => {
+t.test('a line torn by a crash is the only one lost', async (t) => {
   const folder = join(t.testdir(), 'history');
   const history = new History(folder);
   await history.append([entry(0)]);

@@ -33,7 +33,7 @@ t.test('an empty histogram has no percentiles, and zero and hours are counted to
   t.equal(histogram.percentiles().max, 7_200_000);
 });
 
-t.test('a histogram made from its own buckets is the same', async (t) => {
+t.test('a histogram restored from its buckets is the same', async (t) => {
   const histogram = new LatencyHistogram();
   for (const value of [0.2, 3, 3.1, 80, 5000]) histogram.add(value);
   const copy = new LatencyHistogram(histogram.buckets(), histogram.max);

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { payerTenantId } from '../../../src/domain/id.ts';
 import { openStore } from '../../../src/state/store.ts';
-import { RentedTime } from '../../../src/workspace/life/rented-time.ts';
 import { PayerIndex } from '../../../src/workspace/payer/payer-index.ts';
+import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
 import { FakeTenants } from '../fake-tenants.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import '../../rig/teardown-order.ts';
 
-const PAYER = 'payer_0x00000000000000000000000000000000000000aa';
+const PAYER = payerTenantId('0x00000000000000000000000000000000000000aa');
 const HOUR = 3_600_000;
 
 function open(
@@ -138,7 +139,7 @@ t.test('a request that began in time and pays while the disposal waits for it ke
   t.strictSame([stopped, events], [[], []]);
 });
 
-t.test('nothing is accepted while an index is disposed of; what outlives it has an end again', async (t) => {
+t.test('nothing is accepted during a disposal, and what is written after it has an end again', async (t) => {
   const { clock, tenants, index, stopping, events } = open(t, { drainSecondsMax: 0.01 });
   await index.touch(PAYER);
   tenants.ingest(PAYER, 'a'.repeat(64));
@@ -160,7 +161,7 @@ t.test('nothing is accepted while an index is disposed of; what outlives it has 
   t.equal(index.expiry(PAYER), null);
 });
 
-t.test('a disposal that failed is gone on with, though the payer is not let in meanwhile', async (t) => {
+t.test('a failed disposal is retried, and the payer is not admitted before it is done', async (t) => {
   const { clock, tenants, index, events, fail } = open(t);
   await index.touch(PAYER);
   tenants.ingest(PAYER, 'a'.repeat(64));

@@ -99,7 +99,7 @@ t.test('racing extensions together never exceed the total time', async (t) => {
   t.equal(await refusal(() => world.workspaces.extend(id, { ttlMinutes: 1 })), undefined);
 });
 
-t.test('figures of a workspace are shown to its holder alone', async (t) => {
+t.test('only the holder of a workspace sees its figures', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active({ spendLimit: 20_000n });
@@ -121,7 +121,7 @@ t.test('an unknown, unpaid, expired or ended workspace cannot be extended', asyn
   await world.workspaces.dispose(deleted.id, deleted.token);
   const pending = await world.workspaces.create({});
   world.minutes(1);
-  for (const id of [newId('ws'), 'x', `ws_${'a'.repeat(4000)}`, pending.id, expired.id, deleted.id]) {
+  for (const id of [newId('workspace'), 'x', `ws_${'a'.repeat(4000)}`, pending.id, expired.id, deleted.id]) {
     t.equal(
       (await refusal(() => world.workspaces.extend(id, {})))?.code,
       'workspace_unauthorized',
@@ -130,7 +130,7 @@ t.test('an unknown, unpaid, expired or ended workspace cannot be extended', asyn
   }
 });
 
-t.test('a workspace outlives its time while an extension bought in time is being settled', async (t) => {
+t.test('a workspace outlives its time while an extension bought in time settles', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id, token } = await world.active({ ttlMinutes: 1 });
@@ -138,14 +138,14 @@ t.test('a workspace outlives its time while an extension bought in time is being
   const { step } = await world.workspaces.extend(id, { ttlMinutes: 10 });
   world.minutes(5);
   await world.workspaces.sweep();
-  t.notOk(world.workspaces.holds(id, token), 'its time is over all the same');
+  t.notOk(world.workspaces.tokenOpens(id, token), 'its time is over all the same');
   t.ok(world.tenants.has(id));
   t.match(await world.workspaces.commitExtension(step), { state: 'active', ttl_seconds_left: 600 });
-  t.ok(world.workspaces.holds(id, token));
+  t.ok(world.workspaces.tokenOpens(id, token));
 });
 
 t.test(
-  'an extension that stays undecided does not keep a workspace for ever, and a late settlement goes to the books',
+  'an extension whose payment stays open keeps no workspace for ever, and a late settlement goes to the books',
   async (t) => {
     const world = await World.open(t.testdir());
     t.teardown(() => world.close());
@@ -176,7 +176,7 @@ t.test('an undone extension lets an expired workspace end', async (t) => {
   t.equal(world.workspaces.show(id)?.state, 'disposed');
 });
 
-t.test('what waits for a payment can be listed at a start', async (t) => {
+t.test('creations and extensions with an open payment can be listed at a start', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active();

@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap';
+import { MINUTE_MS } from '../../../src/domain/clock.ts';
+import { idFrom, newId, type WorkspaceId } from '../../../src/domain/id.ts';
 import {
   DISPOSAL_REASONS,
   type DisposalReason,
@@ -8,10 +10,10 @@ import {
   workspaceMayPass,
 } from '../../../src/domain/workspace.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
-import { RentedTime } from '../../../src/workspace/life/rented-time.ts';
 import { PendingEffects } from '../../../src/workspace/records/pending-effects.ts';
 import { WorkspaceRecords } from '../../../src/workspace/records/records.ts';
-import { MINUTE_MS, WORKSPACE_SETTINGS } from '../../../src/workspace/settings.ts';
+import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
+import { WORKSPACE_SETTINGS } from '../../../src/workspace/time/settings.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 
 const LAWFUL = ['pending active', 'pending disposing', 'active disposing', 'disposing disposed'];
@@ -21,8 +23,8 @@ interface Place {
   readonly store: Store;
   readonly clock: SimulatedClock;
   readonly records: WorkspaceRecords;
-  /** A workspace that is in this state, however it came there. */
-  put(state: WorkspaceState): Promise<string>;
+  /** A new workspace in this state. */
+  put(state: WorkspaceState): Promise<WorkspaceId>;
 }
 
 function openPlace(t: Test): Place {
@@ -30,11 +32,11 @@ function openPlace(t: Test): Place {
   t.teardown(() => store.close());
   const clock = new SimulatedClock();
   const time = new RentedTime(store, clock, { downtimeRefundMinutesMax: 60, monotonic: clock.monotonic });
-  const undecided = new PendingEffects(store);
-  const records = new WorkspaceRecords({ store, clock, time, settings: WORKSPACE_SETTINGS, undecided });
+  const pendingEffects = new PendingEffects(store);
+  const records = new WorkspaceRecords({ store, clock, time, settings: WORKSPACE_SETTINGS, pendingEffects });
   let made = 0;
   const put = async (state: WorkspaceState) => {
-    const id = `ws_${String(made++).padStart(32, '0')}`;
+    const id = idFrom('workspace', String(made++).padStart(32, '0'));
     const ended = state === 'disposing' || state === 'disposed';
     const record: WorkspaceRecord = {
       id,
@@ -55,7 +57,7 @@ function openPlace(t: Test): Place {
   return { store, clock, records, put };
 }
 
-t.test('a workspace passes from state to state as drawn, and no other way', async (t) => {
+t.test('a workspace takes every allowed step, and no other', async (t) => {
   const { records, put } = openPlace(t);
   for (const from of WORKSPACE_STATES) {
     for (const to of WORKSPACE_STATES) {
@@ -82,7 +84,7 @@ t.test('only a creation that waits for its payment becomes active, and its minut
     await records.activate(id, 'hash');
     t.equal(records.get(id)?.endsAt, endsAt);
   }
-  await t.rejects(records.activate(`ws_${'a'.repeat(32)}`, 'hash'), { code: 'internal' });
+  await t.rejects(records.activate(newId('workspace'), 'hash'), { code: 'internal' });
 });
 
 t.test('each reason ends what it may end, and nothing else', async (t) => {
@@ -109,7 +111,7 @@ t.test('each reason ends what it may end, and nothing else', async (t) => {
   t.equal((await records.beginEnd(id, 'expired'))?.state, 'disposing');
 });
 
-t.test('only what is being disposed gets an inventory and a receipt', async (t) => {
+t.test('only a workspace under disposal gets an inventory and a receipt', async (t) => {
   const { records, put } = openPlace(t);
   const receipt = { disposedAt: 1, receipt: 'a.b.c', claims: {} };
   for (const state of WORKSPACE_STATES) {
@@ -125,7 +127,7 @@ t.test('only what is being disposed gets an inventory and a receipt', async (t) 
   }
 });
 
-t.test('a copy of the registry takes over ends, and only where something is to end', async (t) => {
+t.test('a copied registry adopts the end of a workspace that is active or being disposed', async (t) => {
   const { records, put } = openPlace(t);
   const live = { state: 'disposed', end: { ...END, tokenKept: false, receipt: 'a.b.c' } } as WorkspaceRecord;
   for (const state of WORKSPACE_STATES) {

@@ -1,0 +1,48 @@
+import type { FileInfo } from '../../domain/document.ts';
+import { jobOfItem, newId, type TenantId } from '../../domain/id.ts';
+import type { Item } from '../../domain/item.ts';
+import type { Job } from '../../domain/job.ts';
+
+type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
+  Partial<Pick<Item, 'id' | 'parent_item_id' | 'path'>>;
+
+/** An Item before its file is read, with the facts that opening it told. */
+export function pendingItem(origin: Origin, info: FileInfo): Item {
+  const { pages, duration_s, width, height, title, notSearchable, members } = info;
+  const { id = newId('item'), name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
+  return {
+    id,
+    name,
+    media_type: info.mediaType,
+    bytes,
+    sha256,
+    state: 'pending',
+    families: [],
+    segments: 0,
+    created_at,
+    expires_at,
+    ...(parent_item_id !== undefined && { parent_item_id }),
+    ...(path !== undefined && { path }),
+    ...(title !== undefined && { title }),
+    ...(pages !== undefined && { pages }),
+    ...(duration_s !== undefined && { duration_s }),
+    ...(members !== undefined && { members }),
+    ...(notSearchable && { not_searchable: notSearchable }),
+    ...(width !== undefined && { width }),
+    ...(height !== undefined && { height }),
+  };
+}
+
+/** The job of a searchable Item, once its row has been pruned. */
+export function endedJob(tenant: TenantId, item: Item): Job {
+  return {
+    id: jobOfItem(item.id),
+    tenant,
+    item: item.id,
+    state: 'searchable',
+    progress: 1,
+    segments: item.segments,
+    created_at: item.created_at,
+    updated_at: item.created_at,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../../domain/document.ts';
+import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
+import type { Item } from '../../domain/item.ts';
+import type { Address } from '../../domain/payment.ts';
+import type { Locator, SegmentRecord } from '../../domain/segment.ts';
+
+/** A Tenant's index, as far as ingest uses it. */
+export interface IngestShard {
+  append(item: Item, segments: readonly IngestSegment[]): Promise<void>;
+  putItem(item: Item): Promise<void>;
+  removeItem(id: ItemId): Promise<boolean>;
+  item(id: ItemId): Item | undefined;
+  itemByDigest(sha256Hex: string): Item | undefined;
+  snapshot(): { counts(): { items: number; segments: number; bytes: number }; close(): void };
+}
+
+export interface IngestSegment {
+  readonly record: SegmentRecord;
+  readonly words?: string;
+  readonly fingerprint?: Uint8Array;
+  readonly digest?: Uint8Array;
+  readonly vectors: Readonly<Record<string, Float32Array>>;
+}
+
+export interface IngestTenants<Shard = IngestShard> {
+  folder(tenant: TenantId): string;
+  exists(tenant: TenantId): boolean;
+  use<T>(tenant: TenantId, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
+  /** As `use`, but undefined for a Tenant without an index. */
+  useIfThere<T>(tenant: TenantId, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
+}
+
+export interface IngestExtractor {
+  open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
+  extract(
+    path: string,
+    info: FileInfo,
+    options?: {
+      signal?: AbortSignal;
+      onProgress?: (fraction: number) => void;
+      onSound?: (samples: Int16Array) => Promise<void>;
+    },
+  ): Promise<Extracted>;
+  unpack(
+    path: string,
+    info: FileInfo,
+    options: {
+      target: (index: number) => string;
+      signal?: AbortSignal;
+      onMember?: (count: number) => void;
+    },
+  ): Promise<readonly UnpackedMember[]>;
+}
+
+export interface IngestPassage {
+  readonly text: string;
+  readonly locator: Locator;
+  readonly place: number;
+  /** Title and text, as they are encoded and indexed. */
+  readonly words: string;
+}
+
+interface EncodeOptions {
+  /** The encoder's queue is fair among these. */
+  readonly tenant: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Vectors by name of space. Spaces without an installed model are absent. */
+export type VectorsBySpace = Record<string, Float32Array[]>;
+
+export interface IngestEncoder {
+  readonly pictureSpec: object | undefined;
+  cutPassages(
+    document: Pick<Extracted, 'title' | 'blocks'>,
+    options: EncodeOptions,
+  ): Promise<IngestPassage[]>;
+  encodePassages(texts: readonly string[], options: EncodeOptions): Promise<VectorsBySpace>;
+  encodePictures(pictures: readonly Pixels[], options: EncodeOptions): Promise<VectorsBySpace>;
+  admitIngest(): void;
+}
+
+export interface Stretch {
+  readonly time_s: number;
+  readonly time_end_s: number;
+}
+
+/** Finds the stretches of a recording in which somebody speaks and, with a suitable model, transcribes them. */
+export interface IngestListening {
+  /** Whether speech is transcribed. */
+  readonly writes: boolean;
+  listen(): {
+    hear(samples: Int16Array): Promise<void>;
+    finish(): Promise<{
+      readonly speech: readonly Stretch[];
+      readonly said: readonly (Stretch & { readonly text: string })[];
+    }>;
+  };
+}
+
+/** A received file, in the folder for uploads. */
+export interface StagedUpload {
+  readonly path: string;
+  /** The client's name for it. Shown, never used as a path. */
+  readonly name: string;
+  readonly bytes: number;
+  /** SHA-256 of the file, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Gives a payer the credit for a failed job. Idempotent by job, since a crash may repeat the call. */
+export type NewCredit = (payer: Address, jobId: JobId) => Promise<void>;

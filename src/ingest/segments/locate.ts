@@ -1,0 +1,178 @@
+import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
+import type { Box, Locator, TextSource } from '../../domain/segment.ts';
+import { BLOCK_JOINT } from '../../encode/text/passage.ts';
+import type { IngestPassage } from '../ports/ports.ts';
+
+/** A passage with what a hit tells of its text: its location and its source. */
+export interface LocatedPassage extends IngestPassage {
+  readonly text_source?: TextSource;
+  readonly ocr_confidence?: number;
+}
+
+/** Length of a unit of spoken or shown text. A longer one would leave its reader searching for what was found. */
+const UNIT_SECONDS_MAX = 10;
+
+/**
+ * Blocks as the cutter takes them. It never joins two pages. Media have no pages, so their stretches are numbered like
+ * pages; `locate` removes these numbers.
+ */
+export function cuttable(blocks: readonly Block[]): Block[] {
+  let unit = 0;
+  let began = Number.NEGATIVE_INFINITY;
+  return blocks.map((block) => {
+    if (block.time_s === undefined) return block;
+    // Chapters come before subtitles, so time may start again.
+    const isNew = unit === 0 || block.time_s < began;
+    if (isNew || (block.time_end_s ?? block.time_s) - began > UNIT_SECONDS_MAX) {
+      unit++;
+      began = block.time_s;
+    }
+    return { ...block, page: unit };
+  });
+}
+
+/** Passages of cuttable blocks, with the boxes, times and sources of the blocks they were cut from. */
+export function locate(
+  passages: readonly IngestPassage[],
+  blocks: readonly Block[],
+  { opened, pictures }: Pick<Extracted, 'opened' | 'pictures'>,
+): LocatedPassage[] {
+  const pages = placedByPage(blocks);
+  return passages.map((passage) => {
+    const { page, char_start = 0, char_end = 0 } = passage.locator;
+    const placed = pages.get(page) ?? [];
+    const parts: Part[] = [];
+    for (let index = lastAtOrBefore(placed, char_start, startOf); index < placed.length; index++) {
+      const { start, block } = placed[index]!;
+      if (start >= char_end) break;
+      const from = Math.max(0, char_start - start);
+      const to = Math.min(block.text.length, char_end - start);
+      if (from < to) parts.push({ block, from, to });
+    }
+    return {
+      ...passage,
+      ...timeOrPage(passage, parts, opened, pictures),
+      ...sourceOf(parts),
+    };
+  });
+}
+
+interface PlacedBlock {
+  readonly start: number;
+  readonly block: Block;
+}
+
+function startOf({ start }: PlacedBlock): number {
+  return start;
+}
+
+/** Index of the last entry whose key is at most `key`, or 0: a binary search, since there may be a million entries. */
+function lastAtOrBefore<T>(entries: readonly T[], key: number, keyOf: (entry: T) => number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (keyOf(entries[middle]!) <= key) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+/** The characters of a block, from and to, that a passage was cut from. */
+interface Part {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Blocks of each page, with the offsets that the cutter gives them. */
+function placedByPage(blocks: readonly Block[]): Map<number | undefined, PlacedBlock[]> {
+  const pages = new Map<number | undefined, PlacedBlock[]>();
+  let start = 0;
+  let page: number | undefined | null = null;
+  for (const block of blocks) {
+    if (block.page !== page) start = 0;
+    page = block.page;
+    const placed = pages.get(page) ?? [];
+    pages.set(page, placed);
+    placed.push({ start, block });
+    start += block.text.length + BLOCK_JOINT.length;
+  }
+  return pages;
+}
+
+function timeOrPage(
+  { locator, place }: IngestPassage,
+  parts: readonly Part[],
+  opened: FileInfo,
+  pictures: readonly PictureContent[],
+): { locator: Locator; place: number } {
+  const time_s = parts[0]?.block.time_s;
+  if (time_s !== undefined) {
+    const { page: _unit, ...rest } = locator;
+    const time_end_s = parts.at(-1)!.block.time_end_s;
+    return {
+      locator: { ...rest, time_s, ...(time_end_s !== undefined && { time_end_s }) },
+      place: shotAt(pictures, time_s) ?? place,
+    };
+  }
+  // A picture's caption is found at the place of the picture.
+  const isCaption = opened.kind === 'picture' && locator.page === undefined;
+  const box = boxOf(parts);
+  return {
+    locator: {
+      ...locator,
+      ...(locator.page !== undefined &&
+        opened.pageKind !== undefined &&
+        opened.pageKind !== 'page' && { page_kind: opened.pageKind }),
+      ...(box && { box }),
+    },
+    place: isCaption ? 0 : place,
+  };
+}
+
+/** Place of the shot shown at a time: hits of a shot's text and picture are folded. */
+function shotAt(pictures: readonly PictureContent[], time_s: number): number | undefined {
+  const index = pictures.findLastIndex((picture) => picture.time_s !== undefined && picture.time_s <= time_s);
+  return index < 0 ? undefined : index + 1;
+}
+
+function boxOf(parts: readonly Part[]): Box | undefined {
+  let [left, top, right, bottom] = [1, 1, 0, 0];
+  for (const { block, from, to } of parts) {
+    const marks = block.marks ?? [];
+    for (let index = lastAtOrBefore(marks, from, (mark) => mark.at); index < marks.length; index++) {
+      const { at, box } = marks[index]!;
+      if (at >= to) break;
+      left = Math.min(left, box.x);
+      top = Math.min(top, box.y);
+      right = Math.max(right, box.x + box.width);
+      bottom = Math.max(bottom, box.y + box.height);
+    }
+  }
+  if (right <= left || bottom <= top) return undefined;
+  return { x: left, y: top, width: rounded(right - left), height: rounded(bottom - top) };
+}
+
+/** The source of most of the text, and the mean confidence of the recognised text. */
+function sourceOf(parts: readonly Part[]): Pick<LocatedPassage, 'text_source' | 'ocr_confidence'> {
+  const lengths = new Map<TextSource, number>();
+  let confidence = 0;
+  let recognised = 0;
+  for (const { block, from, to } of parts) {
+    const source = block.source ?? 'native';
+    lengths.set(source, (lengths.get(source) ?? 0) + to - from);
+    if (block.confidence === undefined) continue;
+    confidence += block.confidence * (to - from);
+    recognised += to - from;
+  }
+  const [most] = [...lengths].sort((a, b) => b[1] - a[1]);
+  if (!most || most[0] === 'native') return {};
+  return {
+    text_source: most[0],
+    ...(most[0] === 'ocr' && recognised > 0 && { ocr_confidence: rounded(confidence / recognised) }),
+  };
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 10_000) / 10_000;
+}

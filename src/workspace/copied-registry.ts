@@ -1,0 +1,73 @@
+import type { Clock } from '../domain/clock.ts';
+import type { TenantId, WorkspaceId } from '../domain/id.ts';
+import { mayHoldData, type WorkspaceRecord } from '../domain/workspace.ts';
+import type { Store, Table } from '../state/store.ts';
+import { type PayerRow, PayerRows } from './payer/payer-rows.ts';
+import { PendingEffects } from './records/pending-effects.ts';
+import { WorkspaceRecords } from './records/records.ts';
+import { RentedTime } from './time/rented-time.ts';
+import { WORKSPACE_SETTINGS } from './time/settings.ts';
+
+/** Records read between two yields to the event loop. */
+const PAGE = 500;
+
+/**
+ * The registry in a copy of the state that a backup took while the server runs. It lists the Tenants that belong in the
+ * backup. Tenants that end while the folders are copied end in the copy, too.
+ */
+export class CopiedRegistry {
+  readonly #records: WorkspaceRecords;
+  readonly #payers: PayerRows;
+
+  constructor(copy: Store, clock: Clock) {
+    // No time passes in the copy.
+    const time = new RentedTime(copy, clock, {
+      downtimeRefundMinutesMax: Number.POSITIVE_INFINITY,
+      monotonic: () => 0,
+    });
+    const pendingEffects = new PendingEffects(copy);
+    this.#records = new WorkspaceRecords({
+      store: copy,
+      clock,
+      time,
+      settings: WORKSPACE_SETTINGS,
+      pendingEffects,
+    });
+    this.#payers = new PayerRows(copy, time);
+  }
+
+  /** All Tenants that may hold something: workspaces that have begun and not ended, and payers with an index. */
+  async *tenants(): AsyncGenerator<TenantId> {
+    yield* this.#livingWorkspaces();
+    yield* this.#payers.all();
+  }
+
+  /** Ends in the copy what has ended in the server. @returns the Tenants whose data is gone. */
+  async endAsIn(live: Store): Promise<TenantId[]> {
+    const workspaces: Table<WorkspaceRecord> = live.table('workspaces');
+    const payers: Table<PayerRow> = live.table('payer_index');
+    const gone: TenantId[] = [];
+    for await (const workspace of this.#livingWorkspaces()) {
+      const record = workspaces.get(workspace);
+      if (!record || record.state === 'active') continue;
+      await this.#records.adoptEnd(workspace, record);
+      if (record.state === 'disposed') gone.push(workspace);
+    }
+    for (const payer of this.#payers.all()) {
+      if (payers.get(payer) !== undefined) continue;
+      await this.#payers.set(payer, () => undefined);
+      gone.push(payer);
+    }
+    return gone;
+  }
+
+  async *#livingWorkspaces(): AsyncGenerator<WorkspaceId> {
+    for (let after: WorkspaceId | undefined; ; ) {
+      const page: WorkspaceRecord[] = this.#records.list({ after, limit: PAGE });
+      for (const { id, state } of page) if (mayHoldData(state)) yield id;
+      if (page.length < PAGE) return;
+      after = page.at(-1)!.id;
+      await new Promise(setImmediate);
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import type { Clock } from '../../domain/clock.ts';
+import { errorCode, FarthingError } from '../../domain/error.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
+import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../../domain/workspace.ts';
+import type { Activity, Counters } from '../activity/activity.ts';
+import type { WorkspaceRecords } from '../records/records.ts';
+import type { TenantFolders } from '../tenant/folders.ts';
+import { inventoryOf } from '../tenant/inventory.ts';
+import type { RunningRequests } from '../tenant/running-requests.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
+import type { ReceiptSigner } from './receipt.ts';
+import { type KeptElsewhere, receiptClaims } from './receipt-claims.ts';
+
+export interface DisposalDeps {
+  readonly clock: Clock;
+  readonly records: WorkspaceRecords;
+  readonly activity: Activity;
+  readonly requests: RunningRequests;
+  readonly tenants: TenantFolders;
+  readonly signer: Pick<ReceiptSigner, 'sign'>;
+  /** Base URL of this server, read at each signing: `iss` of the receipts. */
+  readonly issuer: () => string;
+  /** Cancels the workspace's jobs and waits for them. Called again once its requests have ended. */
+  readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
+  readonly settings: WorkspaceSettings;
+  readonly keptElsewhere: KeptElsewhere;
+  readonly log: (event: object) => void;
+}
+
+/**
+ * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
+ * durable before the next begins, so that `run` resumes wherever a crash stopped it:
+ *
+ *     disposing ─ jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
+ */
+export class Disposals {
+  readonly #deps: DisposalDeps;
+  readonly #running = new Map<WorkspaceId, Promise<WorkspaceRecord | undefined>>();
+
+  constructor(deps: DisposalDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Ends a workspace, or joins a disposal that has begun. @returns its record afterwards: disposed, or unchanged if the
+   * reason does not hold (an extension came in time); undefined when there is none.
+   */
+  async end(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
+    const record = await this.#deps.records.beginEnd(id, reason);
+    return record?.state === 'disposing' ? this.run(record) : record;
+  }
+
+  /** Runs a disposal that has begun. Calls for the same workspace join the first. */
+  run(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
+    const { id } = record;
+    const running = this.#running.get(id);
+    if (running) return running;
+    const disposal = this.#dispose(record).finally(() => this.#running.delete(id));
+    this.#running.set(id, disposal);
+    return disposal;
+  }
+
+  /** Resolves when the disposals that run now have ended. */
+  async whenIdle(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
+  async #dispose(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
+    const { id } = record;
+    const { records, activity, requests, tenants, stopTenant, settings, log } = this.#deps;
+    await stopTenant(id);
+    const drained = await requests.ended(id, settings.drainSecondsMax);
+    if (!drained)
+      log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });
+    // A request may have left a job at its end.
+    await stopTenant(id);
+    const counters = await activity.close(id);
+    const counted =
+      record.end?.inventory === undefined ? await records.keepInventory(id, await this.#count(id)) : record;
+    await tenants.dispose(id);
+    const disposed = await this.#conclude(counted, counters);
+    await activity.forget(id);
+    log({ event: 'workspace_disposed', workspace: id, reason: record.end?.reason });
+    if (!drained) void this.#disposeLeavings(id);
+    return disposed;
+  }
+
+  /** A request outlived the disposal: removes what it may have written. */
+  async #disposeLeavings(id: WorkspaceId): Promise<void> {
+    const { requests, stopTenant, tenants, log } = this.#deps;
+    await requests.ended(id);
+    try {
+      await stopTenant(id);
+      await tenants.dispose(id);
+    } catch (error) {
+      log({ event: 'leavings_not_disposed', workspace: id, error: String(error) });
+    }
+  }
+
+  /** Signs last, when everything in the receipt is true. A creation that was never paid for gets no receipt. */
+  async #conclude(record: WorkspaceRecord, counters: Counters) {
+    const { clock, records, signer, issuer, settings, keptElsewhere } = this.#deps;
+    if (record.end?.reason === 'payment_failed') {
+      await records.transaction(() => records.erase(record.id));
+      return undefined;
+    }
+    const disposedAt = clock.now();
+    const claims = receiptClaims({
+      record,
+      counters,
+      issuer: issuer(),
+      disposedAt,
+      settings,
+      keptElsewhere: keptElsewhere(record.createdAt, disposedAt),
+    });
+    const receipt = await signer.sign(claims);
+    return records.finishEnd(record.id, { disposedAt, receipt, claims });
+  }
+
+  /** Null for an index that cannot be read: its data is destroyed all the same. */
+  async #count(id: WorkspaceId): Promise<WorkspaceInventory | null> {
+    try {
+      return await inventoryOf(this.#deps.tenants, id);
+    } catch (error) {
+      // The server stops. The next start counts.
+      if (errorCode(error) === 'interrupted') throw error;
+      this.#deps.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
+      return null;
+    }
+  }
+}
+
+/** The answer to the token's holder. */
+export interface DisposalAnswer {
+  readonly id: WorkspaceId;
+  readonly state: 'disposed';
+  readonly receipt: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+export function disposalAnswer({ id, end }: WorkspaceRecord): DisposalAnswer {
+  if (!end?.receipt || !end.claims) throw new FarthingError('internal', `workspace ${id} has no receipt`);
+  return { id, state: 'disposed', receipt: end.receipt, claims: end.claims };
+}

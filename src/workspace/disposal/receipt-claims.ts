@@ -1,0 +1,71 @@
+import { DAY_MS, HOUR_MS, toTimestamp } from '../../domain/clock.ts';
+import { formatUsd } from '../../domain/money.ts';
+import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { Counters } from '../activity/activity.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
+
+/** Something that outlives the workspace: its receipt says so. */
+export interface KeptFact {
+  readonly what: string;
+  readonly why: string;
+  /** RFC 3339; null: no set end. */
+  readonly until: string | null;
+}
+
+/** What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds). */
+export type KeptElsewhere = (createdAt: number, disposedAt: number) => readonly KeptFact[];
+
+export interface ClaimsInput {
+  readonly record: WorkspaceRecord;
+  readonly counters: Counters;
+  readonly issuer: string;
+  /** Wall clock, in milliseconds. */
+  readonly disposedAt: number;
+  readonly settings: WorkspaceSettings;
+  readonly keptElsewhere: readonly KeptFact[];
+}
+
+/** Content of a disposal receipt. Counts are null if the index could not be read; its folder is unlinked all the same. */
+export function receiptClaims({
+  record,
+  counters,
+  issuer,
+  disposedAt,
+  settings,
+  keptElsewhere,
+}: ClaimsInput): Record<string, unknown> {
+  const { reason, expiresAt, inventory, tokenKept } = record.end ?? {};
+  const { items = null, segments = null, bytes = null, itemsDigest = null } = inventory ?? {};
+  return {
+    iss: issuer,
+    sub: record.id,
+    iat: Math.floor(disposedAt / 1000),
+    workspace: record.id,
+    created_at: toTimestamp(record.createdAt),
+    expires_at: toTimestamp(expiresAt ?? disposedAt),
+    disposed_at: toTimestamp(disposedAt),
+    reason,
+    items,
+    segments,
+    bytes,
+    items_sha256: itemsDigest,
+    searches: counters.searches,
+    ingests: counters.ingests,
+    spend_usd: formatUsd(record.spend),
+    kept: [...keptHere(disposedAt, tokenKept ?? false, settings), ...keptElsewhere],
+  };
+}
+
+function keptHere(disposedAt: number, tokenKept: boolean, settings: WorkspaceSettings): KeptFact[] {
+  const record: KeptFact = {
+    what: 'id, times, counts, amounts and this receipt',
+    why: 'the books',
+    until: toTimestamp(disposedAt + settings.recordRetentionDays * DAY_MS),
+  };
+  const token: KeptFact = {
+    what: 'SHA-256 of the capability token',
+    why: 'answering the same DELETE again',
+    until: toTimestamp(disposedAt + settings.repeatedDeleteHours * HOUR_MS),
+  };
+  return tokenKept ? [token, record] : [record];
+}

@@ -1,0 +1,49 @@
+import type { TenantId } from '../../domain/id.ts';
+
+interface Running {
+  count: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Counts each Tenant's running requests, so that a disposal can wait for them. */
+export class RunningRequests {
+  readonly #running = new Map<TenantId, Running>();
+
+  /** A request begins. @returns what it calls at its end; repeated calls do nothing. */
+  enter(tenant: TenantId): () => void {
+    const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set() };
+    running.count += 1;
+    this.#running.set(tenant, running);
+    let inside = true;
+    return () => {
+      if (!inside) return;
+      inside = false;
+      running.count -= 1;
+      if (running.count > 0) return;
+      this.#running.delete(tenant);
+      for (const proceed of running.waiting) proceed();
+    };
+  }
+
+  has(tenant: TenantId): boolean {
+    return this.#running.has(tenant);
+  }
+
+  /** Resolves with true when none of the Tenant's requests runs, with false after `secondsMax` (absent: never). */
+  async ended(tenant: TenantId, secondsMax?: number): Promise<boolean> {
+    const running = this.#running.get(tenant);
+    if (!running) return true;
+    return new Promise((resolve) => {
+      const proceed = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const giveUp = () => {
+        running.waiting.delete(proceed);
+        resolve(false);
+      };
+      const timer = secondsMax === undefined ? undefined : setTimeout(giveUp, secondsMax * 1000);
+      running.waiting.add(proceed);
+    });
+  }
+}

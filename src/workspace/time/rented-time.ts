@@ -1,0 +1,82 @@
+import { type Clock, MINUTE_MS, toTimestamp } from '../../domain/clock.ts';
+import type { Store, Table } from '../../state/store.ts';
+
+interface Heartbeat {
+  readonly rented: number;
+  readonly wall: number;
+}
+
+export interface RentedTimeOptions {
+  /** Minutes of downtime that a start gives back. Downtime beyond that passes as if the server had been up. */
+  readonly downtimeRefundMinutesMax: number;
+  /** Milliseconds from any origin, never going back. Default: the process's monotonic clock. */
+  readonly monotonic?: () => number;
+}
+
+const KEY = 'heartbeat';
+/** Both clocks give whole milliseconds, but their milliseconds do not begin together. */
+const ROUNDING_MS = 2;
+
+/**
+ * The time that tenants rent, in milliseconds. It passes only while the server is up.
+ *
+ * It advances with a monotonic source, so that no jump of the wall clock shortens or lengthens a rented minute. A
+ * heartbeat keeps (rented, wall) on the disk, and a start continues from it. The downtime is the difference of the wall
+ * clock, or nothing if that clock went backwards. Up to `downtimeRefundMinutesMax` of it is given back; the rest has
+ * passed. A crash also gives back the time since the last heartbeat: one interval at most, in the tenant's favour.
+ * Every payment is committed together with a heartbeat, so that no commit lies in the future after a crash.
+ *
+ *     rented ──────●━━━━━━━━●            ●━━━━━━━━━━▶     stands still while the server is down
+ *     wall   ──────●━━━━━━━━●┈┈┈ down ┈┈┈●━━━━━━━━━━▶
+ */
+export class RentedTime {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #monotonic: () => number;
+  readonly #table: Table<Heartbeat>;
+  readonly #origin: number;
+  /** Lead of the wall clock at the last conversion. */
+  #ahead = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    store: Store,
+    clock: Clock,
+    { downtimeRefundMinutesMax, monotonic = () => performance.now() }: RentedTimeOptions,
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+    this.#table = store.table('workspace_clock');
+    const last = this.#table.get(KEY);
+    const down = last ? Math.max(0, clock.now() - last.wall) : 0;
+    const passed = Math.max(0, down - downtimeRefundMinutesMax * MINUTE_MS);
+    this.#origin = (last?.rented ?? 0) + passed - monotonic();
+  }
+
+  /** Whole milliseconds of rented time since the server's first start, never going back. */
+  now(): number {
+    return Math.floor(this.#origin + this.#monotonic());
+  }
+
+  /** Wall clock, in milliseconds, at a moment of rented time as it looks now. It stays the same until a clock jumps. */
+  toWall(rented: number): number {
+    const ahead = this.#clock.now() - this.now();
+    if (Math.abs(ahead - this.#ahead) > ROUNDING_MS) this.#ahead = ahead;
+    return rented + this.#ahead;
+  }
+
+  /** RFC 3339 of a moment of rented time, as it looks now. */
+  toTimestamp(rented: number): string {
+    return toTimestamp(this.toWall(rented));
+  }
+
+  /** Inside a transaction: writes the present moment with it. */
+  keep(): void {
+    void this.#table.put(KEY, { rented: this.now(), wall: this.#clock.now() });
+  }
+
+  /** Writes the present moment. */
+  beat(): Promise<void> {
+    return this.#store.transaction(() => this.keep());
+  }
+}
