@@ -6,14 +6,14 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use farthing_core::kernels;
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::methods::Methods;
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::top::Ranking;
-use farthing_core::shard::writes::Write;
+use farthing_core::kernels::kernel;
+use farthing_core::ranking::query::{Question, Want};
+use farthing_core::ranking::top_k::Ranking;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::store::methods::Methods;
+use farthing_core::store::open_store::SpaceSpec;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::Write;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 100;
@@ -113,7 +113,7 @@ fn measure(real: &[f32], queries: &[f32], rows: usize, methods: Methods) -> Resu
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("kernel {}", kernels::chosen()?.name);
+    println!("kernel {}", kernel::chosen()?.name);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [real, queries, sizes @ ..] = arguments.as_slice() else {
         return Err("SENTENCES.f32 QUERIES.f32 ROWS…".into());

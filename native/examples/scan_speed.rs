@@ -4,13 +4,13 @@
 use std::error::Error;
 use std::time::Instant;
 
-use farthing_core::kernels;
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::top::Method;
-use farthing_core::shard::writes::Write;
+use farthing_core::kernels::kernel;
+use farthing_core::ranking::query::{Question, Want};
+use farthing_core::ranking::top_k::Method;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::store::open_store::SpaceSpec;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::Write;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 200;
@@ -99,7 +99,7 @@ fn told(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn 
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("kernel {}", kernels::chosen()?.name);
+    println!("kernel {}", kernel::chosen()?.name);
     for rows in std::env::args().skip(1) {
         measure(rows.parse()?)?;
     }

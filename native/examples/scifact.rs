@@ -7,9 +7,9 @@ use std::fs::read_to_string;
 use std::path::Path;
 use std::time::Instant;
 
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::writes::Write;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::Write;
 use serde_json::Value;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread;
 
-use farthing_core::shard::error::ShardError;
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::scan_threads;
+use farthing_core::error::ShardError;
+use farthing_core::ranking::query::{Question, Want};
+use farthing_core::shard::open_shard::Shard;
 use farthing_core::shard::snapshot::Snapshot;
-use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::writes::Write;
+use farthing_core::store::open_store::SpaceSpec;
+use farthing_core::threads::scan_pool;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::Write;
 
 const SLOTS: usize = 3;
 const WRITERS: usize = 3;
@@ -141,7 +141,7 @@ fn read(slots: &[Slot], mut random: Random, ended: &AtomicBool) -> u64 {
                     drop(snapshot);
                     send.send(()).unwrap();
                 };
-                scan_threads::run(work).unwrap();
+                scan_pool::run(work).unwrap();
                 receive.recv().expect("the snapshot was as it should be");
             }
             Ok(snapshot) => check(&snapshot, generation),

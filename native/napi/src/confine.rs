@@ -1,4 +1,4 @@
-use farthing_core::confine::{self, Protection};
+use farthing_core::confine::confinement::{self, Protection};
 use napi_derive::napi;
 
 /// What a confined process may still do.
@@ -23,7 +23,8 @@ pub struct ConfineOutcome {
 /// Throws, and changes nothing, in a process that has an io_uring, as Node's event loop may: see `forbidRings`.
 #[napi(catch_unwind)]
 pub fn confine(options: ConfineOptions) -> napi::Result<ConfineOutcome> {
-    let outcome = confine::confine(&options.readable, options.memory_bytes as u64).map_err(napi::Error::from_reason)?;
+    let outcome =
+        confinement::confine(&options.readable, options.memory_bytes as u64).map_err(napi::Error::from_reason)?;
     Ok(ConfineOutcome {
         no_new_privileges: words(outcome.no_new_privileges),
         landlock: words(outcome.landlock),
@@ -36,7 +37,7 @@ pub fn confine(options: ConfineOptions) -> napi::Result<ConfineOutcome> {
 /// Returns an empty text, or why it could not be done.
 #[napi(catch_unwind)]
 pub fn forbid_rings(pipe: i32) -> String {
-    confine::forbid_rings(pipe).err().unwrap_or_default()
+    confinement::forbid_rings(pipe).err().unwrap_or_default()
 }
 
 fn words(protection: Protection) -> String {

@@ -7,8 +7,8 @@ use landlock::{
     path_beneath_rules,
 };
 
+use super::confinement::{Protection, last_error};
 use super::threads::{restrict_other_threads, restrict_this_thread};
-use super::{Protection, last_error};
 
 pub fn restrict(readable: &[String]) -> Protection {
     let ruleset = match ruleset(readable) {

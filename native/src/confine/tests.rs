@@ -1,4 +1,5 @@
-use super::*;
+use super::calls;
+use super::confinement::*;
 
 /// Confinement is for good, so it is tried in a child: 0 when every claim holds, else the number of the first that does not.
 fn in_a_child(claims: impl Fn() -> i32) -> i32 {

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
 
 /// Only to be called where `available()` lists it.
 pub const KERNEL: Kernel = Kernel { name: "avx2", dots_i8, dot_f32, bounds, pair_i8, bits_reach };

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::avx512_bits::{bits_reach, bits_reach_popcnt};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
 
 /// Only to be called where `available()` lists it.
 pub const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, dot_f32, bounds, pair_i8, bits_reach };

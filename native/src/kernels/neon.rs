@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
 
 pub const KERNEL: Kernel = Kernel { name: "neon", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 

@@ -1,7 +1,7 @@
 //! The reference that every other kernel is checked against, and the one that runs anywhere.
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, f32_at, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, f32_at, finish_f32};
 
 pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 

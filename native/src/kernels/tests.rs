@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::kernel::*;
+use super::{bits, scalar};
 
 const REAL_DIMENSIONS: [usize; 5] = [64, 384, 512, 768, 1280];
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use heed::CompactionOption;
 
-use super::error::Result;
-use super::opened::Shard;
+use crate::error::Result;
+use crate::shard::open_shard::Shard;
 
 impl Shard {
     /// Writes the index, as its last commit left it, into a folder that exists and is empty; it can be opened there.

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::error::{Result, ShardError};
-use super::snapshot::Snapshot;
-use crate::snippet::AskedWords;
+use crate::error::{Result, ShardError};
+use crate::shard::snapshot::Snapshot;
+use crate::text::snippet::AskedWords;
 
 /// A Segment's record, each field but the text and the Item's id as it is written.
 struct Record<'a> {

@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::error::Result;
-use super::top::{Ranking, Scored};
+use crate::error::Result;
+use crate::ranking::top_k::{Ranking, Scored};
 
 /// Segments whose places are kept together: 16 KiB.
 const CHUNK: usize = 4096;

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use heed::{RoTxn, WithoutTls};
 
-use super::block::Header;
-use super::error::{Result, ShardError};
-use super::pictures::{DIGEST_BYTES, PicturesView};
-use super::places::{distinct, reach_places};
-use super::question::{Question, Want};
-use super::queue::WriteQueue;
-use super::records::{Family, ItemEntry, Totals, unsealed};
-use super::scan::{self, Enough};
-use super::spaces;
-use super::store::SpaceSpec;
-use super::top::{Ranking, Scored, Top};
-use crate::kernels;
+use crate::blocks::block::Header;
+use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
+use crate::error::{Result, ShardError};
+use crate::kernels::kernel;
+use crate::ranking::query::{Question, Want};
+use crate::ranking::top_k::{Ranking, Scored, Top};
+use crate::scan::vector_search::{self, Enough};
+use crate::shard::places::{distinct, reach_places};
+use crate::store::open_store::SpaceSpec;
+use crate::store::records::{Family, ItemEntry, Totals, unsealed};
+use crate::store::spaces;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
 use crate::words::rank::{self, WordsBlock};
+use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].
 pub const ITEMS_MAX: usize = 10_000;
@@ -75,13 +75,13 @@ impl Snapshot {
     fn vector_list(&self, space: &str, query: &[f32], want: &Want, enough: Option<Enough<'_>>) -> Result<Ranking> {
         let store = self.queue.store();
         let spec = self.space(space)?;
-        let kernel = kernels::chosen().map_err(ShardError::internal)?;
-        scan::search(store, &self.txn, kernel, spec, query, want, enough)
+        let kernel = kernel::chosen().map_err(ShardError::internal)?;
+        vector_search::search(store, &self.txn, kernel, spec, query, want, enough)
     }
 
     /// Hits that the quick way was to find for a query, and found: for those who watch its recall. Takes as long as a proof.
     pub fn probe_vector(&self, space: &str, query: &[f32], want: &Want) -> Result<(u64, u64)> {
-        scan::probe(self.queue.store(), &self.txn, self.space(space)?, query, want)
+        vector_search::probe(self.queue.store(), &self.txn, self.space(space)?, query, want)
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {
@@ -190,7 +190,7 @@ impl Snapshot {
         let blocks = self.queue.store().databases.blocks.iter(&self.txn)?;
         let rows = blocks.map(|entry| {
             let (key, value) = entry?;
-            let family = super::records::BlockKey::read(key)?.family;
+            let family = crate::store::records::BlockKey::read(key)?.family;
             Ok((family.0, Header::read(value, family.kind())?.rows))
         });
         rows.collect()

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
-use super::merge;
-use super::opened::Shard;
-use super::question::{Question, Want};
-use super::scan_threads;
-use super::store::SpaceSpec;
-use super::top::{Ranking, Scored};
-use super::writes::Write;
-use crate::kernels;
+use crate::kernels::scalar;
+use crate::ranking::query::{Question, Want};
+use crate::ranking::top_k::{Ranking, Scored};
+use crate::shard::open_shard::Shard;
+use crate::store::open_store::SpaceSpec;
+use crate::threads::scan_pool;
+use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
+use crate::write::merge;
+use crate::write::write_op::Write;
 
 const DIMENSIONS: usize = 24;
 
@@ -57,7 +57,7 @@ fn naive(rows: &BTreeMap<u32, Vec<f32>>, query: &[f32], k: usize) -> Vec<Scored>
         .iter()
         .map(|(segment, row)| {
             let bytes: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
-            Scored { score: (kernels::scalar::KERNEL.dot_f32)(query, &bytes), segment: *segment }
+            Scored { score: (scalar::KERNEL.dot_f32)(query, &bytes), segment: *segment }
         })
         .collect();
     all.sort();
@@ -327,7 +327,7 @@ fn as_many_searches_as_may_wait_see_one_index_and_more_are_told_of_the_load() {
         }
     };
     assert_eq!(refused.code, "overloaded");
-    assert!(open.len() > scan_threads::WAITING_MAX + 500, "{} at once", open.len());
+    assert!(open.len() > scan_pool::WAITING_MAX + 500, "{} at once", open.len());
     open.pop();
     assert!(shard.snapshot().is_ok());
 }

@@ -45,7 +45,7 @@ const LANGUAGES: [Entry; 18] = [
 impl Language {
     /// Language of a text, where the guess is reliable and there is a stemmer for it.
     pub fn detect(text: &str) -> Option<Self> {
-        let (code, reliable) = crate::language::detect(text)?;
+        let (code, reliable) = crate::text::language::detect(text)?;
         reliable.then(|| Self::by_code(code)).flatten()
     }
 

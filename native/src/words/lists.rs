@@ -9,7 +9,7 @@
 //! those before it, which is what a pruned search asks of a frequent term.
 
 use super::language::Language;
-use crate::shard::error::{Result, ShardError};
+use crate::error::{Result, ShardError};
 
 /// Documents that share one upper bound.
 pub const WINDOW: usize = 256;

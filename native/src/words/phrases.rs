@@ -3,8 +3,8 @@
 use super::lists::positions_of;
 use super::query::Phrase;
 use super::rank::{WordsBlock, lookup};
-use crate::shard::error::Result;
-use crate::shard::question::Stop;
+use crate::error::Result;
+use crate::ranking::query::Stop;
 
 /// Which documents of a block hold every phrase; `None` where there is none to hold.
 pub fn holders(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {

@@ -12,8 +12,8 @@
 use super::language::Language;
 use super::lists::{TermPostings, damaged, windows};
 use super::writer::TermWriter;
-use crate::shard::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column};
-use crate::shard::error::Result;
+use crate::blocks::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column};
+use crate::error::Result;
 
 /// What a block keeps of a segment besides its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

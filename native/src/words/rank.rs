@@ -7,10 +7,10 @@ use super::phrases::holders;
 use super::postings::PostingsView;
 use super::query::{QueryWord, Variant, parse};
 use super::scores::{BlockScores, RankedList};
-use crate::shard::block::Dead;
-use crate::shard::error::Result;
-use crate::shard::question::Want;
-use crate::shard::top::{Ranking, Top};
+use crate::blocks::block::Dead;
+use crate::error::Result;
+use crate::ranking::query::Want;
+use crate::ranking::top_k::{Ranking, Top};
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;

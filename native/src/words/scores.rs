@@ -9,8 +9,8 @@
 
 use super::lists::{TermPostings, WINDOW, windows};
 use super::rank::{Formula, WordsBlock};
-use crate::shard::error::Result;
-use crate::shard::top::{Scored, Top};
+use crate::error::Result;
+use crate::ranking::top_k::{Scored, Top};
 
 /// More than all roundings of a sum of 256 summands together, relative to the sum (each at most 2⁻²⁴).
 const SLACK: f32 = 1.0 + 1e-4;

@@ -10,8 +10,8 @@ use super::phrases::holders;
 use super::postings::{PostingsView, merge};
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
 use super::rank::{WordsBlock, search};
-use crate::shard::block::Dead;
-use crate::shard::question::{Stop, Want};
+use crate::blocks::block::Dead;
+use crate::ranking::query::{Stop, Want};
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();

@@ -3,7 +3,7 @@
 use super::language::Language;
 use super::lists::{self, COUNT_MAX, WINDOW};
 use super::postings::Document;
-use crate::shard::block::{HEADER_BYTES, Header, Kind, push_u32s};
+use crate::blocks::block::{HEADER_BYTES, Header, Kind, push_u32s};
 
 /// Writes the terms of a block in ascending order.
 #[derive(Default)]

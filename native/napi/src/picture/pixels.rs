@@ -1,0 +1,32 @@
+use farthing_core::picture::pixels::{self, Layout};
+use napi::bindgen_prelude::Float32ArraySlice;
+use napi::{Error, Result};
+use napi_derive::napi;
+
+use crate::text::tokenize::internal;
+
+/// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`: channel by channel (`nchw`) or pixel by pixel (`nhwc`).
+#[napi(catch_unwind)]
+pub fn normalise_pixels(
+    rgb: &[u8],
+    mean: Vec<f64>,
+    std: Vec<f64>,
+    layout: String,
+    mut out: Float32ArraySlice,
+) -> Result<()> {
+    let layout = match layout.as_str() {
+        "nchw" => Layout::Nchw,
+        "nhwc" => Layout::Nhwc,
+        other => return Err(internal(format!("{other} is no layout"))),
+    };
+    // Safety: the caller's array is its own thread's, and nothing else runs there until this returns.
+    let out = unsafe { out.as_mut() };
+    pixels::normalise(rgb, three(&mean)?, three(&std)?, layout, out).map_err(internal)
+}
+
+fn three(values: &[f64]) -> Result<[f32; 3]> {
+    match values {
+        [red, green, blue] => Ok([*red as f32, *green as f32, *blue as f32]),
+        _ => Err(Error::from_reason("FARTHING:internal:three channels are needed")),
+    }
+}

@@ -1,0 +1,2 @@
+pub mod passages;
+pub mod tokenize;

@@ -1,0 +1,92 @@
+//! Gives up what a reader of strangers' files does not need: other files, the network, other programs, other processes.
+//!
+//! Called once in a child process, after its libraries are loaded and before the first file. It holds for every thread:
+//! seccomp is synchronised by the kernel; Landlock binds only the thread that asks (until Linux 7.0), so each other
+//! thread is asked by a signal to do it itself, as glibc does for setuid (nptl(7)).
+
+use super::{calls, files};
+
+/// What became of one protection: a kernel without it is reported, never fatal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Protection {
+    Enforced,
+    /// Holds with a gap.
+    Partial(String),
+    Unavailable(String),
+}
+
+/// Outcome of [`confine`], protection by protection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confinement {
+    pub no_new_privileges: Protection,
+    pub landlock: Protection,
+    pub seccomp: Protection,
+    pub memory_limit: Protection,
+}
+
+/// Confines the process for good. `readable` are the folders whose files may still be opened, for reading only;
+/// `memory_bytes` limits its writable memory (RLIMIT_DATA: address space would forbid WebAssembly's reservations).
+///
+/// # Errors
+/// When the process has an io_uring; nothing has changed then. A ring passes by the filter of system calls, and a program that
+/// loses its ring aborts, as Node's event loop does: such a program must be executed after [`forbid_rings`].
+pub fn confine(readable: &[String], memory_bytes: u64) -> Result<Confinement, String> {
+    if has_ring() {
+        return Err("This process has an io_uring, which no filter of system calls can see into. Forbid rings, and \
+                    execute the program anew, before it is confined."
+            .into());
+    }
+    let no_new_privileges = to_protection(set_no_new_privileges());
+    let memory_limit = to_protection(
+        limit(libc::RLIMIT_DATA, memory_bytes)
+            .and_then(|()| limit(libc::RLIMIT_CORE, 0))
+            .and_then(|()| limit(libc::RLIMIT_FSIZE, 0)),
+    );
+    let landlock = files::restrict(readable);
+    let seccomp = to_protection(calls::filter());
+    Ok(Confinement { no_new_privileges, landlock, seccomp, memory_limit })
+}
+
+/// Looks at the descriptors of the process; where they cannot be listed, there is nothing to be found out.
+fn has_ring() -> bool {
+    let Ok(descriptors) = std::fs::read_dir("/proc/self/fd") else { return false };
+    let mut targets = descriptors.flatten().filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
+    targets.any(|target| target.as_os_str() == "anon_inode:[io_uring]")
+}
+
+/// Forbids io_uring to the calling thread and to what it executes, and keeps `pipe` open for that. Node's event loop
+/// makes a ring at its very start; what is submitted to a ring passes by the filter of system calls, and a loop whose
+/// ring stops working aborts. So the ring must never be made: this comes first, and the program proper is executed after.
+pub fn forbid_rings(pipe: i32) -> Result<(), String> {
+    // SAFETY: fcntl on a descriptor touches no memory.
+    if unsafe { libc::fcntl(pipe, libc::F_SETFD, 0) } != 0 {
+        return Err(last_error("fcntl"));
+    }
+    set_no_new_privileges()?;
+    calls::make_rings_absent()
+}
+
+fn to_protection(outcome: Result<(), String>) -> Protection {
+    outcome.map_or_else(Protection::Unavailable, |()| Protection::Enforced)
+}
+
+pub(super) fn last_error(call: &str) -> String {
+    format!("{call}: {}", std::io::Error::last_os_error())
+}
+
+fn set_no_new_privileges() -> Result<(), String> {
+    // SAFETY: prctl with these constants touches no memory.
+    match unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(last_error("prctl")),
+    }
+}
+
+fn limit(resource: libc::__rlimit_resource_t, most: u64) -> Result<(), String> {
+    let both = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: the struct outlives the call.
+    match unsafe { libc::setrlimit(resource, &both) } {
+        0 => Ok(()),
+        _ => Err(last_error("setrlimit")),
+    }
+}

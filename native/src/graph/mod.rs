@@ -1,0 +1,4 @@
+pub mod build;
+pub mod open_graph;
+#[cfg(test)]
+mod tests;

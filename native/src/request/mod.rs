@@ -1,0 +1,2 @@
+pub mod payment_signature;
+pub mod search_body;

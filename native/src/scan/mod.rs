@@ -1,0 +1,4 @@
+#[cfg(test)]
+pub mod bits_tests;
+pub mod candidates;
+pub mod vector_search;

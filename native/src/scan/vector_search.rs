@@ -1,0 +1,234 @@
+//! Search of a vector space: int8 codes with a sure bound, then f32 for the rows that the bound leaves a chance.
+//!
+//! First all codes are scanned; in large spaces, unless a proof is asked for, only those of rows whose bits leave them a
+//! chance (`blocks/bits.rs`). A row's exact score lies within estimate ± error, so the k-th best of all lower ends is a
+//! score that k rows surely reach; a row whose upper end is below it can be left out. The rest is rescored, likeliest
+//! first, until no upper end reaches the k-th best exact score: what was not rescored is proved not to belong to the
+//! answer.
+
+use heed::RoTxn;
+
+use crate::blocks::bits::{self, BitsView};
+use crate::blocks::vectors::{CodesView, RowsView, check_finite};
+use crate::error::{Result, ShardError};
+use crate::kernels::kernel::{self, Kernel};
+use crate::ranking::query::Want;
+use crate::ranking::top_k::{Method, Ranking, Scored, Top};
+use crate::scan::candidates::{Candidate, Sieve, Sifted};
+use crate::store::checked::Checked;
+use crate::store::open_store::{SpaceSpec, Store};
+use crate::store::records::BlockKey;
+use crate::write::transaction::check_model;
+use std::sync::Arc;
+
+/// Whether hits, the best so many, are all that is wanted; asked of the better half, which is known earlier.
+pub type Enough<'a> = &'a dyn Fn(&[Scored]) -> Result<bool>;
+
+struct Block<'t> {
+    key: BlockKey,
+    codes: CodesView<'t>,
+    checked: Arc<Checked>,
+    rows: Option<RowsView<'t>>,
+}
+
+/// The best k rows of a space for a query, in the order of their f32 scores, then of insertion; `exact` says whether that
+/// is proved.
+pub fn search(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    kernel: &'static Kernel,
+    space: &SpaceSpec,
+    query: &[f32],
+    want: &Want,
+    enough: Option<Enough<'_>>,
+) -> Result<Ranking> {
+    if query.len() != space.dimensions {
+        return Err(ShardError::internal(format!(
+            "A query of {} has {} dimensions instead of {}.",
+            space.name,
+            query.len(),
+            space.dimensions
+        )));
+    }
+    check_finite(query)?;
+    let Some(family) = store.space_family(txn, space)? else {
+        return Ok(Ranking { exact: true, ..Ranking::default() });
+    };
+    if want.k == 0 {
+        return Ok(Ranking { exact: true, ..Ranking::default() });
+    }
+    let mut blocks = vec![];
+    for entry in store.blocks_of(txn, family)? {
+        let (key, value) = entry?;
+        let codes = CodesView::read(value)?;
+        check_model(space, &codes.header)?;
+        blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
+    }
+    Scan { store, txn, kernel, space, query, want, enough }.best(blocks)
+}
+
+/// One search of a space, and what its steps share.
+struct Scan<'a, 't> {
+    store: &'a Store,
+    txn: &'t RoTxn<'a>,
+    kernel: &'static Kernel,
+    space: &'a SpaceSpec,
+    query: &'a [f32],
+    want: &'a Want,
+    enough: Option<Enough<'a>>,
+}
+
+impl<'t> Scan<'_, 't> {
+    fn best(&self, mut blocks: Vec<Block<'t>>) -> Result<Ranking> {
+        let mut ranking = Ranking { exact: true, ..Ranking::default() };
+        let candidates = self.candidates(&blocks, &mut ranking)?;
+        self.rescore(&mut blocks, candidates, &mut ranking)?;
+        Ok(ranking)
+    }
+
+    /// Rows that may be among the best, likeliest first; says in `ranking` by what method and whether that is proved.
+    fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
+        let Self { store, txn, kernel, query, want, .. } = *self;
+        let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
+        let graph = if want.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
+        let with_bits = !want.exact && store.methods.bits_serve(rows, want.k) && bits::fit(query.len());
+        let mut sieve = if with_bits {
+            Sieve::with_bits(kernel, query, want, store.methods.bits_deviations)
+        } else {
+            Sieve::new(kernel, query, want)
+        };
+        for (index, block) in blocks.iter().enumerate() {
+            let dead = store.dead(txn, block.key)?;
+            let mut sifted = Sifted { index: index as u32, codes: block.codes, dead, first: 0 };
+            if let Some((near, last)) = &graph {
+                by_graph(&mut sieve, &sifted, near);
+                sifted.first = last.saturating_add(1);
+                if block.codes.header.last > *last {
+                    sieve.by_codes(&sifted)?;
+                }
+                (ranking.exact, ranking.method) = (false, Method::Graph);
+                continue;
+            }
+            match if with_bits { self.bits_of(block)? } else { None } {
+                Some(bits) => {
+                    sieve.by_bits(&sifted, &bits)?;
+                    (ranking.exact, ranking.method) = (false, Method::Bits);
+                }
+                None => sieve.by_codes(&sifted)?,
+            }
+        }
+        ranking.scanned += rows as u64;
+        Ok(sieve.into_candidates())
+    }
+
+    /// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph
+    /// that holds all that this reader sees.
+    fn near(&self, blocks: &[Block<'_>]) -> Option<(Vec<u32>, u32)> {
+        let graph = self.store.graph(blocks.first()?.key.family)?;
+        if !graph.is_remembered(self.store, self.txn, self.space) {
+            return None;
+        }
+        let mut near = graph.search(self.query, self.want.k)?;
+        near.sort_unstable();
+        Some((near, graph.record.last))
+    }
+
+    /// The bits of a block, where it has some by now.
+    fn bits_of(&self, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
+        let Some(value) = self.store.databases.bits.get(self.txn, &block.key.bytes())? else {
+            return Ok(None);
+        };
+        let view = BitsView::read(value)?;
+        block.checked.bits(value)?;
+        let (left, right) = (view.header, block.codes.header);
+        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+            return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
+        }
+        Ok(Some(view))
+    }
+
+    /// Ranks the candidates by their f32 scores until none of the rest can reach the k-th best, or half of k where that is enough.
+    fn rescore(&self, blocks: &mut [Block<'t>], candidates: Vec<Candidate>, ranking: &mut Ranking) -> Result<()> {
+        let mut scored: Vec<Scored> = vec![];
+        let half = self.enough.map(|_| self.want.k.div_ceil(2));
+        for k in half.into_iter().chain([self.want.k]) {
+            let mut top = Top::new(k);
+            scored.iter().for_each(|row| top.offer(*row));
+            while let Some(candidate) = candidates.get(scored.len()).filter(|next| next.upper >= top.threshold()) {
+                self.want.stop.check()?;
+                let row = Scored { score: self.score(blocks, candidate)?, segment: candidate.segment };
+                top.offer(row);
+                scored.push(row);
+            }
+            ranking.hits = top.into_ranking();
+            if k < self.want.k
+                && let Some(enough) = self.enough
+                && enough(&ranking.hits)?
+            {
+                break;
+            }
+        }
+        ranking.rescored += scored.len() as u64;
+        Ok(())
+    }
+
+    fn score(&self, blocks: &mut [Block<'t>], candidate: &Candidate) -> Result<f32> {
+        let block = &mut blocks[candidate.block as usize];
+        let row = candidate.row as usize;
+        let rows = match block.rows {
+            Some(rows) => rows,
+            None => *block.rows.insert(self.rows_of(block.key, &block.codes, &block.checked)?),
+        };
+        block.checked.row(row, || rows.verify_row(row))?;
+        Ok((self.kernel.dot_f32)(self.query, rows.row(row)))
+    }
+
+    fn rows_of(&self, key: BlockKey, codes: &CodesView<'_>, checked: &Checked) -> Result<RowsView<'t>> {
+        let missing = || ShardError::corrupt("The vectors of a block are missing.");
+        let value = self.store.databases.rows.get(self.txn, &key.bytes())?.ok_or_else(missing)?;
+        let rows = RowsView::read(value)?;
+        checked.rows_header(value)?;
+        let (left, right) = (rows.header, codes.header);
+        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+            return Err(ShardError::corrupt("A block's codes and rows do not belong together."));
+        }
+        Ok(rows)
+    }
+}
+
+/// Looks at those rows of a block that a graph has found.
+fn by_graph(sieve: &mut Sieve<'_>, block: &Sifted<'_>, near: &[u32]) {
+    let header = &block.codes.header;
+    let from = near.partition_point(|segment| *segment < header.first);
+    for segment in near[from..].iter().take_while(|segment| **segment <= header.last) {
+        if let Some(row) = block.codes.segments.position(*segment) {
+            sieve.by_row(block, row);
+        }
+    }
+}
+
+/// The Segments of the proved best k.
+pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
+    let kernel = kernel::chosen().map_err(ShardError::internal)?;
+    let want = Want { k, exact: true, ..Want::default() };
+    Ok(search(store, txn, kernel, space, query, &want, None)?.hits.into_iter().map(|hit| hit.segment).collect())
+}
+
+/// How many of the proved best k there are, and how many of them the quick way finds; nothing where that one proves, too.
+pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], want: &Want) -> Result<(u64, u64)> {
+    let kernel = kernel::chosen().map_err(ShardError::internal)?;
+    let quick = search(store, txn, kernel, space, query, &Want { exact: false, ..want.clone() }, None)?;
+    if quick.exact {
+        return Ok((0, 0));
+    }
+    let best = search(store, txn, kernel, space, query, &Want { exact: true, ..want.clone() }, None)?;
+    let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
+    let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
+    let expected = best.hits.len() as u64;
+    if quick.method == Method::Graph
+        && let Some(graph) = store.space_family(txn, space)?.and_then(|family| store.graph(family))
+    {
+        graph.probed(expected, found);
+    }
+    Ok((expected, found))
+}

@@ -1,0 +1,5 @@
+pub mod language;
+pub mod passages;
+pub mod pieces;
+pub mod snippet;
+pub mod tokenize;
