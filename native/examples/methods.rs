@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use farthing_core::kernels::kernel;
+use farthing_core::kernels::detection;
 use farthing_core::ranking::query::{Question, Want};
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::open_shard::Shard;
@@ -113,7 +113,7 @@ fn measure(real: &[f32], queries: &[f32], rows: usize, methods: Methods) -> Resu
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("kernel {}", kernel::chosen()?.name);
+    println!("kernel {}", detection::chosen()?.name);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [real, queries, sizes @ ..] = arguments.as_slice() else {
         return Err("SENTENCES.f32 QUERIES.f32 ROWS…".into());

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use farthing_core::kernels::kernel;
+use farthing_core::kernels::detection;
 use farthing_core::ranking::query::{Question, Want};
 use farthing_core::ranking::top_k::Method;
 use farthing_core::shard::open_shard::Shard;
@@ -99,7 +99,7 @@ fn told(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn 
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("kernel {}", kernel::chosen()?.name);
+    println!("kernel {}", detection::chosen()?.name);
     for rows in std::env::args().skip(1) {
         measure(rows.parse()?)?;
     }

@@ -4,16 +4,8 @@
 //! seccomp is synchronised by the kernel; Landlock binds only the thread that asks (until Linux 7.0), so each other
 //! thread is asked by a signal to do it itself, as glibc does for setuid (nptl(7)).
 
+use super::protection::{Protection, last_error};
 use super::{calls, files};
-
-/// What became of one protection: a kernel without it is reported, never fatal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Protection {
-    Enforced,
-    /// Holds with a gap.
-    Partial(String),
-    Unavailable(String),
-}
 
 /// Outcome of [`confine`], protection by protection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,10 +60,6 @@ pub fn forbid_rings(pipe: i32) -> Result<(), String> {
 
 fn to_protection(outcome: Result<(), String>) -> Protection {
     outcome.map_or_else(Protection::Unavailable, |()| Protection::Enforced)
-}
-
-pub(super) fn last_error(call: &str) -> String {
-    format!("{call}: {}", std::io::Error::last_os_error())
 }
 
 fn set_no_new_privileges() -> Result<(), String> {

@@ -7,7 +7,7 @@ use landlock::{
     path_beneath_rules,
 };
 
-use super::confinement::{Protection, last_error};
+use super::protection::{Protection, last_error};
 use super::threads::{restrict_other_threads, restrict_this_thread};
 
 pub fn restrict(readable: &[String]) -> Protection {

@@ -1,6 +1,7 @@
 mod calls;
 pub mod confinement;
 mod files;
+pub mod protection;
 #[cfg(test)]
 mod tests;
 mod threads;

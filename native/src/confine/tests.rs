@@ -1,5 +1,6 @@
 use super::calls;
-use super::confinement::*;
+use super::confinement::confine;
+use super::protection::Protection;
 
 /// Confinement is for good, so it is tried in a child: 0 when every claim holds, else the number of the first that does not.
 fn in_a_child(claims: impl Fn() -> i32) -> i32 {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::confinement::last_error;
+use super::protection::last_error;
 
 /// The ruleset for [`on_request`], or −1.
 static REQUESTED: AtomicI32 = AtomicI32::new(-1);

@@ -16,7 +16,8 @@ use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
 use crate::blocks::vectors::quantise;
 use crate::error::{Result, ShardError};
-use crate::kernels::kernel::{self, Kernel};
+use crate::kernels::detection;
+use crate::kernels::kernel::Kernel;
 use crate::store::open_store::{SpaceSpec, Store};
 use crate::write::transaction::graph_key;
 
@@ -95,7 +96,7 @@ pub fn empty(dimensions: usize) -> Result<Index> {
 
 /// Has the graph measure with our kernels; to be done again after a file was opened.
 fn measure_with_ours(index: &mut Index, dimensions: usize) -> Result<()> {
-    let kernel = kernel::chosen().map_err(ShardError::internal)?;
+    let kernel = detection::chosen().map_err(ShardError::internal)?;
     index.change_metric::<i8>(Box::new(move |left, right| distance(kernel, dimensions, left, right)));
     Ok(())
 }

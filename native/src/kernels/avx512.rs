@@ -3,15 +3,34 @@
 use std::arch::x86_64::*;
 
 use super::avx512_bits::{bits_reach, bits_reach_popcnt};
-use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
+use super::lanes::{LANES, finish_f32};
 
-/// Only to be called where `available()` lists it.
-pub const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, dot_f32, bounds, pair_i8, bits_reach };
-/// Only to be called where `available()` lists it.
-pub const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
-/// As the former, with bits counted by `vpopcnt` instead of looked up. Only to be called where `available()` lists it.
-pub const POPCNT: Kernel =
-    Kernel { name: "avx512popcnt", dots_i8, dot_f32, bounds, pair_i8, bits_reach: bits_reach_popcnt };
+const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
+const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, ..WITHOUT_VNNI };
+/// Counts bits by `vpopcnt` instead of looking sums up.
+const POPCNT: Kernel = Kernel { name: "avx512popcnt", bits_reach: bits_reach_popcnt, ..WITHOUT_VNNI };
+
+/// The kernels of this file that the machine can run, best first: its functions are called through them alone.
+pub(super) fn detect() -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    let avx512 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    if avx512 && is_x86_feature_detected!("avx512vnni") {
+        kernels.push(VNNI);
+    }
+    if avx512 {
+        kernels.push(WITHOUT_VNNI);
+    }
+    if avx512 && is_x86_feature_detected!("avx512bitalg") && is_x86_feature_detected!("avx512vpopcntdq") {
+        kernels.push(POPCNT);
+    }
+    kernels
+}
 
 /// The bytes from `at` on: 64, or as many as are left and zeros after them.
 ///

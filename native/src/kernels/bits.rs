@@ -12,6 +12,8 @@
 //! upper = base + scale · (step · S − sum) + low · tilt + spread · reach
 //! ```
 
+use super::lanes::f32_at;
+
 /// Rows of a group.
 pub const GROUP: usize = 64;
 /// Sums are kept in 16 bits: 4,096 × 15 fits.
@@ -105,7 +107,7 @@ impl BitsQuery {
         let columns = &group[group.len() - 3 * COLUMN_BYTES..];
         let mut reached = 0;
         for (row, sum) in sums.iter().enumerate() {
-            let of = |column: usize| super::kernel::f32_at(columns, column * GROUP + row);
+            let of = |column: usize| f32_at(columns, column * GROUP + row);
             let upper = self.upper(terms, *sum, [of(0), of(1), of(2)]);
             let below = upper < terms.threshold;
             reached |= u64::from(!below) << row;

@@ -6,7 +6,9 @@ use crate::blocks::block::{Dead, u32_at};
 use crate::blocks::vectors::{CodesView, quantise};
 use crate::error::Result;
 use crate::kernels::bits::GROUP;
-use crate::kernels::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, prefetch};
+use crate::kernels::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel};
+use crate::kernels::lanes::LANES;
+use crate::kernels::prefetch::prefetch;
 use crate::ranking::query::Want;
 use crate::ranking::top_k::{Scored, Top};
 

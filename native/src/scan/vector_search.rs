@@ -11,7 +11,8 @@ use heed::RoTxn;
 use crate::blocks::bits::{self, BitsView};
 use crate::blocks::vectors::{CodesView, RowsView, check_finite};
 use crate::error::{Result, ShardError};
-use crate::kernels::kernel::{self, Kernel};
+use crate::kernels::detection;
+use crate::kernels::kernel::Kernel;
 use crate::ranking::query::Want;
 use crate::ranking::top_k::{Method, Ranking, Scored, Top};
 use crate::scan::candidates::{Candidate, Sieve, Sifted};
@@ -209,14 +210,14 @@ fn by_graph(sieve: &mut Sieve<'_>, block: &Sifted<'_>, near: &[u32]) {
 
 /// The Segments of the proved best k.
 pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
-    let kernel = kernel::chosen().map_err(ShardError::internal)?;
+    let kernel = detection::chosen().map_err(ShardError::internal)?;
     let want = Want { k, exact: true, ..Want::default() };
     Ok(search(store, txn, kernel, space, query, &want, None)?.hits.into_iter().map(|hit| hit.segment).collect())
 }
 
 /// How many of the proved best k there are, and how many of them the quick way finds; nothing where that one proves, too.
 pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], want: &Want) -> Result<(u64, u64)> {
-    let kernel = kernel::chosen().map_err(ShardError::internal)?;
+    let kernel = detection::chosen().map_err(ShardError::internal)?;
     let quick = search(store, txn, kernel, space, query, &Want { exact: false, ..want.clone() }, None)?;
     if quick.exact {
         return Ok((0, 0));

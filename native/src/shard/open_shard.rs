@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::derive::background;
 use crate::error::{Result, ShardError};
+use crate::kernels::detection;
 use crate::shard::snapshot::Snapshot;
 use crate::store::methods::Methods;
 use crate::store::open_store::{SpaceSpec, Store};
@@ -29,7 +30,7 @@ impl Shard {
 
     /// As [`Self::open`], with sizes of one's own from which the ways of searching serve.
     pub fn open_with(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
-        crate::kernels::kernel::chosen().map_err(ShardError::internal)?;
+        detection::chosen().map_err(ShardError::internal)?;
         let store = Store::open(folder, spaces, methods)?;
         let queue = Arc::new(WriteQueue::new(store));
         if background::is_due(queue.store()) {

@@ -7,7 +7,7 @@ use heed::{RoTxn, WithoutTls};
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
-use crate::kernels::kernel;
+use crate::kernels::detection;
 use crate::ranking::query::{Question, Want};
 use crate::ranking::top_k::{Ranking, Scored, Top};
 use crate::scan::vector_search::{self, Enough};
@@ -75,7 +75,7 @@ impl Snapshot {
     fn vector_list(&self, space: &str, query: &[f32], want: &Want, enough: Option<Enough<'_>>) -> Result<Ranking> {
         let store = self.queue.store();
         let spec = self.space(space)?;
-        let kernel = kernel::chosen().map_err(ShardError::internal)?;
+        let kernel = detection::chosen().map_err(ShardError::internal)?;
         vector_search::search(store, &self.txn, kernel, spec, query, want, enough)
     }
 
