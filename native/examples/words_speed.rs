@@ -9,10 +9,11 @@ use std::path::Path;
 
 use farthing_core::blocks::block::Dead;
 use farthing_core::ranking::query::Want;
+use farthing_core::words::block::WordsBlock;
 use farthing_core::words::build::{analyse, encode};
 use farthing_core::words::language::{DEFAULT, Language};
 use farthing_core::words::postings::PostingsView;
-use farthing_core::words::rank::{WordsBlock, search};
+use farthing_core::words::rank::search;
 
 const BLOCK_ROWS: usize = 32_768;
 const SENTENCES: usize = 6;

@@ -15,9 +15,10 @@ use crate::shard::places::{distinct, reach_places};
 use crate::store::open_store::SpaceSpec;
 use crate::store::records::{Family, ItemEntry, Totals, unsealed};
 use crate::store::spaces;
+use crate::words::block::WordsBlock;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
-use crate::words::rank::{self, WordsBlock};
+use crate::words::rank;
 use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].

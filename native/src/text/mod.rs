@@ -1,3 +1,4 @@
+pub mod characters;
 pub mod language;
 pub mod passages;
 pub mod pieces;

@@ -2,8 +2,7 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-use crate::words::analysis::is_unspaced;
-use crate::words::language::start_of;
+use super::characters::{is_unspaced, start_of};
 
 /// A snippet's length in UTF-16 units: enough to see why a passage was found.
 const LENGTH: usize = 320;

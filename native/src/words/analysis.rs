@@ -9,7 +9,8 @@ use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::language::{Language, start_of};
+use super::language::Language;
+use crate::text::characters::{is_unspaced, start_of};
 
 /// Longest term in bytes; what is longer is cut, in texts and queries alike.
 pub const TERM_BYTES_MAX: usize = 96;
@@ -77,19 +78,6 @@ fn normalised(text: &str) -> Cow<'_, str> {
     }
     let composed: String = text.nfkc().map(|letter| if letter == '\u{2019}' { '\'' } else { letter }).collect();
     Cow::Owned(composed.to_lowercase().nfc().collect())
-}
-
-/// Whether the letter's script puts no space between words.
-pub fn is_unspaced(letter: char) -> bool {
-    matches!(letter as u32,
-        0x0E00..=0x0EFF // Thai, Lao
-        | 0x1000..=0x109F // Burmese
-        | 0x1100..=0x11FF // Hangul letters
-        | 0x1780..=0x17FF // Khmer
-        | 0x3005..=0x3007 | 0x3040..=0x30FF | 0x3130..=0x318F | 0x31F0..=0x31FF // Kana
-        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF // Han
-        | 0xAC00..=0xD7AF // Hangul
-        | 0x20000..=0x3FFFF) // Han beyond the first plane
 }
 
 /// Turns words of one language into terms.

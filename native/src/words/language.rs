@@ -91,15 +91,6 @@ fn stop_words(entry: &Entry) -> HashSet<&'static str> {
     stop_words::lookup(entry.short).into_iter().flatten().copied().collect()
 }
 
-/// At most so many bytes of a text, up to the end of a character.
-pub fn start_of(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
 //! Quoted phrases: words that stand in order.
 
+use super::block::WordsBlock;
 use super::lists::positions_of;
 use super::query::Phrase;
-use super::rank::{WordsBlock, lookup};
 use crate::error::Result;
 use crate::ranking::query::Stop;
 
@@ -45,7 +45,7 @@ fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, languages: u64, stop:
         let Some(variant) = variants.iter().find(|variant| variant.languages & languages != 0) else {
             return Ok(vec![]);
         };
-        let Some(postings) = lookup(block, variant)? else { return Ok(vec![]) };
+        let Some(postings) = block.lookup(variant)? else { return Ok(vec![]) };
         lists.push((*distance, postings));
     }
     lists.sort_by_key(|(_, postings)| postings.frequency);

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::analysis::{Form, Terms, Word, is_unspaced, words};
-use super::language::{DEFAULT, Language, start_of};
+use super::analysis::{Form, Terms, Word, words};
+use super::language::{DEFAULT, Language};
+use crate::text::characters::{is_unspaced, start_of};
 
 /// Different words of a query that are looked up; further ones are left out.
 pub const WORDS_MAX: usize = 256;

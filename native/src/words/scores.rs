@@ -7,8 +7,9 @@
 //! were met and whose score, with the most that the rest may add, reaches the floor. So every score is the same sum in the
 //! same order, whatever was passed over.
 
+use super::block::WordsBlock;
+use super::bm25::Formula;
 use super::lists::{TermPostings, WINDOW, windows};
-use super::rank::{Formula, WordsBlock};
 use crate::error::Result;
 use crate::ranking::top_k::{Scored, Top};
 

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
+use super::block::WordsBlock;
 use super::build::{analyse, encode};
 use super::language::{DEFAULT, Language};
+use super::merge::merge;
 use super::phrases::holders;
-use super::postings::{PostingsView, merge};
+use super::postings::PostingsView;
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
-use super::rank::{WordsBlock, search};
+use super::rank::search;
 use crate::blocks::block::Dead;
 use crate::ranking::query::{Stop, Want};
 

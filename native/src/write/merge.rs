@@ -10,7 +10,7 @@ use crate::blocks::vectors::{self, EncodedVectors};
 use crate::error::Result;
 use crate::store::open_store::Store;
 use crate::store::records::{BlockKey, Family};
-use crate::words::postings;
+use crate::words::merge as words_merge;
 use crate::write::transaction::{PICTURE_ROWS_MAX, VECTOR_ROWS_MAX, WORDS_ROWS_MAX, Writing, segments_of};
 
 /// Blocks of one tier that become one block of the next; also the ratio of the tiers' sizes.
@@ -91,7 +91,7 @@ pub fn run(store: &Store, plan: &MergePlan) -> Result<Merged> {
         sources.push((value, store.dead(&txn, *key)?));
     }
     let block = match family {
-        Family::WORDS => postings::merge(&sources)?.map(|value| (value, None)),
+        Family::WORDS => words_merge::merge(&sources)?.map(|value| (value, None)),
         Family::PICTURES => pictures::merge(&sources)?.map(|value| (value, None)),
         _ => {
             let mut vectors = vec![];
