@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use farthing_core::kernels::detection;
-use farthing_core::ranking::query::{Question, Want};
+use farthing_core::ranking::options::Want;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::open_shard::Shard;
+use farthing_core::shard::query::Question;
 use farthing_core::store::methods::Methods;
 use farthing_core::store::open_store::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, SegmentInput};

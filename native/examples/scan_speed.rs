@@ -5,9 +5,10 @@ use std::error::Error;
 use std::time::Instant;
 
 use farthing_core::kernels::detection;
-use farthing_core::ranking::query::{Question, Want};
+use farthing_core::ranking::options::Want;
 use farthing_core::ranking::top_k::Method;
 use farthing_core::shard::open_shard::Shard;
+use farthing_core::shard::query::Question;
 use farthing_core::store::open_store::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
 use farthing_core::write::write_op::Write;

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::fs::read_to_string;
 use std::path::Path;
 
-use farthing_core::blocks::block::Dead;
-use farthing_core::ranking::query::Want;
+use farthing_core::blocks::dead::Dead;
+use farthing_core::ranking::options::Want;
 use farthing_core::words::block::WordsBlock;
 use farthing_core::words::build::{analyse, encode};
 use farthing_core::words::language::{DEFAULT, Language};

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread;
 
 use farthing_core::error::ShardError;
-use farthing_core::ranking::query::{Question, Want};
+use farthing_core::ranking::options::Want;
 use farthing_core::shard::open_shard::Shard;
+use farthing_core::shard::query::Question;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::store::open_store::SpaceSpec;
 use farthing_core::threads::scan_pool;

@@ -5,7 +5,8 @@
 //! f = ⟨x, r⟩/‖r‖, ⟨q, d⟩ = ⟨q, c⟩ + ‖r‖/f · ⟨x, Pq⟩ but for an error with the standard deviation
 //! ‖q‖‖r‖ √((1 − f²)/f²/(D − 1)): rows are passed over that are several of these below what is needed. That bound is not sure.
 
-use crate::blocks::block::{self, Columns, HEADER_BYTES, Header, Kind, push_f32s};
+use crate::blocks::block::{HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::{Columns, push_f32s, u32_at};
 use crate::blocks::rotation::Rotation;
 use crate::blocks::vectors::RowsView;
 use crate::error::{Result, ShardError};
@@ -39,7 +40,7 @@ pub fn encode(rows: &RowsView<'_>) -> Vec<u8> {
         for at in 0..GROUP.min(count - from) {
             rest.fill(0.0);
             for ((rest, bytes), centre) in rest.iter_mut().zip(rows.row(from + at).chunks_exact(4)).zip(&centre) {
-                *rest = f32::from_bits(block::u32_at(bytes, 0)) - centre;
+                *rest = f32::from_bits(u32_at(bytes, 0)) - centre;
             }
             rotation.apply(&mut rest);
             put_row(group, at, &rest);
@@ -61,7 +62,7 @@ fn centre_of(rows: &RowsView<'_>) -> Vec<f32> {
     let mut sums = vec![0f64; rows.header.width as usize];
     for row in 0..count {
         for (sum, bytes) in sums.iter_mut().zip(rows.row(row).chunks_exact(4)) {
-            *sum += f64::from(f32::from_bits(block::u32_at(bytes, 0)));
+            *sum += f64::from(f32::from_bits(u32_at(bytes, 0)));
         }
     }
     sums.into_iter().map(|sum| (sum / count.max(1) as f64) as f32).collect()

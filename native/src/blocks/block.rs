@@ -9,6 +9,7 @@
 //!
 //! The checksum covers the header (its own field as zero) and the bytes that follow, up to the number in the header.
 
+use super::columns::{u32_at, u64_at};
 use crate::error::{Result, ShardError};
 
 /// With LMDB's own 16 bytes before a large value, a body that starts here lies on a 64-byte line.
@@ -145,106 +146,6 @@ fn checksum(value: &[u8], covered: usize) -> u32 {
     crc32c::crc32c_append(head, &value[36..covered])
 }
 
-pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
-}
-
-/// A column of 32-bit numbers at any alignment.
-#[derive(Debug, Clone, Copy)]
-pub struct U32Column<'a>(pub &'a [u8]);
-
-impl<'a> U32Column<'a> {
-    pub fn len(self) -> usize {
-        self.0.len() / 4
-    }
-
-    pub fn is_empty(self) -> bool {
-        self.0.is_empty()
-    }
-
-    #[inline(always)]
-    pub fn get(self, at: usize) -> u32 {
-        u32_at(self.0, 4 * at)
-    }
-
-    pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
-        self.0.chunks_exact(4).map(|bytes| u32_at(bytes, 0))
-    }
-
-    /// Index of a number in an ascending column.
-    pub fn position(self, wanted: u32) -> Option<usize> {
-        let at = self.lower_bound(wanted);
-        (at < self.len() && self.get(at) == wanted).then_some(at)
-    }
-
-    /// Index of the first number that is not less than `wanted`, in an ascending column.
-    pub fn lower_bound(self, wanted: u32) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.get(middle) < wanted { low = middle + 1 } else { high = middle }
-        }
-        low
-    }
-}
-
-/// Takes a body apart, column by column; every cut is checked.
-pub struct Columns<'a>(pub &'a [u8]);
-
-impl<'a> Columns<'a> {
-    pub fn take(&mut self, bytes: Option<usize>) -> Result<&'a [u8]> {
-        match bytes.and_then(|bytes| self.0.split_at_checked(bytes)) {
-            Some((column, rest)) => {
-                self.0 = rest;
-                Ok(column)
-            }
-            None => Err(ShardError::corrupt("A block is shorter than its rows.")),
-        }
-    }
-}
-
-/// One bit for each row of a block whose Item was removed. Absent rows are alive.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Dead<'a>(pub &'a [u8]);
-
-impl<'a> Dead<'a> {
-    /// The dead rows, ascending.
-    pub fn rows(self) -> impl Iterator<Item = u32> + 'a {
-        let bytes = self.0.iter().enumerate().filter(|(_, byte)| **byte != 0);
-        bytes.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at as u32 + bit))
-    }
-
-    /// Those of a block that has so many.
-    pub fn rows_below(self, rows: u32) -> Vec<u32> {
-        self.rows().take_while(|row| *row < rows).collect()
-    }
-
-    #[inline(always)]
-    pub fn has(self, row: usize) -> bool {
-        self.0.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)
-    }
-
-    pub fn is_empty(self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn count(self) -> usize {
-        self.0.iter().map(|byte| byte.count_ones() as usize).sum()
-    }
-}
-
-pub fn push_u32s(value: &mut Vec<u8>, numbers: impl IntoIterator<Item = u32>) {
-    value.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
-}
-
-pub fn push_f32s(value: &mut Vec<u8>, numbers: impl IntoIterator<Item = f32>) {
-    value.extend(numbers.into_iter().flat_map(f32::to_le_bytes));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,16 +177,5 @@ mod tests {
         for length in 0..value.len() {
             assert!(Header::read(&value[..length], Kind::Words).is_err());
         }
-    }
-
-    #[test]
-    fn a_column_is_searched() {
-        let mut bytes = vec![];
-        push_u32s(&mut bytes, [2, 5, 9]);
-        let column = U32Column(&bytes);
-        assert_eq!(
-            (column.position(5), column.position(6), column.lower_bound(6), column.lower_bound(10)),
-            (Some(1), None, 2, 3)
-        );
     }
 }

@@ -1,5 +1,7 @@
 pub mod bits;
 pub mod block;
+pub mod columns;
+pub mod dead;
 pub mod pictures;
 pub mod rotation;
 pub mod vectors;

@@ -1,6 +1,8 @@
 //! Blocks of pictures: digest of the file and perceptual fingerprint of each, scanned from end to end.
 
-use crate::blocks::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column, push_u32s};
+use crate::blocks::block::{self, HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::{Columns, U32Column, push_u32s};
+use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
 use crate::picture::fingerprint::{NEAR_BITS_MAX, differing_bits, is_blank};
 use crate::ranking::top_k::{Scored, Top};

@@ -3,7 +3,9 @@
 //! A row d is kept as d̂ = scale · code, with the norm of what that leaves out, r = ‖d − d̂‖, rounded up. By Cauchy and
 //! Schwarz |⟨q,d⟩ − ⟨q̂,d̂⟩| ≤ ‖q‖·r + ‖q − q̂‖·‖d̂‖ for a query q kept as q̂: the bound that makes a scan provably exact.
 
-use crate::blocks::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column, push_f32s, push_u32s, u32_at};
+use crate::blocks::block::{self, HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::{Columns, U32Column, push_f32s, push_u32s, u32_at};
+use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
 
 /// Largest magnitude of a vector's element: far over unit length, far under what overflows a sum.

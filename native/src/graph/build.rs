@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use heed::RoTxn;
 use usearch::Index;
 
-use crate::blocks::block::u32_at;
+use crate::blocks::columns::u32_at;
 use crate::blocks::vectors::CodesView;
 use crate::error::{Result, ShardError};
 use crate::graph::open_graph::{self, Graph, GraphRecord, WIDENINGS};

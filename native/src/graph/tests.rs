@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::graph::open_graph::{Graph, GraphRecord, WIDENINGS};
-use crate::ranking::query::{Question, Want};
+use crate::ranking::options::Want;
 use crate::ranking::top_k::Method;
 use crate::scan::bits_tests::{append, ask, open, vector};
 use crate::shard::open_shard::Shard;
+use crate::shard::query::Question;
 use crate::store::methods::Methods;
 use crate::write::write_op::Write;
 

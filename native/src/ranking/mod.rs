@@ -1,2 +1,2 @@
-pub mod query;
+pub mod options;
 pub mod top_k;

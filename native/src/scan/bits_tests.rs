@@ -1,8 +1,9 @@
 //! Answers by bits beside proved ones, whatever was written, removed, merged or reopened meanwhile.
 
-use crate::ranking::query::{Question, Want};
+use crate::ranking::options::Want;
 use crate::ranking::top_k::{Method, Ranking};
 use crate::shard::open_shard::Shard;
+use crate::shard::query::Question;
 use crate::store::methods::Methods;
 use crate::store::open_store::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput};

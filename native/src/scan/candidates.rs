@@ -2,14 +2,15 @@
 //! statistical one where there are bits.
 
 use crate::blocks::bits::{BitsView, RotatedQuery};
-use crate::blocks::block::{Dead, u32_at};
+use crate::blocks::columns::u32_at;
+use crate::blocks::dead::Dead;
 use crate::blocks::vectors::{CodesView, quantise};
 use crate::error::Result;
 use crate::kernels::bits::GROUP;
 use crate::kernels::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel};
 use crate::kernels::lanes::LANES;
 use crate::kernels::prefetch::prefetch;
-use crate::ranking::query::Want;
+use crate::ranking::options::Want;
 use crate::ranking::top_k::{Scored, Top};
 
 /// Rows whose estimates are computed before any of them is looked at: their numbers stay in the first-level cache.

@@ -13,7 +13,7 @@ use crate::blocks::vectors::{CodesView, RowsView, check_finite};
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
-use crate::ranking::query::Want;
+use crate::ranking::options::Want;
 use crate::ranking::top_k::{Method, Ranking, Scored, Top};
 use crate::scan::candidates::{Candidate, Sieve, Sifted};
 use crate::store::checked::Checked;

@@ -8,6 +8,7 @@ pub mod copy;
 pub mod hits;
 pub mod open_shard;
 pub mod places;
+pub mod query;
 pub mod snapshot;
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::kernels::scalar;
-use crate::ranking::query::{Question, Want};
+use crate::ranking::options::Want;
 use crate::ranking::top_k::{Ranking, Scored};
 use crate::shard::open_shard::Shard;
+use crate::shard::query::Question;
 use crate::store::open_store::SpaceSpec;
 use crate::threads::scan_pool;
 use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};

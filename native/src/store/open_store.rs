@@ -6,7 +6,8 @@ use std::sync::{Arc, RwLock};
 
 use heed::{Env, RoTxn, WithoutTls};
 
-use crate::blocks::block::{Dead, Header};
+use crate::blocks::block::Header;
+use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
 use crate::graph::open_graph::Graph;
 use crate::shard::places::KnownPlaces;

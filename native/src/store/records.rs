@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::block::{self, Kind};
+use crate::blocks::block::Kind;
+use crate::blocks::columns::{u32_at, u64_at};
 use crate::error::{Result, ShardError};
 
 /// First byte of a block's key.
@@ -92,10 +93,10 @@ impl ItemEntry {
             return Err(damaged());
         }
         Ok(Self {
-            sequence: block::u64_at(bytes, 0),
-            first: block::u32_at(bytes, 8),
-            count: block::u32_at(bytes, 12),
-            bytes: block::u64_at(bytes, 16),
+            sequence: u64_at(bytes, 0),
+            first: u32_at(bytes, 8),
+            count: u32_at(bytes, 12),
+            bytes: u64_at(bytes, 16),
             state: bytes[24],
             sha256: bytes[25..57].try_into().map_err(|_| damaged())?,
         })

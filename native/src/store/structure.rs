@@ -9,7 +9,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::blocks::block::{u32_at, u64_at};
+use crate::blocks::columns::{u32_at, u64_at};
 use crate::error::{Result, ShardError};
 
 const MAGIC: u32 = 0xBEEF_C0DE;

@@ -3,7 +3,7 @@
 use super::lists::TermPostings;
 use super::postings::PostingsView;
 use super::query::Variant;
-use crate::blocks::block::Dead;
+use crate::blocks::dead::Dead;
 use crate::error::Result;
 
 /// A block with the rows that are no longer there.

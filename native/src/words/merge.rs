@@ -2,7 +2,8 @@
 
 use super::postings::{Document, PostingsView};
 use super::writer::TermWriter;
-use crate::blocks::block::{self, Dead};
+use crate::blocks::block;
+use crate::blocks::dead::Dead;
 use crate::error::Result;
 
 /// One block of the living segments of several; `None` when none lives.

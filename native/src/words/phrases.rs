@@ -4,7 +4,7 @@ use super::block::WordsBlock;
 use super::lists::positions_of;
 use super::query::Phrase;
 use crate::error::Result;
-use crate::ranking::query::Stop;
+use crate::ranking::options::Stop;
 
 /// Which documents of a block hold every phrase; `None` where there is none to hold.
 pub fn holders(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {

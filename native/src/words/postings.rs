@@ -11,7 +11,8 @@
 
 use super::language::Language;
 use super::lists::{TermPostings, damaged, windows};
-use crate::blocks::block::{Columns, HEADER_BYTES, Header, Kind, U32Column};
+use crate::blocks::block::{HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::{Columns, U32Column};
 use crate::error::Result;
 
 /// What a block keeps of a segment besides its postings.

@@ -9,7 +9,7 @@ use super::phrases::holders;
 use super::query::{QueryWord, parse};
 use super::scores::{BlockScores, RankedList};
 use crate::error::Result;
-use crate::ranking::query::Want;
+use crate::ranking::options::Want;
 use crate::ranking::top_k::{Ranking, Top};
 
 /// The best k segments for a query's words; a segment must hold every quoted phrase, and at least one word.

@@ -12,8 +12,8 @@ use super::phrases::holders;
 use super::postings::PostingsView;
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
 use super::rank::search;
-use crate::blocks::block::Dead;
-use crate::ranking::query::{Stop, Want};
+use crate::blocks::dead::Dead;
+use crate::ranking::options::{Stop, Want};
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();

@@ -3,7 +3,8 @@
 use super::language::Language;
 use super::lists::{self, COUNT_MAX, WINDOW};
 use super::postings::Document;
-use crate::blocks::block::{HEADER_BYTES, Header, Kind, push_u32s};
+use crate::blocks::block::{HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::push_u32s;
 
 /// Writes the terms of a block in ascending order.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::blocks::block::Dead;
+use crate::blocks::dead::Dead;
 use crate::blocks::pictures;
 use crate::blocks::vectors::{self, EncodedVectors};
 use crate::error::Result;

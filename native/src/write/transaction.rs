@@ -3,7 +3,9 @@
 use heed::RwTxn;
 use std::collections::HashMap;
 
-use crate::blocks::block::{Dead, Header, U32Column};
+use crate::blocks::block::Header;
+use crate::blocks::columns::U32Column;
+use crate::blocks::dead::Dead;
 use crate::blocks::pictures::{self, PictureRow, PicturesView};
 use crate::blocks::vectors::{self, CodesView, VectorRows};
 use crate::error::{Result, ShardError};

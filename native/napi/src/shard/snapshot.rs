@@ -2,9 +2,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::error::{ShardError, guarded};
-use farthing_core::ranking::query::{Question, Stop, Want};
+use farthing_core::ranking::options::{Stop, Want};
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::hits;
+use farthing_core::shard::query::Question;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::threads::scan_pool;
 use farthing_core::words::language::Language;

@@ -1,29 +1,9 @@
-//! What a search asks an index, and how it is given up.
+//! How much of an answer is wanted, and how a search is given up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::blocks::pictures::DIGEST_BYTES;
 use crate::error::{Result, ShardError};
-use crate::words::language::Language;
-
-/// What one ranked list is asked with.
-#[derive(Debug, Clone)]
-pub enum Question {
-    Vector {
-        space: String,
-        vector: Vec<f32>,
-    },
-    /// `language`: that of the query, where it is certain.
-    Words {
-        query: String,
-        language: Option<Language>,
-    },
-    Picture {
-        fingerprint: Vec<u8>,
-        digest: [u8; DIGEST_BYTES],
-    },
-}
 
 /// How much of the answer is wanted.
 #[derive(Debug, Clone, Default)]
