@@ -12,9 +12,9 @@ use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::shard::query::Question;
 use farthing_core::store::methods::Methods;
-use farthing_core::store::open_store::SpaceSpec;
+use farthing_core::store::spaces::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
-use farthing_core::write::write_op::Write;
+use farthing_core::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 100;
@@ -59,7 +59,7 @@ fn fill(shard: &Shard, real: &[f32], rows: usize) -> Result<(), Box<dyn Error>> 
             ..SegmentInput::default()
         });
         let json = format!(r#"{{"id":"i{from}","sha256":"{}","state":"searchable","bytes":1}}"#, "0".repeat(64));
-        shard.write(Write::Append { item: ItemRecord::parse(&json)?, segments: segments.collect() })?;
+        shard.write(WriteOp::Append { item: ItemRecord::parse(&json)?, segments: segments.collect() })?;
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ fn measure(real: &[f32], queries: &[f32], rows: usize, methods: Methods) -> Resu
     let started = Instant::now();
     fill(&shard, real, rows)?;
     let filled = started.elapsed();
-    shard.settle()?;
+    shard.when_idle()?;
     println!("{rows} rows: appended in {filled:.1?}, derived after {:.1?}", started.elapsed());
     for k in [1, 10, 30, 100, 200, 1000] {
         let (mut proved_times, mut quick_times, mut rescored) = (vec![], vec![], vec![]);

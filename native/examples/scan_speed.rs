@@ -9,9 +9,9 @@ use farthing_core::ranking::options::Want;
 use farthing_core::ranking::top_k::Method;
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::shard::query::Question;
-use farthing_core::store::open_store::SpaceSpec;
+use farthing_core::store::spaces::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
-use farthing_core::write::write_op::Write;
+use farthing_core::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 200;
@@ -59,10 +59,10 @@ fn measure(rows: usize) -> Result<(), Box<dyn Error>> {
             r#"{{"id":"i{number}","sha256":"{}","state":"searchable","bytes":1}}"#,
             "0".repeat(64)
         ))?;
-        shard.write(Write::Append { item, segments })?;
+        shard.write(WriteOp::Append { item, segments })?;
     }
     println!("{rows} rows: {:?} to append", started.elapsed());
-    shard.settle()?;
+    shard.when_idle()?;
     let queries: Vec<Vec<f32>> =
         (0..QUERIES).map(|number| random.near(&centres[number * 7 % centres.len()], 0.04)).collect();
     for exact in [true, false] {

@@ -12,10 +12,10 @@ use farthing_core::ranking::options::Want;
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::shard::query::Question;
 use farthing_core::shard::snapshot::Snapshot;
-use farthing_core::store::open_store::SpaceSpec;
+use farthing_core::store::spaces::SpaceSpec;
 use farthing_core::threads::scan_pool;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
-use farthing_core::write::write_op::Write;
+use farthing_core::write::write_op::WriteOp;
 
 const SLOTS: usize = 3;
 const WRITERS: usize = 3;
@@ -58,7 +58,7 @@ fn open(folder: &Path) -> Shard {
 }
 
 /// An Item says its generation and how many Segments it has, and so does each Segment.
-fn append_of(generation: u64, serial: u64, count: u64) -> Write {
+fn append_of(generation: u64, serial: u64, count: u64) -> WriteOp {
     let id = format!("g{generation}n{serial}c{count}");
     let json = format!(r#"{{"id":"{id}","sha256":"{serial:064x}","state":"searchable","bytes":1}}"#);
     let segments = (0..count).map(|place| SegmentInput {
@@ -68,7 +68,7 @@ fn append_of(generation: u64, serial: u64, count: u64) -> Write {
         picture: None,
         vectors: vec![(0, (0..DIMENSIONS as u64).map(|at| ((serial + at) % 7) as f32 - 3.0).collect())],
     });
-    Write::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }
+    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }
 }
 
 /// Closed, or so busy that it refuses: what may happen to whoever comes at the wrong moment.
@@ -119,7 +119,7 @@ fn write(slots: &[Slot], mut random: Random, serials: &AtomicU64, rounds: u64) {
         for (serial, count, done) in receive {
             match done {
                 Ok(_) if random.below(3) == 0 => {
-                    let removal = shard.write(Write::RemoveItem { id: format!("g{generation}n{serial}c{count}") });
+                    let removal = shard.write(WriteOp::RemoveItem { id: format!("g{generation}n{serial}c{count}") });
                     assert!(removal.as_ref().is_ok_and(|was| *was) || removal.is_err_and(|error| expected(&error)));
                 }
                 Ok(_) => {}

@@ -1,7 +1,7 @@
 use napi::Result;
 use napi_derive::napi;
 
-use crate::shard::open_shard::internal;
+use crate::error::internal;
 
 /// Version of the native core.
 #[napi]
@@ -12,5 +12,5 @@ pub fn core_version() -> &'static str {
 /// Name of the kernel that searches vectors in this process.
 #[napi(catch_unwind)]
 pub fn kernel_name() -> Result<String> {
-    farthing_core::kernels::detection::chosen().map(|kernel| kernel.name.to_owned()).map_err(|reason| internal(&reason))
+    farthing_core::kernels::detection::chosen().map(|kernel| kernel.name.to_owned()).map_err(internal)
 }

@@ -15,9 +15,13 @@ use crate::blocks::vectors::CodesView;
 use crate::error::{Result, ShardError};
 use crate::graph::open_graph::{self, Graph, GraphRecord, WIDENINGS};
 use crate::scan::vector_search;
-use crate::store::open_store::{SpaceSpec, Store};
+use crate::store::keys;
+use crate::store::neighbours::NeighbourIndex;
+use crate::store::open_store::Store;
 use crate::store::records::Family;
-use crate::write::transaction::{Unchanged, filled_key, graph_key};
+use crate::store::spaces::SpaceSpec;
+use crate::write::transaction::Unchanged;
+use crate::write::write_op::WriteOp;
 use crate::write::write_queue::WriteQueue;
 
 /// Segment numbers that one transaction reads.
@@ -56,7 +60,7 @@ fn census(store: &Store, txn: &RoTxn<'_>, family: Family, last: Option<u32>) -> 
 }
 
 /// Opens the graphs that there are, and builds those that are missing or stale, of the spaces that are large enough.
-pub fn look(queue: &Arc<WriteQueue>) -> Result<()> {
+pub fn derive(queue: &Arc<WriteQueue>) -> Result<()> {
     let store = queue.store();
     if store.methods.graph_rows_min == usize::MAX {
         return Ok(());
@@ -65,20 +69,20 @@ pub fn look(queue: &Arc<WriteQueue>) -> Result<()> {
     for space in &store.spaces {
         let txn = store.env.read_txn()?;
         let Some(family) = store.space_family(&txn, space)? else { continue };
-        if store.graph(family).is_none_or(|graph| !graph.is_remembered(store, &txn, space)) {
+        if store.neighbours(&txn, space, family).is_none() {
             open(store, &txn, family, space)?;
         }
         families.push((space, family));
     }
     for (space, family) in families {
         let txn = store.env.read_txn()?;
-        let known = store.graph(family).filter(|graph| graph.is_remembered(store, &txn, space));
-        let census = census(store, &txn, family, known.as_ref().map(|graph| graph.record.last))?;
+        let known = store.neighbours(&txn, space, family).and_then(|graph| GraphRecord::read(graph.record()));
+        let census = census(store, &txn, family, known.as_ref().map(|graph| graph.last))?;
         drop(txn);
         let large = census.rows - census.dead >= store.methods.graph_rows_min;
         let stale = known.is_none_or(|graph| {
-            let lost = (graph.record.rows as usize).saturating_sub(census.rows - census.later - census.dead);
-            (census.later + lost) as f64 > STALE_SHARE * graph.record.rows as f64
+            let lost = (graph.rows as usize).saturating_sub(census.rows - census.later - census.dead);
+            (census.later + lost) as f64 > STALE_SHARE * graph.rows as f64
         });
         if large && stale {
             build(queue, family, space, census)?;
@@ -89,13 +93,13 @@ pub fn look(queue: &Arc<WriteQueue>) -> Result<()> {
 
 /// Opens the graph that the index remembers, where its file is as it was written; otherwise it is built anew.
 fn open(store: &Store, txn: &RoTxn<'_>, family: Family, space: &SpaceSpec) -> Result<()> {
-    let Some(json) = store.derived_record(txn, &graph_key(space))? else { return Ok(()) };
-    let Ok(record) = serde_json::from_slice::<GraphRecord>(json) else { return Ok(()) };
+    let json = store.meta_record(txn, &keys::neighbours(&space.name))?;
+    let Some(record) = json.and_then(GraphRecord::read) else { return Ok(()) };
     let path = store.folder.join(&record.file);
     if checksum(&path).ok() == Some((record.bytes, record.crc32c))
         && let Ok(graph) = Graph::view(&store.folder, record, space.dimensions)
     {
-        store.set_graph(family, Arc::new(graph));
+        store.set_neighbours(family, Arc::new(graph));
     }
     Ok(())
 }
@@ -120,8 +124,8 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
     let threads = available_parallelism().map_or(1, |count| (count.get() / 2).max(1));
     let filled = {
         let txn = store.env.read_txn()?;
-        let key = filled_key(space);
-        let record = store.derived_record(&txn, &key)?.map(<[u8]>::to_vec);
+        let key = keys::filled(&space.name);
+        let record = store.meta_record(&txn, &key)?.map(<[u8]>::to_vec);
         Unchanged { key, record }
     };
     let index = open_graph::empty(space.dimensions)?;
@@ -151,8 +155,9 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
     let mut graph = Graph::view(&store.folder, record, space.dimensions)?;
     let Some(widening) = widening_for(queue, &graph, space, &trials)? else { return Ok(()) };
     graph = Graph::view(&store.folder, GraphRecord { widening, ..graph.record.clone() }, space.dimensions)?;
-    if crate::derive::background::put_record(queue, graph_key(space), graph.json.clone(), filled)? {
-        store.set_graph(family, Arc::new(graph));
+    let (key, json) = (keys::neighbours(&space.name), graph.record().to_vec());
+    if queue.write_unless_closing(WriteOp::PutDerived { key, json, only_while: filled })? {
+        store.set_neighbours(family, Arc::new(graph));
     }
     remove_others(store)
 }
@@ -265,7 +270,8 @@ fn noisy(node: &[i8], dimensions: usize, seed: u64) -> Vec<f32> {
 
 /// Removes the files of graphs that are no longer used: an open one stays readable until it is closed.
 fn remove_others(store: &Store) -> Result<()> {
-    let used = store.graph_files();
+    let records = store.neighbour_records();
+    let used: Vec<String> = records.iter().filter_map(|json| Some(GraphRecord::read(json)?.file)).collect();
     for entry in fs::read_dir(&store.folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();

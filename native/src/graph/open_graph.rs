@@ -10,7 +10,6 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use heed::RoTxn;
 use serde::{Deserialize, Serialize};
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
@@ -18,8 +17,7 @@ use crate::blocks::vectors::quantise;
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
-use crate::store::open_store::{SpaceSpec, Store};
-use crate::write::transaction::graph_key;
+use crate::store::neighbours::NeighbourIndex;
 
 /// Edges of a node: usual for vectors of some hundred dimensions.
 const CONNECTIVITY: usize = 16;
@@ -49,12 +47,19 @@ pub struct GraphRecord {
     pub widening: usize,
 }
 
+impl GraphRecord {
+    /// None if the JSON is none of a graph.
+    pub fn read(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
+    }
+}
+
 /// An open graph.
 pub struct Graph {
     index: Index,
     pub record: GraphRecord,
     /// The record as the index has it.
-    pub json: Vec<u8>,
+    json: Vec<u8>,
     widening: AtomicUsize,
     searching: AtomicUsize,
     /// Hits that were expected and found since the widening was last changed.
@@ -139,17 +144,6 @@ impl Graph {
         })
     }
 
-    /// Whether a reader's snapshot remembers this very graph: then it holds all of its rows up to `last`.
-    pub fn is_remembered(&self, store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec) -> bool {
-        matches!(store.derived_record(txn, &graph_key(space)), Ok(Some(json)) if json == self.json)
-    }
-
-    /// Segments that probably hold the best k, in no order; none when the graph is busy or not good enough.
-    pub fn search(&self, query: &[f32], k: usize) -> Option<Vec<u32>> {
-        let widening = WIDENINGS.get(self.widening.load(Ordering::Relaxed))?;
-        self.search_widely(query, k, *widening)
-    }
-
     pub fn search_widely(&self, query: &[f32], k: usize, widening: f32) -> Option<Vec<u32>> {
         let wanted = ((k as f32 * widening) as usize).max(FOUND_MIN).min(self.index.size());
         if self.searching.fetch_add(1, Ordering::AcqRel) >= SEARCHES_MAX {
@@ -160,9 +154,24 @@ impl Graph {
         self.searching.fetch_sub(1, Ordering::AcqRel);
         Some(found.ok()?.keys.into_iter().map(|key| key as u32).collect())
     }
+}
 
-    /// Counts what a probe found; where too little was found, later searches look wider, and in the end no further.
-    pub fn probed(&self, expected: u64, found: u64) {
+impl NeighbourIndex for Graph {
+    fn record(&self) -> &[u8] {
+        &self.json
+    }
+
+    fn last(&self) -> u32 {
+        self.record.last
+    }
+
+    fn search(&self, query: &[f32], k: usize) -> Option<Vec<u32>> {
+        let widening = WIDENINGS.get(self.widening.load(Ordering::Relaxed))?;
+        self.search_widely(query, k, *widening)
+    }
+
+    /// If too little was found, later searches look wider; at the widest, the graph is retired.
+    fn probed(&self, expected: u64, found: u64) {
         let expected = self.expected.fetch_add(expected, Ordering::Relaxed) + expected;
         let found = self.found.fetch_add(found, Ordering::Relaxed) + found;
         if expected >= PROBED_MIN && (found as f64) < RECALL_MIN * expected as f64 {
@@ -171,10 +180,5 @@ impl Graph {
             let wider = |widening| (widening < WIDENINGS.len()).then_some(widening + 1);
             let _ = self.widening.fetch_update(Ordering::Relaxed, Ordering::Relaxed, wider);
         }
-    }
-
-    /// False once its recall fell short however widely it was searched.
-    pub fn is_fit(&self) -> bool {
-        self.widening.load(Ordering::Relaxed) < WIDENINGS.len()
     }
 }

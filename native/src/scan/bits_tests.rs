@@ -5,9 +5,9 @@ use crate::ranking::top_k::{Method, Ranking};
 use crate::shard::open_shard::Shard;
 use crate::shard::query::Question;
 use crate::store::methods::Methods;
-use crate::store::open_store::SpaceSpec;
+use crate::store::spaces::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput};
-use crate::write::write_op::Write;
+use crate::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 96;
 const METHODS: Methods = Methods { bits_rows_min: 600, bits_rows_per_hit: 1, ..Methods::MEASURED };
@@ -40,7 +40,7 @@ pub fn append(shard: &Shard, id: &str, seeds: std::ops::Range<u64>) {
         vectors: vec![(0, vector(seed))],
         ..SegmentInput::default()
     });
-    shard.write(Write::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }).unwrap();
+    shard.write(WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }).unwrap();
 }
 
 pub fn ask(shard: &Shard, query: &[f32], k: usize, exact: bool) -> Ranking {
@@ -68,10 +68,10 @@ fn large_spaces_are_searched_by_bits_and_lose_next_to_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..500);
-    shard.settle().unwrap();
+    shard.when_idle().unwrap();
     assert_eq!(ask(&shard, &vector(7), 5, false).method, Method::Proved, "too few");
     append(&shard, "b", 500..6000);
-    shard.settle().unwrap();
+    shard.when_idle().unwrap();
     for k in [1, 10, 100, 1000] {
         let (all, lost) = lost(&shard, k);
         // One in a thousand is expected at worst; few were asked.
@@ -84,17 +84,17 @@ fn what_comes_later_is_found_before_it_has_bits_and_what_goes_is_not_found() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..3000);
-    shard.settle().unwrap();
+    shard.when_idle().unwrap();
     for number in 0..40 {
         let seed = 5000 + number;
         append(&shard, &format!("n{number}"), seed..seed + 1);
         assert_eq!(ask(&shard, &vector(seed), 1, false).hits[0].segment, 3000 + number as u32);
     }
     assert_eq!(ask(&shard, &vector(17), 1, false).hits[0].segment, 17);
-    shard.write(Write::RemoveItem { id: "n3".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "n3".into() }).unwrap();
     assert_ne!(ask(&shard, &vector(5003), 1, false).hits[0].segment, 3003);
-    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
-    shard.settle().unwrap();
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
+    shard.when_idle().unwrap();
     assert_eq!(ask(&shard, &vector(17), 100, false).hits.len(), 39);
 }
 
@@ -103,11 +103,11 @@ fn bits_come_to_an_index_that_was_written_without_them() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), Methods { bits_rows_min: usize::MAX, ..METHODS });
     append(&shard, "a", 0..2000);
-    shard.settle().unwrap();
+    shard.when_idle().unwrap();
     assert_eq!(ask(&shard, &vector(7), 5, false).method, Method::Proved);
     shard.close().unwrap();
     let shard = open(folder.path(), METHODS);
-    shard.settle().unwrap();
+    shard.when_idle().unwrap();
     assert_eq!(ask(&shard, &vector(7), 5, false).method, Method::Bits);
     let first = ask(&shard, &vector(7), 50, false);
     shard.close().unwrap();

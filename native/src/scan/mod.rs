@@ -1,4 +1,5 @@
 #[cfg(test)]
 pub mod bits_tests;
 pub mod candidates;
+pub mod lacking;
 pub mod vector_search;

@@ -17,9 +17,9 @@ use crate::ranking::options::Want;
 use crate::ranking::top_k::{Method, Ranking, Scored, Top};
 use crate::scan::candidates::{Candidate, Sieve, Sifted};
 use crate::store::checked::Checked;
-use crate::store::open_store::{SpaceSpec, Store};
+use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
-use crate::write::transaction::check_model;
+use crate::store::spaces::{SpaceSpec, check_model};
 use std::sync::Arc;
 
 /// Whether hits, the best so many, are all that is wanted; asked of the better half, which is known earlier.
@@ -125,13 +125,10 @@ impl<'t> Scan<'_, 't> {
     /// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph
     /// that holds all that this reader sees.
     fn near(&self, blocks: &[Block<'_>]) -> Option<(Vec<u32>, u32)> {
-        let graph = self.store.graph(blocks.first()?.key.family)?;
-        if !graph.is_remembered(self.store, self.txn, self.space) {
-            return None;
-        }
-        let mut near = graph.search(self.query, self.want.k)?;
+        let index = self.store.neighbours(self.txn, self.space, blocks.first()?.key.family)?;
+        let mut near = index.search(self.query, self.want.k)?;
         near.sort_unstable();
-        Some((near, graph.record.last))
+        Some((near, index.last()))
     }
 
     /// The bits of a block, where it has some by now.
@@ -227,9 +224,9 @@ pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], w
     let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
     let expected = best.hits.len() as u64;
     if quick.method == Method::Graph
-        && let Some(graph) = store.space_family(txn, space)?.and_then(|family| store.graph(family))
+        && let Some(index) = store.space_family(txn, space)?.and_then(|family| store.neighbours(txn, space, family))
     {
-        graph.probed(expected, found);
+        index.probed(expected, found);
     }
     Ok((expected, found))
 }

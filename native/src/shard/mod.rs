@@ -4,7 +4,6 @@
 //! changed: an append adds some, a removal marks rows as dead, a merge replaces several by one. One process opens an
 //! environment once, and one thread at a time writes to it; readers never wait.
 
-pub mod copy;
 pub mod hits;
 pub mod open_shard;
 pub mod places;

@@ -4,14 +4,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use crate::derive::background;
+use heed::CompactionOption;
+
+use crate::derive::methods;
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::shard::snapshot::Snapshot;
+use crate::store::databases;
 use crate::store::methods::Methods;
-use crate::store::open_store::{SpaceSpec, Store};
-use crate::write::write_op::Write;
-use crate::write::write_queue::{Done, WriteQueue};
+use crate::store::open_store::Store;
+use crate::store::spaces::SpaceSpec;
+use crate::write::queue_state::Done;
+use crate::write::write_op::WriteOp;
+use crate::write::write_queue::WriteQueue;
 
 /// How long closing waits for snapshots that nobody closed.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
@@ -32,16 +37,16 @@ impl Shard {
     pub fn open_with(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         detection::chosen().map_err(ShardError::internal)?;
         let store = Store::open(folder, spaces, methods)?;
-        let queue = Arc::new(WriteQueue::new(store));
-        if background::is_due(queue.store()) {
+        let queue = Arc::new(WriteQueue::new(store, methods::derive));
+        if queue.store().may_derive() {
             queue.derive();
         }
         Ok(Self { queue: RwLock::new(Some(queue)), closing: Mutex::default() })
     }
 
     /// Waits until nothing is left to be derived in the background from what was written before.
-    pub fn settle(&self) -> Result<()> {
-        self.queue()?.settle();
+    pub fn when_idle(&self) -> Result<()> {
+        self.queue()?.when_idle();
         Ok(())
     }
 
@@ -60,18 +65,25 @@ impl Shard {
     }
 
     /// Puts a write in line; `done` is called on another thread once it is on the disk, or has failed.
-    pub fn submit(&self, write: Write, done: Done) {
+    pub fn submit(&self, op: WriteOp, done: Done) {
         match self.queue() {
-            Ok(queue) => queue.submit(write, done),
+            Ok(queue) => queue.submit(op, done),
             Err(error) => done(Err(error)),
         }
     }
 
     /// Writes and waits.
-    pub fn write(&self, write: Write) -> Result<bool> {
-        let (send, receive) = std::sync::mpsc::channel();
-        self.submit(write, Box::new(move |result| drop(send.send(result))));
-        receive.recv().unwrap_or_else(|_| Err(ShardError::internal("A write was given up.")))
+    pub fn write(&self, op: WriteOp) -> Result<bool> {
+        self.queue()?.write(op)
+    }
+
+    /// Writes the index, as its last commit left it, into a folder that exists and is empty; it can be opened there.
+    /// Writers and readers go on meanwhile, but pages that are freed while it lasts are not used again before its end.
+    /// Free pages, and what removed Items left in them, are not in the copy. Not synced.
+    pub fn copy_to(&self, folder: &Path) -> Result<()> {
+        let queue = self.queue()?;
+        queue.store().env.copy_to_path(folder.join(databases::FILE), CompactionOption::Enabled)?;
+        Ok(())
     }
 
     /// Closes the environment: waits for accepted writes and open snapshots. Idempotent.

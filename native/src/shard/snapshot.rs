@@ -10,12 +10,12 @@ use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::ranking::options::Want;
 use crate::ranking::top_k::{Ranking, Scored, Top};
+use crate::scan::lacking::lacking;
 use crate::scan::vector_search::{self, Enough};
 use crate::shard::places::{distinct, reach_places};
 use crate::shard::query::Question;
-use crate::store::open_store::SpaceSpec;
-use crate::store::records::{Family, ItemEntry, Totals, unsealed};
-use crate::store::spaces;
+use crate::store::records::{Family, Totals, unsealed};
+use crate::store::spaces::{self, SpaceSpec, position};
 use crate::words::block::WordsBlock;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
@@ -66,12 +66,12 @@ impl Snapshot {
 
     /// Living Segments of one space, but those given up, that another does not have, ascending.
     pub fn lacking(&self, from: &str, to: &str, given_up: &[u32], limit: usize) -> Result<Vec<u32>> {
-        spaces::lacking(self.queue.store(), &self.txn, (self.space(from)?, self.space(to)?), given_up, limit)
+        lacking(self.queue.store(), &self.txn, (self.space(from)?, self.space(to)?), given_up, limit)
     }
 
     fn space(&self, name: &str) -> Result<&SpaceSpec> {
-        let spec = self.queue.store().spaces.iter().find(|spec| spec.name == name);
-        spec.ok_or_else(|| ShardError::internal(format!("{name} is no space of the index.")))
+        let spaces = &self.queue.store().spaces;
+        Ok(&spaces[position(spaces, name)?])
     }
 
     fn vector_list(&self, space: &str, query: &[f32], want: &Want, enough: Option<Enough<'_>>) -> Result<Ranking> {
@@ -141,7 +141,7 @@ impl Snapshot {
         if id.is_empty() || id.len() > 500 {
             return Ok(None);
         }
-        let Some(entry) = self.entry(id)? else { return Ok(None) };
+        let Some(entry) = self.queue.store().entry(&self.txn, id)? else { return Ok(None) };
         self.record_of(entry.sequence)
     }
 
@@ -159,16 +159,11 @@ impl Snapshot {
         value.map(|value| text(unsealed(&sequence.to_be_bytes(), value)?)).transpose()
     }
 
-    fn entry(&self, id: &str) -> Result<Option<ItemEntry>> {
-        let value = self.queue.store().databases.entries.get(&self.txn, id)?;
-        value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
-    }
-
     /// Items after the one with this id (from the first when there is none), in order of insertion, as one JSON array.
     pub fn items(&self, after: Option<&str>, limit: usize) -> Result<String> {
         let databases = &self.queue.store().databases;
         let from = match after.filter(|id| !id.is_empty() && id.len() <= 500) {
-            Some(id) => self.entry(id)?.map_or(0, |entry| entry.sequence + 1),
+            Some(id) => self.queue.store().entry(&self.txn, id)?.map_or(0, |entry| entry.sequence + 1),
             None => 0,
         };
         let mut json = String::from("[");

@@ -9,11 +9,11 @@ use crate::ranking::options::Want;
 use crate::ranking::top_k::{Ranking, Scored};
 use crate::shard::open_shard::Shard;
 use crate::shard::query::Question;
-use crate::store::open_store::SpaceSpec;
+use crate::store::spaces::SpaceSpec;
 use crate::threads::scan_pool;
 use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
 use crate::write::merge;
-use crate::write::write_op::Write;
+use crate::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 24;
 
@@ -41,7 +41,7 @@ fn segment(vector: &[f32], words: &str) -> SegmentInput {
 }
 
 fn append(shard: &Shard, id: &str, segments: Vec<SegmentInput>) {
-    shard.write(Write::Append { item: item(id, "searchable"), segments }).unwrap();
+    shard.write(WriteOp::Append { item: item(id, "searchable"), segments }).unwrap();
 }
 
 fn search(shard: &Shard, query: &[f32], k: usize) -> Ranking {
@@ -113,7 +113,7 @@ proptest! {
                     }
                 }
                 Step::Remove(id) => {
-                    let removed = shard.write(Write::RemoveItem { id: format!("i{id}") }).unwrap();
+                    let removed = shard.write(WriteOp::RemoveItem { id: format!("i{id}") }).unwrap();
                     let expected = items.remove(&id);
                     prop_assert_eq!(removed, expected.is_some());
                     for old in expected.unwrap_or_default() {
@@ -158,7 +158,7 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
         if of_words(&shard) < 40 {
             break;
         }
-        shard.write(Write::PutItem { item: item("later", "pending") }).unwrap();
+        shard.write(WriteOp::PutItem { item: item("later", "pending") }).unwrap();
     }
     shard.close().unwrap();
     let shard = open(folder.path());
@@ -180,7 +180,7 @@ fn writes_that_wait_together_share_commits_and_are_all_there() {
     // The thread that writes is held until all the others wait.
     let (arrived, has_arrived) = std::sync::mpsc::channel();
     let (hold, held) = std::sync::mpsc::channel::<()>();
-    let first = Write::PutItem { item: item("first", "pending") };
+    let first = WriteOp::PutItem { item: item("first", "pending") };
     let wait = move |_| {
         arrived.send(()).unwrap();
         held.recv().unwrap();
@@ -192,7 +192,7 @@ fn writes_that_wait_together_share_commits_and_are_all_there() {
     for number in 0..WRITES {
         let send = send.clone();
         let segments = vec![segment(&[0.1; DIMENSIONS], &format!("word{number}"))];
-        let write = Write::Append { item: item(&format!("i{number}"), "searchable"), segments };
+        let write = WriteOp::Append { item: item(&format!("i{number}"), "searchable"), segments };
         shard.submit(write, Box::new(move |result| drop(send.send(result))));
     }
     hold.send(()).unwrap();
@@ -241,7 +241,7 @@ fn a_snapshot_does_not_see_what_comes_after_it() {
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
     let before = shard.snapshot().unwrap();
     append(&shard, "b", vec![segment(&[0.2; DIMENSIONS], "late")]);
-    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
     assert_eq!(before.search_vector("meaning", &[0.2; DIMENSIONS], 10).unwrap().hits.len(), 1);
     assert_eq!(before.search_words("late", 10).unwrap().hits, []);
     assert!(before.item("a").unwrap().is_some());
@@ -267,9 +267,9 @@ fn states_digests_and_order_of_items_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     for id in ["a", "b", "c"] {
-        shard.write(Write::PutItem { item: item(id, "pending") }).unwrap();
+        shard.write(WriteOp::PutItem { item: item(id, "pending") }).unwrap();
     }
-    shard.write(Write::PutItem { item: item("b", "failed") }).unwrap();
+    shard.write(WriteOp::PutItem { item: item("b", "failed") }).unwrap();
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
     let snapshot = shard.snapshot().unwrap();
     let digest = |id: &str| item(id, "pending").sha256;
@@ -289,7 +289,7 @@ fn what_was_appended_goes_when_its_item_fails_after_all() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
-    shard.write(Write::PutItem { item: item("a", "failed") }).unwrap();
+    shard.write(WriteOp::PutItem { item: item("a", "failed") }).unwrap();
     assert_eq!(found_by_words(&shard, "early"), [] as [u32; 0]);
     assert_eq!(search(&shard, &[0.2; DIMENSIONS], 10).hits, []);
     assert!(shard.snapshot().unwrap().item("a").unwrap().unwrap().contains("failed"));
@@ -307,8 +307,8 @@ fn nothing_is_remembered_of_blocks_that_have_gone() {
     let before = shard.snapshot().unwrap();
     assert_eq!(found_by_words(&shard, "word"), [0]);
     assert_eq!(queue.store().remembered(), 1);
-    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
-    shard.settle().unwrap();
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
+    shard.when_idle().unwrap();
     assert_eq!(queue.store().remembered(), 0);
     assert_eq!(before.search_words("word", 3).unwrap().hits.len(), 1, "an earlier reader looks at it later");
     assert_eq!(queue.store().remembered(), 1);
@@ -350,7 +350,7 @@ fn pictures_are_removed_with_their_item() {
         ranking.hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
     };
     assert_eq!(found(&shard), [1, 0]);
-    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
     assert_eq!(found(&shard), [0]);
 }
 
@@ -362,7 +362,7 @@ fn a_closed_index_refuses_everything_and_can_be_opened_again() {
     shard.close().unwrap();
     shard.close().unwrap();
     assert_eq!(shard.snapshot().err().unwrap().code, "not_found");
-    assert_eq!(shard.write(Write::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
+    assert_eq!(shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
     assert_eq!(found_by_words(&open(folder.path()), "word"), [0]);
 }
 
@@ -372,7 +372,7 @@ fn a_copy_of_an_index_in_use_is_an_index_of_its_own() {
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.5; DIMENSIONS], "the keeper counts gulls")]);
     append(&shard, "b", vec![segment(&[0.1; DIMENSIONS], "the anchor holds")]);
-    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
     let reading = shard.snapshot().unwrap();
     shard.copy_to(copy.path()).unwrap();
     append(&shard, "c", vec![segment(&[0.2; DIMENSIONS], "written later")]);

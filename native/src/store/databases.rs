@@ -7,12 +7,12 @@ use heed::byteorder::BE;
 use heed::types::{Bytes, Str, U32, U64};
 use heed::{Database, Env, EnvOpenOptions, WithoutTls};
 
+use super::{keys, structure};
 use crate::error::{Result, ShardError};
-use crate::store::structure;
 use crate::threads::scan_pool;
 
 /// LMDB's name for its data file.
-const FILE: &str = "data.mdb";
+pub const FILE: &str = "data.mdb";
 /// Address space of one index: fixed, because growing a map would have to stop its readers. 2,046 of them fit 47 bits.
 const MAP_BYTES: usize = 64 << 30;
 /// Snapshots of one index that may be open at once: of all the searches that may wait for a thread (`threads/scan_pool.rs`), and as many
@@ -96,7 +96,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
     let txn = env.read_txn()?;
     let absent = || ShardError::corrupt("A database of the index is missing.");
     let meta = env.open_database::<Str, Bytes>(&txn, Some("meta"))?.ok_or_else(absent)?;
-    match meta.get(&txn, "format")?.map(<[u8; 4]>::try_from) {
+    match meta.get(&txn, keys::FORMAT)?.map(<[u8; 4]>::try_from) {
         Some(Ok(bytes)) if u32::from_le_bytes(bytes) == FORMAT => {}
         Some(Ok(bytes)) => {
             let format = u32::from_le_bytes(bytes);
@@ -136,7 +136,7 @@ fn create(env: &Env<WithoutTls>) -> Result<()> {
     for name in ["items", "entries", "digests", "segments", "blocks", "rows", "dead", "bits"] {
         env.create_database::<Bytes, Bytes>(&mut txn, Some(name))?;
     }
-    meta.put(&mut txn, "format", &FORMAT.to_le_bytes())?;
+    meta.put(&mut txn, keys::FORMAT, &FORMAT.to_le_bytes())?;
     txn.commit()?;
     Ok(())
 }

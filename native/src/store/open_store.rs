@@ -2,28 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use heed::{Env, RoTxn, WithoutTls};
 
+use super::checked::Checked;
+use super::databases::{self, Databases};
+use super::keys;
+use super::known_places::KnownPlaces;
+use super::methods::Methods;
+use super::neighbours::NeighbourIndex;
+use super::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
+use super::spaces::{self, SpaceSpec};
 use crate::blocks::block::Header;
 use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
-use crate::graph::open_graph::Graph;
-use crate::shard::places::KnownPlaces;
-use crate::store::checked::Checked;
-use crate::store::databases::{self, Databases};
-use crate::store::methods::Methods;
-use crate::store::records::{BlockKey, Family, Totals, unsealed};
-use crate::store::spaces;
-
-/// A vector space: all its vectors were made by one model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpaceSpec {
-    pub name: String,
-    pub dimensions: usize,
-    pub model: [u8; 32],
-}
 
 pub struct Store {
     pub env: Env<WithoutTls>,
@@ -32,7 +25,7 @@ pub struct Store {
     pub spaces: Vec<SpaceSpec>,
     pub methods: Methods,
     pub folder: PathBuf,
-    graphs: RwLock<HashMap<Family, Arc<Graph>>>,
+    neighbours: RwLock<HashMap<Family, Arc<dyn NeighbourIndex>>>,
     /// How many of them are of models in use.
     pub in_use: usize,
     pub known_places: KnownPlaces,
@@ -55,25 +48,37 @@ impl Store {
             in_use,
             methods,
             folder: folder.to_path_buf(),
-            graphs: RwLock::default(),
+            neighbours: RwLock::default(),
             known_places: KnownPlaces::default(),
             checked: RwLock::default(),
         })
     }
 
     pub fn totals(&self, txn: &RoTxn<'_>) -> Result<Totals> {
-        match self.databases.meta.get(txn, "totals")? {
-            Some(value) => {
-                let json = unsealed(b"totals", value)?;
+        match self.meta_record(txn, keys::TOTALS)? {
+            Some(json) => {
                 serde_json::from_slice(json).map_err(|_| ShardError::corrupt("The totals of the index are damaged."))
             }
             None => Ok(Totals::default()),
         }
     }
 
+    /// What is kept of an Item beside its record.
+    pub fn entry(&self, txn: &RoTxn<'_>, id: &str) -> Result<Option<ItemEntry>> {
+        let value = self.databases.entries.get(txn, id)?;
+        value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
+    }
+
+    /// Whether the index is so large that a search method may need something derived.
+    pub fn may_derive(&self) -> bool {
+        let totals = self.env.read_txn().map_err(ShardError::from).and_then(|txn| self.totals(&txn));
+        let least = self.methods.bits_rows_min.min(self.methods.graph_rows_min) as u64;
+        totals.is_ok_and(|totals| totals.segments >= least)
+    }
+
+    /// The family of a space's blocks. None if nothing was stored there.
     pub fn space_family(&self, txn: &RoTxn<'_>, space: &SpaceSpec) -> Result<Option<Family>> {
-        let key = format!("space/{}", space.name);
-        match self.databases.meta.get(txn, &key)?.map(|value| unsealed(key.as_bytes(), value)).transpose()? {
+        match self.meta_record(txn, &keys::number(&space.name))? {
             Some([number]) => Ok(Some(Family::of_space(*number))),
             Some(_) => Err(ShardError::corrupt("The number of a space is damaged.")),
             None => Ok(None),
@@ -101,32 +106,34 @@ impl Store {
 
     /// Compares a block's checksum the first time it is read since the environment was opened.
     pub fn checked(&self, key: BlockKey, header: &Header, value: &[u8]) -> Result<Arc<Checked>> {
-        let known = self.checked.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned();
+        let known = self.checked.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let checked = known.unwrap_or_else(|| {
-            let mut all = self.checked.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut all = self.checked.write().unwrap_or_else(PoisonError::into_inner);
             all.entry(key).or_insert_with(|| Arc::new(Checked::of(header))).clone()
         });
         checked.block(value)?;
         Ok(checked)
     }
 
-    /// The graph of a space, where one is open.
-    pub fn graph(&self, family: Family) -> Option<Arc<Graph>> {
-        self.graphs.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&family).cloned()
+    /// The neighbour index of a space, if it is the one that a reader's snapshot remembers.
+    pub fn neighbours(&self, txn: &RoTxn<'_>, space: &SpaceSpec, family: Family) -> Option<Arc<dyn NeighbourIndex>> {
+        let known = self.neighbours.read().unwrap_or_else(PoisonError::into_inner).get(&family).cloned()?;
+        let remembered = self.meta_record(txn, &keys::neighbours(&space.name));
+        matches!(remembered, Ok(Some(record)) if record == known.record()).then_some(known)
     }
 
-    pub fn set_graph(&self, family: Family, graph: Arc<Graph>) {
-        self.graphs.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(family, graph);
+    pub fn set_neighbours(&self, family: Family, index: Arc<dyn NeighbourIndex>) {
+        self.neighbours.write().unwrap_or_else(PoisonError::into_inner).insert(family, index);
     }
 
-    /// Names of the files of open graphs.
-    pub fn graph_files(&self) -> Vec<String> {
-        let graphs = self.graphs.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        graphs.values().map(|graph| graph.record.file.clone()).collect()
+    /// The records of all open neighbour indexes.
+    pub fn neighbour_records(&self) -> Vec<Vec<u8>> {
+        let known = self.neighbours.read().unwrap_or_else(PoisonError::into_inner);
+        known.values().map(|index| index.record().to_vec()).collect()
     }
 
-    /// A record of `meta` about something derived.
-    pub fn derived_record<'t>(&self, txn: &'t RoTxn<'_>, key: &str) -> Result<Option<&'t [u8]>> {
+    /// A record of `meta`.
+    pub fn meta_record<'t>(&self, txn: &'t RoTxn<'_>, key: &str) -> Result<Option<&'t [u8]>> {
         self.databases.meta.get(txn, key)?.map(|value| unsealed(key.as_bytes(), value)).transpose()
     }
 
@@ -135,7 +142,7 @@ impl Store {
         if keys.is_empty() {
             return;
         }
-        let mut all = self.checked.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut all = self.checked.write().unwrap_or_else(PoisonError::into_inner);
         for key in keys {
             all.remove(key);
         }
@@ -143,13 +150,13 @@ impl Store {
 
     /// Forgets all other blocks: a reader from before a removal may have looked at one after it.
     pub fn forget_but(&self, keys: &HashSet<BlockKey>) {
-        let mut all = self.checked.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut all = self.checked.write().unwrap_or_else(PoisonError::into_inner);
         all.retain(|key, _| keys.contains(key));
     }
 
     /// Blocks of which something was compared.
     #[cfg(test)]
     pub fn remembered(&self) -> usize {
-        self.checked.read().unwrap_or_else(|poisoned| poisoned.into_inner()).len()
+        self.checked.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 }

@@ -1,52 +1,53 @@
-//! A line of work for threads that serve every index, first come first served.
+//! Threads that serve every index of the process, first come, first served.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-pub struct Line<T> {
+/// A queue of work with the threads that do it.
+pub struct ThreadPool<T> {
     waiting: Mutex<VecDeque<T>>,
-    some: Condvar,
+    arrived: Condvar,
 }
 
-impl<T: Send + 'static> Line<T> {
-    /// A line that lives as long as the process, with `threads` of them to serve it, called `farthing-NAME-0` and so on. `begin` is run
-    /// once on each, `serve` for each piece of work: it must not panic.
-    pub fn open(name: &str, threads: usize, begin: fn(), serve: fn(T)) -> &'static Self {
-        let line: &'static Self = Box::leak(Box::new(Self { waiting: Mutex::default(), some: Condvar::new() }));
+impl<T: Send + 'static> ThreadPool<T> {
+    /// Starts `threads` threads, named `farthing-NAME-0` and so on, that live as long as the process. Each runs `begin` once,
+    /// then `serve` for each piece of work. `serve` must not panic.
+    pub fn start(name: &str, threads: usize, begin: fn(), serve: fn(T)) -> &'static Self {
+        let pool: &'static Self = Box::leak(Box::new(Self { waiting: Mutex::default(), arrived: Condvar::new() }));
         for number in 0..threads {
-            let work = move || {
+            let run = move || {
                 begin();
                 loop {
-                    serve(line.take());
+                    serve(pool.take());
                 }
             };
-            Builder::new().name(format!("farthing-{name}-{number}")).spawn(work).expect("a thread can be started");
+            Builder::new().name(format!("farthing-{name}-{number}")).spawn(run).expect("a thread can be started");
         }
-        line
+        pool
     }
 
     pub fn push(&self, work: T) {
         self.lock().push_back(work);
-        self.some.notify_one();
+        self.arrived.notify_one();
     }
 
-    /// False, and the work dropped, where so many wait already.
+    /// Drops the work and returns false if `most` pieces wait already.
     pub fn push_below(&self, most: usize, work: T) -> bool {
         let mut waiting = self.lock();
         if waiting.len() >= most {
             return false;
         }
         waiting.push_back(work);
-        self.some.notify_one();
+        self.arrived.notify_one();
         true
     }
 
-    /// Takes what fits out of the line; whether there was any.
-    pub fn withdraw(&self, fits: impl Fn(&T) -> bool) -> bool {
+    /// Removes the waiting work for which `matches` is true. Returns whether there was any.
+    pub fn withdraw(&self, matches: impl Fn(&T) -> bool) -> bool {
         let mut waiting = self.lock();
         let before = waiting.len();
-        waiting.retain(|work| !fits(work));
+        waiting.retain(|work| !matches(work));
         waiting.len() < before
     }
 
@@ -55,7 +56,7 @@ impl<T: Send + 'static> Line<T> {
         loop {
             match waiting.pop_front() {
                 Some(work) => return work,
-                None => waiting = self.some.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+                None => waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
@@ -68,7 +69,7 @@ impl<T: Send + 'static> Line<T> {
 /// Work that is called once.
 pub type Work = Box<dyn FnOnce() + Send>;
 
-/// Does a piece of work; what it owed is dropped with it if it panics, for a thread that serves every index must not end for one.
+/// Does a piece of work. If it panics, what it captured is dropped and the thread lives on: it serves every index.
 pub fn perform(work: Work) {
     drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
 }

@@ -1,17 +1,15 @@
-//! The few threads that serve the writes of every index.
+//! The threads for the writes of every index.
 //!
-//! Two kinds, because the priority of a thread can be lowered but not raised again: what somebody waits for and is soon done
-//! runs as the server does; large Items and merges run below it, so that searches come first.
+//! There are two kinds, because a thread's priority can be lowered but not raised again. Short writes, which a client waits
+//! for, run at the server's own priority. Large Items and merges run below it, so that searches come first.
 
 use std::sync::OnceLock;
 
-use crate::threads::thread_pool::{Line, Work, perform};
+use super::priority::lower_priority;
+use super::thread_pool::{ThreadPool, Work, perform};
 
-/// Threads of each kind. Two: one index's long write does not hold up every other's.
+/// Threads of each kind. Two, so that one index's long write does not hold up those of all others.
 pub(crate) const THREADS: usize = 2;
-/// Niceness of the threads for long work.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
@@ -19,22 +17,13 @@ pub enum Length {
     Long,
 }
 
-/// Puts work in line behind what waits for the same kind of thread. Who calls sees to it that not too much waits: each queue of
-/// writes has one turn and one merge in line at most.
+/// Queues work for a thread of a kind. There is no limit here: each write queue has at most one turn and one merge waiting.
 pub fn run(length: Length, work: impl FnOnce() + Send + 'static) {
-    static SHORT: OnceLock<&'static Line<Work>> = OnceLock::new();
-    static LONG: OnceLock<&'static Line<Work>> = OnceLock::new();
-    let line = match length {
-        Length::Short => SHORT.get_or_init(|| Line::open("write", THREADS, || {}, perform)),
-        Length::Long => LONG.get_or_init(|| Line::open("merge", THREADS, lower_priority, perform)),
+    static SHORT: OnceLock<&'static ThreadPool<Work>> = OnceLock::new();
+    static LONG: OnceLock<&'static ThreadPool<Work>> = OnceLock::new();
+    let pool = match length {
+        Length::Short => SHORT.get_or_init(|| ThreadPool::start("write", THREADS, || {}, perform)),
+        Length::Long => LONG.get_or_init(|| ThreadPool::start("merge", THREADS, lower_priority, perform)),
     };
-    line.push(Box::new(work));
-}
-
-pub(crate) fn lower_priority() {
-    #[cfg(target_os = "linux")]
-    // Safety: a plain system call; on Linux process 0 is the calling thread.
-    unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS);
-    }
+    pool.push(Box::new(work));
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::blocks::pictures::{DIGEST_BYTES, FINGERPRINT_BYTES_MAX};
 use crate::blocks::vectors::check_finite;
 use crate::error::{Result, ShardError};
-use crate::store::open_store::SpaceSpec;
+use crate::store::spaces::SpaceSpec;
 use crate::words::analysis::Terms;
 use crate::words::build::{AnalysedText, analyse, language_of};
 use crate::words::language::Language;

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::segments::{PICTURE_ROWS_MAX, VECTOR_ROWS_MAX, WORDS_ROWS_MAX, segments_of};
+use super::transaction::Transaction;
 use crate::blocks::dead::Dead;
 use crate::blocks::pictures;
 use crate::blocks::vectors::{self, EncodedVectors};
@@ -11,7 +13,6 @@ use crate::error::Result;
 use crate::store::open_store::Store;
 use crate::store::records::{BlockKey, Family};
 use crate::words::merge as words_merge;
-use crate::write::transaction::{PICTURE_ROWS_MAX, VECTOR_ROWS_MAX, WORDS_ROWS_MAX, Writing, segments_of};
 
 /// Blocks of one tier that become one block of the next; also the ratio of the tiers' sizes.
 pub const FAN: usize = 8;
@@ -108,18 +109,19 @@ pub fn run(store: &Store, plan: &MergePlan) -> Result<Merged> {
 
 impl Merged {
     /// Puts the block in its place; leaves all as it is when a row of the sources has died meanwhile: it is made again then.
-    pub fn apply<'s: 't, 't>(&self, store: &Store, writing: &mut Writing<'s, 't>) -> Result<()> {
+    pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<()> {
+        let store = transaction.store;
         for (key, dead) in self.keys.iter().zip(&self.dead) {
-            let there = store.databases.blocks.get(writing.txn(), &key.bytes())?.is_some();
-            if !there || store.dead(writing.txn(), *key)?.0 != dead {
+            let exists = store.databases.blocks.get(&transaction.txn, &key.bytes())?.is_some();
+            if !exists || store.dead(&transaction.txn, *key)?.0 != dead {
                 return Ok(());
             }
         }
         if let Some((value, rows)) = &self.block {
-            writing.put_block(self.family, value, rows.as_deref())?;
+            transaction.put_block(self.family, value, rows.as_deref())?;
         }
         for key in &self.keys {
-            writing.delete_block(*key)?;
+            transaction.delete_block(*key)?;
         }
         Ok(())
     }

@@ -1,5 +1,9 @@
 pub mod input;
+mod items;
 pub mod merge;
+pub mod queue_state;
+mod segments;
+pub mod spaces;
 #[cfg(test)]
 mod spaces_tests;
 pub mod transaction;

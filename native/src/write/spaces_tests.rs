@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use crate::scan::lacking::LACKING_MAX;
 use crate::shard::open_shard::Shard;
-use crate::store::open_store::SpaceSpec;
-use crate::store::spaces::{LACKING_MAX, SpaceRows};
+use crate::store::spaces::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput, prepare};
-use crate::write::transaction::Writing;
-use crate::write::write_op::Write;
+use crate::write::spaces::SpaceRows;
+use crate::write::transaction::Transaction;
+use crate::write::write_op::WriteOp;
 
 const OLD: usize = 8;
 const NEW: usize = 3;
@@ -30,7 +31,7 @@ fn append(shard: &Shard, id: &str, vectors: &[&[(usize, Vec<f32>)]]) {
         vectors: vectors.to_vec(),
         ..SegmentInput::default()
     });
-    shard.write(Write::Append { item: item(id), segments: segments.collect() }).unwrap();
+    shard.write(WriteOp::Append { item: item(id), segments: segments.collect() }).unwrap();
 }
 
 fn old(index: usize) -> Vec<f32> {
@@ -56,11 +57,11 @@ fn lacking(shard: &Shard) -> Vec<u32> {
 
 fn put(shard: &Shard, segments: &[u32]) {
     let values = segments.iter().flat_map(|segment| new(*segment as usize)).collect();
-    shard.write(Write::PutRows(SpaceRows { space: 0, segments: segments.to_vec(), values })).unwrap();
+    shard.write(WriteOp::PutRows(SpaceRows { space: 0, segments: segments.to_vec(), values })).unwrap();
 }
 
 fn switch(shard: &Shard, given_up: &[u32]) -> bool {
-    shard.write(Write::SwitchSpace { from: 1, to: 0, given_up: given_up.to_vec() }).unwrap()
+    shard.write(WriteOp::SwitchSpace { from: 1, to: 0, given_up: given_up.to_vec() }).unwrap()
 }
 
 fn found(shard: &Shard, space: &str, query: &[f32]) -> Vec<u32> {
@@ -114,7 +115,7 @@ fn what_comes_and_goes_meanwhile_is_neither_lost_nor_brought_back() {
     put(&shard, &[0]);
     append(&shard, "c", &[&[(0, new(5)), (1, old(5))]]);
     append(&shard, "d", &[&[(1, old(6))]]);
-    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
     assert_eq!(lacking(&shard), [1, 2, 6]);
     put(&shard, &[1, 2, 3, 4]);
     assert!(!switch(&shard, &[]));
@@ -139,8 +140,8 @@ fn a_change_is_gone_on_with_broken_off_or_turned_back() {
     let shard = open(folder.path(), 1);
     assert_eq!(names(&shard), ["meaning", "meaning@0202020202020202"]);
     assert_eq!(serving(&shard).unwrap(), "meaning", "turned back: nothing to do but to remove what was begun");
-    assert!(!shard.write(Write::RemoveSpace { space: 0 }).unwrap(), "what serves stays");
-    assert!(shard.write(Write::RemoveSpace { space: 1 }).unwrap());
+    assert!(!shard.write(WriteOp::RemoveSpace { space: 0 }).unwrap(), "what serves stays");
+    assert!(shard.write(WriteOp::RemoveSpace { space: 1 }).unwrap());
     shard.close().unwrap();
 
     let shard = open(folder.path(), 3);
@@ -162,7 +163,7 @@ fn however_many_are_given_up_none_of_the_others_is_lost() {
         ..SegmentInput::default()
     };
     let segments = (0..=last).map(segment).collect();
-    shard.write(Write::Append { item: item("a"), segments }).unwrap();
+    shard.write(WriteOp::Append { item: item("a"), segments }).unwrap();
     shard.close().unwrap();
     let shard = open(folder.path(), 2);
     let lacking = |given_up| {
@@ -183,10 +184,10 @@ fn nothing_is_remembered_of_blocks_whose_commit_failed() {
     let shard = changed(folder.path());
     {
         let queue = shard.queue().unwrap();
-        let mut writing = Writing::begin(queue.store()).unwrap();
+        let mut transaction = Transaction::begin(queue.store()).unwrap();
         let one = SegmentInput { record: "{}".into(), vectors: vec![(1, old(5))], ..SegmentInput::default() };
-        writing.append(&item("c"), &prepare(vec![one])).unwrap();
-        assert!(!writing.switch_space(1, 0, &[]).unwrap());
+        transaction.append(&item("c"), &prepare(vec![one])).unwrap();
+        assert!(!transaction.switch_space(1, 0, &[]).unwrap());
     }
     let rows: Vec<Vec<(usize, Vec<f32>)>> = (5..205).map(|number| vec![(1, old(number))]).collect();
     let segments = rows.iter().map(|vectors| SegmentInput {
@@ -194,7 +195,7 @@ fn nothing_is_remembered_of_blocks_whose_commit_failed() {
         vectors: vectors.clone(),
         ..SegmentInput::default()
     });
-    shard.write(Write::Append { item: item("c"), segments: segments.collect() }).unwrap();
+    shard.write(WriteOp::Append { item: item("c"), segments: segments.collect() }).unwrap();
     let snapshot = shard.snapshot().unwrap();
     assert_eq!(snapshot.search_vector("meaning", &old(0), 300).unwrap().hits.len(), 205);
 }
@@ -204,7 +205,7 @@ fn an_index_without_vectors_takes_any_model_and_there_and_back_keeps_the_rows() 
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), 1);
     append(&shard, "a", &[&[(0, old(0))]]);
-    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
     shard.close().unwrap();
     let shard = open(folder.path(), 2);
     assert_eq!(names(&shard), ["meaning"], "nothing is there to change from");
@@ -215,7 +216,7 @@ fn an_index_without_vectors_takes_any_model_and_there_and_back_keeps_the_rows() 
         let row = if model == 2 { new(1) } else { old(1) };
         assert_eq!(lacking(&shard), [1]);
         let space = names(&shard)[0].clone();
-        shard.write(Write::PutRows(SpaceRows { space: 0, segments: vec![1], values: row.clone() })).unwrap();
+        shard.write(WriteOp::PutRows(SpaceRows { space: 0, segments: vec![1], values: row.clone() })).unwrap();
         assert!(switch(&shard, &[]));
         assert_eq!(serving(&shard).unwrap(), space);
         assert_eq!(found(&shard, &space, &row), [1]);

@@ -1,13 +1,13 @@
 //! What can be written to an index.
 
+use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
+use super::spaces::SpaceRows;
+use super::transaction::{Transaction, Unchanged};
 use crate::error::Result;
 use crate::store::records::BlockKey;
-use crate::store::spaces::SpaceRows;
-use crate::write::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
-use crate::write::transaction::{Unchanged, Writing};
 
 /// One write.
-pub enum Write {
+pub enum WriteOp {
     Append {
         item: ItemRecord,
         segments: Vec<SegmentInput>,
@@ -29,9 +29,9 @@ pub enum Write {
         json: Vec<u8>,
         only_while: Unchanged,
     },
-    /// Rows of a space for Segments that are there.
+    /// Rows of a space for Segments that exist.
     PutRows(SpaceRows),
-    /// Spaces by their index among the Shard's; see `Writing::switch_space`.
+    /// Spaces by their index among the Shard's; see [`Transaction::switch_space`].
     SwitchSpace {
         from: usize,
         to: usize,
@@ -42,8 +42,8 @@ pub enum Write {
     },
 }
 
-impl Write {
-    /// Segments that it writes.
+impl WriteOp {
+    /// Number of Segments that it writes.
     pub fn segments(&self) -> usize {
         match self {
             Self::Append { segments, .. } => segments.len(),
@@ -53,32 +53,32 @@ impl Write {
     }
 }
 
-/// A write whose Segments are made ready for their blocks.
+/// A write whose texts are analysed.
 pub struct Prepared {
-    write: Write,
+    op: WriteOp,
     segments: Vec<PreparedSegment>,
 }
 
 impl Prepared {
-    pub fn new(mut write: Write) -> Self {
-        let segments = match &mut write {
-            Write::Append { segments, .. } => prepare(std::mem::take(segments)),
+    pub fn new(mut op: WriteOp) -> Self {
+        let segments = match &mut op {
+            WriteOp::Append { segments, .. } => prepare(std::mem::take(segments)),
             _ => vec![],
         };
-        Self { write, segments }
+        Self { op, segments }
     }
 
-    /// Does the write; whether there was something to remove, or a space could be changed (true for other writes).
-    pub fn apply<'s: 't, 't>(&self, writing: &mut Writing<'s, 't>) -> Result<bool> {
-        match &self.write {
-            Write::Append { item, .. } => writing.append(item, &self.segments).map(|()| true),
-            Write::PutItem { item } => writing.put_item(item).map(|()| true),
-            Write::RemoveItem { id } => writing.remove_item(id),
-            Write::PutBits { key, bits } => writing.put_bits(*key, bits),
-            Write::PutDerived { key, json, only_while } => writing.put_derived(key, json, only_while),
-            Write::PutRows(rows) => writing.put_rows(rows).map(|()| true),
-            Write::SwitchSpace { from, to, given_up } => writing.switch_space(*from, *to, given_up),
-            Write::RemoveSpace { space } => writing.remove_space(*space),
+    /// Applies the write. Returns whether there was something to remove, or a space could be changed; true for other writes.
+    pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<bool> {
+        match &self.op {
+            WriteOp::Append { item, .. } => transaction.append(item, &self.segments).map(|()| true),
+            WriteOp::PutItem { item } => transaction.put_item(item).map(|()| true),
+            WriteOp::RemoveItem { id } => transaction.remove_item(id),
+            WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),
+            WriteOp::PutDerived { key, json, only_while } => transaction.put_derived(key, json, only_while),
+            WriteOp::PutRows(rows) => transaction.put_rows(rows).map(|()| true),
+            WriteOp::SwitchSpace { from, to, given_up } => transaction.switch_space(*from, *to, given_up),
+            WriteOp::RemoveSpace { space } => transaction.remove_space(*space),
         }
     }
 }

@@ -1,140 +1,55 @@
-//! The queue of one index's writes. Writes that wait together share one commit (group commit), so that a durable small Item
-//! costs little and many of them cost hardly more. Small blocks are merged beside it: what becomes of them is computed from a
-//! snapshot, and takes their place in the next commit.
+//! The queue of one index's writes.
+//!
+//! Writes that wait together share one commit (group commit), so that a small Item is durable at little cost, and many of them
+//! cost hardly more. Small blocks are merged beside it: the merged block is computed from a snapshot and put in place by the
+//! next commit.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
-use crate::derive::background;
+use super::merge::{self, Merged};
+use super::queue_state::{Done, Merging, Rest, State, Waiting};
+use super::transaction::Transaction;
+use super::write_op::{Prepared, WriteOp};
 use crate::error::{Result, ShardError, guarded};
 use crate::store::open_store::Store;
+use crate::threads::derive_pool;
 use crate::threads::write_pool::{self, Length};
-use crate::write::merge::{self, Merged};
-use crate::write::transaction::Writing;
-use crate::write::write_op::{Prepared, Write};
 
-/// Writes of one index that may wait; further ones are refused as overload.
+/// Writes of one index that may wait; more are refused as overload.
 const WAITING_MAX: usize = 1024;
 /// Writes, and Segments, that share one commit at most.
 const GROUP_WRITES_MAX: usize = 256;
 const GROUP_SEGMENTS_MAX: usize = 8192;
-/// Segments of an Item that is written soon: about five milliseconds of work.
-const SMALL_SEGMENTS_MAX: usize = 64;
-/// Commits that may go by while a merge is under way; then the next one waits for it, or small blocks would pile up.
+/// Segments of a short write: about five milliseconds of work.
+const SHORT_SEGMENTS_MAX: usize = 64;
+/// Commits that may happen while a merge is under way. The next one then waits for it, or small blocks would pile up.
 const COMMITS_PER_MERGE_MAX: usize = 256;
 
-/// Commits after which merging, or deriving, is tried again that failed for want of room, of memory or the like.
-const COMMITS_BEFORE_RETRY: usize = 64;
-
-/// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
-/// something to remove, or a space could be changed (true for other writes).
-pub type Done = Box<dyn FnOnce(Result<bool>) + Send>;
-
-struct Waiting {
-    write: Write,
-    done: Done,
-}
-
-/// How far the making of a merged block is.
-#[derive(Default)]
-enum Merging {
-    #[default]
-    Idle,
-    /// A thread will look whether there is one to make.
-    Due,
-    Running,
-    /// To be put in its place by the next commit.
-    Made(Merged),
-    Committing,
-}
-
-/// Commits for which work in the background rests after a failure.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Rest(usize);
-
-impl Rest {
-    /// What is damaged, or of another model, stays so while the index is open.
-    const FOR_EVER: Self = Self(usize::MAX);
-
-    fn after(error: &ShardError) -> Self {
-        let lasts = matches!(error.code, "shard_corrupt" | "shard_model_mismatch");
-        if lasts { Self::FOR_EVER } else { Self(COMMITS_BEFORE_RETRY) }
-    }
-
-    fn is_over(self) -> bool {
-        self == Self::default()
-    }
-
-    fn commit(&mut self) {
-        if *self != Self::FOR_EVER {
-            self.0 = self.0.saturating_sub(1);
-        }
-    }
-}
-
-#[derive(Default)]
-struct State {
-    waiting: VecDeque<Waiting>,
-    /// A thread works on this queue, or will.
-    scheduled: bool,
-    merging: Merging,
-    /// Commits since a merge was thought of.
-    commits: usize,
-    /// The thread's turn is over until the merge that is under way ends, which has another taken.
-    parked: bool,
-    closing: bool,
-    /// The deriving thread works on this queue, or will; and whether it is to look again.
-    deriving: bool,
-    derive_again: bool,
-    derive_rest: Rest,
-    merge_rest: Rest,
-    /// Why either rests, until somebody has been told.
-    failure: Option<ShardError>,
-}
-
-impl State {
-    /// True when the index is to be put in the deriving thread's line; false when it is there, or must not be.
-    fn begins_deriving(&mut self) -> bool {
-        if self.closing || !self.derive_rest.is_over() {
-            return false;
-        }
-        self.derive_again = self.deriving;
-        !std::mem::replace(&mut self.deriving, true)
-    }
-
-    fn merge_ended(&mut self, outcome: Result<()>) {
-        self.merging = Merging::Idle;
-        if let Err(error) = outcome {
-            self.merge_rest = Rest::after(&error);
-            self.failure = Some(error);
-        }
-    }
-
-    fn is_idle(&self) -> bool {
-        !self.scheduled && matches!(self.merging, Merging::Idle) && !self.deriving
-    }
-}
+/// Derives what is missing from the index of a queue. It ends early once the queue is closing.
+pub type Derive = fn(&Arc<WriteQueue>) -> Result<()>;
 
 /// The writes of one index.
 pub struct WriteQueue {
     store: Store,
+    derive: Derive,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 impl WriteQueue {
-    pub fn new(store: Store) -> Self {
-        // What an earlier life of the index left unmerged is looked at after the first commit.
+    /// `derive` runs on the deriving thread whenever there may be something to derive.
+    pub fn new(store: Store, derive: Derive) -> Self {
+        // What was left unmerged when the index was last closed is considered after the first commit.
         let state = State { commits: merge::FAN, ..State::default() };
-        Self { store, state: Mutex::new(state), changed: Condvar::new() }
+        Self { store, derive, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Puts a write in line. `done` is called in any case, at once when the write is refused.
-    pub fn submit(self: &Arc<Self>, write: Write, done: Done) {
+    /// Queues a write. `done` is called in any case, at once if the write is refused.
+    pub fn submit(self: &Arc<Self>, op: WriteOp, done: Done) {
         let mut state = self.lock();
         if state.closing || state.waiting.len() >= WAITING_MAX {
             let closing = state.closing;
@@ -142,11 +57,26 @@ impl WriteQueue {
             let overload = || ShardError::new("overloaded", "Too many writes to this index are waiting.");
             return done(Err(if closing { ShardError::closed() } else { overload() }));
         }
-        state.waiting.push_back(Waiting { write, done });
+        state.waiting.push_back(Waiting { op, done });
         self.schedule(&mut state);
     }
 
-    /// Refuses further writes and waits until those that were accepted are done.
+    /// Queues a write and waits for it.
+    pub fn write(self: &Arc<Self>, op: WriteOp) -> Result<bool> {
+        let (send, receive) = mpsc::channel();
+        self.submit(op, Box::new(move |result| drop(send.send(result))));
+        receive.recv().unwrap_or_else(|_| Err(ShardError::internal("A write was given up.")))
+    }
+
+    /// As [`Self::write`], for background work: false if the write failed because the index is closing.
+    pub fn write_unless_closing(self: &Arc<Self>, op: WriteOp) -> Result<bool> {
+        match self.write(op) {
+            Err(_) if self.is_closing() => Ok(false),
+            outcome => outcome,
+        }
+    }
+
+    /// Refuses further writes and waits until the accepted ones are done.
     pub fn close(self: &Arc<Self>) {
         let mut state = self.lock();
         state.closing = true;
@@ -154,19 +84,20 @@ impl WriteQueue {
             state.merging = Merging::Idle;
             self.unpark(&mut state);
         }
-        if state.deriving && background::withdraw(self) {
+        if state.deriving && derive_pool::withdraw(self.address()) {
             state.deriving = false;
         }
-        while !state.is_idle() {
-            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
+        self.wait_until_idle(state);
     }
 
-    /// Waits until neither writes nor what is made from them in the background are outstanding.
-    pub fn settle(&self) {
-        let mut state = self.lock();
+    /// Waits until no write is outstanding, and nothing that is made from writes in the background.
+    pub fn when_idle(&self) {
+        self.wait_until_idle(self.lock());
+    }
+
+    fn wait_until_idle(&self, mut state: MutexGuard<'_, State>) {
         while !state.is_idle() {
-            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -174,19 +105,43 @@ impl WriteQueue {
         self.lock().closing
     }
 
-    /// Has the deriving thread look at this index, now or once more.
+    /// Why merging or deriving rests; reported once.
+    pub fn take_failure(&self) -> Option<ShardError> {
+        self.lock().failure.take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the deriving thread look at this index, or look again after it has.
     pub fn derive(self: &Arc<Self>) {
         if self.lock().begins_deriving() {
-            background::push(self.clone());
+            self.queue_derivation();
         }
     }
 
-    /// Ends a look of the deriving thread; true when it is to look again.
-    pub fn derived(&self, outcome: Result<()>) -> bool {
+    fn queue_derivation(self: &Arc<Self>) {
+        let queue = self.clone();
+        derive_pool::run(self.address(), move || {
+            let outcome = guarded(|| (queue.derive)(&queue));
+            if queue.derived(outcome) {
+                queue.queue_derivation();
+            }
+        });
+    }
+
+    /// By which the deriving thread knows this queue.
+    fn address(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self) as usize
+    }
+
+    /// Ends a look of the deriving thread. True if it is to look again.
+    fn derived(&self, outcome: Result<()>) -> bool {
         let mut state = self.lock();
         let again = std::mem::take(&mut state.derive_again);
         match outcome {
-            // The writes that were in its way have it looked at again.
+            // Too many writes were waiting: their end has the index looked at again.
             Err(error) if error.code != "overloaded" => {
                 state.derive_rest = Rest::after(&error);
                 state.failure.get_or_insert(error);
@@ -198,48 +153,37 @@ impl WriteQueue {
         state.deriving
     }
 
-    /// Why merging or deriving rests, told once.
-    pub fn take_failure(&self) -> Option<ShardError> {
-        self.lock().failure.take()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
     /// Has a thread take a turn, unless one will.
     fn schedule(self: &Arc<Self>, state: &mut State) {
         if !state.scheduled {
             state.scheduled = true;
-            self.line_up(state);
+            self.queue_turn(state);
         }
     }
 
-    /// Goes on with the turns that a merge was waited for with.
+    /// Continues with the turns that waited for a merge.
     fn unpark(self: &Arc<Self>, state: &mut State) {
         if std::mem::take(&mut state.parked) {
-            self.line_up(state);
+            self.queue_turn(state);
         }
     }
 
-    fn line_up(self: &Arc<Self>, state: &State) {
-        let small = state.waiting.front().is_none_or(|next| next.write.segments() <= SMALL_SEGMENTS_MAX);
+    fn queue_turn(self: &Arc<Self>, state: &State) {
+        let short = state.waiting.front().is_none_or(is_short);
         let queue = self.clone();
-        write_pool::run(if small { Length::Short } else { Length::Long }, move || queue.turn());
+        write_pool::run(if short { Length::Short } else { Length::Long }, move || queue.turn());
     }
 
     /// One group of writes, and the merged block that waits, in one commit.
     fn turn(self: &Arc<Self>) {
         let (group, merged) = self.next_group();
-        let removes = group.iter().any(|waiting| matches!(waiting.write, Write::RemoveItem { .. }));
+        let removes = group.iter().any(|waiting| matches!(waiting.op, WriteOp::RemoveItem { .. }));
         let (committed, with_merged) = (!group.is_empty() || merged.is_some(), merged.is_some());
         let outcome = if committed { self.commit_group(group, merged) } else { Ok(()) };
-        let due = background::is_due(&self.store);
+        let may_derive = self.store.may_derive();
         let mut state = self.lock();
         if committed {
-            state.commits += 1;
-            state.merge_rest.commit();
-            state.derive_rest.commit();
+            state.count_commit();
         }
         if with_merged {
             state.merge_ended(outcome);
@@ -248,18 +192,18 @@ impl WriteQueue {
             self.begin_merge(&mut state);
         }
         if matches!(state.merging, Merging::Due | Merging::Running) && state.commits >= COMMITS_PER_MERGE_MAX {
-            // The thread serves the others meanwhile.
+            // The thread is free for other indexes until the merge ends.
             state.parked = true;
             return;
         }
         if state.waiting.is_empty() && !matches!(state.merging, Merging::Made(_)) {
             state.scheduled = false;
-            if due && state.begins_deriving() {
-                background::push(self.clone());
+            if may_derive && state.begins_deriving() {
+                self.queue_derivation();
             }
             self.changed.notify_all();
         } else {
-            self.line_up(&state);
+            self.queue_turn(&state);
         }
     }
 
@@ -269,7 +213,7 @@ impl WriteQueue {
         }
         state.merging = Merging::Due;
         state.commits = 0;
-        // Who closes the index meanwhile does not wait for a thread to come to it.
+        // Weak: closing the index does not wait for a thread that has not begun.
         let queue = Arc::downgrade(self);
         write_pool::run(Length::Long, move || {
             if let Some(queue) = queue.upgrade() {
@@ -278,40 +222,30 @@ impl WriteQueue {
         });
     }
 
-    /// Small Items are taken with small ones: a large one behind them doesn't hold them up.
+    /// The writes of the next commit. A group that begins with a short write has short ones alone: a long one behind them does
+    /// not hold them up.
     fn next_group(&self) -> (Vec<Waiting>, Option<Merged>) {
         let mut state = self.lock();
         let (mut group, mut segments) = (vec![], 0);
-        let is_small = |next: &Waiting| next.write.segments() <= SMALL_SEGMENTS_MAX;
-        let begins_small = state.waiting.front().is_some_and(is_small);
+        let begins_short = state.waiting.front().is_some_and(is_short);
         while let Some(next) = state.waiting.front() {
-            segments += next.write.segments();
+            segments += next.op.segments();
             let too_many = group.len() == GROUP_WRITES_MAX || segments > GROUP_SEGMENTS_MAX;
-            if !group.is_empty() && (too_many || (begins_small && !is_small(next))) {
+            if !group.is_empty() && (too_many || (begins_short && !is_short(next))) {
                 break;
             }
             group.extend(state.waiting.pop_front());
         }
-        let merged = match std::mem::take(&mut state.merging) {
-            Merging::Made(merged) => {
-                state.merging = Merging::Committing;
-                Some(merged)
-            }
-            other => {
-                state.merging = other;
-                None
-            }
-        };
-        (group, merged)
+        (group, state.take_merged())
     }
 
-    /// Calls every `done`; the outcome is that of the merged block.
+    /// Calls every `done`. The outcome is that of the merged block.
     fn commit_group(&self, group: Vec<Waiting>, merged: Option<Merged>) -> Result<()> {
-        let (writes, dones): (Vec<Write>, Vec<Done>) =
-            group.into_iter().map(|waiting| (waiting.write, waiting.done)).unzip();
+        let (ops, dones): (Vec<WriteOp>, Vec<Done>) =
+            group.into_iter().map(|waiting| (waiting.op, waiting.done)).unzip();
         let mut merge_outcome = Ok(());
         let results = guarded(|| {
-            let prepared: Vec<Prepared> = writes.into_iter().map(Prepared::new).collect();
+            let prepared: Vec<Prepared> = ops.into_iter().map(Prepared::new).collect();
             let (results, outcome) = self.commit_together(&prepared, merged.as_ref());
             merge_outcome = outcome;
             Ok(results)
@@ -323,39 +257,38 @@ impl WriteQueue {
         merge_outcome
     }
 
-    /// In one commit; where that fails, without the merged block, and then each write in its own, so that nothing can spoil
-    /// the others.
-    fn commit_together(&self, writes: &[Prepared], merged: Option<&Merged>) -> (Vec<Result<bool>>, Result<()>) {
-        let first = guarded(|| self.commit(writes, merged));
+    /// Commits all together. If that fails, the merged block is left out; if that fails too, each write is committed alone, so
+    /// that none can spoil the others.
+    fn commit_together(&self, ops: &[Prepared], merged: Option<&Merged>) -> (Vec<Result<bool>>, Result<()>) {
+        let first = guarded(|| self.commit(ops, merged));
         let (error, outcome) = match (first, merged) {
             (Ok(outcomes), _) => return (outcomes.into_iter().map(Ok).collect(), Ok(())),
             (Err(error), None) => (error, Ok(())),
-            (Err(error), Some(_)) if writes.is_empty() => return (vec![], Err(error)),
-            (Err(error), Some(_)) => match guarded(|| self.commit(writes, None)) {
+            (Err(error), Some(_)) if ops.is_empty() => return (vec![], Err(error)),
+            (Err(error), Some(_)) => match guarded(|| self.commit(ops, None)) {
                 Ok(outcomes) => return (outcomes.into_iter().map(Ok).collect(), Err(error)),
                 // Not the merged block's fault alone: it is made again later.
                 Err(error) => (error, Ok(())),
             },
         };
-        if writes.len() == 1 {
+        if ops.len() == 1 {
             return (vec![Err(error)], outcome);
         }
-        let alone =
-            |write| guarded(|| self.commit(std::slice::from_ref(write), None)).map(|outcomes| outcomes == [true]);
-        (writes.iter().map(alone).collect(), outcome)
+        let alone = |op| guarded(|| self.commit(std::slice::from_ref(op), None)).map(|outcomes| outcomes == [true]);
+        (ops.iter().map(alone).collect(), outcome)
     }
 
-    fn commit(&self, writes: &[Prepared], merged: Option<&Merged>) -> Result<Vec<bool>> {
-        let mut writing = Writing::begin(&self.store)?;
+    fn commit(&self, ops: &[Prepared], merged: Option<&Merged>) -> Result<Vec<bool>> {
+        let mut transaction = Transaction::begin(&self.store)?;
         if let Some(merged) = merged {
-            merged.apply(&self.store, &mut writing)?;
+            merged.apply(&mut transaction)?;
         }
-        let outcomes = writes.iter().map(|write| write.apply(&mut writing)).collect::<Result<Vec<bool>>>()?;
-        writing.commit()?;
+        let outcomes = ops.iter().map(|op| op.apply(&mut transaction)).collect::<Result<Vec<bool>>>()?;
+        transaction.commit()?;
         Ok(outcomes)
     }
 
-    /// Makes a merged block of small ones, if it is worth it, and has it committed.
+    /// Merges small blocks, if it is worth it, and has the merged block committed.
     fn merge(self: &Arc<Self>) {
         {
             let mut state = self.lock();
@@ -379,6 +312,10 @@ impl WriteQueue {
         self.unpark(&mut state);
         self.changed.notify_all();
     }
+}
+
+fn is_short(waiting: &Waiting) -> bool {
+    waiting.op.segments() <= SHORT_SEGMENTS_MAX
 }
 
 #[cfg(test)]

@@ -4,17 +4,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
 use crate::shard::open_shard::Shard;
-use crate::store::open_store::SpaceSpec;
+use crate::store::spaces::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput};
+use crate::write::queue_state::COMMITS_BEFORE_RETRY;
 
 fn open(folder: &std::path::Path) -> Shard {
     Shard::open(folder, vec![SpaceSpec { name: "meaning".into(), dimensions: 4, model: [1; 32] }]).unwrap()
 }
 
-fn append(number: usize) -> Write {
+fn append(number: usize) -> WriteOp {
     let json = format!(r#"{{"id":"i{number}","sha256":"{number:064x}","state":"searchable","bytes":1}}"#);
     let segment = SegmentInput { record: "{}".into(), vectors: vec![(0, vec![0.5; 4])], ..SegmentInput::default() };
-    Write::Append { item: ItemRecord::parse(&json).unwrap(), segments: vec![segment] }
+    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: vec![segment] }
 }
 
 fn failure(code: &'static str) -> Result<()> {
@@ -74,7 +75,7 @@ fn indexes_that_wait_for_their_merges_hold_up_no_other() {
     drop(held);
     assert!(waiting.into_iter().all(|receive| receive.recv().unwrap() == Ok(true)));
     for shard in busy {
-        shard.settle().unwrap();
+        shard.when_idle().unwrap();
         assert!(shard.snapshot().unwrap().blocks().unwrap().len() < 2 * merge::FAN);
     }
 }
@@ -100,11 +101,11 @@ fn merging_is_tried_again_after_a_passing_failure_and_not_after_damage() {
         for number in 0..COMMITS_BEFORE_RETRY - 1 {
             shard.write(append(number)).unwrap();
         }
-        shard.settle().unwrap();
+        shard.when_idle().unwrap();
         assert_eq!(shard.snapshot().unwrap().blocks().unwrap().len(), COMMITS_BEFORE_RETRY - 1);
         for number in COMMITS_BEFORE_RETRY..2 * COMMITS_BEFORE_RETRY {
             shard.write(append(number)).unwrap();
-            shard.settle().unwrap();
+            shard.when_idle().unwrap();
         }
         let blocks = shard.snapshot().unwrap().blocks().unwrap().len();
         assert_eq!(blocks < COMMITS_BEFORE_RETRY, merges, "{blocks} blocks after {code}");
@@ -122,7 +123,7 @@ fn deriving_is_tried_again_after_a_passing_failure_and_at_once_after_an_overload
             // Merged blocks come with commits of their own.
             assert!(number > merge::FAN || !queue.lock().begins_deriving(), "{number} commits after {code}");
             shard.write(append(number)).unwrap();
-            shard.settle().unwrap();
+            shard.when_idle().unwrap();
         }
         assert!(queue.lock().begins_deriving());
         assert!(!queue.derived(Ok(())));
@@ -130,5 +131,5 @@ fn deriving_is_tried_again_after_a_passing_failure_and_at_once_after_an_overload
     let folder = tempfile::tempdir().unwrap();
     let queue = open(folder.path()).queue().unwrap();
     queue.derived(failure("shard_corrupt"));
-    assert_eq!(queue.lock().derive_rest, Rest::FOR_EVER);
+    assert_eq!(queue.lock().derive_rest, Rest::FOREVER);
 }

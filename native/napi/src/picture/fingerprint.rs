@@ -3,7 +3,7 @@ use napi::Result;
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
-use crate::text::tokenize::internal;
+use crate::error::internal;
 
 /// Perceptual fingerprint (16 bytes) of a grey picture of `width * height` bytes; both sides at least 16 pixels.
 #[napi(catch_unwind, ts_return_type = "Uint8Array")]

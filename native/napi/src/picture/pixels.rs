@@ -1,9 +1,9 @@
 use farthing_core::picture::pixels::{self, Layout};
+use napi::Result;
 use napi::bindgen_prelude::Float32ArraySlice;
-use napi::{Error, Result};
 use napi_derive::napi;
 
-use crate::text::tokenize::internal;
+use crate::error::internal;
 
 /// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`: channel by channel (`nchw`) or pixel by pixel (`nhwc`).
 #[napi(catch_unwind)]
@@ -27,6 +27,6 @@ pub fn normalise_pixels(
 fn three(values: &[f64]) -> Result<[f32; 3]> {
     match values {
         [red, green, blue] => Ok([*red as f32, *green as f32, *blue as f32]),
-        _ => Err(Error::from_reason("FARTHING:internal:three channels are needed")),
+        _ => Err(internal("three channels are needed")),
     }
 }

@@ -1,17 +1,15 @@
 use farthing_core::request::payment_signature::{Fault, TransferAuthorization, check_transfer, domain_separator};
+use napi::Result;
 use napi::bindgen_prelude::{Buffer, Uint8Array};
-use napi::{Error, Result, Status};
 use napi_derive::napi;
+
+use crate::error::internal;
 
 /// Bytes of a packed transfer: from 20, to 20, value 32, validAfter 32, validBefore 32, nonce 32.
 const PACKED_LENGTH: usize = 168;
 
-fn malformed(what: &str) -> Error {
-    Error::new(Status::InvalidArg, format!("FARTHING:internal:{what}"))
-}
-
 fn fixed<const N: usize>(bytes: &[u8], what: &str) -> Result<[u8; N]> {
-    bytes.try_into().map_err(|_| malformed(what))
+    bytes.try_into().map_err(|_| internal(what))
 }
 
 /// EIP-712 domain separator (32 bytes) of a token contract (20 bytes).

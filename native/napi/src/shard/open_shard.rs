@@ -1,25 +1,19 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use farthing_core::error::ShardError;
+use farthing_core::error::Result as CoreResult;
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::store::methods::Methods;
-use farthing_core::store::open_store::SpaceSpec;
-use farthing_core::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
-use farthing_core::write::write_op::Write;
-use napi::bindgen_prelude::{AsyncTask, Float32Array, Object, Uint8Array};
-use napi::{Env, Error, JsDeferred, Result, Status, Task};
+use farthing_core::store::spaces::SpaceSpec;
+use farthing_core::write::input::{ItemRecord, digest_of_hex};
+use farthing_core::write::write_op::WriteOp;
+use napi::bindgen_prelude::{AsyncTask, Object};
+use napi::{Env, JsDeferred, Result, Task};
 use napi_derive::napi;
 
-use crate::shard::snapshot::NativeSnapshot;
-
-pub(crate) fn crossing(error: ShardError) -> Error {
-    Error::new(Status::GenericFailure, format!("FARTHING:{}:{}", error.code, error.detail))
-}
-
-pub fn internal(detail: &str) -> Error {
-    crossing(ShardError::internal(detail))
-}
+use super::batch::SegmentBatch;
+use super::snapshot::NativeSnapshot;
+use crate::error::{crossing, internal};
 
 /// A vector space: all its vectors were made by the model with this SHA-256 (hexadecimal).
 #[napi(object)]
@@ -85,14 +79,26 @@ pub fn open_shard(folder: String, spaces: Vec<ShardSpace>, sizes: Option<SearchS
     Ok(AsyncTask::new(OpenTask { folder: folder.into(), spaces, methods }))
 }
 
-pub struct SettleTask(Arc<Shard>);
+type ShardWork = Box<dyn Fn(&Shard) -> CoreResult<()> + Send>;
 
-impl Task for SettleTask {
+/// Work on an index that answers nothing, off the event loop.
+pub struct ShardTask {
+    shard: Arc<Shard>,
+    work: ShardWork,
+}
+
+impl ShardTask {
+    fn start(shard: &NativeShard, work: impl Fn(&Shard) -> CoreResult<()> + Send + 'static) -> AsyncTask<Self> {
+        AsyncTask::new(Self { shard: shard.inner.clone(), work: Box::new(work) })
+    }
+}
+
+impl Task for ShardTask {
     type Output = ();
     type JsValue = ();
 
     fn compute(&mut self) -> Result<()> {
-        self.0.settle().map_err(crossing)
+        (self.work)(&self.shard).map_err(crossing)
     }
 
     fn resolve(&mut self, _env: Env, output: ()) -> Result<()> {
@@ -100,19 +106,10 @@ impl Task for SettleTask {
     }
 }
 
-pub struct CloseTask(Arc<Shard>);
-
-impl Task for CloseTask {
-    type Output = ();
-    type JsValue = ();
-
-    fn compute(&mut self) -> Result<()> {
-        self.0.close().map_err(crossing)
-    }
-
-    fn resolve(&mut self, _env: Env, output: ()) -> Result<()> {
-        Ok(output)
-    }
+/// Copies an open index, as its last commit left it, into an empty folder; off the event loop. Not synced.
+#[napi(catch_unwind, ts_return_type = "Promise<void>")]
+pub fn copy_shard(shard: &NativeShard, folder: String) -> AsyncTask<ShardTask> {
+    ShardTask::start(shard, move |shard| shard.copy_to(Path::new(&folder)))
 }
 
 /// An open index. Its writes run on threads of their own.
@@ -139,14 +136,14 @@ impl NativeShard {
     pub fn append<'env>(&self, env: &'env Env, item: String, batch: &mut SegmentBatch) -> Result<Object<'env>> {
         let segments = std::mem::take(&mut batch.segments);
         let item = ItemRecord::parse(&item).map_err(crossing)?;
-        self.write(env, Write::Append { item, segments })
+        self.write(env, WriteOp::Append { item, segments })
     }
 
     /// Puts an Item's record (JSON) alone: durable.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
     pub fn put_item<'env>(&self, env: &'env Env, item: String) -> Result<Object<'env>> {
         let item = ItemRecord::parse(&item).map_err(crossing)?;
-        self.write(env, Write::PutItem { item })
+        self.write(env, WriteOp::PutItem { item })
     }
 
     /// Removes an Item with all that belongs to it; false when there is none.
@@ -155,7 +152,7 @@ impl NativeShard {
         if id.is_empty() || id.len() > 500 {
             return Err(internal("No item has such an id."));
         }
-        self.write(env, Write::RemoveItem { id })
+        self.write(env, WriteOp::RemoveItem { id })
     }
 
     /// Why small blocks are not merged, or nothing is derived, for the time being; told once.
@@ -166,76 +163,26 @@ impl NativeShard {
 
     /// Waits until all that is derived in the background from what was written is there: for tests and benches.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn settle(&self) -> AsyncTask<SettleTask> {
-        AsyncTask::new(SettleTask(self.inner.clone()))
+    pub fn when_idle(&self) -> AsyncTask<ShardTask> {
+        ShardTask::start(self, Shard::when_idle)
     }
 
     /// Waits for accepted writes and open snapshots, then closes. Idempotent.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn close(&self) -> AsyncTask<CloseTask> {
-        AsyncTask::new(CloseTask(self.inner.clone()))
+    pub fn close(&self) -> AsyncTask<ShardTask> {
+        ShardTask::start(self, Shard::close)
     }
 
-    pub(crate) fn write<'env>(&self, env: &'env Env, write: Write) -> Result<Object<'env>> {
+    pub(crate) fn write<'env>(&self, env: &'env Env, op: WriteOp) -> Result<Object<'env>> {
         type Resolve = Box<dyn FnOnce(Env) -> Result<bool> + Send>;
         let (deferred, promise): (JsDeferred<bool, Resolve>, _) = env.create_deferred()?;
         self.inner.submit(
-            write,
+            op,
             Box::new(move |result| match result {
                 Ok(outcome) => deferred.resolve(Box::new(move |_| Ok(outcome))),
                 Err(error) => deferred.reject(crossing(error)),
             }),
         );
         Ok(promise)
-    }
-}
-
-/// Segments of one Item on their way into the index; filled one by one, so that a large Item need not hold the event loop.
-#[napi]
-pub struct SegmentBatch {
-    spaces: Vec<SpaceSpec>,
-    segments: Vec<SegmentInput>,
-}
-
-#[napi]
-impl SegmentBatch {
-    /// Copies one Segment: its record (JSON), its place, words, fingerprint and digest (both or neither), and one vector
-    /// for each named space.
-    #[napi(catch_unwind)]
-    #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
-    pub fn add(
-        &mut self,
-        record: String,
-        place: u32,
-        words: Option<String>,
-        fingerprint: Option<Uint8Array>,
-        digest: Option<Uint8Array>,
-        spaces: Vec<String>,
-        vectors: Vec<Float32Array>,
-    ) -> Result<()> {
-        let picture = match (fingerprint, digest) {
-            (None, None) => None,
-            (fingerprint, digest) => Some(PictureInput {
-                digest: digest
-                    .as_deref()
-                    .unwrap_or_default()
-                    .try_into()
-                    .map_err(|_| internal("A digest has 32 bytes."))?,
-                fingerprint: fingerprint.map(|bytes| bytes.to_vec()).unwrap_or_default(),
-            }),
-        };
-        let number = |name: &String| {
-            let at = self.spaces.iter().position(|space| space.name == *name);
-            at.ok_or_else(|| internal(&format!("{name} is no space of the index.")))
-        };
-        let vectors = spaces
-            .iter()
-            .zip(vectors)
-            .map(|(name, vector)| Ok((number(name)?, vector.to_vec())))
-            .collect::<Result<_>>()?;
-        let segment = SegmentInput { record, place, words, picture, vectors };
-        segment.check(&self.spaces).map_err(crossing)?;
-        self.segments.push(segment);
-        Ok(())
     }
 }

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::shard::snapshot::Snapshot;
-use farthing_core::store::spaces::{SpaceRows, role};
-use farthing_core::write::write_op::Write;
+use farthing_core::store::spaces::{position, role};
+use farthing_core::write::spaces::SpaceRows;
+use farthing_core::write::write_op::WriteOp;
 use napi::bindgen_prelude::{AsyncTask, Object, Uint32Array};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
-use crate::shard::open_shard::{NativeShard, crossing, internal};
-use crate::shard::snapshot::NativeSnapshot;
+use super::open_shard::NativeShard;
+use super::snapshot::NativeSnapshot;
+use crate::error::crossing;
 
 /// A space of an open index.
 #[napi(object)]
@@ -87,9 +89,7 @@ pub fn lacking_segments(
 }
 
 fn index(shard: &NativeShard, name: &str) -> Result<usize> {
-    let spaces = shard.inner.spaces().map_err(crossing)?;
-    let at = spaces.iter().position(|space| space.name == name);
-    at.ok_or_else(|| internal(&format!("{name} is no space of the index.")))
+    shard.inner.spaces().and_then(|spaces| position(&spaces, name)).map_err(crossing)
 }
 
 /// Adds rows of Segments, those that are gone or have a row there left out: durable.
@@ -103,7 +103,7 @@ pub fn put_rows<'env>(
 ) -> Result<Object<'env>> {
     let rows = SpaceRows { space: index(shard, &space)?, segments: segments.to_vec(), values: values.to_vec() };
     rows.check(&shard.inner.spaces().map_err(crossing)?).map_err(crossing)?;
-    shard.write(env, Write::PutRows(rows))
+    shard.write(env, WriteOp::PutRows(rows))
 }
 
 /// Lets a space serve in the place of another, which goes: durable. False while Segments other than those given up lack a row.
@@ -116,12 +116,12 @@ pub fn switch_space<'env>(
     given_up: &[u32],
 ) -> Result<Object<'env>> {
     let (from, to) = (index(shard, &from)?, index(shard, &to)?);
-    shard.write(env, Write::SwitchSpace { from, to, given_up: given_up.to_vec() })
+    shard.write(env, WriteOp::SwitchSpace { from, to, given_up: given_up.to_vec() })
 }
 
 /// Removes a space that does not serve: durable. False for one that does.
 #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
 pub fn remove_space<'env>(env: &'env Env, shard: &NativeShard, space: String) -> Result<Object<'env>> {
     let space = index(shard, &space)?;
-    shard.write(env, Write::RemoveSpace { space })
+    shard.write(env, WriteOp::RemoveSpace { space })
 }

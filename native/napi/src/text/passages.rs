@@ -6,7 +6,8 @@ use farthing_core::text::tokenize::TextTokenizer;
 use napi::Result;
 use napi_derive::napi;
 
-use crate::text::tokenize::{TokenizerRules, internal};
+use super::tokenize::TokenizerRules;
+use crate::error::internal;
 
 #[napi(object)]
 pub struct DocumentBlock {

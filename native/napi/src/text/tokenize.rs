@@ -1,14 +1,11 @@
 use std::path::Path;
 
-use farthing_core::text::language;
 use farthing_core::text::tokenize::{self, TokenRules};
+use napi::Result;
 use napi::bindgen_prelude::{BigInt64ArraySlice, Uint32Array};
-use napi::{Error, Result, Status};
 use napi_derive::napi;
 
-pub(crate) fn internal(detail: impl std::fmt::Display) -> Error {
-    Error::new(Status::GenericFailure, format!("FARTHING:internal:{detail}"))
-}
+use crate::error::internal;
 
 #[napi(object)]
 pub struct TokenizerRules {
@@ -91,18 +88,4 @@ impl TokenBatch {
         }
         Ok(())
     }
-}
-
-#[napi(object)]
-pub struct DetectedLanguage {
-    /// ISO 639-3.
-    pub language: String,
-    pub reliable: bool,
-}
-
-/// Language of a query, null where it is too short to tell. Some microseconds for plain English, about a tenth of a
-/// millisecond otherwise: no more than the first 200 characters are read.
-#[napi(catch_unwind)]
-pub fn detect_language(text: String) -> Option<DetectedLanguage> {
-    language::detect(&text).map(|(language, reliable)| DetectedLanguage { language: language.to_owned(), reliable })
 }
