@@ -1,4 +1,9 @@
-//! The native core of Farthing: everything here is plain Rust; `napi/` converts and checks at the boundary.
+//! The native core of Farthing, in plain Rust. `napi/` converts and checks at the boundary to JavaScript.
+//!
+//! `shard` is an open index; `store`, `blocks`, `words`, `scan`, `write`, `graph` and `derive` are its parts, on the
+//! ground of `ranking` and `threads`. The other folders stand on their own. `test/tree/native-circles.test.ts` has the
+//! table of which folder may use which.
+
 pub mod blocks;
 pub mod confine;
 pub mod derive;

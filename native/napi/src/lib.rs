@@ -1,4 +1,4 @@
-//! The thin binding: it converts and checks, and holds no arithmetic.
+//! The binding to JavaScript. It converts and checks, and computes nothing.
 
 pub mod confine;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Columns of numbers in a block's body, at any alignment.
+//! Columns of little-endian numbers in a block's body, at any alignment.
 
 use crate::error::{Result, ShardError};
 
@@ -10,7 +10,7 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// A column of 32-bit numbers at any alignment.
+/// A column of u32.
 #[derive(Debug, Clone, Copy)]
 pub struct U32Column<'a>(pub &'a [u8]);
 
@@ -49,7 +49,7 @@ impl<'a> U32Column<'a> {
     }
 }
 
-/// Takes a body apart, column by column; every cut is checked.
+/// Cuts a body into columns, from the front. Every cut is checked.
 pub struct Columns<'a>(pub &'a [u8]);
 
 impl<'a> Columns<'a> {

@@ -1,6 +1,6 @@
-//! Removed rows of a block.
+//! The removed rows of a block.
 
-/// One bit for each row of a block whose Item was removed. Absent rows are alive.
+/// One bit for each row: set if its Item was removed. Rows beyond the last byte are alive.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Dead<'a>(pub &'a [u8]);
 
@@ -11,7 +11,7 @@ impl<'a> Dead<'a> {
         bytes.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at as u32 + bit))
     }
 
-    /// Those of a block that has so many.
+    /// The dead rows of a block that has `rows` rows.
     pub fn rows_below(self, rows: u32) -> Vec<u32> {
         self.rows().take_while(|row| *row < rows).collect()
     }

@@ -1,3 +1,5 @@
+//! The formats of blocks: immutable rows of one family, as they lie in the map.
+
 pub mod bits;
 pub mod block;
 pub mod columns;

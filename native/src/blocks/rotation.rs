@@ -1,13 +1,13 @@
-//! A fixed rotation: afterwards every dimension of a vector says about as much as any other, which is what makes one bit for
-//! each of them worth keeping. Made of sign changes and Hadamard transforms: n log n steps instead of n².
+//! A fixed rotation. After it every dimension of a vector carries about as much information as any other, so that one
+//! bit for each is worth keeping. It consists of sign changes and Hadamard transforms: n log n steps instead of n².
 //!
-//! **It belongs to the layout of blocks of bits**: another seed, or another order of steps, is another layout.
+//! **It is part of the layout of blocks of bits**: another seed, or another order of steps, is another layout.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 const SEED: u64 = 0x46_41_52_54_48_49_4e_47;
-/// Rounds; each transforms the first and then the last dimensions, of which the largest power of two fits.
+/// Each round transforms the first dimensions and then the last ones: the largest power of two that fits.
 const ROUNDS: usize = 2;
 
 pub struct Rotation {
@@ -17,7 +17,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation for vectors of so many dimensions.
+    /// The rotation for vectors of `dimensions` dimensions, computed once.
     pub fn of(dimensions: usize) -> Arc<Self> {
         static KNOWN: OnceLock<RwLock<HashMap<usize, Arc<Rotation>>>> = OnceLock::new();
         let known = KNOWN.get_or_init(RwLock::default);
@@ -36,12 +36,12 @@ impl Rotation {
         Self { padded, signs: signs.collect() }
     }
 
-    /// Dimensions after the rotation: the next multiple of 64.
+    /// Dimensions of a rotated vector: the next multiple of 64.
     pub fn padded(&self) -> usize {
         self.padded
     }
 
-    /// Rotates `values`, which have the padded dimensions, zeros after those of the vector. Norms stay as they are.
+    /// Rotates `values`: a vector, padded with zeros. Its norm does not change.
     pub fn apply(&self, values: &mut [f32]) {
         assert_eq!(values.len(), self.padded);
         let power = if self.padded == 0 { 0 } else { 1 << self.padded.ilog2() };
@@ -53,7 +53,7 @@ impl Rotation {
     }
 }
 
-/// Walsh and Hadamard's transform, normalised.
+/// The Walsh–Hadamard transform, normalised.
 fn transform(values: &mut [f32]) {
     let mut half = 1;
     while half < values.len() {

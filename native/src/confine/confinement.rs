@@ -1,8 +1,9 @@
-//! Gives up what a reader of strangers' files does not need: other files, the network, other programs, other processes.
+//! Takes away what a reader of strangers' files does not need: other files, the network, other programs, other
+//! processes.
 //!
-//! Called once in a child process, after its libraries are loaded and before the first file. It holds for every thread:
-//! seccomp is synchronised by the kernel; Landlock binds only the thread that asks (until Linux 7.0), so each other
-//! thread is asked by a signal to do it itself, as glibc does for setuid (nptl(7)).
+//! It is called once in a child process, after its libraries are loaded and before the first file, and holds for every
+//! thread. The kernel synchronises seccomp. Landlock restricts only the calling thread (until Linux 7.0), so a signal
+//! makes each other thread restrict itself, as glibc does for setuid (nptl(7)).
 
 use super::protection::{Protection, last_error};
 use super::{calls, files};
@@ -16,12 +17,14 @@ pub struct Confinement {
     pub memory_limit: Protection,
 }
 
-/// Confines the process for good. `readable` are the folders whose files may still be opened, for reading only;
-/// `memory_bytes` limits its writable memory (RLIMIT_DATA: address space would forbid WebAssembly's reservations).
+/// Confines the process permanently. `readable`: folders whose files may still be opened, for reading only.
+/// `memory_bytes` limits its writable memory by RLIMIT_DATA; a limit of the address space would forbid WebAssembly's
+/// reservations.
 ///
 /// # Errors
-/// When the process has an io_uring; nothing has changed then. A ring passes by the filter of system calls, and a program that
-/// loses its ring aborts, as Node's event loop does: such a program must be executed after [`forbid_rings`].
+/// If the process has an io_uring; nothing is changed then. What is submitted to a ring bypasses the filter of system
+/// calls, and a program that loses its ring aborts, as Node's event loop does. Execute such a program after
+/// [`forbid_rings`].
 pub fn confine(readable: &[String], memory_bytes: u64) -> Result<Confinement, String> {
     if has_ring() {
         return Err("This process has an io_uring, which no filter of system calls can see into. Forbid rings, and \
@@ -39,16 +42,17 @@ pub fn confine(readable: &[String], memory_bytes: u64) -> Result<Confinement, St
     Ok(Confinement { no_new_privileges, landlock, seccomp, memory_limit })
 }
 
-/// Looks at the descriptors of the process; where they cannot be listed, there is nothing to be found out.
+/// Whether the process has an io_uring. False if its descriptors cannot be listed.
 fn has_ring() -> bool {
     let Ok(descriptors) = std::fs::read_dir("/proc/self/fd") else { return false };
     let mut targets = descriptors.flatten().filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
     targets.any(|target| target.as_os_str() == "anon_inode:[io_uring]")
 }
 
-/// Forbids io_uring to the calling thread and to what it executes, and keeps `pipe` open for that. Node's event loop
-/// makes a ring at its very start; what is submitted to a ring passes by the filter of system calls, and a loop whose
-/// ring stops working aborts. So the ring must never be made: this comes first, and the program proper is executed after.
+/// Forbids io_uring to the calling thread and to the program that it executes next, for which `pipe` is kept open.
+///
+/// Node's event loop makes a ring at its very start, and aborts if the ring stops working. So the ring must never be
+/// made: call this first, then execute the program proper.
 pub fn forbid_rings(pipe: i32) -> Result<(), String> {
     // SAFETY: fcntl on a descriptor touches no memory.
     if unsafe { libc::fcntl(pipe, libc::F_SETFD, 0) } != 0 {

@@ -1,3 +1,5 @@
+//! Confines a child process that reads strangers' files.
+
 mod calls;
 pub mod confinement;
 mod files;

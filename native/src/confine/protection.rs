@@ -1,10 +1,10 @@
-//! How one protection fared.
+//! The outcome of one protection.
 
-/// What became of one protection: a kernel without it is reported, never fatal.
+/// Whether a protection holds. A kernel that lacks it is reported; it is not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protection {
     Enforced,
-    /// Holds with a gap.
+    /// Holds, with a gap.
     Partial(String),
     Unavailable(String),
 }

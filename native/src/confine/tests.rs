@@ -2,7 +2,8 @@ use super::calls;
 use super::confinement::confine;
 use super::protection::Protection;
 
-/// Confinement is for good, so it is tried in a child: 0 when every claim holds, else the number of the first that does not.
+/// Confinement is permanent, so it is tested in a child. Returns 0 if every claim holds, else the number of the first
+/// that does not.
 fn in_a_child(claims: impl Fn() -> i32) -> i32 {
     // SAFETY: the child only makes system calls and ends with _exit.
     unsafe {

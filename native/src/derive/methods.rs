@@ -1,4 +1,5 @@
-//! What each search method needs derived: the one table. From which size on a method is used stands in `store/methods.rs`.
+//! What each search method needs derived: the one table. From which size on a method is used stands in
+//! `store/methods.rs`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! How a graph comes to be, in the background: rows are read in short transactions, so that no reader keeps old pages and no
-//! writer waits; then the file is written beside the index, synced, and only then remembered in it.
+//! Building a graph in the background. Rows are read in short transactions, so that no reader keeps old pages and no
+//! writer waits. The file is written beside the index and synced, and only then remembered in it.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -24,19 +24,19 @@ use crate::write::transaction::Unchanged;
 use crate::write::write_op::WriteOp;
 use crate::write::write_queue::WriteQueue;
 
-/// Segment numbers that one transaction reads.
+/// Segments that one transaction reads.
 const CHUNK: u32 = 8192;
-/// Rows that a thread inserts between two looks whether the index is being closed.
+/// Rows that a thread inserts before it checks again whether the index is closing.
 const PIECE: usize = 64;
-/// Rows that are asked for with a little noise, to choose how widely the graph is searched.
+/// Rows that are searched for, with some noise, to choose how widely the graph is searched.
 const TRIALS: usize = 64;
 const TRIAL_DEPTHS: [usize; 3] = [10, 100, 1000];
 const TRIAL_NOISE: f32 = 0.4;
 const RECALL_MIN: f64 = 0.999;
-/// A graph is built anew once this share of the rows came after it, or went.
+/// A graph is rebuilt once this share of its rows was added or removed.
 const STALE_SHARE: f64 = 0.25;
 
-/// Rows of a space: all, those of Segments after `last`, and the dead ones.
+/// Numbers of rows of a space: all, those of Segments after the graph's last, and the dead ones.
 #[derive(Default)]
 struct Census {
     rows: usize,
@@ -59,7 +59,7 @@ fn census(store: &Store, txn: &RoTxn<'_>, family: Family, last: Option<u32>) -> 
     Ok(census)
 }
 
-/// Opens the graphs that there are, and builds those that are missing or stale, of the spaces that are large enough.
+/// Opens the graphs that exist. Builds those that are missing or stale, for spaces that are large enough.
 pub fn derive(queue: &Arc<WriteQueue>) -> Result<()> {
     let store = queue.store();
     if store.methods.graph_rows_min == usize::MAX {
@@ -91,7 +91,7 @@ pub fn derive(queue: &Arc<WriteQueue>) -> Result<()> {
     Ok(())
 }
 
-/// Opens the graph that the index remembers, where its file is as it was written; otherwise it is built anew.
+/// Opens the graph that the store remembers, if its file is intact. Otherwise it is rebuilt.
 fn open(store: &Store, txn: &RoTxn<'_>, family: Family, space: &SpaceSpec) -> Result<()> {
     let json = store.meta_record(txn, &keys::neighbours(&space.name))?;
     let Some(record) = json.and_then(GraphRecord::read) else { return Ok(()) };
@@ -129,7 +129,7 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
         Unchanged { key, record }
     };
     let index = open_graph::empty(space.dimensions)?;
-    // Rows of earlier Segments may come meanwhile.
+    // Rows of earlier Segments may be added in the meantime.
     index
         .reserve_capacity_and_threads(census.rows + census.rows / 4 + CHUNK as usize, threads)
         .map_err(open_graph::failed)?;
@@ -162,7 +162,7 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
     remove_others(store)
 }
 
-/// The living rows of some Segments, as nodes.
+/// The living rows of a range of Segments, as nodes.
 fn nodes(store: &Store, txn: &RoTxn<'_>, family: Family, first: u32, last: u32) -> Result<Vec<(u32, Vec<i8>)>> {
     let mut nodes = vec![];
     for entry in store.blocks_of(txn, family)? {
@@ -191,7 +191,7 @@ fn nodes(store: &Store, txn: &RoTxn<'_>, family: Family, first: u32, last: u32) 
     Ok(nodes)
 }
 
-/// False when the index is being closed meanwhile.
+/// Inserts rows. False if the index is closing.
 fn insert(queue: &Arc<WriteQueue>, index: &Index, rows: &[(u32, Vec<i8>)], threads: usize) -> Result<bool> {
     let insert_some = |rows: &[(u32, Vec<i8>)]| -> Result<bool> {
         for piece in rows.chunks(PIECE) {
@@ -215,7 +215,7 @@ fn insert(queue: &Arc<WriteQueue>, index: &Index, rows: &[(u32, Vec<i8>)], threa
     })
 }
 
-/// Writes the file durably.
+/// Writes the file and syncs it.
 fn save(store: &Store, index: &Index, file: String, last: u32, transaction: u64) -> Result<GraphRecord> {
     let path = store.folder.join(&file);
     let name = path.to_str().ok_or_else(|| ShardError::internal("The path of a graph is not text."))?;
@@ -226,8 +226,8 @@ fn save(store: &Store, index: &Index, file: String, last: u32, transaction: u64)
     Ok(GraphRecord { file, bytes, crc32c, rows: index.size() as u64, last, transaction, widening: 0 })
 }
 
-/// The least widening with which rows, asked for with noise, are found as the scan finds them; the last one at worst.
-/// None when the index is being closed meanwhile.
+/// The least widening at which rows that are searched for with noise are found as by the scan; the last one if none is
+/// enough. None if the index is closing.
 fn widening_for(queue: &Arc<WriteQueue>, graph: &Graph, space: &SpaceSpec, nodes: &[Vec<i8>]) -> Result<Option<usize>> {
     let store = queue.store();
     let (mut expected, mut found) = (0u64, [0u64; WIDENINGS.len()]);
@@ -251,7 +251,7 @@ fn widening_for(queue: &Arc<WriteQueue>, graph: &Graph, space: &SpaceSpec, nodes
     Ok(Some(found.iter().position(enough).unwrap_or(WIDENINGS.len() - 1)))
 }
 
-/// A row as a query that is like it: its codes, and noise of `TRIAL_NOISE` of its length.
+/// A query that is like a row: its codes, with noise of `TRIAL_NOISE` of its length.
 fn noisy(node: &[i8], dimensions: usize, seed: u64) -> Vec<f32> {
     let scale = f32::from_le_bytes([0, 1, 2, 3].map(|at| node[dimensions + at] as u8));
     let mut values: Vec<f32> = node[..dimensions].iter().map(|code| scale * f32::from(*code)).collect();
@@ -261,14 +261,14 @@ fn noisy(node: &[i8], dimensions: usize, seed: u64) -> Vec<f32> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        // Uniform in −1..1 has the deviation 1/√3.
+        // A uniform number in −1..1 has the standard deviation 1/√3.
         let uniform = (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0;
         *value += TRIAL_NOISE * norm * uniform * (3.0 / dimensions as f32).sqrt();
     }
     values
 }
 
-/// Removes the files of graphs that are no longer used: an open one stays readable until it is closed.
+/// Removes the files of graphs that are no longer used. An open file stays readable until it is closed.
 fn remove_others(store: &Store) -> Result<()> {
     let records = store.neighbour_records();
     let used: Vec<String> = records.iter().filter_map(|json| Some(GraphRecord::read(json)?.file)).collect();

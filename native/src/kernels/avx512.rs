@@ -8,7 +8,7 @@ use super::lanes::{LANES, finish_f32};
 
 const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, ..WITHOUT_VNNI };
-/// Counts bits by `vpopcnt` instead of looking sums up.
+/// Counts bits by `vpopcnt` instead of looking up sums.
 const POPCNT: Kernel = Kernel { name: "avx512popcnt", bits_reach: bits_reach_popcnt, ..WITHOUT_VNNI };
 
 /// The kernels of this file that the machine can run, best first: its functions are called through them alone.
@@ -32,7 +32,7 @@ pub(super) fn detect() -> Vec<Kernel> {
     kernels
 }
 
-/// The bytes from `at` on: 64, or as many as are left and zeros after them.
+/// 64 bytes from `at` on, with zeros after the last.
 ///
 /// # Safety
 /// `at + 64 <= bytes.len()` where `whole`, `at <= bytes.len()` otherwise.
@@ -40,7 +40,7 @@ pub(super) fn detect() -> Vec<Kernel> {
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn load<T>(bytes: &[T], at: usize, whole: bool) -> __m512i {
     const { assert!(size_of::<T>() == 1) };
-    // Safety: a whole load lies within the slice; the mask leaves out what is beyond it, and masked bytes are not touched.
+    // Safety: a whole load lies within the slice. The mask leaves out what is beyond it, and masked bytes are not read.
     unsafe {
         let from = bytes.as_ptr().add(at);
         if whole {
@@ -119,7 +119,7 @@ fn dots_i8_vnni(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     unsafe { dots_i8_dpbusd(query, codes, out) }
 }
 
-/// `dpbusd` wants one side unsigned: the codes get 128 added, and 128 × the query's sum is taken off at the end.
+/// `dpbusd` wants one side unsigned: 128 is added to the codes, and 128 × the query's sum subtracted at the end.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2")]
 unsafe fn dots_i8_dpbusd(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     for_each_row!(query, codes, out, 128 * query.sum, row_vnni);

@@ -1,4 +1,4 @@
-//! The kernels of this machine, and the one that this process uses.
+//! The kernels that this machine can run, and the one that this process uses.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use super::scalar;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
-/// The kernels that this machine can run, best first. The scalar reference is always the last.
+/// The kernels that this machine can run, best first. The scalar reference is always last.
 pub fn available() -> &'static [Kernel] {
     static AVAILABLE: OnceLock<Vec<Kernel>> = OnceLock::new();
     AVAILABLE.get_or_init(detect)
@@ -31,7 +31,7 @@ fn detect() -> Vec<Kernel> {
 /// The kernel of this process: the best of the machine, or the one that `FARTHING_KERNEL` names.
 ///
 /// # Errors
-/// When that name is not one of the machine's kernels: a forced kernel is never silently another.
+/// If the machine has no kernel of that name: a forced kernel is never silently replaced.
 pub fn chosen() -> Result<&'static Kernel, String> {
     static CHOSEN: OnceLock<Result<&'static Kernel, String>> = OnceLock::new();
     CHOSEN.get_or_init(|| by_name(std::env::var("FARTHING_KERNEL").ok().as_deref())).clone()

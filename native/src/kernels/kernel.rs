@@ -2,14 +2,14 @@
 
 use super::bits::BitsReach;
 
-/// Largest dimension of a vector: sums of products of 8-bit codes stay far below 2^31, and far above what models have.
+/// Most dimensions of a vector: far above what models have, and sums of products of 8-bit codes stay far below 2^31.
 pub const DIMENSIONS_MAX: usize = 16_384;
 
-/// A query as the int8 kernels want it. Codes lie in −127..=127.
+/// A query for the int8 kernels. Codes are in −127..=127.
 #[derive(Debug, Clone)]
 pub struct CodedQuery {
     pub(super) codes: Vec<i8>,
-    /// |code| of each dimension, for instructions that multiply an unsigned by a signed byte.
+    /// |code| of each dimension, for instructions that multiply unsigned by signed bytes.
     pub(super) magnitudes: Vec<u8>,
     /// One bit for each dimension whose code is negative, 64 to a word.
     pub(super) negative: Vec<u64>,
@@ -17,7 +17,7 @@ pub struct CodedQuery {
 }
 
 impl CodedQuery {
-    /// `codes` must lie in −127..=127; −128 is taken as −127.
+    /// `codes` must be in −127..=127. −128 is taken as −127.
     pub fn new(codes: &[i8]) -> Self {
         let codes: Vec<i8> = codes.iter().map(|code| (*code).max(-127)).collect();
         let mut negative = vec![0u64; codes.len().div_ceil(64)];
@@ -34,7 +34,7 @@ impl CodedQuery {
     }
 }
 
-/// What turns an integer dot product into an upper bound of the exact score:
+/// The terms that turn an integer dot product into an upper bound of the exact score:
 /// `upper = scale_of_row · query_scale · dot + residual_of_row · query_norm + slack`.
 #[derive(Debug, Clone, Copy)]
 pub struct BoundTerms {
@@ -43,13 +43,13 @@ pub struct BoundTerms {
     pub slack: f32,
 }
 
-/// Writes the dot product of the query with each row of `codes` (`out.len()` rows of the query's dimensions, each
-/// code in −127..=127) into `out`.
+/// Writes the dot product of the query with each row of `codes` into `out`: `out.len()` rows of the query's dimensions,
+/// codes in −127..=127.
 pub type DotsI8 = fn(query: &CodedQuery, codes: &[i8], out: &mut [i32]);
-/// Dot product of a query and a row given as its little-endian bytes (four a dimension, any alignment).
+/// Dot product of a query and a row, given as its little-endian bytes: four for each dimension, at any alignment.
 pub type DotF32 = fn(query: &[f32], row: &[u8]) -> f32;
-/// Writes the estimate (`scale · query_scale · dot`) and the error bound of each row; all slices have one length. True
-/// when a row's estimate plus bound reaches `threshold`.
+/// Writes the estimate (`scale · query_scale · dot`) and the error bound of each row. All slices have the same length.
+/// Returns whether any row's estimate plus bound reaches `threshold`.
 pub type Bounds = fn(
     dots: &[i32],
     scales: &[f32],
@@ -59,7 +59,7 @@ pub type Bounds = fn(
     out: &mut BoundRows<'_>,
 ) -> bool;
 
-/// Dot product of two rows of codes of one length.
+/// Dot product of two rows of codes of the same length.
 pub type PairI8 = fn(left: &[i8], right: &[i8]) -> i32;
 
 /// Where a kernel writes its estimates and error bounds.
@@ -78,8 +78,8 @@ pub struct Kernel {
     pub bits_reach: BitsReach,
 }
 
-/// The loop of [`Bounds`], compiled once for each instruction set; multiplications and additions are never fused, so
-/// that every kernel gives the same bits.
+/// The loop of [`Bounds`], compiled for each instruction set. Multiplications and additions are never fused, so that
+/// every kernel gives the same bits.
 #[inline(always)]
 pub(super) fn bounds_loop(
     dots: &[i32],

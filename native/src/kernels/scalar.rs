@@ -1,4 +1,4 @@
-//! The reference that every other kernel is checked against, and the one that runs anywhere.
+//! The reference for every other kernel. It runs on any machine.
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
 use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};

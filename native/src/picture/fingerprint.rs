@@ -1,18 +1,18 @@
-//! Perceptual fingerprint of a picture: which of two neighbouring cells is brighter, over a coarse grid (a gradient or
-//! "difference" hash, N. Krawetz 2013, "Kind of Like That"). Scale, JPEG, blur and small overlays leave most bits alone.
+//! The perceptual fingerprint of a picture: which of two neighbouring cells of a coarse grid is brighter (a "difference
+//! hash", N. Krawetz 2013, "Kind of Like That"). Scaling, JPEG, blur and small overlays change few bits.
 
-/// Cells of a gradient's side: 8 × 8 differences across and 8 × 8 downwards.
+/// Differences along a side: 8 × 8 across and 8 × 8 downwards.
 const CELLS: usize = 8;
 /// Bytes of a fingerprint: 64 bits across, then 64 bits downwards.
 pub const FINGERPRINT_BYTES: usize = 2 * CELLS * CELLS / 8;
-/// Most differing bits of two pictures that count as near copies. Among 18 photographs a copy (smaller by up to eight
-/// times, JPEG 30, blurred, brighter or darker, grey, an overlay in a corner) differed in at most 12 of the 128 bits,
-/// another photograph in at least 37; what a crop or a mirror left (38 and more) is not near.
+/// Most differing bits of near copies. Among 18 photographs a copy (up to eight times smaller, JPEG 30, blurred,
+/// brighter or darker, grey, an overlay in a corner) differed in at most 12 of the 128 bits, another photograph in at
+/// least 37. Crops and mirror images (38 and more) are not near.
 pub const NEAR_BITS_MAX: u32 = 20;
 
-/// Fingerprint of a grey picture of `width * height` bytes, row by row; both sides at least 16 pixels.
+/// Fingerprint of a grey picture of `width * height` bytes, row by row. Both sides must have at least 16 pixels.
 ///
-/// A picture without any contrast has a fingerprint of zeros, which [`is_blank`] tells: it resembles nothing.
+/// The fingerprint of a picture without contrast is all zeros: see [`is_blank`].
 pub fn picture_fingerprint(grey: &[u8], width: usize, height: usize) -> Result<[u8; FINGERPRINT_BYTES], String> {
     if width < 2 * CELLS || height < 2 * CELLS {
         return Err(format!("a picture of {width} × {height} pixels is too small for a fingerprint"));
@@ -34,17 +34,17 @@ pub fn picture_fingerprint(grey: &[u8], width: usize, height: usize) -> Result<[
     Ok(bytes)
 }
 
-/// True for the fingerprint of a picture in which no cell is brighter than its neighbour.
+/// Whether no cell of the picture is brighter than its neighbour. Such a picture resembles nothing.
 pub fn is_blank(fingerprint: &[u8]) -> bool {
     fingerprint.iter().all(|byte| *byte == 0)
 }
 
-/// Number of differing bits; `None` when the fingerprints are of different kinds.
+/// Number of differing bits. `None` if the fingerprints are of different kinds.
 pub fn differing_bits(left: &[u8], right: &[u8]) -> Option<u32> {
     (left.len() == right.len()).then(|| left.iter().zip(right).map(|(left, right)| (left ^ right).count_ones()).sum())
 }
 
-/// Grey levels by which a cell must be brighter: under it lies what compression alone adds to a plain surface.
+/// Grey levels by which a cell must be brighter. Compression alone adds less to a plain surface.
 const CONTRAST_MIN: f32 = 0.5;
 
 fn brighter(cell: f32, neighbour: f32) -> bool {
@@ -55,7 +55,7 @@ fn set(bytes: &mut [u8], bit: usize, value: bool) {
     bytes[bit / 8] |= u8::from(value) << (bit % 8);
 }
 
-/// Mean grey of each cell of a grid; a pixel on a border between cells counts for each by the share that lies in it.
+/// Mean grey of each cell of a grid. A pixel between cells counts for each by its share in it.
 fn cells(grey: &[u8], width: usize, height: usize, columns: usize, rows: usize) -> Vec<f32> {
     let across = shares(width, columns);
     let down = shares(height, rows);
@@ -77,7 +77,7 @@ fn cells(grey: &[u8], width: usize, height: usize, columns: usize, rows: usize) 
     means
 }
 
-/// For each pixel of a side the cells it lies in, and its share of each cell's sum (the shares of a cell sum to 1).
+/// For each pixel of a side, the cells that it lies in, each with its share of the cell. The shares of a cell sum to 1.
 fn shares(pixels: usize, cells: usize) -> Vec<Vec<(usize, f32)>> {
     let size = pixels as f64 / cells as f64;
     let cell_shares = |pixel: usize| {

@@ -1,15 +1,14 @@
-//! Bytes of a picture to the numbers that a model wants.
+//! Bytes of a picture to the numbers of a model's input.
 
-/// Order of the numbers of one picture: channel by channel, or pixel by pixel.
+/// Order of a picture's numbers: channel by channel, or pixel by pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     Nchw,
     Nhwc,
 }
 
-/// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`, channel by channel or pixel by pixel.
-///
-/// `rgb` and `out` have the same length, a multiple of three.
+/// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`. Both slices have the same length, a multiple of
+/// three.
 pub fn normalise(rgb: &[u8], mean: [f32; 3], std: [f32; 3], layout: Layout, out: &mut [f32]) -> Result<(), String> {
     if rgb.len() != out.len() || !rgb.len().is_multiple_of(3) {
         return Err(format!("{} bytes of RGB do not fill {} numbers", rgb.len(), out.len()));

@@ -1,9 +1,9 @@
-//! The end of the process.
+//! Ending the process.
 
-/// Ends the process at once, with a status and nothing else: no thread is waited for, no destructor and no exit handler runs.
+/// Ends the process at once, with a status. It waits for no thread and runs no destructor or exit handler.
 ///
-/// An ordinary exit ends worker threads first. One that is inside ONNX Runtime then takes the process down by a signal, and
-/// the status is lost. What is on the disk stays consistent, as after a kill.
+/// An ordinary exit ends worker threads first. If one is inside ONNX Runtime, a signal then ends the process, and the
+/// status is lost. Data on the disk stays consistent, as after a kill.
 pub fn end(status: i32) -> ! {
     // SAFETY: takes a number and does not return.
     unsafe { libc::_exit(status) }

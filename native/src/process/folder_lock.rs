@@ -1,4 +1,5 @@
-//! One process owns a data folder: an advisory lock that the kernel releases when the process ends, however it ends.
+//! The lock of a data folder, which one process owns. It is advisory, and the kernel releases it however the process
+//! ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -11,7 +12,7 @@ pub struct FolderLock {
     _file: File,
 }
 
-/// Takes the lock of a folder; `None` when another process has it. The folder must exist.
+/// Takes the lock of an existing folder. `None` if another process has it.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
     match file.try_lock() {

@@ -1,10 +1,10 @@
-//! Receive buffers of listening sockets, whose descriptors their library keeps to itself.
+//! Receive buffers of listening sockets. The HTTP library does not reveal their descriptors, so they are searched for.
 
 use std::io;
 
-/// Limits the receive buffer of this process's TCP sockets that listen on `port`, and of every connection that they will accept:
-/// Linux gives a listener's `SO_RCVBUF` to what it accepts, and keeps twice `bytes` for its own accounting (socket(7)).
-/// Returns how many listeners there were; none where there is no /proc to find them in.
+/// Limits the receive buffers of this process's TCP sockets that listen on `port`, and of the connections that they
+/// accept from now on: on Linux these inherit `SO_RCVBUF`, which the kernel doubles for its own accounting (socket(7)).
+/// Returns the number of listeners; 0 without /proc.
 #[cfg(target_os = "linux")]
 pub fn limit_receive_buffers(port: u16, bytes: i32) -> io::Result<usize> {
     let mut limited = 0;
@@ -31,7 +31,7 @@ pub fn limit_receive_buffers(_port: u16, _bytes: i32) -> io::Result<usize> {
     Ok(0)
 }
 
-/// An int option of a socket; `None` where the descriptor is no socket.
+/// An int option of a socket. `None` if the descriptor is not a socket.
 #[cfg(target_os = "linux")]
 fn option(fd: i32, name: i32) -> Option<i32> {
     let mut value = 0_i32;
@@ -43,13 +43,13 @@ fn option(fd: i32, name: i32) -> Option<i32> {
 
 #[cfg(target_os = "linux")]
 fn local_port(fd: i32) -> Option<u16> {
-    // SAFETY: all zeroes are a valid sockaddr_in6, which is large enough for IPv4's, too.
+    // SAFETY: all zeros are a valid sockaddr_in6, which is large enough for IPv4, too.
     let mut address: libc::sockaddr_in6 = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::sockaddr_in6>() as u32;
     // SAFETY: the kernel writes at most `length` bytes to a place that lives through the call.
     let result = unsafe { libc::getsockname(fd, (&raw mut address).cast(), &raw mut length) };
     let family = i32::from(address.sin6_family);
-    // The port lies at the same place in both families.
+    // The port is at the same place in both families.
     let is_ip = family == libc::AF_INET || family == libc::AF_INET6;
     (result == 0 && is_ip).then(|| u16::from_be(address.sin6_port))
 }

@@ -1,2 +1,4 @@
+//! What a request carries: a search body, a signed payment.
+
 pub mod payment_signature;
 pub mod search_body;

@@ -1,8 +1,8 @@
-//! EIP-712 / EIP-3009: who signed a `TransferWithAuthorization`, by exactly the rules of the token contract.
+//! EIP-712 and EIP-3009: the signer of a `TransferWithAuthorization`, by exactly the rules of the token contract.
 //!
-//! Accepted is what USDC's `ECRecover.sol` accepts (github.com/circlefin/stablecoin-evm,
-//! contracts/util/ECRecover.sol): 65 bytes `r ‖ s ‖ v`, v 27 or 28, s in the lower half of the group order, and a
-//! point that `ecrecover` finds. Libraries are laxer: libsecp256k1 recovers from a high s, others take v 0 and 1.
+//! A signature is accepted if USDC's `ECRecover.sol` accepts it (github.com/circlefin/stablecoin-evm,
+//! contracts/util/ECRecover.sol): 65 bytes `r ‖ s ‖ v`, v 27 or 28, s in the lower half of the group order, and a point
+//! that `ecrecover` finds. Libraries are laxer: libsecp256k1 recovers from a high s, others take v 0 and 1.
 
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, Secp256k1, VerifyOnly};
@@ -24,7 +24,7 @@ const S_MAX: Word = [
 static CONTEXT: LazyLock<Secp256k1<VerifyOnly>> = LazyLock::new(Secp256k1::verification_only);
 static TRANSFER_TYPE_HASH: LazyLock<Word> = LazyLock::new(|| keccak(&[TRANSFER_TYPE]));
 
-/// Why a signature is not one that the token contract would accept from `from`.
+/// Why the token contract would not accept a signature from the payer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Not 65 bytes.
@@ -33,13 +33,13 @@ pub enum Fault {
     RecoveryByte,
     /// s is in the upper half of the order: a malleable twin of another signature.
     HighS,
-    /// No public key belongs to these numbers (r or s zero, too large, or no point of the curve).
+    /// No public key can be recovered: r or s is zero, too large, or no point of the curve.
     Unrecoverable,
-    /// A key was found, and it is not the payer's.
+    /// The key that was recovered is not the payer's.
     OtherSigner,
 }
 
-/// Fields of an EIP-3009 authorization, each as the contract encodes it; numbers are big-endian.
+/// Fields of an EIP-3009 authorization, as the contract encodes them: numbers are big-endian.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferAuthorization {
     pub from: Address,
@@ -66,7 +66,7 @@ fn padded(address: &Address) -> Word {
     word
 }
 
-/// The EIP-712 domain separator of a token: one value per (name, version, chain, contract), so it is computed once.
+/// The EIP-712 domain separator of a token. It is the same for all transfers, so compute it once.
 pub fn domain_separator(name: &str, version: &str, chain_id: u64, contract: &Address) -> Word {
     let mut chain = [0; 32];
     chain[24..].copy_from_slice(&chain_id.to_be_bytes());

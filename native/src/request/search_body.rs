@@ -1,5 +1,5 @@
-//! Search bodies: a JSON object in which one member may be megabytes of base64. It is taken apart here so that a large
-//! picture is parsed, decoded and digested away from the event loop.
+//! Search bodies: a JSON object in which one member may be megabytes of base64. Splitting it here keeps the parsing,
+//! decoding and digesting of a large picture away from the event loop.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -14,7 +14,7 @@ const IMAGE_FIELD: &str = "image_b64";
 /// A search body without its picture.
 #[derive(Debug, PartialEq)]
 pub struct SearchBody {
-    /// The object as JSON, without `image_b64` where that was a string.
+    /// The object as JSON, without `image_b64` if that was a string.
     pub json: String,
     pub image: Image,
 }
@@ -22,7 +22,7 @@ pub struct SearchBody {
 #[derive(Debug, PartialEq)]
 pub enum Image {
     Absent,
-    /// A string that is no base64.
+    /// A string that is not base64.
     Unreadable,
     Present {
         bytes: Vec<u8>,
@@ -30,8 +30,8 @@ pub enum Image {
     },
 }
 
-/// Takes a UTF-8 JSON object apart. A repeated member counts once, with its last value, as in `JSON.parse`.
-/// `None` when it is not a JSON object. An empty body is an empty object.
+/// Splits a UTF-8 JSON object into its picture and the rest. Of repeated members the last one counts, as in
+/// `JSON.parse`. An empty body is an empty object. `None` if the body is not a JSON object.
 pub fn split_search_body(body: &[u8]) -> Option<SearchBody> {
     let text = std::str::from_utf8(body).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -49,7 +49,7 @@ pub fn split_search_body(body: &[u8]) -> Option<SearchBody> {
     Some(SearchBody { json: serde_json::to_string(&members).ok()?, image })
 }
 
-/// A JSON string, borrowed where it holds no escapes.
+/// A JSON string, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 

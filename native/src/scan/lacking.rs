@@ -1,4 +1,4 @@
-//! Segments that one space has and another lacks.
+//! Segments that have a row in one space and none in another.
 
 use heed::RoTxn;
 
@@ -9,11 +9,11 @@ use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
 use crate::store::spaces::SpaceSpec;
 
-/// Segments that one call of [`lacking`] gives at most.
+/// Most Segments that one call of [`lacking`] returns.
 pub const LACKING_MAX: usize = 65_536;
 
-/// Living Segments of one space, but those given up, that another does not have: ascending, at most [`LACKING_MAX`]. What is read
-/// for the first time must match its checksum.
+/// Living Segments of one space that another lacks, except those given up: ascending, at most [`LACKING_MAX`]. Blocks
+/// that are read for the first time must match their checksums.
 pub fn lacking(
     store: &Store,
     txn: &RoTxn<'_>,
@@ -25,7 +25,7 @@ pub fn lacking(
     Ok(without(living(from)?, living(to)?, given_up, limit.min(LACKING_MAX)))
 }
 
-/// The lowest numbers that are in neither of two other lists, ascending.
+/// The lowest `limit` of the numbers that are in neither of the other two lists, ascending.
 pub fn without(numbers: Vec<u32>, mut others: Vec<u32>, given_up: &[u32], limit: usize) -> Vec<u32> {
     others.extend_from_slice(given_up);
     others.sort_unstable();
@@ -35,6 +35,7 @@ pub fn without(numbers: Vec<u32>, mut others: Vec<u32>, given_up: &[u32], limit:
     left
 }
 
+/// Living Segments of a space, block by block. `verify` sees each block before it is used.
 pub fn living(
     store: &Store,
     txn: &RoTxn<'_>,
@@ -53,6 +54,7 @@ pub fn living(
     Ok(all)
 }
 
+/// Whether a Segment has a row in a space, living or dead.
 pub fn has_row(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, segment: u32) -> Result<bool> {
     let Some(family) = store.space_family(txn, space)? else { return Ok(false) };
     for entry in store.blocks_of(txn, family)? {

@@ -1,3 +1,5 @@
+//! Reading the rows of vector spaces.
+
 #[cfg(test)]
 pub mod bits_tests;
 pub mod candidates;

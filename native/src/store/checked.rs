@@ -1,11 +1,11 @@
-//! Checksums are compared once for as long as an index is open.
+//! Checksums, which are compared once while an index is open.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::blocks::block::{self, Header, Kind};
 use crate::error::Result;
 
-/// Which checksums of a block were compared since the environment was opened.
+/// Which checksums of a block were compared since the index was opened.
 #[derive(Default)]
 pub struct Checked {
     block: AtomicBool,
@@ -15,7 +15,6 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Nothing is compared yet.
     pub fn of(header: &Header) -> Self {
         let words = if header.kind == Kind::VectorCodes { (header.rows as usize).div_ceil(64) } else { 0 };
         Self { rows: (0..words).map(|_| AtomicU64::new(0)).collect(), ..Self::default() }
@@ -26,12 +25,12 @@ impl Checked {
         once(&self.block, || block::verify(value))
     }
 
-    /// The same for the header of its f32 rows.
+    /// As [`Self::block`], for the header of its f32 rows.
     pub fn rows_header(&self, value: &[u8]) -> Result<()> {
         once(&self.rows_header, || block::verify(value))
     }
 
-    /// The same for its bits.
+    /// As [`Self::block`], for its bits.
     pub fn bits(&self, value: &[u8]) -> Result<()> {
         once(&self.bits, || block::verify(value))
     }

@@ -1,4 +1,4 @@
-//! The environment of an index and its databases: how they are made, found, and what stands in them.
+//! The environment of an index and its databases: creating them, opening them, and what they hold.
 
 use std::fs;
 use std::path::Path;
@@ -13,39 +13,38 @@ use crate::threads::scan_pool;
 
 /// LMDB's name for its data file.
 pub const FILE: &str = "data.mdb";
-/// Address space of one index: fixed, because growing a map would have to stop its readers. 2,046 of them fit 47 bits.
+/// Address space of one index. It is fixed, because a map cannot grow while readers use it. 2,046 maps fit 47 bits.
 const MAP_BYTES: usize = 64 << 30;
-/// Snapshots of one index that may be open at once: of all the searches that may wait for a thread (`threads/scan_pool.rs`), and as many
-/// more. A place costs 64 bytes of the lock file, which is mapped, and memory only once it was used.
+/// Snapshots of one index that may be open at once: all the searches that may wait for a thread, and as many again. A
+/// slot costs 64 bytes of the lock file, which is mapped, and no memory before its first use.
 const READERS_MAX: u32 = 2 * scan_pool::WAITING_MAX as u32;
 const DATABASES_MAX: u32 = 12;
-/// Version of the databases' layout; that of blocks stands in each block.
+/// Version of the databases' layout. Blocks state the version of their layout.
 const FORMAT: u32 = 2;
 
-/// The databases of an index. Values of `meta` (but "format"), `items`, `entries`, `segments` and `dead` are [`sealed`](crate::store::records::sealed); blocks have checksums
-/// of their own. `meta`: "format", "totals", "space/NAME" → number of a space, "serves/ROLE" → name of the space that serves (`spaces.rs`),
-/// "graph/NAME" → what is remembered of a space's graph, and "filled/NAME" → how often rows of earlier Segments were put there.
+/// The databases of an index. Values of `meta` (except [`keys::FORMAT`]), `items`, `entries`, `segments` and `dead` are
+/// [`sealed`](super::records::sealed). Blocks have checksums of their own.
 #[derive(Clone, Copy)]
 pub struct Databases {
     pub meta: Database<Str, Bytes>,
     /// Sequence number → JSON.
     pub items: Database<U64<BE>, Bytes>,
-    /// Id → [`ItemEntry`](crate::store::records::ItemEntry).
+    /// Id → [`ItemEntry`](super::records::ItemEntry).
     pub entries: Database<Str, Bytes>,
     /// SHA-256 of the file and sequence number of an Item that has not failed → nothing.
     pub digests: Database<Bytes, Bytes>,
-    /// Segment → first Segment of its place, then JSON.
+    /// Segment → first Segment of its place (u32), then JSON.
     pub segments: Database<U32<BE>, Bytes>,
     pub blocks: Database<Bytes, Bytes>,
-    /// f32 rows of the vector blocks, apart from their codes.
+    /// The f32 rows of vector blocks.
     pub rows: Database<Bytes, Bytes>,
-    /// Dead rows of blocks that have some.
+    /// The dead rows of blocks that have some.
     pub dead: Database<Bytes, Bytes>,
-    /// Bits of the blocks of vectors that have some by now.
+    /// The bits of vector blocks, as far as they are derived.
     pub bits: Database<Bytes, Bytes>,
 }
 
-/// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index.
+/// Opens the environment of an existing folder. A folder without a file becomes an empty index.
 pub fn open(folder: &Path) -> Result<(Env<WithoutTls>, Databases)> {
     let file = folder.join(FILE);
     if !file.try_exists()? {
@@ -58,7 +57,8 @@ pub fn open(folder: &Path) -> Result<(Env<WithoutTls>, Databases)> {
     Ok((env, databases))
 }
 
-/// A removal must not be lost with the key of its block.
+/// Dead rows without a block mean that a key was damaged. The block that lost its dead rows would show removed Items
+/// again.
 fn check_dead(env: &Env<WithoutTls>, databases: &Databases) -> Result<()> {
     let txn = env.read_txn()?;
     for entry in databases.dead.iter(&txn)? {
@@ -72,11 +72,11 @@ fn check_dead(env: &Env<WithoutTls>, databases: &Databases) -> Result<()> {
 fn environment(folder: &Path) -> Result<Env<WithoutTls>> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(MAP_BYTES).max_readers(READERS_MAX).max_dbs(DATABASES_MAX);
-    // Safety: the folder belongs to this process alone (its lock is taken at start), on a local file system.
+    // Safety: the folder belongs to this process alone, which took its lock at start, and lies on a local file system.
     Ok(unsafe { options.open(folder) }?)
 }
 
-/// Makes an empty index beside its place and moves it there whole: a file that is there but empty was damaged, not begun.
+/// Creates an empty index beside its place and moves it there. So an empty file is a damaged one, never a new one.
 fn create_in(folder: &Path) -> Result<()> {
     let draft = folder.join("draft");
     if draft.try_exists()? {
@@ -106,7 +106,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         }
         _ => return Err(ShardError::corrupt("The index does not say its format.")),
     }
-    // A file of an earlier version has none: what stands there can be made again.
+    // A file of an earlier version has no bits. They can be derived.
     let Some(bits) = env.open_database::<Bytes, Bytes>(&txn, Some("bits"))? else {
         drop(txn);
         let mut writing = env.write_txn()?;
@@ -125,7 +125,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         dead: env.open_database(&txn, Some("dead"))?.ok_or_else(absent)?,
         bits,
     };
-    // Handles of databases stay open only when the transaction that opened them is committed.
+    // Handles of databases stay open only if the transaction that opened them is committed.
     txn.commit()?;
     Ok(databases)
 }

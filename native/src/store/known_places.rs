@@ -1,7 +1,7 @@
 //! Places of Segments: pages, shots or sections of an Item, each known by its first Segment.
 //!
-//! A Segment's place never changes and its number is never used again, so what one reader looked up holds for all:
-//! a search then needs no look-up in the tree for a Segment that any search has found before.
+//! A Segment's place never changes and its number is never used again, so what one reader has looked up holds for all.
+//! A search then needs no look-up in the tree for a Segment that any search has found before.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,15 +12,15 @@ use crate::error::Result;
 const CHUNK: usize = 4096;
 type Chunk = [AtomicU32; CHUNK];
 
-/// What was looked up since the index was opened.
+/// The places that were looked up since the index was opened.
 #[derive(Default)]
 pub struct KnownPlaces {
-    /// First Segment of each Segment's place, plus one; 0 where it is not known yet.
+    /// First Segment of each Segment's place, plus one. 0 if it is not known yet.
     chunks: RwLock<Vec<Option<Arc<Chunk>>>>,
 }
 
 impl KnownPlaces {
-    /// The place of a Segment that is there, looked up at most once.
+    /// The place of a Segment that exists, looked up once.
     pub fn of(&self, segment: u32, look_up: impl FnOnce() -> Result<u32>) -> Result<u32> {
         let (at, offset) = (segment as usize / CHUNK, segment as usize % CHUNK);
         let known = self.chunks.read().unwrap_or_else(PoisonError::into_inner).get(at).cloned().flatten();

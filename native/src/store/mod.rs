@@ -1,3 +1,5 @@
+//! The LMDB environment of an index: its databases, records and spaces, and what is known of them while it is open.
+
 pub mod checked;
 pub mod databases;
 pub mod keys;

@@ -1,4 +1,4 @@
-//! An open index: its databases, and what is known of them as long as it is open.
+//! The open environment of an index: its databases, and what is known of them while it is open.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -21,19 +21,20 @@ use crate::error::{Result, ShardError};
 pub struct Store {
     pub env: Env<WithoutTls>,
     pub databases: Databases,
-    /// Those of the models in use, and after them those of other models that the file held when it was opened.
+    /// The spaces of the models in use, then those of other models that the file held when it was opened.
     pub spaces: Vec<SpaceSpec>,
     pub methods: Methods,
     pub folder: PathBuf,
     neighbours: RwLock<HashMap<Family, Arc<dyn NeighbourIndex>>>,
-    /// How many of them are of models in use.
+    /// How many of `spaces` belong to models in use.
     pub in_use: usize,
     pub known_places: KnownPlaces,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
 }
 
 impl Store {
-    /// Opens the environment of a folder, which must exist; a folder without a file becomes an empty index. `spaces`: by role.
+    /// Opens the environment of an existing folder. A folder without a file becomes an empty index. `spaces` are named
+    /// by role.
     pub fn open(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         let (env, databases) = databases::open(folder)?;
         let in_use = spaces.len();
@@ -85,7 +86,7 @@ impl Store {
         }
     }
 
-    /// The blocks of a family with their values, in the order they were made; checksums are not compared.
+    /// The blocks of a family with their values, in the order they were made. Checksums are not compared.
     pub fn blocks_of<'t>(
         &self,
         txn: &'t RoTxn<'_>,
@@ -98,13 +99,14 @@ impl Store {
         }))
     }
 
+    /// The dead rows of a block.
     pub fn dead<'t>(&self, txn: &'t RoTxn<'_>, key: BlockKey) -> Result<Dead<'t>> {
         let key = key.bytes();
         let value = self.databases.dead.get(txn, &key)?;
         Ok(Dead(value.map(|value| unsealed(&key, value)).transpose()?.unwrap_or_default()))
     }
 
-    /// Compares a block's checksum the first time it is read since the environment was opened.
+    /// Compares a block's checksum, if it is read for the first time since the index was opened.
     pub fn checked(&self, key: BlockKey, header: &Header, value: &[u8]) -> Result<Arc<Checked>> {
         let known = self.checked.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let checked = known.unwrap_or_else(|| {
@@ -137,7 +139,7 @@ impl Store {
         self.databases.meta.get(txn, key)?.map(|value| unsealed(key.as_bytes(), value)).transpose()
     }
 
-    /// Forgets what was compared of blocks that no longer exist.
+    /// Forgets which checksums of deleted blocks were compared.
     pub fn forget(&self, keys: &[BlockKey]) {
         if keys.is_empty() {
             return;
@@ -148,13 +150,13 @@ impl Store {
         }
     }
 
-    /// Forgets all other blocks: a reader from before a removal may have looked at one after it.
+    /// Forgets all other blocks. A reader from before a removal may have read a block after it was forgotten.
     pub fn forget_but(&self, keys: &HashSet<BlockKey>) {
         let mut all = self.checked.write().unwrap_or_else(PoisonError::into_inner);
         all.retain(|key, _| keys.contains(key));
     }
 
-    /// Blocks of which something was compared.
+    /// Number of blocks of which something was compared.
     #[cfg(test)]
     pub fn remembered(&self) -> usize {
         self.checked.read().unwrap_or_else(PoisonError::into_inner).len()

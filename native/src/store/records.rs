@@ -1,4 +1,4 @@
-//! Small records of an index: keys, counters, what is kept beside an Item, and the checksums that they carry.
+//! Small records of an index, keys of blocks, and the checksums of records.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::blocks::block::Kind;
 use crate::blocks::columns::{u32_at, u64_at};
 use crate::error::{Result, ShardError};
 
-/// First byte of a block's key.
+/// A family of blocks: words, pictures, or the vectors of one space. It is the first byte of a block's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Family(pub u8);
 
@@ -32,7 +32,7 @@ impl Family {
     }
 }
 
-/// Key of a block: its family and a number that is never used again.
+/// Key of a block: its family, and a number that is never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey {
     pub family: Family,
@@ -53,19 +53,19 @@ impl BlockKey {
     }
 }
 
-/// Counters of the whole index, kept as one record.
+/// Counters of the whole index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     pub next_item: u64,
     pub next_segment: u64,
     pub next_block: u64,
-    /// Searchable Items, their Segments and the bytes of their files.
+    /// Searchable Items; below, their Segments and the bytes of their files.
     pub items: u64,
     pub segments: u64,
     pub bytes: u64,
 }
 
-/// What is kept of an Item beside its record: 57 bytes.
+/// What is kept of an Item beside its JSON: 57 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemEntry {
     pub sequence: u64,
@@ -103,7 +103,7 @@ impl ItemEntry {
     }
 }
 
-/// A record with the CRC-32C of its key and itself before it, so that neither damage nor another record's place goes unnoticed.
+/// A record after the CRC-32C of its key and itself, so that damage is noticed, and a record under another key, too.
 pub fn sealed(key: &[u8], record: &[u8]) -> Vec<u8> {
     let checksum = crc32c::crc32c_append(crc32c::crc32c(key), record);
     let mut value = Vec::with_capacity(4 + record.len());
@@ -112,7 +112,7 @@ pub fn sealed(key: &[u8], record: &[u8]) -> Vec<u8> {
     value
 }
 
-/// The record of a value that [`sealed`] made.
+/// The record in a value that [`sealed`] made.
 pub fn unsealed<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
     match value.split_first_chunk::<4>() {
         Some((checksum, record))

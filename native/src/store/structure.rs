@@ -1,9 +1,9 @@
-//! The structure of an index's file, looked at before LMDB maps it.
+//! The structure of an index's file, checked before LMDB maps it.
 //!
-//! LMDB trusts its pages: a damaged page number or offset would make it read outside the file, and end the process. So every
-//! branch and leaf page of the last commit is read with ordinary reads first (version 1 of the format, `mdb.c`): pages lie in
-//! the file, belong to one tree only, and are neither free; nodes lie in their pages; keys ascend; and all numbers of pages
-//! and entries are those that the trees say. What values hold is for their own checksums to say.
+//! LMDB trusts its pages. A damaged page number or offset would make it read outside the file, and end the process. So
+//! every branch and leaf page of the last commit is first read with ordinary reads (version 1 of the format, `mdb.c`).
+//! Pages must lie in the file, belong to one tree only, and not be free. Nodes must lie in their pages, and keys
+//! ascend. The numbers of pages and entries must be those that the trees state. Values have checksums of their own.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -19,7 +19,7 @@ const NODE_HEADER: usize = 8;
 const KEY_MAX: usize = 511;
 const DEPTH_MAX: u16 = 32;
 const NO_PAGE: u64 = u64::MAX;
-/// Bytes of a tree's record: flags, depth, three numbers of pages, number of entries, root.
+/// Bytes of a tree's record: flags, depth, three page counts, number of entries, root.
 const TREE: usize = 48;
 
 const BRANCH: u16 = 1;
@@ -38,7 +38,7 @@ fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// One B+ tree as its parent describes it.
+/// A B+ tree, as its parent describes it.
 #[derive(Clone, Copy)]
 struct Tree {
     flags: u16,
@@ -64,7 +64,7 @@ impl Tree {
     }
 }
 
-/// What a walk has counted and seen last.
+/// What a walk through a tree has counted and seen last.
 #[derive(Default)]
 struct Walk {
     branches: u64,
@@ -72,11 +72,11 @@ struct Walk {
     overflows: u64,
     entries: u64,
     last_key: Option<Vec<u8>>,
-    /// The next key must not be less.
+    /// The next key must not be lower.
     least: Vec<u8>,
 }
 
-/// What is done with each entry's value.
+/// What the values of a tree are.
 #[derive(Clone, Copy, PartialEq)]
 enum Values {
     Trees,
@@ -93,7 +93,7 @@ struct Checker {
     free: Vec<u64>,
 }
 
-/// Checks the file of an index, which nobody has open.
+/// Checks the file of an index that is not open.
 pub fn check(path: &Path, map_bytes: u64) -> Result<()> {
     let file = File::open(path)?;
     let mut head = [0; HEADER + 136];
@@ -147,7 +147,7 @@ fn meta(page: &[u8]) -> Result<Meta> {
     let free = Tree::read(&body[24..]);
     Ok(Meta {
         page_bytes,
-        // The flags of the environment stand in this record besides.
+        // This record also holds the flags of the environment.
         free: Tree { flags: INTEGER_KEY, ..free },
         main: Tree::read(&body[24 + TREE..]),
         last_page: u64_at(body, 24 + 2 * TREE),
@@ -156,7 +156,7 @@ fn meta(page: &[u8]) -> Result<Meta> {
 }
 
 impl Checker {
-    /// Marks pages as used; each belongs to one owner only.
+    /// Marks pages as used. Each may have one owner only.
     fn take(&mut self, page: u64, count: u64) -> Result<()> {
         let end = page
             .checked_add(count)
@@ -279,7 +279,7 @@ impl Checker {
                 if u16_at(&page, 10) != OVERFLOW || u32_at(&page, 12) as usize != count {
                     return Err(damaged("a large value's pages are of the wrong kind"));
                 }
-                // The last byte must be there too, or reading it would end the process.
+                // The last byte must exist, too, or reading it would end the process.
                 let end = first * self.page_bytes as u64 + (HEADER + bytes) as u64 - 1;
                 self.file.read_exact_at(&mut [0], end).map_err(|_| damaged("it is cut short"))?;
                 if values == Values::FreePages {
@@ -291,7 +291,7 @@ impl Checker {
         Ok(())
     }
 
-    /// A list of free pages: their number, then each, descending.
+    /// A list of free pages: their count, then each, descending.
     fn free_pages(&mut self, list: &[u8]) -> Result<()> {
         let unreadable = || damaged("a list of free pages cannot be read");
         let count = list.get(..8).map(|bytes| u64_at(bytes, 0)).ok_or_else(unreadable)?;
@@ -305,7 +305,7 @@ impl Checker {
     }
 }
 
-/// A key in a form that sorts as LMDB sorts it.
+/// A key in a form that sorts as in LMDB.
 fn ordered(key: &[u8], values: Values) -> Result<Vec<u8>> {
     if values != Values::FreePages {
         return Ok(key.to_vec());

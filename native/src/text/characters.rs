@@ -1,6 +1,6 @@
-//! What is asked of single characters, and of cuts between them.
+//! Scripts of characters, and cutting text between them.
 
-/// Whether the letter's script puts no space between words.
+/// Whether the letter's script has no spaces between words.
 pub fn is_unspaced(letter: char) -> bool {
     matches!(letter as u32,
         0x0E00..=0x0EFF // Thai, Lao
@@ -13,7 +13,7 @@ pub fn is_unspaced(letter: char) -> bool {
         | 0x20000..=0x3FFFF) // Han beyond the first plane
 }
 
-/// At most so many bytes of a text, up to the end of a character.
+/// The start of a text: at most `bytes` bytes, cut between characters.
 pub fn start_of(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {

@@ -1,3 +1,5 @@
+//! Text before it is indexed or encoded: its language, tokens and passages; and the snippets of what is found.
+
 pub mod characters;
 pub mod language;
 pub mod passages;

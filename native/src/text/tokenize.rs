@@ -1,5 +1,5 @@
-//! Text to token ids, as a model's `tokenizer.json` says: without the padding and truncation that such files often carry,
-//! cut to the model's own limit, special tokens included.
+//! Text to token ids by a model's `tokenizer.json`. Padding and truncation of the file are off; texts are cut to the
+//! model's limit, which includes special tokens.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tokenizers::utils::truncation::TruncationDirection;
 use tokenizers::{PostProcessor, Tokenizer};
 
-/// How one model wants its text: everything but the vocabulary, which is shared by all that use the same file.
+/// How a model wants its text. The vocabulary is not part of it: all users of a file share that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRules {
-    /// Most tokens of one text, special tokens included.
+    /// Most tokens of a text, with special tokens.
     pub limit: usize,
     /// Whether the file's post-processor adds its special tokens.
     pub special_tokens: bool,
-    /// Token ids that the model does not want to see (the unknown token of a static model).
+    /// Token ids that are left out, such as the unknown token of a static model.
     pub dropped: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ pub struct TextTokenizer {
 }
 
 impl TextTokenizer {
-    /// Opens `tokenizer.json`; a file that was opened before under the same path is shared.
+    /// Opens a `tokenizer.json`. A file that was opened before under the same path is shared.
     pub fn open(path: &Path, rules: TokenRules) -> Result<Self, String> {
         let tokenizer = shared(path)?;
         let added = match (rules.special_tokens, tokenizer.get_post_processor()) {
@@ -41,17 +41,17 @@ impl TextTokenizer {
         Ok(Self { tokenizer, rules, added })
     }
 
-    /// Most tokens of one text, special tokens included.
+    /// Most tokens of a text, with special tokens.
     pub fn limit(&self) -> usize {
         self.rules.limit
     }
 
-    /// Special tokens that every text gets.
+    /// Number of special tokens that every text gets.
     pub fn added(&self) -> usize {
         self.added
     }
 
-    /// Token ids of a text, at most `limit`; what is over the limit is left out, and the special tokens stay.
+    /// Token ids of a text, cut to the limit. Special tokens stay.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, String> {
         let fast = self.tokenizer.encode_fast(text, self.rules.special_tokens).map_err(|error| error.to_string())?;
         let ids = if fast.get_ids().len() > self.rules.limit { self.truncated(text)? } else { fast.get_ids().to_vec() };
@@ -73,13 +73,13 @@ impl TextTokenizer {
         Ok(whole.get_ids().to_vec())
     }
 
-    /// Number of tokens of a text without a limit, special tokens included.
+    /// Number of tokens of a whole text, with special tokens.
     pub fn count(&self, text: &str) -> Result<usize, String> {
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
         Ok(encoding.get_ids().len() + self.added)
     }
 
-    /// Byte offset in `text` at which each of its tokens ends, in order, each at a character boundary.
+    /// Byte offsets at which the tokens of a text end, in order, each between characters.
     pub fn ends(&self, text: &str) -> Result<Vec<usize>, String> {
         let encoding = self.tokenizer.encode(text, false).map_err(|error| error.to_string())?;
         let mut last = 0;
@@ -95,7 +95,7 @@ impl TextTokenizer {
     }
 }
 
-/// One copy of each vocabulary in the process, whatever number of threads use it.
+/// The tokenizer of a file: one copy in the process, for any number of threads.
 fn shared(path: &Path) -> Result<Arc<Tokenizer>, String> {
     type Opened = Mutex<HashMap<std::path::PathBuf, Arc<Tokenizer>>>;
     static OPENED: OnceLock<Opened> = OnceLock::new();
@@ -107,7 +107,7 @@ fn shared(path: &Path) -> Result<Arc<Tokenizer>, String> {
     let mut tokenizer = Tokenizer::from_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
-    // "[SEP]" written by a stranger is text, not the end of it.
+    // "[SEP]" in a user's text is text.
     tokenizer.set_encode_special_tokens(true);
     let tokenizer = Arc::new(tokenizer);
     opened.insert(path, tokenizer.clone());

@@ -4,7 +4,7 @@
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
 
-/// Lowers the priority of the calling thread, for good.
+/// Lowers the priority of the calling thread permanently.
 pub fn lower_priority() {
     #[cfg(target_os = "linux")]
     // Safety: a plain system call; on Linux process 0 is the calling thread.

@@ -11,8 +11,8 @@ pub struct ThreadPool<T> {
 }
 
 impl<T: Send + 'static> ThreadPool<T> {
-    /// Starts `threads` threads, named `farthing-NAME-0` and so on, that live as long as the process. Each runs `begin` once,
-    /// then `serve` for each piece of work. `serve` must not panic.
+    /// Starts `threads` threads, named `farthing-NAME-0` and so on, that live as long as the process. Each runs `begin`
+    /// once, then `serve` for each piece of work. `serve` must not panic.
     pub fn start(name: &str, threads: usize, begin: fn(), serve: fn(T)) -> &'static Self {
         let pool: &'static Self = Box::leak(Box::new(Self { waiting: Mutex::default(), arrived: Condvar::new() }));
         for number in 0..threads {

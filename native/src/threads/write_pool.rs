@@ -1,7 +1,7 @@
 //! The threads for the writes of every index.
 //!
-//! There are two kinds, because a thread's priority can be lowered but not raised again. Short writes, which a client waits
-//! for, run at the server's own priority. Large Items and merges run below it, so that searches come first.
+//! There are two kinds, because a thread's priority can be lowered but not raised again. Short writes, which a client
+//! waits for, run at the server's own priority. Large Items and merges run below it, so that searches come first.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,8 @@ pub enum Length {
     Long,
 }
 
-/// Queues work for a thread of a kind. There is no limit here: each write queue has at most one turn and one merge waiting.
+/// Queues work for a thread of a kind. There is no limit here: each write queue has at most one turn and one merge
+/// waiting.
 pub fn run(length: Length, work: impl FnOnce() + Send + 'static) {
     static SHORT: OnceLock<&'static ThreadPool<Work>> = OnceLock::new();
     static LONG: OnceLock<&'static ThreadPool<Work>> = OnceLock::new();

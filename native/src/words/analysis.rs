@@ -1,7 +1,7 @@
-//! Text to terms: words as UAX #29 cuts them, NFKC, lower case, stems of the text's own language, without accents.
+//! Text to terms: words by UAX #29, NFKC, lower case, stems of the text's own language, without accents.
 //!
-//! Scripts that put no space between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
-//! characters, and single characters beside them, so that a query of one character finds its text.
+//! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
+//! characters. Single characters are kept beside them, so that a query of one character finds its text.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::language::Language;
 use crate::text::characters::{is_unspaced, start_of};
 
-/// Longest term in bytes; what is longer is cut, in texts and queries alike.
+/// Longest term in bytes. Longer ones are cut, in texts and queries alike.
 pub const TERM_BYTES_MAX: usize = 96;
 
 /// A word of a text before stemming.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub text: String,
-    /// Counts the words from the start of the text; pairs of characters count by their first character.
+    /// Number of the word in the text. Pairs have the number of their first character.
     pub position: u32,
     pub form: Form,
 }
@@ -30,7 +30,7 @@ pub enum Form {
     Spaced,
     /// Two characters of a script without spaces.
     Pair,
-    /// One character of such a script: not counted in a text's length, for its pairs are.
+    /// One character of such a script. It does not count for a text's length: its pairs do.
     Single,
 }
 
@@ -58,7 +58,7 @@ pub fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Singles and pairs of a run of characters; the position after it.
+/// Adds the singles and pairs of a run of characters. Returns the position after it.
 fn end_run(run: &mut Vec<char>, from: u32, words: &mut Vec<Word>) -> u32 {
     let positions = from..;
     for (at, position) in (0..run.len()).zip(positions) {
@@ -91,7 +91,7 @@ impl Terms {
         Self { language, stemmer: language.stemmer() }
     }
 
-    /// The term of a word: what is looked up.
+    /// The term of a word, which is what the index holds.
     pub fn term(&self, word: &Word) -> String {
         match word.form {
             Form::Pair | Form::Single => word.text.clone(),
@@ -107,7 +107,7 @@ impl Terms {
         word.form == Form::Spaced && self.language.is_stop_word(&word.text)
     }
 
-    /// "l'eau" → "eau": the article is no part of the word.
+    /// "l'eau" → "eau": the article is not part of the word.
     fn without_elision<'a>(&self, word: &'a str) -> &'a str {
         let letters = self.language.elision_letters();
         match word.split_once('\'') {

@@ -6,14 +6,14 @@ use super::query::Variant;
 use crate::blocks::dead::Dead;
 use crate::error::Result;
 
-/// A block with the rows that are no longer there.
+/// A block of postings with its dead rows.
 pub struct WordsBlock<'a> {
     pub view: PostingsView<'a>,
     pub dead: Dead<'a>,
 }
 
 impl<'a> WordsBlock<'a> {
-    /// The postings of a term, where the block has texts in one of its languages.
+    /// The postings of a variant's term. None if the block has no text in one of its languages, or not the term.
     pub fn lookup(&self, variant: &Variant) -> Result<Option<TermPostings<'a>>> {
         if self.view.header.languages & variant.languages == 0 {
             return Ok(None);

@@ -30,7 +30,7 @@ impl Collection {
         Self { documents, length_mean, languages: Language::of_bits(languages).collect() }
     }
 
-    /// Inverse document frequency of a word that so many living segments have, never negative.
+    /// Inverse document frequency of a word that `frequency` living segments have. Never negative.
     pub fn idf(&self, frequency: u64) -> f32 {
         let (all, with) = (self.documents as f64, frequency as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln() as f32
@@ -41,7 +41,7 @@ impl Collection {
     }
 }
 
-/// How the length of a segment weighs, in one collection.
+/// BM25's formula for one collection.
 #[derive(Debug, Clone, Copy)]
 pub struct Formula {
     constant: f32,
@@ -49,15 +49,15 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// What a word adds to the score of a segment of this length that has it `count` times. Grows with the count, falls
-    /// with the length.
+    /// What a word adds to the score of a segment of this length that has it `count` times. It grows with the count and
+    /// falls with the length.
     #[inline(always)]
     pub fn impact(self, weight: f32, count: u32, length: u32) -> f32 {
         let count = count as f32;
         weight * count * (K1 + 1.0) / (count + self.constant + self.per_length * length as f32)
     }
 
-    /// No count and no length has more than this.
+    /// What [`Self::impact`] stays below for any count and length.
     pub fn impact_max(weight: f32) -> f32 {
         weight * (K1 + 1.0)
     }

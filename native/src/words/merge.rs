@@ -1,4 +1,4 @@
-//! Several blocks of postings as one.
+//! Merging blocks of postings.
 
 use super::postings::{Document, PostingsView};
 use super::writer::TermWriter;
@@ -6,7 +6,7 @@ use crate::blocks::block;
 use crate::blocks::dead::Dead;
 use crate::error::Result;
 
-/// One block of the living segments of several; `None` when none lives.
+/// Merges the living segments of several blocks into one. `None` if none lives.
 pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
     let mut views = vec![];
     let mut living: Vec<(u32, usize, usize)> = vec![];

@@ -3,11 +3,11 @@
 //! ```text
 //! segments u32 × n · lengths u32 × n · languages u8 × n · shortest length of each window of documents u32 × ⌈n / 256⌉
 //! ends of terms, of postings, of positions u32 × t each · document frequencies u32 × t · largest counts u8 × t
-//! terms, ascending by their bytes · postings ([`super::lists`]) · positions: gaps, as many as the posting counts
+//! terms, ascending by their bytes · postings ([`super::lists`]) · positions: for each posting, as many gaps as it counts
 //! ```
 //!
-//! Documents are indices into the block's segments. Positions are LEB128 varints; a gap counts from the position before it
-//! in the same document, from 0 for the first.
+//! A document is an index into the block's segments. Positions are LEB128 varints: a gap counts from the position
+//! before it in the same document, and from 0 for the first.
 
 use super::language::Language;
 use super::lists::{TermPostings, damaged, windows};
@@ -15,16 +15,16 @@ use crate::blocks::block::{HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::{Columns, U32Column};
 use crate::error::Result;
 
-/// What a block keeps of a segment besides its postings.
+/// What a block keeps of a segment, apart from its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     pub segment: u32,
-    /// Words that count for the length: without stop words.
+    /// Number of words, without stop words.
     pub length: u32,
     pub language: Language,
 }
 
-/// A block as it lies in the map.
+/// A block of postings.
 pub struct PostingsView<'a> {
     pub header: Header,
     pub segments: U32Column<'a>,
@@ -84,7 +84,7 @@ impl<'a> PostingsView<'a> {
         Language(self.languages[document as usize])
     }
 
-    /// The postings of a term, when the block has it.
+    /// The postings of a term. None if the block does not have it.
     pub fn lookup(&self, term: &[u8]) -> Result<Option<TermPostings<'a>>> {
         let (mut low, mut high) = (0, self.frequencies.len());
         while low < high {

@@ -1,4 +1,4 @@
-//! Items come, change and go, with all that belongs to them.
+//! Adding, changing and removing Items, with all that belongs to them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::error::{Result, ShardError};
 use crate::store::records::{BlockKey, ItemEntry, sealed};
 
 impl<'s: 't, 't> Transaction<'s, 't> {
-    /// Puts an Item with all its Segments in the place of what it was before.
+    /// Puts an Item with all its Segments. They replace what the Item had before.
     pub fn append(&mut self, item: &ItemRecord, segments: &[PreparedSegment]) -> Result<()> {
         self.remove_segments(&item.id)?;
         let count = segments.len() as u64;
@@ -20,7 +20,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
             return Err(ShardError::new("tenant_full", "The index has used up its segment numbers."));
         }
         self.totals.next_segment += count;
-        // A place is known in the whole Shard by the first Segment that lies in it.
+        // A place is known in the whole index by its first Segment.
         let mut heads: HashMap<u32, u32> = HashMap::new();
         for (number, segment) in (first as u32..).zip(segments) {
             let head = *heads.entry(segment.input.place).or_insert(number);
@@ -29,7 +29,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.put_record(item, Some((first as u32, count as u32)))
     }
 
-    /// Puts an Item's record. Its Segments stay, but those of one that has failed.
+    /// Puts an Item's record. Its Segments stay, unless the Item has failed.
     pub fn put_item(&mut self, item: &ItemRecord) -> Result<()> {
         if item.state == ItemState::Failed {
             self.remove_segments(&item.id)?;
@@ -37,7 +37,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.put_record(item, None)
     }
 
-    /// Removes an Item with all that belongs to it; false when there is none.
+    /// Removes an Item with all that belongs to it. False if there is none.
     pub fn remove_item(&mut self, id: &str) -> Result<bool> {
         self.remove_segments(id)?;
         let Some(entry) = self.store.entry(&self.txn, id)? else { return Ok(false) };
@@ -133,13 +133,13 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(())
     }
 
-    /// The blocks that hold Segments of a range, each with its new dead rows; `None` where no row would be left.
+    /// The blocks that hold Segments of a range, each with its new dead rows. `None` if no row would be left.
     fn touched(&self, first: u32, last: u32) -> Result<Vec<(BlockKey, Option<Vec<u8>>)>> {
         let mut touched = vec![];
         for entry in self.store.databases.blocks.iter(&self.txn)? {
             let (key, value) = entry?;
             let key = BlockKey::read(key)?;
-            // A damaged block stays as it is: whatever searches it is told, and its Items can still be removed.
+            // A damaged block stays: searches report it, and its Items can still be removed.
             let Ok((header, segments)) = segments_of(key.family, value) else { continue };
             if header.first > last || header.last < first {
                 continue;

@@ -1,3 +1,5 @@
+//! Writing to an index: Items, spaces, merges, and the queue that commits them.
+
 pub mod input;
 mod items;
 pub mod merge;

@@ -1,4 +1,4 @@
-//! Writes to a space whose model is changed.
+//! Writes for a change of model: rows for the new space, and the switch to it.
 
 use super::transaction::Transaction;
 use crate::blocks::block;
@@ -8,7 +8,7 @@ use crate::scan::lacking::{has_row, living, without};
 use crate::store::keys;
 use crate::store::spaces::{SpaceSpec, role, serving};
 
-/// Rows of a space for Segments that are in the index already.
+/// Rows of a space for Segments that exist.
 pub struct SpaceRows {
     /// Index of the space among the Shard's.
     pub space: usize,
@@ -29,7 +29,7 @@ impl SpaceRows {
 }
 
 impl<'s: 't, 't> Transaction<'s, 't> {
-    /// Adds rows of Segments to a space. Those that have gone, or have a row there, are left out.
+    /// Adds rows to a space. Segments that were removed, or have a row there, are left out.
     pub fn put_rows(&mut self, SpaceRows { space, segments, values }: &SpaceRows) -> Result<()> {
         self.flush()?;
         let store = self.store;
@@ -47,8 +47,8 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.flush()
     }
 
-    /// Lets a space serve in the place of another, which goes. False, and nothing changes, while living Segments of the old
-    /// one, but those given up, have no row in the new one.
+    /// Lets a space serve in place of another, which is removed. Returns false and changes nothing while the new space
+    /// lacks a row for a living Segment of the old one that was not given up.
     pub fn switch_space(&mut self, from: usize, to: usize, given_up: &[u32]) -> Result<bool> {
         self.flush()?;
         let store = self.store;
@@ -56,7 +56,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         if role(&from.name) != role(&to.name) || from.name == to.name {
             return Err(ShardError::internal(format!("{} cannot take the place of {}.", to.name, from.name)));
         }
-        // The store remembers nothing of blocks that this transaction made: their numbers come again if it fails.
+        // The store must not remember blocks of this transaction: if it fails, their numbers are used again.
         let living = |space| living(store, &self.txn, space, |_, _, value| block::verify(value));
         if !without(living(from)?, living(to)?, given_up, 1).is_empty() {
             return Ok(false);
@@ -67,7 +67,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(true)
     }
 
-    /// Removes a space that does not serve; false for one that does.
+    /// Removes a space that does not serve. False if it does.
     pub fn remove_space(&mut self, space: usize) -> Result<bool> {
         self.flush()?;
         let store = self.store;
@@ -90,7 +90,8 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.forget_neighbours(space)
     }
 
-    /// Records that rows of earlier Segments have come to a space: its neighbour index does not hold them.
+    /// Counts that rows of earlier Segments were added to a space, and forgets its neighbour index, which does not hold
+    /// them.
     fn mark_filled(&mut self, space: &SpaceSpec) -> Result<()> {
         let key = keys::filled(&space.name);
         let before = self.store.meta_record(&self.txn, &key)?.and_then(|record| record.try_into().ok());

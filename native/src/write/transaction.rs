@@ -1,5 +1,5 @@
-//! One write transaction: records, blocks and spaces. What Items need of it is in `items.rs`, what a change of model needs in
-//! `spaces.rs`.
+//! One write transaction: records, blocks and spaces. What Items need of it is in `items.rs`, what a change of model
+//! needs in `spaces.rs`.
 
 use heed::RwTxn;
 

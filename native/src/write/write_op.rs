@@ -68,7 +68,8 @@ impl Prepared {
         Self { op, segments }
     }
 
-    /// Applies the write. Returns whether there was something to remove, or a space could be changed; true for other writes.
+    /// Applies the write. Returns whether there was something to remove, or a space could be changed; true for other
+    /// writes.
     pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<bool> {
         match &self.op {
             WriteOp::Append { item, .. } => transaction.append(item, &self.segments).map(|()| true),

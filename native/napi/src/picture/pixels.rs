@@ -5,7 +5,8 @@ use napi_derive::napi;
 
 use crate::error::internal;
 
-/// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`: channel by channel (`nchw`) or pixel by pixel (`nhwc`).
+/// Writes `(x / 255 − mean) / std` of 8-bit RGB pixels into `out`: channel by channel (`nchw`) or pixel by pixel
+/// (`nhwc`).
 #[napi(catch_unwind)]
 pub fn normalise_pixels(
     rgb: &[u8],
@@ -19,7 +20,7 @@ pub fn normalise_pixels(
         "nhwc" => Layout::Nhwc,
         other => return Err(internal(format!("{other} is no layout"))),
     };
-    // Safety: the caller's array is its own thread's, and nothing else runs there until this returns.
+    // Safety: the array belongs to the calling thread, which runs nothing else until this returns.
     let out = unsafe { out.as_mut() };
     pixels::normalise(rgb, three(&mean)?, three(&std)?, layout, out).map_err(internal)
 }

@@ -3,7 +3,7 @@ use napi::{Error, Result};
 use napi_derive::napi;
 use std::path::Path;
 
-/// The lock of a data folder; released when the process ends or `release` is called.
+/// The lock of a data folder. It is released by `release`, or when the process ends.
 #[napi]
 pub struct FolderLock(Option<folder_lock::FolderLock>);
 
@@ -15,7 +15,7 @@ impl FolderLock {
     }
 }
 
-/// Takes the lock of an existing folder; null when another process has it.
+/// Takes the lock of an existing folder. Null if another process has it.
 #[napi(catch_unwind)]
 pub fn lock_folder(folder: String) -> Result<Option<FolderLock>> {
     folder_lock::lock_folder(Path::new(&folder))

@@ -2,8 +2,8 @@ use farthing_core::process::receive_buffers;
 use napi::{Error, Result};
 use napi_derive::napi;
 
-/// Limits the receive buffer of every connection that this process accepts on a port from now on, to about twice `bytes`.
-/// Returns how many listening sockets there were; none where there is no /proc to find them in.
+/// Limits the receive buffer of every connection that this process accepts on a port from now on, to about twice
+/// `bytes`. Returns the number of listening sockets; 0 without /proc.
 #[napi(catch_unwind)]
 pub fn limit_receive_buffers(port: u16, bytes: i32) -> Result<u32> {
     receive_buffers::limit_receive_buffers(port, bytes)

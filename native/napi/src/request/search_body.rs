@@ -3,15 +3,15 @@ use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
-/// A search body taken apart: the JSON without its picture, and the picture's decoded bytes.
+/// A search body, split: the JSON without its picture, and the picture's decoded bytes.
 #[napi(object)]
 pub struct SplitBody {
-    /// Absent when the body is no JSON object.
+    /// Absent if the body is not a JSON object.
     pub json: Option<String>,
     pub image: Option<Buffer>,
     /// SHA-256 of the picture's bytes.
     pub image_sha256: Option<Buffer>,
-    /// `image_b64` was a string, but no base64.
+    /// `image_b64` was a string, but not base64.
     pub image_unreadable: bool,
 }
 
@@ -27,7 +27,7 @@ fn convert(body: &[u8]) -> SplitBody {
     SplitBody { json: Some(split.json), image, image_sha256, image_unreadable }
 }
 
-/// Takes a small search body apart on the calling thread.
+/// Splits a small search body on the calling thread.
 #[napi(catch_unwind)]
 pub fn split_search_body_now(body: Buffer) -> SplitBody {
     convert(&body)
@@ -48,7 +48,7 @@ impl Task for SplitTask {
     }
 }
 
-/// Takes a large search body apart on a thread of the pool.
+/// Splits a large search body on a thread of the pool.
 #[napi(catch_unwind, ts_return_type = "Promise<SplitBody>")]
 pub fn split_search_body_off_thread(body: Buffer) -> AsyncTask<SplitTask> {
     AsyncTask::new(SplitTask(body))

@@ -8,8 +8,8 @@ pub struct DetectedLanguage {
     pub reliable: bool,
 }
 
-/// Language of a query, null where it is too short to tell. Some microseconds for plain English, about a tenth of a
-/// millisecond otherwise: no more than the first 200 characters are read.
+/// Language of a query. Null if it is too short for a guess. Reads at most 200 characters: some microseconds for plain
+/// English, about a tenth of a millisecond otherwise.
 #[napi(catch_unwind)]
 pub fn detect_language(text: String) -> Option<DetectedLanguage> {
     language::detect(&text).map(|(language, reliable)| DetectedLanguage { language: language.to_owned(), reliable })

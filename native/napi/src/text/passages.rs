@@ -12,7 +12,7 @@ use crate::error::internal;
 #[napi(object)]
 pub struct DocumentBlock {
     pub text: String,
-    /// UTF-16 units of its page's text that lie before the block.
+    /// UTF-16 units before the block in the text of its page.
     pub start: u32,
     pub page: Option<u32>,
     pub heading: Option<String>,
@@ -28,7 +28,7 @@ pub struct DocumentPassage {
     pub char_end: u32,
 }
 
-/// Cuts documents into passages that a model takes whole, or of so many words where there is no model.
+/// Cuts documents into passages that fit a model, or, without a model, of a number of words.
 #[napi]
 pub struct PassageCutter {
     measure: Measure,
@@ -36,7 +36,7 @@ pub struct PassageCutter {
 
 #[napi]
 impl PassageCutter {
-    /// `path` of a `tokenizer.json`; null counts words up to the rules' limit.
+    /// `path` of a `tokenizer.json`. Null: passages have at most as many words as the rules' limit.
     #[napi(constructor, catch_unwind)]
     pub fn new(path: Option<String>, rules: TokenizerRules, prefix: String) -> Result<Self> {
         let limit = rules.limit as usize;

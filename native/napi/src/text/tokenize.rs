@@ -9,10 +9,10 @@ use crate::error::internal;
 
 #[napi(object)]
 pub struct TokenizerRules {
-    /// Most tokens of one text, special tokens included.
+    /// Most tokens of a text, with special tokens.
     pub limit: u32,
     pub special_tokens: bool,
-    /// Token ids that the model must not see.
+    /// Token ids that are left out.
     pub dropped: Vec<u32>,
 }
 
@@ -22,7 +22,7 @@ impl From<TokenizerRules> for TokenRules {
     }
 }
 
-/// A model's tokenizer; the vocabulary is shared by all threads that open the same file.
+/// A model's tokenizer. All threads that open the same file share its vocabulary.
 #[napi]
 pub struct TextTokenizer {
     inner: tokenize::TextTokenizer,
@@ -35,7 +35,7 @@ impl TextTokenizer {
         Ok(Self { inner: tokenize::TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)? })
     }
 
-    /// Tokens of some texts, each after the prefix and at most the limit long.
+    /// Tokens of texts, each after the prefix and cut to the limit.
     #[napi(catch_unwind)]
     pub fn encode(&self, texts: Vec<String>, prefix: String) -> Result<TokenBatch> {
         let rows = texts.iter().map(|text| {
@@ -45,7 +45,7 @@ impl TextTokenizer {
     }
 }
 
-/// The tokens of some texts, kept on the native side until a tensor takes them.
+/// The tokens of texts, kept on the native side until they are written into a tensor.
 #[napi]
 pub struct TokenBatch {
     rows: Vec<Vec<u32>>,
@@ -59,7 +59,7 @@ impl TokenBatch {
         self.rows.iter().map(|row| row.len() as u32).collect::<Vec<_>>().into()
     }
 
-    /// Writes some rows into tensors of `rows × width`: the ids, `padding` after them; a mask of 1 for each token and 0 after it.
+    /// Writes rows into tensors of `rows × width`: the ids, then `padding`; a mask of 1 for each token, then 0.
     #[napi(catch_unwind)]
     pub fn fill(
         &self,
@@ -70,7 +70,7 @@ impl TokenBatch {
         mut mask: BigInt64ArraySlice,
     ) -> Result<()> {
         let width = width as usize;
-        // Safety: the caller's arrays are its own thread's, and nothing else runs there until this returns.
+        // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         let (ids, mask) = unsafe { (ids.as_mut(), mask.as_mut()) };
         if width == 0 || ids.len() != rows.len() * width || mask.len() != ids.len() {
             return Err(internal("a tensor's size does not match its rows"));
