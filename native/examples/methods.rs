@@ -1,16 +1,16 @@
-//! The ways of searching beside each other, on the same rows: speed and, for each k, recall against the proved answer.
-//! `cargo run --release -p farthing-core --example methods -- SENTENCES.f32 QUERIES.f32 ROWS…`: rows of 384 dimensions, of
-//! which perturbed copies are made where there are not enough. `DEVIATIONS=3.1`; `FARTHING_KERNEL` forces a kernel.
+//! Compares the search methods on the same rows: speed and, for each k, recall against the proved answer. `cargo run
+//! --release -p farthing-core --example methods -- SENTENCES.f32 QUERIES.f32 ROWS…`: rows of 384 dimensions, with
+//! perturbed copies of them if there are too few. `DEVIATIONS=3.1`; `FARTHING_KERNEL` forces a kernel.
 
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use farthing_core::kernels::detection;
-use farthing_core::ranking::options::Want;
+use farthing_core::ranking::options::SearchOptions;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::open_shard::Shard;
-use farthing_core::shard::query::Question;
+use farthing_core::shard::query::Query;
 use farthing_core::store::methods::Methods;
 use farthing_core::store::spaces::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
@@ -65,9 +65,9 @@ fn fill(shard: &Shard, real: &[f32], rows: usize) -> Result<(), Box<dyn Error>> 
 }
 
 fn ask(shard: &Shard, query: &[f32], k: usize, exact: bool) -> Result<(Ranking, Duration), Box<dyn Error>> {
-    let question = Question::Vector { space: "meaning".into(), vector: query.to_vec() };
+    let query = Query::Vector { space: "meaning".into(), vector: query.to_vec() };
     let started = Instant::now();
-    let ranking = shard.snapshot()?.answer(&question, &Want { k, exact, ..Want::default() })?;
+    let ranking = shard.snapshot()?.answer(&query, &SearchOptions { k, exact, ..SearchOptions::default() })?;
     Ok((ranking, started.elapsed()))
 }
 

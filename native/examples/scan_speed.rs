@@ -1,14 +1,15 @@
-//! Speed of the proved scan, and of what serves otherwise, over rows in random clusters (not real embeddings), 384 dimensions,
-//! k 30, one thread: `cargo run --release -p farthing-core --example scan_speed -- ROWS…`; `FARTHING_KERNEL` forces a kernel.
+//! Speed of the proved scan, and of the method that is used otherwise: rows in random clusters (not real embeddings),
+//! 384 dimensions, k 30, one thread. `cargo run --release -p farthing-core --example scan_speed -- ROWS…`;
+//! `FARTHING_KERNEL` forces a kernel.
 
 use std::error::Error;
 use std::time::Instant;
 
 use farthing_core::kernels::detection;
-use farthing_core::ranking::options::Want;
+use farthing_core::ranking::options::SearchOptions;
 use farthing_core::ranking::top_k::Method;
 use farthing_core::shard::open_shard::Shard;
-use farthing_core::shard::query::Question;
+use farthing_core::shard::query::Query;
 use farthing_core::store::spaces::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
 use farthing_core::write::write_op::WriteOp;
@@ -28,7 +29,7 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1u64 << 24) as f32
     }
 
-    /// About normal: the sum of a few uniform numbers.
+    /// About normal: the sum of some uniform numbers.
     fn normal(&mut self) -> f32 {
         (0..6).map(|_| self.next()).sum::<f32>() - 3.0
     }
@@ -66,19 +67,19 @@ fn measure(rows: usize) -> Result<(), Box<dyn Error>> {
     let queries: Vec<Vec<f32>> =
         (0..QUERIES).map(|number| random.near(&centres[number * 7 % centres.len()], 0.04)).collect();
     for exact in [true, false] {
-        told(&shard, &queries, exact)?;
+        report(&shard, &queries, exact)?;
     }
     Ok(())
 }
 
-/// The first round reads the pages in.
-fn told(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn Error>> {
+/// Prints times of all rounds but the first, which reads the pages in.
+fn report(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn Error>> {
     let (mut times, mut rescored, mut method) = (vec![], vec![], Method::default());
     for round in 0..=ROUNDS {
         for query in queries {
             let started = Instant::now();
-            let question = Question::Vector { space: "meaning".into(), vector: query.clone() };
-            let ranking = shard.snapshot()?.answer(&question, &Want { exact, ..Want::best(30) })?;
+            let query = Query::Vector { space: "meaning".into(), vector: query.clone() };
+            let ranking = shard.snapshot()?.answer(&query, &SearchOptions { exact, ..SearchOptions::best(30) })?;
             if round > 0 {
                 times.push(started.elapsed());
                 rescored.push(ranking.rescored);

@@ -1,4 +1,4 @@
-//! Errors of a Shard: a code that the other side matches on, and what was wrong.
+//! Errors of an index: a code, on which callers match, and what was wrong.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ impl From<heed::Error> for ShardError {
                 | MdbError::VersionMismatch
                 | MdbError::Incompatible,
             ) => Self::corrupt(format!("The index file is damaged: {error}.")),
-            // LMDB calls a write that a full disk cut short an input/output error.
+            // LMDB reports a write that a full disk cut short as an input/output error.
             heed::Error::Io(io) if io.raw_os_error() == Some(libc::EIO) => {
                 Self::new("storage_full", "No room is left on the disk of the index, or the disk fails.")
             }
@@ -76,8 +76,9 @@ impl ShardError {
     }
 }
 
-/// A panic becomes an error: a thread that serves every index must not end for one of them, and who waits must be told.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Turns a panic into an error. A thread serves every index and must not end for one of them, and its caller must get
+/// an answer.
+pub fn catch_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(ShardError::internal("Work on the index failed unexpectedly.")))
 }
@@ -94,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_an_error() {
-        let outcome: Result<()> = guarded(|| panic!("a test"));
+        let outcome: Result<()> = catch_panic(|| panic!("a test"));
         assert_eq!(outcome.unwrap_err().code, "internal");
-        assert_eq!(guarded(|| Ok(3)), Ok(3));
+        assert_eq!(catch_panic(|| Ok(3)), Ok(3));
     }
 }

@@ -1,9 +1,15 @@
-//! Blocks of bits: one bit for each dimension of a row, beside a block of codes that has the same rows (RaBitQ,
-//! arXiv:2405.12497). They are made in the background and never waited for.
+//! Blocks of bits: one bit for each dimension of a row, beside the block of codes with the same rows (RaBitQ,
+//! arXiv:2405.12497). They are derived in the background; nothing waits for them.
 //!
-//! A row d of a block with the centre c is kept as the signs b of its rotated rest r = P(d − c). With x = (2b − 1)/√D and
-//! f = ⟨x, r⟩/‖r‖, ⟨q, d⟩ = ⟨q, c⟩ + ‖r‖/f · ⟨x, Pq⟩ but for an error with the standard deviation
-//! ‖q‖‖r‖ √((1 − f²)/f²/(D − 1)): rows are passed over that are several of these below what is needed. That bound is not sure.
+//! A row d of a block with the centre c is kept as the signs b of its rotated residual r = P(d − c). With
+//! x = (2b − 1)/√D and f = ⟨x, r⟩/‖r‖,
+//!
+//! ```text
+//! ⟨q, d⟩ = ⟨q, c⟩ + ‖r‖/f · ⟨x, Pq⟩
+//! ```
+//!
+//! up to an error with the standard deviation ‖q‖‖r‖ √((1 − f²)/f²/(D − 1)). A search skips rows that are several
+//! standard deviations below the score that is needed. This bound is statistical.
 
 use crate::blocks::block::{HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::{Columns, push_f32s, u32_at};
@@ -13,15 +19,15 @@ use crate::error::{Result, ShardError};
 use crate::kernels::bits::{BITS_DIMENSIONS_MAX, BitsQuery, BitsTerms, GROUP, group_bytes};
 use crate::kernels::kernel::Kernel;
 
-/// What 1 − f² is taken as at least, so that the row's own error covers that of the query's four bits.
+/// Least value of 1 − f², so that the row's error also covers that of the query's four bits.
 const SPREAD_MIN: f64 = 0.36;
 
-/// True where rows of so many dimensions can be kept as bits.
-pub fn fit(dimensions: usize) -> bool {
+/// Whether rows of this many dimensions can be kept as bits.
+pub fn fits(dimensions: usize) -> bool {
     (1..=BITS_DIMENSIONS_MAX).contains(&dimensions)
 }
 
-/// The block of bits for a block of f32 rows with its segments.
+/// The block of bits for a block of f32 rows.
 pub fn encode(rows: &RowsView<'_>) -> Vec<u8> {
     let (count, dimensions) = (rows.header.rows as usize, rows.header.width as usize);
     let rotation = Rotation::of(dimensions);
@@ -29,7 +35,7 @@ pub fn encode(rows: &RowsView<'_>) -> Vec<u8> {
     let centre = centre_of(rows);
     let groups = count.div_ceil(GROUP);
     let body = centre_bytes(dimensions) + groups * group_bytes(padded);
-    let mut value = Header::room(body);
+    let mut value = Header::reserve(body);
     push_f32s(&mut value, centre.iter().copied());
     value.resize(HEADER_BYTES + centre_bytes(dimensions), 0);
     let mut rest = vec![0f32; padded];
@@ -52,7 +58,7 @@ pub fn encode(rows: &RowsView<'_>) -> Vec<u8> {
     value
 }
 
-/// The centre's bytes, filled up to a whole line of the cache.
+/// Bytes of the centre, padded to whole cache lines.
 fn centre_bytes(dimensions: usize) -> usize {
     (4 * dimensions).next_multiple_of(64)
 }
@@ -92,7 +98,7 @@ fn put_row(group: &mut [u8], at: usize, rest: &[f32]) {
     }
 }
 
-/// A block of bits, as it lies in the map.
+/// A block of bits.
 #[derive(Clone, Copy)]
 pub struct BitsView<'a> {
     pub header: Header,
@@ -105,7 +111,7 @@ impl<'a> BitsView<'a> {
     pub fn read(value: &'a [u8]) -> Result<Self> {
         let header = Header::read(value, Kind::VectorBits)?;
         let (rows, dimensions) = (header.rows as usize, header.width as usize);
-        if !fit(dimensions) {
+        if !fits(dimensions) {
             return Err(ShardError::corrupt("A block of bits has too many dimensions."));
         }
         let group_bytes = group_bytes(dimensions.next_multiple_of(64));
@@ -115,12 +121,12 @@ impl<'a> BitsView<'a> {
         Ok(Self { header, centre, groups, group_bytes })
     }
 
-    /// Bit `r` of each group: row `r` may reach what is needed.
+    /// The bytes of a group, as `kernels/bits.rs` draws them.
     pub fn group(&self, at: usize) -> &'a [u8] {
         &self.groups[at * self.group_bytes..(at + 1) * self.group_bytes]
     }
 
-    /// Rows of a group that are there at all.
+    /// One bit for each row that the group has: the last one has fewer than 64.
     pub fn rows_of(&self, group: usize) -> u64 {
         match self.header.rows as usize - group * GROUP {
             left if left >= GROUP => u64::MAX,
@@ -133,7 +139,7 @@ impl<'a> BitsView<'a> {
     }
 }
 
-/// A query as blocks of bits are asked with it.
+/// A query, rotated and quantised for blocks of bits.
 pub struct RotatedQuery<'q> {
     query: &'q [f32],
     pub bits: BitsQuery,
@@ -141,7 +147,7 @@ pub struct RotatedQuery<'q> {
 }
 
 impl<'q> RotatedQuery<'q> {
-    /// A row is passed over that is so many standard deviations below what is needed.
+    /// Rows are skipped that are `deviations` standard deviations below the score that is needed.
     pub fn new(query: &'q [f32], norm: f32, deviations: f32) -> Self {
         let rotation = Rotation::of(query.len());
         let mut rotated = query.to_vec();
@@ -153,7 +159,7 @@ impl<'q> RotatedQuery<'q> {
         Self { query, bits, reach }
     }
 
-    /// What a block of bits is asked with; the threshold follows.
+    /// The terms for one block. The caller sets the threshold.
     pub fn terms(&self, kernel: &Kernel, view: &BitsView<'_>) -> BitsTerms {
         let base = (kernel.dot_f32)(self.query, view.centre);
         BitsTerms { base, reach: self.reach, threshold: f32::NEG_INFINITY }

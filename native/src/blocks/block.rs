@@ -1,4 +1,4 @@
-//! The envelope of every block: immutable rows of one family, with a versioned header and a checksum.
+//! What every block begins with: a versioned header with a checksum.
 //!
 //! ```text
 //!  0 magic "FTHB"   4 layout u16   6 kind u8        8 rows u32      12 width u32
@@ -7,32 +7,32 @@
 //! 48 SHA-256 of the model          80 sum u64       88 languages u64               96 zeros
 //! ```
 //!
-//! The checksum covers the header (its own field as zero) and the bytes that follow, up to the number in the header.
+//! The checksum covers the header, with its own field as zero, and the bytes after it, up to the number in the header.
 
 use super::columns::{u32_at, u64_at};
 use crate::error::{Result, ShardError};
 
-/// With LMDB's own 16 bytes before a large value, a body that starts here lies on a 64-byte line.
+/// LMDB puts 16 bytes before a large value, so a body that starts here is aligned to 64 bytes.
 pub const HEADER_BYTES: usize = 112;
 const MAGIC: [u8; 4] = *b"FTHB";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// int8 codes with scale, residual and segment of each row.
+    /// int8 codes, with the scale, residual and segment of each row.
     VectorCodes = 1,
-    /// The f32 rows, each with its own checksum.
+    /// f32 rows, each with its own checksum.
     VectorRows = 2,
-    /// Inverted index of some segments.
+    /// An inverted index.
     Words = 3,
-    /// Fingerprints and digests of pictures.
+    /// Digests and fingerprints of pictures.
     Pictures = 4,
-    /// One bit for each dimension of the f32 rows, with three numbers for each row.
+    /// One bit for each dimension of an f32 row, and three numbers for each row.
     VectorBits = 5,
 }
 
 impl Kind {
-    /// Version of the rows' layout: a block of another one is refused.
+    /// Version of the layout. A block of another version is refused.
     fn layout(self) -> u16 {
         match self {
             Self::Words => 2,
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// What a header says. `width`: dimensions of vectors, number of terms, or bytes of a fingerprint.
+/// A header. `width`: dimensions of vectors, number of terms, or bytes of a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Header {
     pub kind: Kind,
@@ -49,12 +49,12 @@ pub struct Header {
     pub width: u32,
     pub first: u32,
     pub last: u32,
-    /// Largest norm of a vector, or of what its codes stand for; 0 for other kinds.
+    /// Largest norm of a vector, or of the vector that its codes stand for. 0 for other kinds.
     pub norm_max: f32,
     pub model: [u8; 32],
-    /// Words: sum of the segments' lengths.
+    /// Words: sum of the documents' lengths.
     pub sum: u64,
-    /// Words: one bit for each language of a segment.
+    /// Words: one bit for each language of a document.
     pub languages: u64,
 }
 
@@ -73,14 +73,14 @@ impl Header {
         }
     }
 
-    /// Room for the header, to be followed by the body and then [`Header::seal`]ed.
-    pub fn room(body_bytes: usize) -> Vec<u8> {
+    /// A value with room for the header. Append the body, then [`Header::seal`] it.
+    pub fn reserve(body_bytes: usize) -> Vec<u8> {
         let mut value = Vec::with_capacity(HEADER_BYTES + body_bytes);
         value.resize(HEADER_BYTES, 0);
         value
     }
 
-    /// Writes the header before a finished body; the checksum covers the first `covered` bytes of the body.
+    /// Writes the header of a finished value. The checksum covers the first `covered` bytes of the body.
     pub fn seal(&self, value: &mut [u8], covered: usize) {
         let length = value.len() as u64;
         let covered = HEADER_BYTES + covered;
@@ -101,7 +101,7 @@ impl Header {
         value[32..36].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Reads a header and checks that the value is a block of this kind and not cut short; the checksum is not looked at.
+    /// Reads a header, and checks that the value is a block of this kind and complete. Does not compare the checksum.
     pub fn read(value: &[u8], kind: Kind) -> Result<Self> {
         if value.len() < HEADER_BYTES || value[0..4] != MAGIC {
             return Err(ShardError::corrupt("A block has no header."));
@@ -131,7 +131,7 @@ impl Header {
     }
 }
 
-/// Compares the block's bytes with its checksum. The header must have been read.
+/// Compares a block with its checksum. Its header must have been read before.
 pub fn verify(value: &[u8]) -> Result<()> {
     let covered = usize::try_from(u64_at(value, 40)).unwrap_or(usize::MAX);
     if covered < HEADER_BYTES || covered > value.len() || checksum(value, covered) != u32_at(value, 32) {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Vec<u8> {
-        let mut value = Header::room(10);
+        let mut value = Header::reserve(10);
         value.extend([7; 10]);
         Header::new(Kind::Words, &[3, 9], 4).seal(&mut value, 10);
         value

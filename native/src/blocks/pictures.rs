@@ -1,17 +1,17 @@
-//! Blocks of pictures: digest of the file and perceptual fingerprint of each, scanned from end to end.
+//! Blocks of pictures: the digest of each file and its perceptual fingerprint. A search scans all of them.
 
 use crate::blocks::block::{self, HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::{Columns, U32Column, push_u32s};
 use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
 use crate::picture::fingerprint::{NEAR_BITS_MAX, differing_bits, is_blank};
-use crate::ranking::top_k::{Scored, Top};
+use crate::ranking::top_k::{Scored, TopK};
 
 pub const DIGEST_BYTES: usize = 32;
 /// Longest fingerprint that is kept.
 pub const FINGERPRINT_BYTES_MAX: usize = 64;
 
-/// A picture that is about to be stored.
+/// A picture to be stored.
 #[derive(Debug, Clone)]
 pub struct PictureRow {
     pub segment: u32,
@@ -19,12 +19,12 @@ pub struct PictureRow {
     pub fingerprint: Vec<u8>,
 }
 
-/// Makes a block; shorter fingerprints are filled up with a length of their own, so that kinds never mix.
+/// Makes a block. Fingerprints are padded to one width, and keep their own length, so that kinds never mix.
 pub fn encode(rows: &[PictureRow]) -> Vec<u8> {
     let segments: Vec<u32> = rows.iter().map(|row| row.segment).collect();
     let width = rows.iter().map(|row| row.fingerprint.len()).max().unwrap_or(0);
     let body = rows.len() * (5 + DIGEST_BYTES + width);
-    let mut value = Header::room(body);
+    let mut value = Header::reserve(body);
     push_u32s(&mut value, segments.iter().copied());
     value.extend(rows.iter().flat_map(|row| row.digest));
     value.extend(rows.iter().map(|row| row.fingerprint.len() as u8));
@@ -36,7 +36,7 @@ pub fn encode(rows: &[PictureRow]) -> Vec<u8> {
     value
 }
 
-/// A block as it lies in the map.
+/// A block of pictures.
 pub struct PicturesView<'a> {
     pub header: Header,
     pub segments: U32Column<'a>,
@@ -77,14 +77,14 @@ impl<'a> PicturesView<'a> {
         Ok(PictureRow { segment: self.segments.get(row), digest, fingerprint: self.fingerprint(row)?.to_vec() })
     }
 
-    /// Offers the pictures that are the same file (score 1) or nearly the same picture (score 1 − share of differing
-    /// bits, below 1); any other is left out.
-    pub fn search(&self, digest: &[u8], fingerprint: &[u8], dead: Dead<'_>, top: &mut Top) -> Result<()> {
+    /// Offers the pictures that come from the same file (score 1) or are nearly the same (1 − share of differing bits,
+    /// below 1). Others are left out.
+    pub fn search(&self, digest: &[u8], fingerprint: &[u8], dead: Dead<'_>, top_k: &mut TopK) -> Result<()> {
         for row in (0..self.header.rows as usize).filter(|row| !dead.has(*row)) {
             let score =
                 if self.digest(row) == digest { Some(1.0) } else { similarity(fingerprint, self.fingerprint(row)?) };
             if let Some(score) = score {
-                top.offer(Scored { score, segment: self.segments.get(row) });
+                top_k.offer(Scored { score, segment: self.segments.get(row) });
             }
         }
         Ok(())
@@ -95,11 +95,11 @@ fn similarity(query: &[u8], fingerprint: &[u8]) -> Option<f32> {
     let differing = differing_bits(query, fingerprint).filter(|_| !is_blank(query) && !is_blank(fingerprint))?;
     let bits = 8 * query.len() as u32;
     let near = differing * 8 * crate::picture::fingerprint::FINGERPRINT_BYTES as u32 <= NEAR_BITS_MAX * bits;
-    // Half a bit keeps an equal fingerprint of another file below the same file.
+    // Half a bit keeps another file with the same fingerprint below the same file.
     near.then(|| 1.0 - (differing as f32 + 0.5) / bits as f32)
 }
 
-/// One block of the living pictures of several; `None` when none lives.
+/// Merges the living pictures of several blocks into one. `None` if none lives.
 pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
     let mut rows = vec![];
     for (value, dead) in sources {
@@ -122,9 +122,9 @@ mod tests {
     }
 
     fn search(value: &[u8], digest: u8, fingerprint: [u8; 16]) -> Vec<(u32, f32)> {
-        let mut top = Top::new(10);
-        PicturesView::read(value).unwrap().search(&[digest; 32], &fingerprint, Dead::default(), &mut top).unwrap();
-        top.into_ranking().iter().map(|hit| (hit.segment, hit.score)).collect()
+        let mut top_k = TopK::new(10);
+        PicturesView::read(value).unwrap().search(&[digest; 32], &fingerprint, Dead::default(), &mut top_k).unwrap();
+        top_k.into_sorted().iter().map(|hit| (hit.segment, hit.score)).collect()
     }
 
     #[test]

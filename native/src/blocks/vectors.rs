@@ -1,17 +1,17 @@
-//! Blocks of vectors: a row's int8 code, apart from the f32 row itself, so that a scan touches codes alone.
+//! Blocks of vectors. Codes (int8) and f32 rows are separate values, so that a scan reads codes alone.
 //!
-//! A row d is kept as d̂ = scale · code, with the norm of what that leaves out, r = ‖d − d̂‖, rounded up. By Cauchy and
-//! Schwarz |⟨q,d⟩ − ⟨q̂,d̂⟩| ≤ ‖q‖·r + ‖q − q̂‖·‖d̂‖ for a query q kept as q̂: the bound that makes a scan provably exact.
+//! A row d is coded as d̂ = scale · code, with the norm of the residual, r = ‖d − d̂‖, rounded up. For a query q that
+//! is coded as q̂, |⟨q,d⟩ − ⟨q̂,d̂⟩| ≤ ‖q‖·r + ‖q − q̂‖·‖d̂‖ (Cauchy–Schwarz). This bound makes a scan provably exact.
 
 use crate::blocks::block::{self, HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::{Columns, U32Column, push_f32s, push_u32s, u32_at};
 use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
 
-/// Largest magnitude of a vector's element: far over unit length, far under what overflows a sum.
+/// Largest magnitude of a vector's element: far above unit length, and far below what overflows a sum.
 pub const ELEMENT_MAX: f32 = 1e6;
 
-/// Rows of one space that are about to be stored, in ascending order of their segments.
+/// Rows of one space to be stored, in ascending order of their segments.
 #[derive(Debug, Default, Clone)]
 pub struct VectorRows {
     pub segments: Vec<u32>,
@@ -19,13 +19,13 @@ pub struct VectorRows {
     pub values: Vec<f32>,
 }
 
-/// Both values of a new block.
+/// The two values of a new block.
 pub struct EncodedVectors {
     pub codes: Vec<u8>,
     pub rows: Vec<u8>,
 }
 
-/// Refuses what has no place among vectors: NaN, infinity, magnitudes that would overflow.
+/// Refuses NaN, infinity, and magnitudes that would overflow.
 pub fn check_finite(values: &[f32]) -> Result<()> {
     if values.iter().all(|value| value.abs() <= ELEMENT_MAX) {
         return Ok(());
@@ -33,17 +33,17 @@ pub fn check_finite(values: &[f32]) -> Result<()> {
     Err(ShardError::internal("A vector has an element that is not a finite number of usual size."))
 }
 
-/// A vector as codes: `values[i] ≈ scale · codes[i]`.
-pub struct Coded {
+/// What belongs to the codes of a vector: `values[i] ≈ scale · codes[i]`.
+pub struct Quantised {
     pub scale: f32,
-    /// ‖values − scale · codes‖, never too small.
+    /// ‖values − scale · codes‖, rounded up.
     pub residual: f32,
-    /// The larger of both norms, never too small.
+    /// The larger of ‖values‖ and ‖scale · codes‖, rounded up.
     pub norm: f32,
 }
 
-/// Quantises to −127..=127, symmetric.
-pub fn quantise(values: &[f32], codes: &mut Vec<i8>) -> Coded {
+/// Quantises symmetrically to −127..=127.
+pub fn quantise(values: &[f32], codes: &mut Vec<i8>) -> Quantised {
     let largest = values.iter().fold(0f32, |largest, value| largest.max(value.abs()));
     let scale = largest / 127.0;
     let inverse = if scale.is_normal() { 1.0 / scale } else { 0.0 };
@@ -57,10 +57,10 @@ pub fn quantise(values: &[f32], codes: &mut Vec<i8>) -> Coded {
         coded_norm += coded * coded;
         codes.push(code as i8);
     }
-    Coded { scale, residual: rounded_up(residual.sqrt()), norm: rounded_up(norm.max(coded_norm).sqrt()) }
+    Quantised { scale, residual: rounded_up(residual.sqrt()), norm: rounded_up(norm.max(coded_norm).sqrt()) }
 }
 
-/// The next larger f32 and a little more, for the roundings of the sum in f64.
+/// The next larger f32, and a little more for the roundings of the sum in f64.
 fn rounded_up(value: f64) -> f32 {
     ((value * (1.0 + 1e-9)) as f32).next_up()
 }
@@ -69,7 +69,7 @@ fn rounded_up(value: f64) -> f32 {
 pub fn encode(rows: &VectorRows, dimensions: usize, model: [u8; 32]) -> EncodedVectors {
     let count = rows.segments.len();
     let mut codes: Vec<i8> = Vec::with_capacity(count * dimensions);
-    let coded: Vec<Coded> = rows.values.chunks_exact(dimensions).map(|row| quantise(row, &mut codes)).collect();
+    let coded: Vec<Quantised> = rows.values.chunks_exact(dimensions).map(|row| quantise(row, &mut codes)).collect();
     let norm_max = coded.iter().fold(0f32, |norm, row| norm.max(row.norm));
     let bytes: Vec<u8> = rows.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let checksums: Vec<u32> = bytes.chunks_exact(4 * dimensions).map(crc32c::crc32c).collect();
@@ -102,7 +102,7 @@ fn sealed_codes(
     residuals: &[f32],
 ) -> Vec<u8> {
     let body = segments.len() * (shape.dimensions + 12);
-    let mut value = Header::room(body);
+    let mut value = Header::reserve(body);
     value.extend(codes);
     push_f32s(&mut value, scales.iter().copied());
     push_f32s(&mut value, residuals.iter().copied());
@@ -112,14 +112,14 @@ fn sealed_codes(
 }
 
 fn sealed_rows(shape: &Shape, segments: &[u32], checksums: &[u32], bytes: &[u8]) -> Vec<u8> {
-    let mut value = Header::room(4 * checksums.len() + bytes.len());
+    let mut value = Header::reserve(4 * checksums.len() + bytes.len());
     push_u32s(&mut value, checksums.iter().copied());
     value.extend_from_slice(bytes);
     shape.header(Kind::VectorRows, segments).seal(&mut value, 4 * checksums.len());
     value
 }
 
-/// The codes of a block, as they lie in the map.
+/// The codes of a block.
 #[derive(Clone, Copy)]
 pub struct CodesView<'a> {
     pub header: Header,
@@ -147,7 +147,7 @@ impl<'a> CodesView<'a> {
     }
 }
 
-/// The f32 rows of a block, as they lie in the map.
+/// The f32 rows of a block.
 #[derive(Clone, Copy)]
 pub struct RowsView<'a> {
     pub header: Header,
@@ -179,15 +179,15 @@ impl<'a> RowsView<'a> {
     }
 }
 
-/// One block to be merged.
+/// A block to be merged.
 pub struct Source<'a> {
     pub codes: &'a [u8],
     pub rows: &'a [u8],
     pub dead: Dead<'a>,
 }
 
-/// One block of the living rows of several, in ascending order of their segments; `None` when no row lives. Codes and
-/// rows are copied as they are; the rows keep their checksums, so that damage stays visible.
+/// Merges the living rows of several blocks into one, in ascending order of their segments. `None` if no row lives.
+/// Codes and rows are copied unchanged, and rows keep their checksums, so that damage stays visible.
 pub fn merge(sources: &[Source<'_>]) -> Result<Option<EncodedVectors>> {
     let views = sources.iter().map(verified).collect::<Result<Vec<_>>>()?;
     let Some(first) = views.first().map(|view| view.0.header) else { return Ok(None) };

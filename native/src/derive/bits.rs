@@ -36,7 +36,7 @@ fn without_bits(store: &Store) -> Result<Option<BlockKey>> {
         let rows = codes.header.rows as usize;
         let (total, large) = families.entry(key.family).or_default();
         *total += rows;
-        if rows >= ROWS_MIN && bits::fit(codes.header.width as usize) {
+        if rows >= ROWS_MIN && bits::fits(codes.header.width as usize) {
             large.push(key);
         }
     }

@@ -1,11 +1,13 @@
-//! A graph over the vectors of one space (HNSW, Malkov and Yashunin 2018; the `usearch` crate): for spaces so large that
-//! looking at every row takes longer than following edges.
+//! A graph over the vectors of one space (HNSW, Malkov and Yashunin 2018; the `usearch` crate). It is for spaces so
+//! large that scanning every row takes longer than following edges.
 //!
-//! It holds the int8 code of each row with its scale, and is asked by the same scores that the codes give. It covers the
-//! Segments up to `last`; those that came later are scanned, those that went are left out when they are found. It is built in
-//! the background (`build.rs`), kept in a file beside the index and read through a map; what it finds is scored again
-//! like what a scan finds. **Nothing but time depends on it**: without its file, with a damaged one, or where its measured
-//! recall falls short, the scan answers.
+//! It holds the int8 code and the scale of each row, and measures by the same scores as the codes. It covers the
+//! Segments up to `last`. Later ones are scanned, and removed ones are left out when they are found. It is built in the
+//! background (`build.rs`), kept in a file beside the index, and read through a map. What it finds is rescored, like
+//! what a scan finds.
+//!
+//! **Nothing but time depends on it.** Without its file, with a damaged one, or if its measured recall falls short, the
+//! scan answers.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,21 +21,21 @@ use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
 use crate::store::neighbours::NeighbourIndex;
 
-/// Edges of a node: usual for vectors of some hundred dimensions.
+/// Edges of a node: the usual number for vectors of some hundred dimensions.
 const CONNECTIVITY: usize = 16;
-/// Nodes looked at for each insertion.
+/// Nodes visited for each insertion.
 const EXPANSION_ADD: usize = 128;
-/// Searches of one graph at once; further ones scan.
+/// Concurrent searches of one graph. Further ones scan.
 pub const SEARCHES_MAX: usize = 16;
-/// How much wider a search may become than what was asked for; a graph that needs more is of no use.
+/// How many times k a search may look for. A graph that needs more is of no use.
 pub const WIDENINGS: [f32; 6] = [1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
-/// What every search looks for at least.
+/// Least number of rows that a search looks for.
 const FOUND_MIN: usize = 128;
-/// Probed hits after which the running recall counts, and the recall that is held.
+/// Probed hits from which the measured recall counts, and the recall that must be kept.
 const PROBED_MIN: u64 = 2_000;
 const RECALL_MIN: f64 = 0.999;
 
-/// What the index remembers of a graph's file, as JSON.
+/// What the store remembers of a graph's file, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GraphRecord {
     pub file: String,
@@ -41,14 +43,14 @@ pub struct GraphRecord {
     pub crc32c: u32,
     pub rows: u64,
     pub last: u32,
-    /// Number of the newest transaction that was read for it.
+    /// Number of the newest transaction that it was built from.
     pub transaction: u64,
     /// Index into [`WIDENINGS`].
     pub widening: usize,
 }
 
 impl GraphRecord {
-    /// None if the JSON is none of a graph.
+    /// None if this is not the JSON of a graph's record.
     pub fn read(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
     }
@@ -58,21 +60,21 @@ impl GraphRecord {
 pub struct Graph {
     index: Index,
     pub record: GraphRecord,
-    /// The record as the index has it.
+    /// The record as the store has it.
     json: Vec<u8>,
     widening: AtomicUsize,
     searching: AtomicUsize,
-    /// Hits that were expected and found since the widening was last changed.
+    /// Hits that probes expected and found since the widening last changed.
     expected: AtomicU64,
     found: AtomicU64,
 }
 
-/// Bytes of a vector in a graph: its codes and its scale.
+/// Bytes of a node: the codes and the scale.
 fn width(dimensions: usize) -> usize {
     dimensions + 4
 }
 
-/// A vector as a graph keeps it.
+/// A vector as a node.
 pub fn node(values: &[f32]) -> Vec<i8> {
     let mut codes = Vec::with_capacity(width(values.len()));
     let scale = quantise(values, &mut codes).scale;
@@ -84,7 +86,7 @@ pub fn with_scale(mut codes: Vec<i8>, scale: f32) -> Vec<i8> {
     codes
 }
 
-/// An empty graph for vectors of so many dimensions.
+/// An empty graph for vectors of `dimensions` dimensions.
 pub fn empty(dimensions: usize) -> Result<Index> {
     let options = IndexOptions {
         dimensions: width(dimensions),
@@ -99,20 +101,20 @@ pub fn empty(dimensions: usize) -> Result<Index> {
     Ok(index)
 }
 
-/// Has the graph measure with our kernels; to be done again after a file was opened.
+/// Makes the graph measure with our kernels. Must be done again after a file was opened.
 fn measure_with_ours(index: &mut Index, dimensions: usize) -> Result<()> {
     let kernel = detection::chosen().map_err(ShardError::internal)?;
     index.change_metric::<i8>(Box::new(move |left, right| distance(kernel, dimensions, left, right)));
     Ok(())
 }
 
-/// One minus the score of two coded vectors.
+/// One minus the score of two nodes.
 fn distance(kernel: &Kernel, dimensions: usize, left: *const i8, right: *const i8) -> f32 {
-    // Safety: the graph hands over vectors of the width that it was made with.
+    // Safety: the graph passes vectors of the width that it was made with.
     let (left, right) = unsafe {
         (std::slice::from_raw_parts(left, width(dimensions)), std::slice::from_raw_parts(right, width(dimensions)))
     };
-    let scale = |of: &[i8]| f32::from_le_bytes([0, 1, 2, 3].map(|at| of[dimensions + at] as u8));
+    let scale = |node: &[i8]| f32::from_le_bytes([0, 1, 2, 3].map(|at| node[dimensions + at] as u8));
     1.0 - scale(left) * scale(right) * (kernel.pair_i8)(&left[..dimensions], &right[..dimensions]) as f32
 }
 
@@ -121,7 +123,7 @@ pub fn failed(error: cxx::Exception) -> ShardError {
 }
 
 impl Graph {
-    /// Opens a graph's file by a map. Its checksum must have been compared: a damaged file could end the process.
+    /// Maps a graph's file. Compare its checksum first: a damaged file could end the process.
     pub fn view(folder: &Path, record: GraphRecord, dimensions: usize) -> Result<Self> {
         let mut index = empty(dimensions)?;
         index.reserve_capacity_and_threads(1, SEARCHES_MAX).map_err(failed)?;
@@ -170,7 +172,7 @@ impl NeighbourIndex for Graph {
         self.search_widely(query, k, *widening)
     }
 
-    /// If too little was found, later searches look wider; at the widest, the graph is retired.
+    /// If too little was found, later searches look wider. Beyond the widest, the graph is no longer used.
     fn probed(&self, expected: u64, found: u64) {
         let expected = self.expected.fetch_add(expected, Ordering::Relaxed) + expected;
         let found = self.found.fetch_add(found, Ordering::Relaxed) + found;

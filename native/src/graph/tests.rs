@@ -1,14 +1,14 @@
-//! Answers along a graph beside proved ones, whatever was written, removed or damaged meanwhile.
+//! Answers by a graph against proved ones, after writes, removals and damage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::graph::open_graph::{Graph, GraphRecord, WIDENINGS};
-use crate::ranking::options::Want;
+use crate::ranking::options::SearchOptions;
 use crate::ranking::top_k::Method;
 use crate::scan::bits_tests::{append, ask, open, vector};
 use crate::shard::open_shard::Shard;
-use crate::shard::query::Question;
+use crate::shard::query::Query;
 use crate::store::methods::Methods;
 use crate::store::neighbours::NeighbourIndex;
 use crate::write::write_op::WriteOp;
@@ -24,15 +24,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn lost(shard: &Shard, k: usize) -> (u64, u64) {
     let (mut expected, mut found) = (0, 0);
     for seed in 0..40 {
-        let want = Want { k, ..Want::default() };
-        let (all, good) = shard.snapshot().unwrap().probe_vector("meaning", &vector(1_000_000 + seed), &want).unwrap();
+        let options = SearchOptions { k, ..SearchOptions::default() };
+        let (all, good) =
+            shard.snapshot().unwrap().probe_vector("meaning", &vector(1_000_000 + seed), &options).unwrap();
         (expected, found) = (expected + all, found + good);
     }
     (expected, expected - found)
 }
 
 #[test]
-fn a_large_space_is_searched_along_a_graph_and_loses_next_to_nothing() {
+fn a_large_space_is_searched_by_a_graph_at_high_recall() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..500);
@@ -54,7 +55,7 @@ fn a_large_space_is_searched_along_a_graph_and_loses_next_to_nothing() {
 }
 
 #[test]
-fn what_comes_after_the_graph_is_found_at_once_and_what_goes_is_not_found() {
+fn rows_added_after_the_graph_are_found_at_once_and_removed_ones_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..1500);
@@ -72,7 +73,7 @@ fn what_comes_after_the_graph_is_found_at_once_and_what_goes_is_not_found() {
 }
 
 #[test]
-fn a_graph_is_built_anew_when_many_rows_came_after_it_and_the_former_file_goes() {
+fn a_graph_is_rebuilt_when_many_rows_were_added_after_it_and_its_old_file_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..1000);
@@ -85,16 +86,16 @@ fn a_graph_is_built_anew_when_many_rows_came_after_it_and_the_former_file_goes()
     assert_eq!((first.len(), second.len()), (1, 1));
     assert_ne!(first, second);
     // A reader from before the second graph sees what it saw.
-    let question = Question::Vector { space: "meaning".into(), vector: vector(1500) };
-    let ranking = before.answer(&question, &Want { k: 1000, ..Want::default() }).unwrap();
-    assert_eq!(ranking.method, Method::Proved, "not along a graph that is younger than it");
+    let query = Query::Vector { space: "meaning".into(), vector: vector(1500) };
+    let ranking = before.answer(&query, &SearchOptions { k: 1000, ..SearchOptions::default() }).unwrap();
+    assert_eq!(ranking.method, Method::Proved, "not by a graph that is newer than the reader");
     let hits = ranking.hits;
     assert!(hits.len() == 1000 && hits.iter().all(|hit| hit.segment < 1000));
     assert_eq!(ask(&shard, &vector(1500), 1, false).hits[0].segment, 1500);
 }
 
 #[test]
-fn a_graph_is_opened_again_and_a_damaged_or_missing_one_is_built_anew() {
+fn a_graph_is_opened_again_and_a_damaged_or_missing_one_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..1000);
@@ -128,7 +129,7 @@ fn a_graph_is_opened_again_and_a_damaged_or_missing_one_is_built_anew() {
 }
 
 #[test]
-fn a_graph_whose_recall_falls_short_is_searched_wider_and_then_no_more() {
+fn a_graph_whose_recall_falls_short_is_searched_wider_and_then_retired() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..1000);

@@ -1,4 +1,4 @@
-//! How much of an answer is wanted, and how a search is given up.
+//! How much of a ranked list is wanted, and how a search is cancelled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,23 +7,23 @@ use crate::error::{Result, ShardError};
 
 /// How much of the answer is wanted.
 #[derive(Debug, Clone, Default)]
-pub struct Want {
+pub struct SearchOptions {
     pub k: usize,
     /// `k` counts places instead of Segments.
     pub places: bool,
-    /// Every list is to be proved, whatever it costs.
+    /// Prove every list, at any cost.
     pub exact: bool,
     pub stop: Stop,
 }
 
-impl Want {
+impl SearchOptions {
     /// The best k Segments.
     pub fn best(k: usize) -> Self {
         Self { k, ..Self::default() }
     }
 }
 
-/// Shared by a search and whoever may give it up.
+/// Cancels a search. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -32,7 +32,10 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// An error once the search was given up: looked at after every few microseconds of work.
+    /// Searches call this every few microseconds.
+    ///
+    /// # Errors
+    /// `interrupted` once the search was cancelled.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) {

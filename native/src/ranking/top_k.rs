@@ -1,9 +1,10 @@
-//! The best k of a stream of scores. Higher is better; equal scores are ordered by insertion: the lower segment first.
+//! The best k of a stream of scores. Higher is better. Of equal scores the lower segment, which was inserted earlier,
+//! is first.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A segment with its score. The order is the order of an answer: `a < b` when `a` stands before `b`.
+/// A segment with its score. `a < b` when `a` comes before `b` in an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
     pub score: f32,
@@ -25,14 +26,14 @@ impl Ord for Scored {
     }
 }
 
-/// Keeps the best k of what it is offered.
+/// Keeps the best k of the scores that it is offered.
 #[derive(Debug)]
-pub struct Top {
+pub struct TopK {
     k: usize,
     heap: BinaryHeap<Scored>,
 }
 
-impl Top {
+impl TopK {
     pub fn new(k: usize) -> Self {
         Self { k, heap: BinaryHeap::new() }
     }
@@ -48,7 +49,7 @@ impl Top {
         }
     }
 
-    /// The score that a further segment must at least reach; −∞ until there are k.
+    /// The lowest score that still gets in: −∞ until there are k.
     pub fn threshold(&self) -> f32 {
         if self.heap.len() < self.k {
             f32::NEG_INFINITY
@@ -58,21 +59,21 @@ impl Top {
     }
 
     /// Best first.
-    pub fn into_ranking(self) -> Vec<Scored> {
+    pub fn into_sorted(self) -> Vec<Scored> {
         self.heap.into_sorted_vec()
     }
 }
 
-/// How a list was made; the numbers are those of `SCAN_METHODS` in `src/domain/search.ts`.
+/// How a list was made. The numbers are those of `SCAN_METHODS` in `src/domain/search.ts`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Method {
-    /// Every row that could belong to the answer was scored.
+    /// Every row that could belong to the answer was scored exactly.
     #[default]
     Proved = 0,
     /// Rows were passed over by a statistical bound.
     Bits = 1,
-    /// Rows were found along a graph.
+    /// Rows were found by a neighbour index.
     Graph = 2,
 }
 
@@ -80,16 +81,16 @@ pub enum Method {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
     pub hits: Vec<Scored>,
-    /// The first Segment in the place of each hit, where places were asked for.
+    /// The first Segment in the place of each hit. Empty unless places were asked for.
     pub places: Vec<u32>,
     /// True when the hits are proved to be the best k of all rows.
     pub exact: bool,
     pub method: Method,
-    /// Rows (or postings) whose code was looked at.
+    /// Rows (or postings) that were looked at.
     pub scanned: u64,
     /// Rows whose exact score was computed.
     pub rescored: u64,
-    /// The highest score that this query could have; 0 where scores have a scale of their own.
+    /// The highest score that this query could reach. 0 for lists whose scores have a fixed scale.
     pub ceiling: f32,
 }
 
@@ -106,11 +107,11 @@ mod tests {
             let mut sorted = all.clone();
             sorted.sort();
             sorted.truncate(k);
-            let mut top = Top::new(k);
+            let mut top_k = TopK::new(k);
             for scored in all.iter().rev() {
-                top.offer(*scored);
+                top_k.offer(*scored);
             }
-            prop_assert_eq!(top.into_ranking(), sorted);
+            prop_assert_eq!(top_k.into_sorted(), sorted);
         }
     }
 }

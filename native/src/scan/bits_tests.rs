@@ -1,9 +1,9 @@
-//! Answers by bits beside proved ones, whatever was written, removed, merged or reopened meanwhile.
+//! Answers by bits against proved ones, after writes, removals, merges and reopening.
 
-use crate::ranking::options::Want;
+use crate::ranking::options::SearchOptions;
 use crate::ranking::top_k::{Method, Ranking};
 use crate::shard::open_shard::Shard;
-use crate::shard::query::Question;
+use crate::shard::query::Query;
 use crate::store::methods::Methods;
 use crate::store::spaces::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput};
@@ -44,8 +44,8 @@ pub fn append(shard: &Shard, id: &str, seeds: std::ops::Range<u64>) {
 }
 
 pub fn ask(shard: &Shard, query: &[f32], k: usize, exact: bool) -> Ranking {
-    let question = Question::Vector { space: "meaning".into(), vector: query.to_vec() };
-    shard.snapshot().unwrap().answer(&question, &Want { k, exact, ..Want::default() }).unwrap()
+    let query = Query::Vector { space: "meaning".into(), vector: query.to_vec() };
+    shard.snapshot().unwrap().answer(&query, &SearchOptions { k, exact, ..SearchOptions::default() }).unwrap()
 }
 
 /// Hits of the proved best k of sixty queries, and how many of them bits lost.
@@ -64,7 +64,7 @@ fn lost(shard: &Shard, k: usize) -> (usize, usize) {
 }
 
 #[test]
-fn large_spaces_are_searched_by_bits_and_lose_next_to_nothing() {
+fn large_spaces_are_searched_by_bits_at_high_recall() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..500);
@@ -80,7 +80,7 @@ fn large_spaces_are_searched_by_bits_and_lose_next_to_nothing() {
 }
 
 #[test]
-fn what_comes_later_is_found_before_it_has_bits_and_what_goes_is_not_found() {
+fn rows_are_found_before_they_have_bits_and_removed_ones_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), METHODS);
     append(&shard, "a", 0..3000);
@@ -99,7 +99,7 @@ fn what_comes_later_is_found_before_it_has_bits_and_what_goes_is_not_found() {
 }
 
 #[test]
-fn bits_come_to_an_index_that_was_written_without_them() {
+fn bits_are_derived_for_an_index_that_was_written_without_them() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), Methods { bits_rows_min: usize::MAX, ..METHODS });
     append(&shard, "a", 0..2000);

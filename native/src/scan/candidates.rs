@@ -1,5 +1,5 @@
-//! The rows of a space that may belong to an answer: found by their int8 codes with a sure bound, after bits with a
-//! statistical one where there are bits.
+//! The rows of a space that may belong to an answer. They are found by their int8 codes, with a sure bound; where a
+//! block has bits, only those rows are looked at that their bits leave a chance, with a statistical bound.
 
 use crate::blocks::bits::{BitsView, RotatedQuery};
 use crate::blocks::columns::u32_at;
@@ -10,10 +10,10 @@ use crate::kernels::bits::GROUP;
 use crate::kernels::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel};
 use crate::kernels::lanes::LANES;
 use crate::kernels::prefetch::prefetch;
-use crate::ranking::options::Want;
-use crate::ranking::top_k::{Scored, Top};
+use crate::ranking::options::SearchOptions;
+use crate::ranking::top_k::{Scored, TopK};
 
-/// Rows whose estimates are computed before any of them is looked at: their numbers stay in the first-level cache.
+/// Rows whose estimates are computed together, before any is looked at: their numbers stay in the first-level cache.
 const CHUNK: usize = 256;
 
 /// A row that may belong to the answer.
@@ -25,9 +25,9 @@ pub struct Candidate {
     pub row: u32,
 }
 
-/// A block of codes, its number in this search, and the rows that are dead.
+/// A block of codes with its number in this search and its dead rows.
 #[derive(Clone, Copy)]
-pub struct Sifted<'t> {
+pub struct CodesBlock<'t> {
     pub index: u32,
     pub codes: CodesView<'t>,
     pub dead: Dead<'t>,
@@ -35,31 +35,32 @@ pub struct Sifted<'t> {
     pub first: u32,
 }
 
-pub struct Sieve<'w> {
+/// The candidates of one search, as they gather.
+pub struct Candidates<'o> {
     kernel: &'static Kernel,
     query: QueryCodes,
-    rotated: Option<RotatedQuery<'w>>,
-    want: &'w Want,
-    /// Scores that so many rows surely reach.
-    lower: Top,
-    candidates: Vec<Candidate>,
+    rotated: Option<RotatedQuery<'o>>,
+    options: &'o SearchOptions,
+    /// Lower ends of scores: k rows surely reach its threshold.
+    lower: TopK,
+    rows: Vec<Candidate>,
 }
 
-impl<'w> Sieve<'w> {
-    pub fn new(kernel: &'static Kernel, query: &'w [f32], want: &'w Want) -> Self {
+impl<'o> Candidates<'o> {
+    pub fn new(kernel: &'static Kernel, query: &'o [f32], options: &'o SearchOptions) -> Self {
         let query = QueryCodes::new(query);
-        Self { kernel, rotated: None, query, want, lower: Top::new(want.k), candidates: vec![] }
+        Self { kernel, rotated: None, query, options, lower: TopK::new(options.k), rows: vec![] }
     }
 
     /// As [`Self::new`], for blocks that have bits.
-    pub fn with_bits(kernel: &'static Kernel, query: &'w [f32], want: &'w Want, deviations: f32) -> Self {
-        let sieve = Self::new(kernel, query, want);
-        let rotated = RotatedQuery::new(query, sieve.query.norm, deviations);
-        Self { rotated: Some(rotated), ..sieve }
+    pub fn with_bits(kernel: &'static Kernel, query: &'o [f32], options: &'o SearchOptions, deviations: f32) -> Self {
+        let candidates = Self::new(kernel, query, options);
+        let rotated = RotatedQuery::new(query, candidates.query.norm, deviations);
+        Self { rotated: Some(rotated), ..candidates }
     }
 
     /// Looks at the codes of every row.
-    pub fn by_codes(&mut self, block: &Sifted<'_>) -> Result<()> {
+    pub fn add_by_codes(&mut self, block: &CodesBlock<'_>) -> Result<()> {
         let view = &block.codes;
         let dimensions = self.query.coded.dimensions();
         let terms = self.query.terms(view.header.norm_max, dimensions);
@@ -68,7 +69,7 @@ impl<'w> Sieve<'w> {
         let (mut estimates, mut errors) = ([0f32; CHUNK], [0f32; CHUNK]);
         let begin = view.segments.lower_bound(block.first);
         for from in (begin..rows).step_by(CHUNK) {
-            self.want.stop.check()?;
+            self.options.stop.check()?;
             let count = CHUNK.min(rows - from);
             let codes = &view.codes[from * dimensions..(from + count) * dimensions];
             (self.kernel.dots_i8)(&self.query.coded, codes, &mut dots[..count]);
@@ -88,24 +89,29 @@ impl<'w> Sieve<'w> {
     }
 
     /// Looks at the codes of those rows alone whose bits leave them a chance.
-    pub fn by_bits(&mut self, block: &Sifted<'_>, bits: &BitsView<'_>) -> Result<()> {
-        // A sieve without the rotated query looks at every code.
-        let Some(rotated) = self.rotated.take() else { return self.by_codes(block) };
-        let outcome = self.by_rotated(&rotated, block, bits);
+    pub fn add_by_bits(&mut self, block: &CodesBlock<'_>, bits: &BitsView<'_>) -> Result<()> {
+        // Without the rotated query every code is looked at.
+        let Some(rotated) = self.rotated.take() else { return self.add_by_codes(block) };
+        let outcome = self.add_by_rotated(&rotated, block, bits);
         self.rotated = Some(rotated);
         outcome
     }
 
-    /// The codes of a group's rows are on their way from memory while the next group's bits are looked at.
-    fn by_rotated(&mut self, rotated: &RotatedQuery<'_>, block: &Sifted<'_>, bits: &BitsView<'_>) -> Result<()> {
+    /// Prefetches the codes of a group's rows, and looks at them after the next group's bits.
+    fn add_by_rotated(
+        &mut self,
+        rotated: &RotatedQuery<'_>,
+        block: &CodesBlock<'_>,
+        bits: &BitsView<'_>,
+    ) -> Result<()> {
         let mut terms = rotated.terms(self.kernel, bits);
         let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
         let mut before = (0, 0u64);
         for group in 0..bits.groups() {
-            self.want.stop.check()?;
+            self.options.stop.check()?;
             terms.threshold = self.lower.threshold();
             let reached = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group)) & bits.rows_of(group);
-            for_each_row(group, reached, |row| self.fetch_row(block, row));
+            for_each_row(group, reached, |row| self.prefetch_row(block, row));
             for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
             before = (group, reached);
         }
@@ -114,13 +120,13 @@ impl<'w> Sieve<'w> {
     }
 
     /// Looks at the code of one row.
-    pub fn by_row(&mut self, block: &Sifted<'_>, row: usize) {
+    pub fn add_row(&mut self, block: &CodesBlock<'_>, row: usize) {
         let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
         self.offer_row(block, row, bound);
     }
 
-    /// Has brought into the cache what [`Self::offer_row`] reads.
-    fn fetch_row(&self, block: &Sifted<'_>, row: usize) {
+    /// Prefetches what [`Self::offer_row`] reads.
+    fn prefetch_row(&self, block: &CodesBlock<'_>, row: usize) {
         let view = &block.codes;
         let dimensions = self.query.coded.dimensions();
         prefetch(&view.codes[row * dimensions..(row + 1) * dimensions]);
@@ -128,36 +134,35 @@ impl<'w> Sieve<'w> {
         prefetch(&view.residuals[4 * row..][..4]);
     }
 
-    fn offer_row(&mut self, block: &Sifted<'_>, row: usize, terms: BoundTerms) {
+    fn offer_row(&mut self, block: &CodesBlock<'_>, row: usize, terms: BoundTerms) {
         let view = &block.codes;
         let dimensions = self.query.coded.dimensions();
         let mut dot = [0];
         (self.kernel.dots_i8)(&self.query.coded, &view.codes[row * dimensions..(row + 1) * dimensions], &mut dot);
-        let of = |column: &[u8]| f32::from_bits(u32_at(column, 4 * row));
-        let estimate = of(view.scales) * terms.query_scale * dot[0] as f32;
-        let error = of(view.residuals) * terms.query_norm + terms.slack;
+        let number = |column: &[u8]| f32::from_bits(u32_at(column, 4 * row));
+        let estimate = number(view.scales) * terms.query_scale * dot[0] as f32;
+        let error = number(view.residuals) * terms.query_norm + terms.slack;
         self.offer(block, row, estimate, error);
     }
 
     #[inline(always)]
-    fn offer(&mut self, block: &Sifted<'_>, row: usize, estimate: f32, error: f32) {
+    fn offer(&mut self, block: &CodesBlock<'_>, row: usize, estimate: f32, error: f32) {
         let upper = estimate + error;
         if upper < self.lower.threshold() || block.dead.has(row) {
             return;
         }
         let segment = block.codes.segments.get(row);
-        self.candidates.push(Candidate { upper, segment, block: block.index, row: row as u32 });
+        self.rows.push(Candidate { upper, segment, block: block.index, row: row as u32 });
         self.lower.offer(Scored { score: estimate - error, segment });
     }
 
-    /// Those that may still belong to the answer, likeliest first.
-    pub fn into_candidates(self) -> Vec<Candidate> {
+    /// The rows that may still belong to the answer, by falling upper end.
+    pub fn into_sorted(self) -> Vec<Candidate> {
         let threshold = self.lower.threshold();
-        let mut candidates = self.candidates;
-        candidates.retain(|candidate| candidate.upper >= threshold);
-        candidates
-            .sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
-        candidates
+        let mut rows = self.rows;
+        rows.retain(|row| row.upper >= threshold);
+        rows.sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
+        rows
     }
 }
 
@@ -171,14 +176,19 @@ struct QueryCodes {
 impl QueryCodes {
     fn new(query: &[f32]) -> Self {
         let mut codes = Vec::with_capacity(query.len());
-        let coded = quantise(query, &mut codes);
-        Self { coded: CodedQuery::new(&codes), scale: coded.scale, residual: coded.residual, norm: coded.norm }
+        let quantised = quantise(query, &mut codes);
+        Self {
+            coded: CodedQuery::new(&codes),
+            scale: quantised.scale,
+            residual: quantised.residual,
+            norm: quantised.norm,
+        }
     }
 
     /// The parts of the bound that are the same for every row of a block whose norms are at most `norm_max`.
     ///
-    /// An f32 dot product is off by at most (n / 32 + 6) roundings of ‖q‖‖d‖ (Higham 2002, section 3.1); the bound's own
-    /// arithmetic adds a few more. Sixteen more, each counted twice, cover both.
+    /// An f32 dot product is off by at most (n / 32 + 6) roundings of ‖q‖‖d‖ (Higham 2002, section 3.1). The bound's
+    /// own arithmetic adds a few more. Sixteen more, each counted twice, cover both.
     fn terms(&self, norm_max: f32, dimensions: usize) -> BoundTerms {
         let roundings = (dimensions.div_ceil(LANES) + 16) as f32 * f32::EPSILON;
         let slack = self.residual * norm_max + roundings * self.norm * norm_max + f32::MIN_POSITIVE;

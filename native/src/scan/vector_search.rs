@@ -1,28 +1,31 @@
 //! Search of a vector space: int8 codes with a sure bound, then f32 for the rows that the bound leaves a chance.
 //!
-//! First all codes are scanned; in large spaces, unless a proof is asked for, only those of rows whose bits leave them a
-//! chance (`blocks/bits.rs`). A row's exact score lies within estimate ± error, so the k-th best of all lower ends is a
-//! score that k rows surely reach; a row whose upper end is below it can be left out. The rest is rescored, likeliest
-//! first, until no upper end reaches the k-th best exact score: what was not rescored is proved not to belong to the
-//! answer.
+//! First the codes of all rows are scanned. In a large space, unless a proof is asked for, only those rows are scanned
+//! that their bits leave a chance (`blocks/bits.rs`).
+//!
+//! A row's exact score lies within estimate ± error. So k rows surely reach the k-th best of all lower ends, and a row
+//! whose upper end is below it can be left out. The others are rescored, by falling upper end, until no upper end
+//! reaches the k-th best exact score. The rows that were not rescored are thereby proved not to belong to the answer.
+
+use std::sync::Arc;
 
 use heed::RoTxn;
+
+use super::candidates::{Candidate, Candidates, CodesBlock};
 
 use crate::blocks::bits::{self, BitsView};
 use crate::blocks::vectors::{CodesView, RowsView, check_finite};
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
-use crate::ranking::options::Want;
-use crate::ranking::top_k::{Method, Ranking, Scored, Top};
-use crate::scan::candidates::{Candidate, Sieve, Sifted};
+use crate::ranking::options::SearchOptions;
+use crate::ranking::top_k::{Method, Ranking, Scored, TopK};
 use crate::store::checked::Checked;
 use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
 use crate::store::spaces::{SpaceSpec, check_model};
-use std::sync::Arc;
 
-/// Whether hits, the best so many, are all that is wanted; asked of the better half, which is known earlier.
+/// Whether the best hits so far are all that is wanted. It is asked once, of the better half, which is known earlier.
 pub type Enough<'a> = &'a dyn Fn(&[Scored]) -> Result<bool>;
 
 struct Block<'t> {
@@ -32,15 +35,15 @@ struct Block<'t> {
     rows: Option<RowsView<'t>>,
 }
 
-/// The best k rows of a space for a query, in the order of their f32 scores, then of insertion; `exact` says whether that
-/// is proved.
+/// The best k rows of a space for a query, ordered by their f32 scores, then by insertion. `exact` says whether this is
+/// proved.
 pub fn search(
     store: &Store,
     txn: &RoTxn<'_>,
     kernel: &'static Kernel,
     space: &SpaceSpec,
     query: &[f32],
-    want: &Want,
+    options: &SearchOptions,
     enough: Option<Enough<'_>>,
 ) -> Result<Ranking> {
     if query.len() != space.dimensions {
@@ -55,7 +58,7 @@ pub fn search(
     let Some(family) = store.space_family(txn, space)? else {
         return Ok(Ranking { exact: true, ..Ranking::default() });
     };
-    if want.k == 0 {
+    if options.k == 0 {
         return Ok(Ranking { exact: true, ..Ranking::default() });
     }
     let mut blocks = vec![];
@@ -65,7 +68,7 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    Scan { store, txn, kernel, space, query, want, enough }.best(blocks)
+    Scan { store, txn, kernel, space, query, options, enough }.best(blocks)
 }
 
 /// One search of a space, and what its steps share.
@@ -75,7 +78,7 @@ struct Scan<'a, 't> {
     kernel: &'static Kernel,
     space: &'a SpaceSpec,
     query: &'a [f32],
-    want: &'a Want,
+    options: &'a SearchOptions,
     enough: Option<Enough<'a>>,
 }
 
@@ -87,51 +90,52 @@ impl<'t> Scan<'_, 't> {
         Ok(ranking)
     }
 
-    /// Rows that may be among the best, likeliest first; says in `ranking` by what method and whether that is proved.
+    /// Rows that may be among the best, by falling upper end. Sets the method in `ranking`, and whether it proves the
+    /// answer.
     fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
-        let Self { store, txn, kernel, query, want, .. } = *self;
+        let Self { store, txn, kernel, query, options, .. } = *self;
         let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
-        let graph = if want.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
-        let with_bits = !want.exact && store.methods.bits_serve(rows, want.k) && bits::fit(query.len());
-        let mut sieve = if with_bits {
-            Sieve::with_bits(kernel, query, want, store.methods.bits_deviations)
+        let near = if options.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
+        let with_bits = !options.exact && store.methods.uses_bits(rows, options.k) && bits::fits(query.len());
+        let mut candidates = if with_bits {
+            Candidates::with_bits(kernel, query, options, store.methods.bits_deviations)
         } else {
-            Sieve::new(kernel, query, want)
+            Candidates::new(kernel, query, options)
         };
         for (index, block) in blocks.iter().enumerate() {
             let dead = store.dead(txn, block.key)?;
-            let mut sifted = Sifted { index: index as u32, codes: block.codes, dead, first: 0 };
-            if let Some((near, last)) = &graph {
-                by_graph(&mut sieve, &sifted, near);
-                sifted.first = last.saturating_add(1);
+            let mut codes = CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 };
+            if let Some((near, last)) = &near {
+                add_near(&mut candidates, &codes, near);
+                codes.first = last.saturating_add(1);
                 if block.codes.header.last > *last {
-                    sieve.by_codes(&sifted)?;
+                    candidates.add_by_codes(&codes)?;
                 }
                 (ranking.exact, ranking.method) = (false, Method::Graph);
                 continue;
             }
             match if with_bits { self.bits_of(block)? } else { None } {
                 Some(bits) => {
-                    sieve.by_bits(&sifted, &bits)?;
+                    candidates.add_by_bits(&codes, &bits)?;
                     (ranking.exact, ranking.method) = (false, Method::Bits);
                 }
-                None => sieve.by_codes(&sifted)?,
+                None => candidates.add_by_codes(&codes)?,
             }
         }
         ranking.scanned += rows as u64;
-        Ok(sieve.into_candidates())
+        Ok(candidates.into_sorted())
     }
 
-    /// Segments that a graph has for the query, ascending, and the last Segment that it knows; none where there is no graph
-    /// that holds all that this reader sees.
+    /// Segments that the neighbour index finds for the query, ascending, and the last Segment that it holds. None if
+    /// there is no index, or none that holds all rows up to there that this reader sees.
     fn near(&self, blocks: &[Block<'_>]) -> Option<(Vec<u32>, u32)> {
         let index = self.store.neighbours(self.txn, self.space, blocks.first()?.key.family)?;
-        let mut near = index.search(self.query, self.want.k)?;
+        let mut near = index.search(self.query, self.options.k)?;
         near.sort_unstable();
         Some((near, index.last()))
     }
 
-    /// The bits of a block, where it has some by now.
+    /// The bits of a block. None if they are not derived yet.
     fn bits_of(&self, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
         let Some(value) = self.store.databases.bits.get(self.txn, &block.key.bytes())? else {
             return Ok(None);
@@ -145,21 +149,22 @@ impl<'t> Scan<'_, 't> {
         Ok(Some(view))
     }
 
-    /// Ranks the candidates by their f32 scores until none of the rest can reach the k-th best, or half of k where that is enough.
+    /// Ranks candidates by their f32 scores until none of the others can reach the k-th best, or the k/2-th best if
+    /// these are enough.
     fn rescore(&self, blocks: &mut [Block<'t>], candidates: Vec<Candidate>, ranking: &mut Ranking) -> Result<()> {
         let mut scored: Vec<Scored> = vec![];
-        let half = self.enough.map(|_| self.want.k.div_ceil(2));
-        for k in half.into_iter().chain([self.want.k]) {
-            let mut top = Top::new(k);
-            scored.iter().for_each(|row| top.offer(*row));
-            while let Some(candidate) = candidates.get(scored.len()).filter(|next| next.upper >= top.threshold()) {
-                self.want.stop.check()?;
+        let half = self.enough.map(|_| self.options.k.div_ceil(2));
+        for k in half.into_iter().chain([self.options.k]) {
+            let mut top_k = TopK::new(k);
+            scored.iter().for_each(|row| top_k.offer(*row));
+            while let Some(candidate) = candidates.get(scored.len()).filter(|next| next.upper >= top_k.threshold()) {
+                self.options.stop.check()?;
                 let row = Scored { score: self.score(blocks, candidate)?, segment: candidate.segment };
-                top.offer(row);
+                top_k.offer(row);
                 scored.push(row);
             }
-            ranking.hits = top.into_ranking();
-            if k < self.want.k
+            ranking.hits = top_k.into_sorted();
+            if k < self.options.k
                 && let Some(enough) = self.enough
                 && enough(&ranking.hits)?
             {
@@ -194,13 +199,13 @@ impl<'t> Scan<'_, 't> {
     }
 }
 
-/// Looks at those rows of a block that a graph has found.
-fn by_graph(sieve: &mut Sieve<'_>, block: &Sifted<'_>, near: &[u32]) {
+/// Looks at those rows of a block that a neighbour index has found.
+fn add_near(candidates: &mut Candidates<'_>, block: &CodesBlock<'_>, near: &[u32]) {
     let header = &block.codes.header;
     let from = near.partition_point(|segment| *segment < header.first);
     for segment in near[from..].iter().take_while(|segment| **segment <= header.last) {
         if let Some(row) = block.codes.segments.position(*segment) {
-            sieve.by_row(block, row);
+            candidates.add_row(block, row);
         }
     }
 }
@@ -208,18 +213,25 @@ fn by_graph(sieve: &mut Sieve<'_>, block: &Sifted<'_>, near: &[u32]) {
 /// The Segments of the proved best k.
 pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
     let kernel = detection::chosen().map_err(ShardError::internal)?;
-    let want = Want { k, exact: true, ..Want::default() };
-    Ok(search(store, txn, kernel, space, query, &want, None)?.hits.into_iter().map(|hit| hit.segment).collect())
+    let options = SearchOptions { k, exact: true, ..SearchOptions::default() };
+    Ok(search(store, txn, kernel, space, query, &options, None)?.hits.into_iter().map(|hit| hit.segment).collect())
 }
 
-/// How many of the proved best k there are, and how many of them the quick way finds; nothing where that one proves, too.
-pub fn probe(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], want: &Want) -> Result<(u64, u64)> {
+/// How many hits the proved best k are, and how many of them the unproved search finds. (0, 0) if that one is a proof,
+/// too.
+pub fn probe(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    space: &SpaceSpec,
+    query: &[f32],
+    options: &SearchOptions,
+) -> Result<(u64, u64)> {
     let kernel = detection::chosen().map_err(ShardError::internal)?;
-    let quick = search(store, txn, kernel, space, query, &Want { exact: false, ..want.clone() }, None)?;
+    let quick = search(store, txn, kernel, space, query, &SearchOptions { exact: false, ..options.clone() }, None)?;
     if quick.exact {
         return Ok((0, 0));
     }
-    let best = search(store, txn, kernel, space, query, &Want { exact: true, ..want.clone() }, None)?;
+    let best = search(store, txn, kernel, space, query, &SearchOptions { exact: true, ..options.clone() }, None)?;
     let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
     let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
     let expected = best.hits.len() as u64;

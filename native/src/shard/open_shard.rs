@@ -1,15 +1,15 @@
 //! An open index.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use heed::CompactionOption;
 
+use super::snapshot::Snapshot;
 use crate::derive::methods;
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
-use crate::shard::snapshot::Snapshot;
 use crate::store::databases;
 use crate::store::methods::Methods;
 use crate::store::open_store::Store;
@@ -18,10 +18,10 @@ use crate::write::queue_state::Done;
 use crate::write::write_op::WriteOp;
 use crate::write::write_queue::WriteQueue;
 
-/// How long closing waits for snapshots that nobody closed.
+/// How long closing waits for snapshots that are still open.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
 
-/// An open index. Closing it waits for writes that were accepted and for snapshots.
+/// An open index. Closing it waits for accepted writes and for snapshots.
 pub struct Shard {
     queue: RwLock<Option<Arc<WriteQueue>>>,
     closing: Mutex<()>,
@@ -33,7 +33,7 @@ impl Shard {
         Self::open_with(folder, spaces, Methods::default())
     }
 
-    /// As [`Self::open`], with sizes of one's own from which the ways of searching serve.
+    /// As [`Self::open`], with other thresholds of the search methods.
     pub fn open_with(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         detection::chosen().map_err(ShardError::internal)?;
         let store = Store::open(folder, spaces, methods)?;
@@ -44,7 +44,7 @@ impl Shard {
         Ok(Self { queue: RwLock::new(Some(queue)), closing: Mutex::default() })
     }
 
-    /// Waits until nothing is left to be derived in the background from what was written before.
+    /// Waits until no write is outstanding, and nothing that is derived from writes in the background.
     pub fn when_idle(&self) -> Result<()> {
         self.queue()?.when_idle();
         Ok(())
@@ -58,13 +58,13 @@ impl Shard {
         Snapshot::open(self.queue()?)
     }
 
-    /// Why nothing is merged, or derived, for some commits, or for good where blocks are damaged; told once. Nothing is lost by it:
-    /// searches get slower.
+    /// Why merging or deriving rests: for some commits, or, if a block is damaged, until the index is opened again.
+    /// Reported once. Nothing is lost, but searches get slower.
     pub fn take_merge_failure(&self) -> Option<ShardError> {
         self.queue().ok()?.take_failure()
     }
 
-    /// Puts a write in line; `done` is called on another thread once it is on the disk, or has failed.
+    /// Queues a write. `done` is called on another thread once the write is on the disk, or has failed.
     pub fn submit(&self, op: WriteOp, done: Done) {
         match self.queue() {
             Ok(queue) => queue.submit(op, done),
@@ -77,19 +77,21 @@ impl Shard {
         self.queue()?.write(op)
     }
 
-    /// Writes the index, as its last commit left it, into a folder that exists and is empty; it can be opened there.
-    /// Writers and readers go on meanwhile, but pages that are freed while it lasts are not used again before its end.
-    /// Free pages, and what removed Items left in them, are not in the copy. Not synced.
+    /// Copies the index, as its last commit left it, into an existing, empty folder, where it can be opened. Not
+    /// synced.
+    ///
+    /// Writers and readers continue, but pages that are freed in the meantime are not used again before the copy ends.
+    /// Free pages, and what removed Items left in them, are not copied.
     pub fn copy_to(&self, folder: &Path) -> Result<()> {
         let queue = self.queue()?;
         queue.store().env.copy_to_path(folder.join(databases::FILE), CompactionOption::Enabled)?;
         Ok(())
     }
 
-    /// Closes the environment: waits for accepted writes and open snapshots. Idempotent.
+    /// Closes the environment, after accepted writes and open snapshots have ended. Idempotent.
     pub fn close(&self) -> Result<()> {
-        let _one = self.closing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Some(queue) = self.queue.write().unwrap_or_else(|poisoned| poisoned.into_inner()).take() else {
+        let _closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(queue) = self.queue.write().unwrap_or_else(PoisonError::into_inner).take() else {
             return Ok(());
         };
         queue.close();
@@ -102,6 +104,6 @@ impl Shard {
     }
 
     pub(crate) fn queue(&self) -> Result<Arc<WriteQueue>> {
-        self.queue.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone().ok_or_else(ShardError::closed)
+        self.queue.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(ShardError::closed)
     }
 }

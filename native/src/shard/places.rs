@@ -1,25 +1,28 @@
-//! Lists that are as deep as the places they must reach.
+//! Lists that reach a number of places: pages, shots or sections of Items.
 
 use crate::error::Result;
 use crate::ranking::top_k::{Ranking, Scored};
 
-/// How often a list may be made twice as deep because many of its Segments share a place.
+/// How often a list may be doubled because many of its Segments share a place.
 pub const DEEPENINGS_MAX: u32 = 4;
 
-/// The shortest of the best k, 2k, 4k … Segments that reach `k` places, with their places; all there are where they
-/// don't, and 16k where many share one. `ask` gives the best so many Segments, or half as many where these reach `k` places: a longer answer begins with the shorter one.
+/// The shortest of the best k, 2k, 4k … 16k Segments that reaches `k` places, with the places of its Segments. It is
+/// the longest if none does, and all Segments if there are fewer.
+///
+/// `best(n)` returns the best n Segments, or the best n/2 if these reach `k` places. A longer list begins with the
+/// shorter one.
 pub fn reach_places(
     k: usize,
-    mut ask: impl FnMut(usize) -> Result<Ranking>,
+    mut best: impl FnMut(usize) -> Result<Ranking>,
     places_of: impl Fn(&[Scored]) -> Result<Vec<u32>>,
 ) -> Result<Ranking> {
     let longest = k << DEEPENINGS_MAX;
-    let mut asked = longest.min(2 * k);
+    let mut depth = longest.min(2 * k);
     loop {
-        let mut ranking = ask(asked)?;
+        let mut ranking = best(depth)?;
         ranking.places = places_of(&ranking.hits)?;
         let mut enough = k;
-        while enough <= asked {
+        while enough <= depth {
             if ranking.hits.len() < enough || enough == longest || distinct(&ranking.places[..enough]) >= k {
                 ranking.hits.truncate(enough);
                 ranking.places.truncate(enough);
@@ -27,7 +30,7 @@ pub fn reach_places(
             }
             enough *= 2;
         }
-        asked = longest.min(4 * asked);
+        depth = longest.min(4 * depth);
     }
 }
 
@@ -51,7 +54,7 @@ mod tests {
         Ranking { hits, exact: true, ..Ranking::default() }
     }
 
-    /// One question after the other, each twice as deep.
+    /// One search after the other, each twice as deep.
     fn step_by_step(places: &[u32], k: usize) -> usize {
         let mut n = k;
         for deepening in 0.. {

@@ -1,18 +1,18 @@
-//! What a search asks an index.
+//! What a search asks of an index.
 
 use crate::blocks::pictures::DIGEST_BYTES;
 use crate::words::language::Language;
 
-/// What one ranked list is asked with.
+/// The query of one ranked list.
 #[derive(Debug, Clone)]
-pub enum Question {
+pub enum Query {
     Vector {
         space: String,
         vector: Vec<f32>,
     },
-    /// `language`: that of the query, where it is certain.
+    /// `language`: that of the text, if it is certain.
     Words {
-        query: String,
+        text: String,
         language: Option<Language>,
     },
     Picture {

@@ -1,14 +1,14 @@
-//! The index against a naive reference: whatever was appended, changed, removed, merged and reopened.
+//! The index against a naive reference, after appends, changes, removals, merges and reopening.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
 use crate::kernels::scalar;
-use crate::ranking::options::Want;
+use crate::ranking::options::SearchOptions;
 use crate::ranking::top_k::{Ranking, Scored};
 use crate::shard::open_shard::Shard;
-use crate::shard::query::Question;
+use crate::shard::query::Query;
 use crate::store::spaces::SpaceSpec;
 use crate::threads::scan_pool;
 use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
@@ -149,7 +149,7 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
             vec![segment(&vector, if number % 3 == 0 { "fizz" } else { "buzz word" })],
         );
     }
-    // Merges are made beside the writes: further ones give them the commits to come in with.
+    // A merged block comes with a later commit: further writes provide them.
     let of_words = |shard: &Shard| {
         let blocks = shard.snapshot().unwrap().blocks().unwrap();
         blocks.iter().filter(|block| block.0 == 0).count()
@@ -221,9 +221,9 @@ fn a_list_that_reaches_its_places_early_is_not_scored_further() {
     let mut ended_early = 0;
     for number in 0..40 {
         let query: Vec<f32> = vector(number * 211);
-        let question = Question::Vector { space: "meaning".into(), vector: query.clone() };
-        let want = Want { places: true, exact: true, ..Want::best(K) };
-        let ranking = snapshot.answer(&question, &want).unwrap();
+        let by_vector = Query::Vector { space: "meaning".into(), vector: query.clone() };
+        let options = SearchOptions { places: true, exact: true, ..SearchOptions::best(K) };
+        let ranking = snapshot.answer(&by_vector, &options).unwrap();
         let whole = snapshot.search_vector("meaning", &query, 2 * K).unwrap();
         assert_eq!(ranking.hits, whole.hits[..ranking.hits.len()]);
         assert_eq!(ranking.places.len(), ranking.hits.len());
@@ -299,7 +299,7 @@ fn what_was_appended_goes_when_its_item_fails_after_all() {
 }
 
 #[test]
-fn nothing_is_remembered_of_blocks_that_have_gone() {
+fn deleted_blocks_are_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);

@@ -1,9 +1,12 @@
-//! Spaces of an index whose model is changed.
+//! The vector spaces of an index.
 //!
-//! A space belongs to one model for ever: vectors of two models are never in one. After a change of model the vectors of the
-//! new one gather in a space beside the old, which serves until every living row of it is there too. A space's name is its
-//! role, and, where the role had another model before, `@` and the beginning of the model's SHA-256. The space that serves a
-//! role is the one with blocks that "serves/ROLE" names, otherwise the one with blocks and the lowest number.
+//! A space belongs to one model: vectors of two models are never in one space. After a change of model, the new model's
+//! vectors gather in a second space. The old one serves searches until each of its living rows has one in the new
+//! space.
+//!
+//! A space's name is its role. If the role had another model before, `@` and the beginning of the model's SHA-256
+//! follow. The space that serves a role is the one with blocks that `meta` names, otherwise the one with blocks and the
+//! lowest number.
 
 use heed::RoTxn;
 
@@ -13,11 +16,12 @@ use super::records::{Family, unsealed};
 use crate::blocks::block::{self, Header};
 use crate::error::{Result, ShardError};
 
-/// A vector space: all its vectors were made by one model.
+/// A vector space. All its vectors were made by one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpaceSpec {
     pub name: String,
     pub dimensions: usize,
+    /// SHA-256 of the model.
     pub model: [u8; 32],
 }
 
@@ -27,20 +31,20 @@ pub fn position(spaces: &[SpaceSpec], name: &str) -> Result<usize> {
     found.ok_or_else(|| ShardError::internal(format!("{name} is no space of the index.")))
 }
 
-/// A space as it stands in a file.
+/// A space that a file holds.
 pub struct StoredSpace {
     pub name: String,
     pub number: u8,
-    /// Of the first block that is not damaged.
+    /// SHA-256 and dimensions of the first block that is not damaged.
     model: Option<([u8; 32], usize)>,
 }
 
-/// What a space is for: its name without the model.
+/// The role of a space: its name without the model.
 pub fn role(name: &str) -> &str {
     name.split('@').next().unwrap_or(name)
 }
 
-/// Every space of a file, by its number.
+/// Every space of a file, in the order of their numbers.
 pub fn stored(databases: &Databases, txn: &RoTxn<'_>) -> Result<Vec<StoredSpace>> {
     let mut all = vec![];
     for entry in databases.meta.prefix_iter(txn, keys::SPACES)? {
@@ -65,19 +69,20 @@ pub fn stored(databases: &Databases, txn: &RoTxn<'_>) -> Result<Vec<StoredSpace>
     Ok(all)
 }
 
-/// Names for the spaces that are asked for by their roles, and after them those of other models that the file holds.
-pub fn resolve(databases: &Databases, txn: &RoTxn<'_>, asked: Vec<SpaceSpec>) -> Result<Vec<SpaceSpec>> {
+/// The spaces of an index that is opened for `wanted`, which are named by role: these with their names in the file,
+/// then those of other models that the file holds.
+pub fn resolve(databases: &Databases, txn: &RoTxn<'_>, wanted: Vec<SpaceSpec>) -> Result<Vec<SpaceSpec>> {
     let stored = stored(databases, txn)?;
-    let mut spaces: Vec<SpaceSpec> = asked
+    let mut spaces: Vec<SpaceSpec> = wanted
         .into_iter()
         .map(|spec| {
-            let own: Vec<&StoredSpace> = stored.iter().filter(|space| role(&space.name) == spec.name).collect();
-            let same = own.iter().find(|space| space.model == Some((spec.model, spec.dimensions)));
-            let name = match (same, own.first()) {
+            let candidates: Vec<&StoredSpace> = stored.iter().filter(|space| role(&space.name) == spec.name).collect();
+            let same = candidates.iter().find(|space| space.model == Some((spec.model, spec.dimensions)));
+            let name = match (same, candidates.first()) {
                 (Some(space), _) => space.name.clone(),
                 (None, None) => spec.name.clone(),
-                // Nothing that can be read was made by another model: there is nothing to change from.
-                (None, Some(first)) if own.iter().all(|space| space.model.is_none()) => first.name.clone(),
+                // No readable block was made by another model: there is nothing to change from.
+                (None, Some(first)) if candidates.iter().all(|space| space.model.is_none()) => first.name.clone(),
                 _ => format!("{}@{}", spec.name, hex(&spec.model[..8])),
             };
             SpaceSpec { name, ..spec }
@@ -93,15 +98,15 @@ pub fn resolve(databases: &Databases, txn: &RoTxn<'_>, asked: Vec<SpaceSpec>) ->
     Ok(spaces)
 }
 
-/// Name of the space that serves a role; none when nothing of it was stored.
-pub fn serving(databases: &Databases, txn: &RoTxn<'_>, role_asked: &str) -> Result<Option<String>> {
-    let key = keys::serving(role_asked);
+/// Name of the space that serves a role. None if nothing was stored for it.
+pub fn serving(databases: &Databases, txn: &RoTxn<'_>, wanted_role: &str) -> Result<Option<String>> {
+    let key = keys::serving(wanted_role);
     let named = match databases.meta.get(txn, &key)? {
         Some(value) => Some(String::from_utf8_lossy(unsealed(key.as_bytes(), value)?).into_owned()),
         None => None,
     };
     let filled = stored(databases, txn)?.into_iter();
-    let mut filled = filled.filter(|space| role(&space.name) == role_asked && space.model.is_some());
+    let mut filled = filled.filter(|space| role(&space.name) == wanted_role && space.model.is_some());
     let first = filled.next();
     if first.as_ref().is_some_and(|space| Some(&space.name) == named.as_ref()) {
         return Ok(named);
@@ -110,12 +115,12 @@ pub fn serving(databases: &Databases, txn: &RoTxn<'_>, role_asked: &str) -> Resu
     Ok(other.or(first).map(|space| space.name))
 }
 
-/// The first eight bytes of a model's SHA-256 in hexadecimal.
+/// Bytes in hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Says that a block was made by another model than the one that is installed.
+/// Refuses a block of another model than the space's.
 pub fn check_model(space: &SpaceSpec, header: &Header) -> Result<()> {
     if header.model == space.model && header.width as usize == space.dimensions {
         return Ok(());

@@ -1,15 +1,15 @@
-//! The language of a query, cheaply enough for the thread that serves requests.
+//! Language detection, cheap enough for the thread that serves requests.
 
 use std::sync::OnceLock;
 
 use whatlang::{Detector, Lang, Script};
 
-/// More of a text tells nothing more about its language.
+/// Characters of a text that are read: more do not make the guess better.
 const CHARACTERS_MAX: usize = 200;
-/// Fewer letters of the Latin script are never enough for a reliable guess.
+/// Fewer letters of the Latin script never give a reliable guess.
 const LATIN_LETTERS_MIN: usize = 12;
 
-/// Words that hardly any other language has, and words that English shares with some.
+/// Words that hardly any other language has; below, words that English shares with some.
 const ENGLISH_ALONE: &[&str] = &[
     "the", "and", "with", "which", "that", "this", "from", "are", "were", "have", "has", "been", "what", "how", "does",
     "who", "when", "where", "than", "their", "these", "between", "through",
@@ -17,7 +17,7 @@ const ENGLISH_ALONE: &[&str] = &[
 const ENGLISH_TOO: &[&str] =
     &["of", "in", "is", "by", "for", "to", "a", "an", "on", "as", "at", "be", "or", "not", "can", "was"];
 
-/// ISO 639-3 code of a text's language, and whether the guess may be relied on. None where the text is too short to tell.
+/// ISO 639-3 code of a text's language, and whether the guess is reliable. None if the text is too short for a guess.
 pub fn detect(text: &str) -> Option<(&'static str, bool)> {
     let end = text.char_indices().nth(CHARACTERS_MAX).map_or(text.len(), |(at, _)| at);
     let text = &text[..end];
@@ -34,27 +34,27 @@ pub fn detect(text: &str) -> Option<(&'static str, bool)> {
     detector().detect(text).map(|info| (info.lang().code(), info.is_reliable()))
 }
 
-/// At least two of English's commonest words, one of them its own, and no letter that English lacks.
+/// Whether an ASCII text has two of English's commonest words, one of which is hardly used in other languages.
 fn plainly_english(text: &str) -> bool {
     if !text.is_ascii() {
         return false;
     }
-    let (mut own, mut all) = (0, 0);
+    let (mut exclusive, mut all) = (0, 0);
     for word in text
         .split(|character: char| !character.is_ascii_alphabetic())
         .filter(|word| !word.is_empty() && word.len() <= 7)
     {
         let alone = ENGLISH_ALONE.iter().any(|known| word.eq_ignore_ascii_case(known));
-        own += usize::from(alone);
+        exclusive += usize::from(alone);
         all += usize::from(alone || ENGLISH_TOO.iter().any(|known| word.eq_ignore_ascii_case(known)));
-        if own >= 1 && all >= 2 {
+        if exclusive >= 1 && all >= 2 {
             return true;
         }
     }
     false
 }
 
-/// The languages of many readers: each further one costs time, and makes a short text's language less sure.
+/// The languages with the most readers. Each further one costs time, and makes guesses for short texts less reliable.
 fn detector() -> &'static Detector {
     use Lang::*;
     static DETECTOR: OnceLock<Detector> = OnceLock::new();
@@ -65,7 +65,7 @@ fn detector() -> &'static Detector {
             Rus, Ukr, Bul, Srp, // Cyrillic
             Ara, Pes, Urd, Hin, Mar, Heb, Yid, // several languages in one script
             Ell, Tam, Tel, Kan, Mal, Guj, Pan, Ben, Tha, Kat, Hye, Kor, Jpn, Cmn, Amh, Mya, Khm,
-            Sin, // a script of their own
+            Sin, // languages with their own script
         ])
     })
 }

@@ -1,19 +1,19 @@
-//! A document cut into passages that a text model can take whole.
+//! Cutting a document into passages that fit a text model.
 //!
-//! Passages are cut at paragraph and sentence ends (UAX #29), never span pages or headings, and are of nearly equal length
-//! within their block. A sentence over the limit is cut between words, a word over the limit between tokens. Every character
-//! that is not white space at a cut belongs to exactly one passage.
+//! Passages end at paragraphs and sentences (UAX #29), never span pages or headings, and have nearly equal lengths
+//! within their block. A sentence over the limit is cut between words, a word over the limit between tokens. Every
+//! character belongs to exactly one passage, except white space at the cuts.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::pieces::{Measure, Piece, pieces};
 
-/// A stretch of a document under one heading and on one page.
+/// A part of a document under one heading and on one page.
 #[derive(Debug, Clone)]
 pub struct Block {
     pub text: String,
-    /// UTF-16 units of its page's text (or of the document's, where it has no pages) that lie before the block. That text
-    /// is its blocks joined by [`JOINT`].
+    /// UTF-16 units before the block in the text of its page, or of a document without pages. That text is its blocks,
+    /// joined by [`JOINT`].
     pub start: u32,
     pub page: Option<u32>,
     pub heading: Option<String>,
@@ -26,20 +26,20 @@ pub struct Passage {
     pub words: String,
     pub page: Option<u32>,
     pub heading: Option<String>,
-    /// UTF-16 units, counted as a block's start.
+    /// In UTF-16 units, like [`Block::start`].
     pub char_start: u32,
     pub char_end: u32,
 }
 
 /// What stands between two blocks of one page.
 pub const JOINT: &str = "\n\n";
-/// Largest share of a passage that its document's title may take.
+/// A title takes at most this fraction of a passage, as its denominator.
 const TITLE_SHARE: usize = 4;
 
-/// Cuts a document into passages of at most the measure's limit, the title line and special tokens included.
+/// Cuts a document into passages of at most the measure's limit, which includes the title line and special tokens.
 pub fn cut(measure: &Measure, title: Option<&str>, blocks: &[Block]) -> Result<Vec<Passage>, String> {
     let title = match title.map(str::trim).filter(|title| !title.is_empty()) {
-        Some(title) => shortened(measure, title, measure.room() / TITLE_SHARE)?,
+        Some(title) => shortened(measure, title, measure.capacity() / TITLE_SHARE)?,
         None => String::new(),
     };
     let head = if title.is_empty() { String::new() } else { format!("{title}\n") };
@@ -63,19 +63,19 @@ pub fn cut(measure: &Measure, title: Option<&str>, blocks: &[Block]) -> Result<V
     Ok(passages)
 }
 
-/// Byte ranges of a text's passages without white space at their ends, and the UTF-16 units that lie before each.
+/// Byte ranges of a text's passages, without white space at their ends, and the UTF-16 units before each.
 fn spans(measure: &Measure, head: &str, text: &str) -> Result<Vec<(usize, usize, u32)>, String> {
-    let room = measure.room().saturating_sub(measure.tokens(head)?).max(1);
-    let pieces = pieces(measure, text, room)?;
+    let capacity = measure.capacity().saturating_sub(measure.tokens(head)?).max(1);
+    let pieces = pieces(measure, text, capacity)?;
     let total: usize = pieces.iter().map(|piece| piece.tokens).sum();
-    // Nearly equal lengths: a tail of a few words would be a passage without a meaning of its own.
-    let target = total.div_ceil(total.div_ceil(room).max(1));
+    // Nearly equal lengths: a last passage of a few words would mean little on its own.
+    let target = total.div_ceil(total.div_ceil(capacity).max(1));
     let mut found = Vec::new();
     let (mut reached, mut units) = (0, 0);
     let mut next = 0;
     while next < pieces.len() {
-        let mut end = next + packed(&pieces[next..], room, target);
-        // Tokens of parts need not add up to those of the whole: what is stored is what was counted.
+        let mut end = next + packed(&pieces[next..], capacity, target);
+        // The tokens of the parts may not add up to those of the whole, so the whole is counted.
         while end > next + 1
             && !measure.fits(&format!("{head}{}", text[pieces[next].start..pieces[end - 1].end].trim()))?
         {
@@ -93,14 +93,14 @@ fn spans(measure: &Measure, head: &str, text: &str) -> Result<Vec<(usize, usize,
     Ok(found)
 }
 
-/// How many pieces the next passage takes: as many as fit, up to the target; back to the last paragraph's end where that
-/// leaves more than half a passage.
-fn packed(pieces: &[Piece], room: usize, target: usize) -> usize {
+/// Number of pieces in the next passage: as many as fit, up to the target. It ends at the last paragraph's end if that
+/// leaves more than half of the target.
+fn packed(pieces: &[Piece], capacity: usize, target: usize) -> usize {
     let (mut taken, mut tokens) = (0, 0);
     let mut paragraph = (0, 0);
     for piece in pieces {
         let over = tokens + piece.tokens;
-        if taken > 0 && (over > room || tokens >= target) {
+        if taken > 0 && (over > capacity || tokens >= target) {
             break;
         }
         (taken, tokens) = (taken + 1, over);
@@ -117,7 +117,7 @@ fn trimmed(text: &str, start: usize, end: usize) -> (usize, usize) {
     (from, from.max(start + part.trim_end().len()))
 }
 
-/// The longest start of a title, in whole words, of at most so many tokens.
+/// The longest start of a title, in whole words, of at most `most` tokens.
 fn shortened(measure: &Measure, title: &str, most: usize) -> Result<String, String> {
     let line = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().take(most.saturating_mul(16)).collect();

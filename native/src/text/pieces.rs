@@ -1,20 +1,20 @@
-//! A text in pieces that fit a passage: sentences, and parts of sentences that are too long.
+//! Cutting a text into pieces that fit a passage: sentences, and parts of sentences that are too long.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::tokenize::TextTokenizer;
 
-/// What the length of a passage is counted in.
+/// How the length of a passage is counted.
 pub enum Measure {
-    /// Tokens of a model, its special tokens and the passage prefix taken off the limit.
+    /// In tokens of a model. Its special tokens and the passage prefix count towards its limit.
     Model { tokenizer: TextTokenizer, prefix: String },
-    /// Words, where no text model is installed.
+    /// In words, if no text model is installed.
     Words { limit: usize },
 }
 
 impl Measure {
-    /// Tokens that a passage may have beside what the model adds itself.
-    pub fn room(&self) -> usize {
+    /// Tokens that a passage may have, without special tokens and prefix.
+    pub fn capacity(&self) -> usize {
         match self {
             Self::Model { tokenizer, prefix } => {
                 let taken = tokenizer.added() + tokenizer.ends(prefix).map_or(0, |ends| ends.len());
@@ -36,12 +36,12 @@ impl Measure {
         }
     }
 
-    /// Number of tokens of a text, without what the model adds.
+    /// Number of tokens of a text, without special tokens and prefix.
     pub fn tokens(&self, text: &str) -> Result<usize, String> {
         Ok(self.ends(text)?.len())
     }
 
-    /// Whether the model takes the text whole.
+    /// Whether the text is within the limit.
     pub fn fits(&self, text: &str) -> Result<bool, String> {
         match self {
             Self::Model { tokenizer, prefix } if prefix.is_empty() => Ok(tokenizer.count(text)? <= tokenizer.limit()),
@@ -51,7 +51,7 @@ impl Measure {
     }
 }
 
-/// A stretch of text that is not cut further, and its number of tokens.
+/// A part of a text that is not cut further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     pub start: usize,
@@ -60,17 +60,18 @@ pub struct Piece {
     pub ends_paragraph: bool,
 }
 
-/// A token is rarely longer than this: a run of characters without a word in it is cut here, so that no passage is without bound.
+/// A token is rarely longer than this. Runs of characters without a word are cut here, so that every passage is
+/// bounded.
 const TOKEN_BYTES_MAX: usize = 16;
 
-/// Pieces of at most `room` tokens that cover the whole text, in order.
-pub fn pieces(measure: &Measure, text: &str, room: usize) -> Result<Vec<Piece>, String> {
+/// Pieces of at most `capacity` tokens that cover the whole text, in order.
+pub fn pieces(measure: &Measure, text: &str, capacity: usize) -> Result<Vec<Piece>, String> {
     let mut found = Vec::new();
     for (start, end) in paragraphs(text) {
         let paragraph = joined_lines(&text[start..end]);
         for (at, sentence) in paragraph.split_sentence_bound_indices() {
-            for (from, to) in bounded(sentence, room * TOKEN_BYTES_MAX) {
-                cut_to_room(measure, &sentence[from..to], start + at + from, room, &mut found)?;
+            for (from, to) in bounded(sentence, capacity * TOKEN_BYTES_MAX) {
+                cut_to_capacity(measure, &sentence[from..to], start + at + from, capacity, &mut found)?;
             }
         }
         if let Some(last) = found.last_mut() {
@@ -98,8 +99,8 @@ fn paragraphs(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// The paragraph with its line breaks as spaces, byte for byte: a broken line is no end of a sentence. The break before a
-/// list's next entry, a quotation or a table's row stays.
+/// The paragraph with its line breaks replaced by spaces, byte for byte: a wrapped line does not end a sentence. A
+/// break before an entry of a list, a quotation or a row of a table stays.
 fn joined_lines(paragraph: &str) -> String {
     let mut joined = String::with_capacity(paragraph.len());
     let mut lines = paragraph.split('\n').peekable();
@@ -121,7 +122,7 @@ fn begins_entry(line: &str) -> bool {
     line.starts_with(['#', '|', '>', '•']) || ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
-/// Parts of at most so many bytes, cut after white space where there is some in the second half, else between characters.
+/// Parts of at most `most` bytes, cut after white space in their second half, or between characters if there is none.
 fn bounded(sentence: &str, most: usize) -> Vec<(usize, usize)> {
     let (mut found, mut start) = (Vec::new(), 0);
     while sentence.len() - start > most {
@@ -142,25 +143,26 @@ fn bounded(sentence: &str, most: usize) -> Vec<(usize, usize)> {
     found
 }
 
-/// The sentence as one piece, or as parts of at most `room` tokens, cut between words where the part has more than one.
-fn cut_to_room(
+/// Adds the sentence as one piece, or as parts of at most `capacity` tokens, cut between words if a part has more than
+/// one.
+fn cut_to_capacity(
     measure: &Measure,
     sentence: &str,
     base: usize,
-    room: usize,
+    capacity: usize,
     found: &mut Vec<Piece>,
 ) -> Result<(), String> {
     let mut start = 0;
     while start < sentence.len() {
         let rest = &sentence[start..];
         let ends = measure.ends(rest)?;
-        let (length, tokens) = if ends.len() <= room {
+        let (length, tokens) = if ends.len() <= capacity {
             (rest.len(), ends.len())
         } else {
-            let length = word_cut(rest, ends[room - 1]);
+            let length = word_cut(rest, ends[capacity - 1]);
             (length, ends.iter().take_while(|&&end| end <= length).count())
         };
-        // Where whole runs of characters are one unknown token, their bytes count.
+        // A run of characters may be a single unknown token: its bytes count then.
         let tokens = tokens.max(length / TOKEN_BYTES_MAX);
         found.push(Piece { start: base + start, end: base + start + length, tokens, ends_paragraph: false });
         start += length;
@@ -168,10 +170,10 @@ fn cut_to_room(
     Ok(())
 }
 
-/// The last word's start at or before `reached`; `reached` itself where one word is all there is.
+/// The start of the last word at or before `reached`, or `reached` if there is only one word.
 fn word_cut(text: &str, reached: usize) -> usize {
     let bound = text.split_word_bound_indices().map(|(at, _)| at).take_while(|&at| at <= reached).last().unwrap_or(0);
     let cut = if bound == 0 { reached } else { bound };
-    // Always forward, by a whole character.
+    // Always at least one character.
     cut.max(text.chars().next().map_or(1, char::len_utf8))
 }

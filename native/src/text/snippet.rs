@@ -1,17 +1,17 @@
-//! The part of a passage that shows why it was found, and where words of the query stand in it.
+//! Snippets: the part of a passage that shows why it was found, with the words of the query in it.
 
 use unicode_normalization::char::is_combining_mark;
 
 use super::characters::{is_unspaced, start_of};
 
-/// A snippet's length in UTF-16 units: enough to see why a passage was found.
+/// Length of a snippet in UTF-16 units: enough to show why a passage was found.
 const LENGTH: usize = 320;
-/// Text before the first word that was found.
+/// UTF-16 units before the first word that was found.
 const LEAD: usize = 60;
-/// Words of a query that are looked for, and places of them that are told.
+/// Words of a query that are searched for; below, highlights of a snippet.
 const WORDS_MAX: usize = 64;
 const HIGHLIGHTS_MAX: usize = 64;
-/// A word is also found with another ending: at least so many letters are the same, at most so many are not.
+/// A word is also found with another ending: least number of equal letters; below, most other letters.
 const SAME_LETTERS_MIN: usize = 4;
 const OTHER_LETTERS_MAX: usize = 3;
 const LETTERS: usize = 32;
@@ -19,19 +19,19 @@ const LETTERS: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
     pub text: String,
-    /// Start and end of words of the query in `text`, in UTF-16 units, in ascending order.
+    /// Start and end of each word of the query in `text`, in UTF-16 units, ascending.
     pub highlights: Vec<(u32, u32)>,
 }
 
-/// The words of a query, made ready for any number of passages.
+/// The words of a query, prepared for any number of passages.
 #[derive(Debug, Default)]
-pub struct AskedWords {
+pub struct QueryWords {
     words: Vec<Vec<char>>,
-    /// Numbers of words by their first letter, so that a word of a passage is compared with very few.
+    /// Numbers of words by their first letter, so that a word of a passage is compared with few.
     by_letter: [Vec<usize>; LETTERS],
 }
 
-/// A word of the query in a passage: its number, and where it stands in bytes.
+/// A word of the query in a passage: its number, and its place in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     word: usize,
@@ -39,24 +39,24 @@ struct Found {
     end: usize,
 }
 
-impl AskedWords {
+impl QueryWords {
     pub fn new(query: &str) -> Self {
-        let mut asked = Self::default();
+        let mut query_words = Self::default();
         let mut at = 0;
-        while asked.words.len() < WORDS_MAX
+        while query_words.words.len() < WORDS_MAX
             && let Some((start, end)) = next_word(query, at)
         {
-            let word: Vec<char> = query[start..end].chars().map(small).collect();
-            if !asked.words.contains(&word) {
-                asked.by_letter[group(word[0])].push(asked.words.len());
-                asked.words.push(word);
+            let word: Vec<char> = query[start..end].chars().map(lowercase).collect();
+            if !query_words.words.contains(&word) {
+                query_words.by_letter[letter_group(word[0])].push(query_words.words.len());
+                query_words.words.push(word);
             }
             at = end;
         }
-        asked
+        query_words
     }
 
-    /// The part of `passage` that holds most of the asked words: its beginning where it holds none.
+    /// The part of `passage` with the most words of the query. Its beginning if there is none.
     pub fn snippet(&self, passage: &str) -> Snippet {
         let units = Units::of(passage);
         let found = self.find(passage);
@@ -81,7 +81,7 @@ impl AskedWords {
         let mut at = 0;
         while let Some((start, end)) = next_word(passage, at) {
             let text = &passage[start..end];
-            let alike = text.chars().next().map_or(&[][..], |first| &self.by_letter[group(small(first))]);
+            let alike = text.chars().next().map_or(&[][..], |first| &self.by_letter[letter_group(lowercase(first))]);
             if let Some(word) = alike.iter().copied().find(|word| is_same_word(&self.words[*word], text)) {
                 found.push(Found { word, start, end });
             }
@@ -90,7 +90,7 @@ impl AskedWords {
         found
     }
 
-    /// Byte at which the window with the most different words begins: a little before its first, at a word's start.
+    /// Byte at which the window with the most distinct words begins: a little before the first, at the start of a word.
     fn start(&self, passage: &str, units: &Units, found: &[Found]) -> usize {
         let (mut most, mut best) = (0, 0);
         for (first, from) in found.iter().enumerate() {
@@ -121,13 +121,13 @@ impl AskedWords {
     }
 }
 
-/// One of the groups of letters; those of ASCII have one each.
-fn group(letter: char) -> usize {
+/// The group of a letter. Each letter of ASCII has its own.
+fn letter_group(letter: char) -> usize {
     letter as usize % LETTERS
 }
 
-/// The small letter, where it is one letter: offsets are those of the text.
-fn small(letter: char) -> char {
+/// The letter in lower case, if that is a single letter: offsets must stay those of the text.
+fn lowercase(letter: char) -> char {
     if letter.is_ascii() {
         return letter.to_ascii_lowercase();
     }
@@ -138,17 +138,17 @@ fn small(letter: char) -> char {
     }
 }
 
-fn is_same_word(asked: &[char], word: &str) -> bool {
-    let mut letters = word.chars().map(small);
-    let same = asked.iter().take_while(|letter| letters.next() == Some(**letter)).count();
-    if same < SAME_LETTERS_MIN.min(asked.len()) {
+fn is_same_word(wanted: &[char], word: &str) -> bool {
+    let mut letters = word.chars().map(lowercase);
+    let same = wanted.iter().take_while(|letter| letters.next() == Some(**letter)).count();
+    if same < SAME_LETTERS_MIN.min(wanted.len()) {
         return false;
     }
-    let longer = asked.len().max(word.chars().count());
+    let longer = wanted.len().max(word.chars().count());
     same == longer || (same >= SAME_LETTERS_MIN && longer - same <= OTHER_LETTERS_MAX)
 }
 
-/// Start and end in bytes of the first word after a byte. Each character of a script without spaces is a word.
+/// Start and end, in bytes, of the first word from a byte on. In scripts without spaces each character is a word.
 fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut start = from;
@@ -189,10 +189,10 @@ fn in_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || (!letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter)))
 }
 
-/// Bytes of a text and UTF-16 units.
+/// Converts between bytes of a text and UTF-16 units.
 struct Units<'a> {
     text: &'a str,
-    /// Unit at each byte; empty where both are the same.
+    /// Unit at each byte. Empty if both are the same.
     of_byte: Vec<u32>,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Units<'a> {
         self.of_byte.get(byte).map_or(byte, |unit| *unit as usize)
     }
 
-    /// The character that holds a unit, or the text's end: never between the two halves of a character.
+    /// Start of the character that has a unit, or the text's end. Never between the halves of a character.
     fn byte(&self, unit: usize) -> usize {
         if self.of_byte.is_empty() {
             return unit.min(self.text.len());
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn marked(passage: &str, query: &str) -> Vec<String> {
-        let Snippet { text, highlights } = AskedWords::new(query).snippet(passage);
+        let Snippet { text, highlights } = QueryWords::new(query).snippet(passage);
         let units: Vec<u16> = text.encode_utf16().collect();
         highlights
             .iter()
@@ -260,10 +260,10 @@ mod tests {
             "Nothing of interest here. ".repeat(30),
             "More of it. ".repeat(40)
         );
-        let Snippet { text, .. } = AskedWords::new("when did the tide turn and boats come home").snippet(&passage);
+        let Snippet { text, .. } = QueryWords::new("when did the tide turn and boats come home").snippet(&passage);
         assert!(text.starts_with('…') && text.ends_with('…') && text.contains("tide turned at noon"), "{text}");
         assert_eq!(marked(&passage, "tide boats"), ["tide", "boats"]);
-        let unfound = AskedWords::new("zebra").snippet(&passage).text;
+        let unfound = QueryWords::new("zebra").snippet(&passage).text;
         assert!(unfound.starts_with("Nothing of interest"), "its beginning where no word is");
     }
 
@@ -278,7 +278,7 @@ mod tests {
         #[test]
         fn any_text_has_a_snippet_of_bounded_length_whose_marks_lie_in_it(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
             let passage = format!("{}{passage}", "word 灯 😀 é ".repeat(fill));
-            let Snippet { text, highlights } = AskedWords::new(&format!("word 灯 {query}")).snippet(&passage);
+            let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 {query}")).snippet(&passage);
             let units = text.encode_utf16().count();
             prop_assert!(units <= LENGTH + 2);
             prop_assert!(passage.contains(text.trim_start_matches('…').trim_end_matches('…')) || passage.contains('…'));

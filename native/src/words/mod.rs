@@ -14,4 +14,5 @@ pub mod rank;
 mod scores;
 #[cfg(test)]
 mod tests;
+mod varint;
 pub mod writer;

@@ -1,20 +1,25 @@
-//! The best segments for a query's words, by BM25 over all blocks at once: frequencies and lengths are those of the living
-//! segments, exactly.
+//! The best segments for a query's words, by BM25 over all blocks together. Frequencies and lengths are exactly those
+//! of the living segments.
 
 use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
 use super::language::{DEFAULT, Language};
 use super::lists::TermPostings;
-use super::phrases::holders;
+use super::phrases::documents_with_all;
 use super::query::{QueryWord, parse};
 use super::scores::{BlockScores, RankedList};
 use crate::error::Result;
-use crate::ranking::options::Want;
-use crate::ranking::top_k::{Ranking, Top};
+use crate::ranking::options::SearchOptions;
+use crate::ranking::top_k::{Ranking, TopK};
 
-/// The best k segments for a query's words; a segment must hold every quoted phrase, and at least one word.
-/// `language`: that of the query, where it is certain.
-pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {
+/// The best k segments for a query's words. A segment must have every quoted phrase and at least one word.
+/// `language`: that of the query, if it is certain.
+pub fn search(
+    blocks: &[WordsBlock<'_>],
+    query: &str,
+    language: Option<Language>,
+    options: &SearchOptions,
+) -> Result<Ranking> {
     let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
     let collection = Collection::of(blocks, &dead);
     let query = parse(query, language, &collection.languages);
@@ -24,7 +29,7 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>
     }
     let mut found = vec![];
     for word in &query.words {
-        want.stop.check()?;
+        options.stop.check()?;
         found.push(find(blocks, &dead, word)?);
     }
     let weights: Vec<f32> = found
@@ -33,19 +38,19 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>
         .map(|(found, word)| word.count as f32 * collection.idf(found.frequency))
         .collect();
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
-    // Rare words first, in every block: a score is always the same sum, and what cannot come up is known early.
+    // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|left, right| weights[*right].total_cmp(&weights[*left]));
-    // The largest block first: with the best of many segments known, the others are passed over sooner.
+    // The largest block first: once the best of many segments are known, others are ruled out sooner.
     let mut by_size: Vec<usize> = (0..blocks.len()).collect();
     by_size.sort_by_key(|at| std::cmp::Reverse(blocks[*at].view.rows()));
     let formula = collection.formula();
-    let mut top = Top::new(want.k);
+    let mut top_k = TopK::new(options.k);
     let mut scores = BlockScores::default();
     for at in by_size {
-        want.stop.check()?;
-        let holders = holders(&blocks[at], &query.phrases, &want.stop)?;
-        if holders.as_ref().is_some_and(|holders| !holders.contains(&true)) {
+        options.stop.check()?;
+        let with_phrases = documents_with_all(&blocks[at], &query.phrases, &options.stop)?;
+        if with_phrases.as_ref().is_some_and(|documents| !documents.contains(&true)) {
             continue;
         }
         let lists: Vec<RankedList<'_>> = order
@@ -53,17 +58,18 @@ pub fn search(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>
             .flat_map(|word| found[*word].lists[at].iter().map(|list| (weights[*word], *list)))
             .map(|(weight, (postings, languages))| RankedList { postings, languages, weight })
             .collect();
-        ranking.scanned += scores.rank(&blocks[at], &lists, formula, holders.as_deref(), (&mut top, want.k))?;
+        ranking.scanned +=
+            scores.rank(&blocks[at], &lists, formula, with_phrases.as_deref(), (&mut top_k, options.k))?;
     }
-    ranking.hits = top.into_ranking();
+    ranking.hits = top_k.into_sorted();
     Ok(ranking)
 }
 
 /// Where a word of the query occurs.
 struct Found<'a> {
-    /// Living segments that have it.
+    /// Number of living segments that have it.
     frequency: u64,
-    /// For each block: postings, and the languages whose segments they count for.
+    /// For each block: lists of postings, each with the languages whose segments it counts for.
     lists: Vec<Vec<(TermPostings<'a>, u64)>>,
 }
 
@@ -82,7 +88,7 @@ fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> R
     Ok(found)
 }
 
-/// Living segments that have the word in one of the languages.
+/// Number of living segments that have the word in one of the languages.
 fn living(block: &WordsBlock<'_>, dead: &[u32], postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
     let view = &block.view;
     let first = Language::of_bits(view.header.languages).next().unwrap_or(DEFAULT);

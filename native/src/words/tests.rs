@@ -8,12 +8,12 @@ use super::block::WordsBlock;
 use super::build::{analyse, encode};
 use super::language::{DEFAULT, Language};
 use super::merge::merge;
-use super::phrases::holders;
+use super::phrases::documents_with_all;
 use super::postings::PostingsView;
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
 use super::rank::search;
 use crate::blocks::dead::Dead;
-use crate::ranking::options::{Stop, Want};
+use crate::ranking::options::{SearchOptions, Stop};
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();
@@ -26,7 +26,7 @@ fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
         .iter()
         .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead })
         .collect();
-    search(&blocks, query, Language::detect(query), &Want::best(100))
+    search(&blocks, query, Language::detect(query), &SearchOptions::best(100))
         .unwrap()
         .hits
         .iter()
@@ -87,11 +87,11 @@ proptest! {
             blocks.iter().zip(&dead_bits).map(|(value, dead)| (value.as_slice(), Dead(dead))).collect();
         let alive: Vec<(u32, Vec<usize>)> =
             texts.iter().enumerate().filter(|(row, _)| !dead[*row]).map(|(row, text)| (row as u32, text.clone())).collect();
-        let question = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
-        let mut hits = found(&sources, &question);
+        let text = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
+        let mut hits = found(&sources, &text);
         let mut expected = if alive.is_empty() { vec![] } else { naive(&alive, &query) };
         let merged = merge(&sources).unwrap();
-        let of_merged = merged.map(|value| found(&[(value.as_slice(), Dead::default())], &question)).unwrap_or_default();
+        let of_merged = merged.map(|value| found(&[(value.as_slice(), Dead::default())], &text)).unwrap_or_default();
         prop_assert_eq!(&of_merged, &hits);
         hits.sort_by_key(|hit| hit.0);
         expected.sort_by_key(|hit| hit.0);
@@ -158,12 +158,12 @@ proptest! {
             .zip(&dead)
             .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: Dead(dead) })
             .collect();
-        let mut question: String = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
+        let mut text: String = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
         if quoted {
-            question.push_str(" \"zebra yacht\"");
+            text.push_str(" \"zebra yacht\"");
         }
-        let all = search(&views, &question, None, &Want::best(first as usize + 1)).unwrap();
-        let best = search(&views, &question, None, &Want::best(k)).unwrap();
+        let all = search(&views, &text, None, &SearchOptions::best(first as usize + 1)).unwrap();
+        let best = search(&views, &text, None, &SearchOptions::best(k)).unwrap();
         prop_assert_eq!(&best.hits[..], &all.hits[..k.min(all.hits.len())]);
         prop_assert!(best.scanned <= all.scanned);
         prop_assert!(best.exact && best.ceiling == all.ceiling);
@@ -175,7 +175,7 @@ fn what_cannot_be_among_the_best_is_not_scored() {
     let texts = skewed_texts(20_000, 9);
     let value = block(0, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
-    let scanned = |k| search(&views, &VOCABULARY.join(" "), None, &Want::best(k)).unwrap().scanned;
+    let scanned = |k| search(&views, &VOCABULARY.join(" "), None, &SearchOptions::best(k)).unwrap().scanned;
     assert!(scanned(10) * 2 < scanned(20_000), "{} of {}", scanned(10), scanned(20_000));
 }
 
@@ -238,9 +238,9 @@ fn a_search_that_was_given_up_ends_within_its_phrases() {
     let view = WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() };
     let stop = Stop::default();
     let query = parse("\"cat dog\"", None, &[DEFAULT]);
-    assert_eq!(holders(&view, &query.phrases, &stop).unwrap(), Some(vec![true]));
+    assert_eq!(documents_with_all(&view, &query.phrases, &stop).unwrap(), Some(vec![true]));
     stop.stop();
-    assert_eq!(holders(&view, &query.phrases, &stop).unwrap_err().code, "interrupted");
+    assert_eq!(documents_with_all(&view, &query.phrases, &stop).unwrap_err().code, "interrupted");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What comes in: Items and Segments, checked and analysed before a write transaction begins.
+//! Items and Segments as they come in. They are checked and analysed before a write transaction begins.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::words::analysis::Terms;
 use crate::words::build::{AnalysedText, analyse, language_of};
 use crate::words::language::Language;
 
-/// Longest identifier of an Item: LMDB's keys end at 511 bytes.
+/// Longest id of an Item. LMDB's limit for keys is 511 bytes.
 const ID_BYTES_MAX: usize = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum ItemState {
     Failed = 2,
 }
 
-/// An Item's record, and the fields of it that the index itself uses.
+/// An Item's JSON, and the fields of it that the index uses.
 #[derive(Debug, Clone)]
 pub struct ItemRecord {
     pub json: Vec<u8>,
@@ -75,7 +75,7 @@ pub fn digest_of_hex(hex: &str) -> Option<[u8; 32]> {
 /// A Segment as the caller gives it.
 #[derive(Debug, Clone, Default)]
 pub struct SegmentInput {
-    /// JSON, kept as it is.
+    /// JSON, stored unchanged.
     pub record: String,
     pub place: u32,
     pub words: Option<String>,
@@ -91,7 +91,7 @@ pub struct PictureInput {
 }
 
 impl SegmentInput {
-    /// Refuses what must not get into the index; nothing is written before every Segment of an Item has passed.
+    /// Refuses what must not get into the index. Nothing is written before all Segments of an Item have passed.
     pub fn check(&self, spaces: &[SpaceSpec]) -> Result<()> {
         for (space, vector) in &self.vectors {
             let spec =
@@ -115,18 +115,18 @@ impl SegmentInput {
     }
 }
 
-/// A Segment that is ready to be written.
+/// A Segment with its text analysed.
 pub struct PreparedSegment {
     pub input: SegmentInput,
     pub words: Option<AnalysedText>,
 }
 
-/// Analyses the words of an Item's Segments.
+/// Analyses the texts of an Item's Segments. A text whose language is uncertain gets that of all texts together.
 pub fn prepare(segments: Vec<SegmentInput>) -> Vec<PreparedSegment> {
-    let otherwise = language_of(segments.iter().filter_map(|segment| segment.words.as_deref()));
+    let fallback = language_of(segments.iter().filter_map(|segment| segment.words.as_deref()));
     let mut terms_of: HashMap<Language, Terms> = HashMap::new();
     let analysed = segments.into_iter().map(|mut input| {
-        let words = input.words.take().map(|text| analyse(&text, otherwise, &mut terms_of));
+        let words = input.words.take().map(|text| analyse(&text, fallback, &mut terms_of));
         PreparedSegment { input, words }
     });
     analysed.collect()

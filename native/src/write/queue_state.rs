@@ -9,8 +9,8 @@ use crate::error::{Result, ShardError};
 /// Commits after which merging or deriving is tried again if it failed for want of room, of memory or the like.
 pub const COMMITS_BEFORE_RETRY: usize = 64;
 
-/// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was something to
-/// remove, or a space could be changed. It is true for all other writes.
+/// Called once, on a writing thread, when the write is on the disk or has failed. The value: whether there was
+/// something to remove, or a space could be changed. It is true for all other writes.
 pub type Done = Box<dyn FnOnce(Result<bool>) + Send>;
 
 pub struct Waiting {
@@ -33,9 +33,9 @@ pub enum Merging {
 
 /// Commits for which background work rests after a failure.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Rest(usize);
+pub struct Backoff(usize);
 
-impl Rest {
+impl Backoff {
     /// A damaged block, or one of another model, stays so while the index is open.
     pub const FOREVER: Self = Self(usize::MAX);
 
@@ -70,16 +70,16 @@ pub struct State {
     pub deriving: bool,
     /// It is to look again after that.
     pub derive_again: bool,
-    pub derive_rest: Rest,
-    pub merge_rest: Rest,
+    pub derive_backoff: Backoff,
+    pub merge_backoff: Backoff,
     /// Why merging or deriving rests, until it was reported.
     pub failure: Option<ShardError>,
 }
 
 impl State {
-    /// True if the index is to be queued for deriving. False if it is queued already, or must not be.
+    /// True if the caller must queue the index for deriving. False if it is queued already, or deriving rests.
     pub fn begins_deriving(&mut self) -> bool {
-        if self.closing || !self.derive_rest.is_over() {
+        if self.closing || !self.derive_backoff.is_over() {
             return false;
         }
         self.derive_again = self.deriving;
@@ -88,14 +88,14 @@ impl State {
 
     pub fn count_commit(&mut self) {
         self.commits += 1;
-        self.merge_rest.count_commit();
-        self.derive_rest.count_commit();
+        self.merge_backoff.count_commit();
+        self.derive_backoff.count_commit();
     }
 
     pub fn merge_ended(&mut self, outcome: Result<()>) {
         self.merging = Merging::Idle;
         if let Err(error) = outcome {
-            self.merge_rest = Rest::after(&error);
+            self.merge_backoff = Backoff::after(&error);
             self.failure = Some(error);
         }
     }

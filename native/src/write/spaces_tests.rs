@@ -1,4 +1,4 @@
-//! A change of model: nothing is lost, nothing is mixed, and it can be broken off anywhere.
+//! A change of model: nothing is lost or mixed, and it can be interrupted anywhere.
 
 use std::path::Path;
 
@@ -88,7 +88,7 @@ fn changed(folder: &Path) -> Shard {
 }
 
 #[test]
-fn the_old_model_serves_until_every_row_is_there() {
+fn the_old_model_serves_until_the_new_one_has_every_row() {
     let folder = tempfile::tempdir().unwrap();
     let shard = changed(folder.path());
     assert_eq!(names(&shard), ["meaning@0202020202020202", "meaning"]);
@@ -97,19 +97,19 @@ fn the_old_model_serves_until_every_row_is_there() {
     assert_eq!(lacking(&shard), [0, 1, 2, 3, 4]);
     put(&shard, &[3, 1, 1]);
     assert_eq!(lacking(&shard), [0, 2, 4]);
-    assert!(!switch(&shard, &[0, 2]), "one is neither there nor given up");
+    assert!(!switch(&shard, &[0, 2]), "one has no row and is not given up");
     assert_eq!(serving(&shard).unwrap(), "meaning");
     put(&shard, &[0, 1, 2, 3, 4]);
     assert!(switch(&shard, &[]));
     assert_eq!(serving(&shard).unwrap(), "meaning@0202020202020202");
     assert_eq!(found(&shard, "meaning@0202020202020202", &new(0)), [0, 1, 2, 3, 4], "each once");
-    assert_eq!(found(&shard, "meaning", &old(0)), [0u32; 0], "the old vectors are gone");
+    assert_eq!(found(&shard, "meaning", &old(0)), [0u32; 0], "the old vectors were removed");
     shard.close().unwrap();
     assert_eq!(names(&open(folder.path(), 2)), ["meaning@0202020202020202"]);
 }
 
 #[test]
-fn what_comes_and_goes_meanwhile_is_neither_lost_nor_brought_back() {
+fn items_added_or_removed_during_the_change_are_neither_lost_nor_brought_back() {
     let folder = tempfile::tempdir().unwrap();
     let shard = changed(folder.path());
     put(&shard, &[0]);
@@ -123,23 +123,23 @@ fn what_comes_and_goes_meanwhile_is_neither_lost_nor_brought_back() {
     assert!(switch(&shard, &[]));
     append(&shard, "e", &[&[(0, new(7)), (1, old(7))]]);
     assert_eq!(found(&shard, "meaning@0202020202020202", &new(0)), [0, 1, 2, 5, 6, 7]);
-    assert_eq!(found(&shard, "meaning", &old(0)), [0u32; 0], "a space that has gone does not come back");
+    assert_eq!(found(&shard, "meaning", &old(0)), [0u32; 0], "a removed space does not come back");
 }
 
 #[test]
-fn a_change_is_gone_on_with_broken_off_or_turned_back() {
+fn a_change_can_be_resumed_abandoned_or_reverted() {
     let folder = tempfile::tempdir().unwrap();
     let shard = changed(folder.path());
     put(&shard, &[0, 1]);
     shard.close().unwrap();
 
     let shard = open(folder.path(), 2);
-    assert_eq!(lacking(&shard), [2, 3, 4], "gone on with");
+    assert_eq!(lacking(&shard), [2, 3, 4], "resumed");
     shard.close().unwrap();
 
     let shard = open(folder.path(), 1);
     assert_eq!(names(&shard), ["meaning", "meaning@0202020202020202"]);
-    assert_eq!(serving(&shard).unwrap(), "meaning", "turned back: nothing to do but to remove what was begun");
+    assert_eq!(serving(&shard).unwrap(), "meaning", "reverted: all that is left is to remove the new space");
     assert!(!shard.write(WriteOp::RemoveSpace { space: 0 }).unwrap(), "what serves stays");
     assert!(shard.write(WriteOp::RemoveSpace { space: 1 }).unwrap());
     shard.close().unwrap();
@@ -172,7 +172,7 @@ fn however_many_are_given_up_none_of_the_others_is_lost() {
     };
     assert_eq!(lacking(&[]), (0..10).collect::<Vec<u32>>());
     assert_eq!(lacking(&given_up), [last]);
-    assert!(!switch(&shard, &given_up), "one is neither there nor given up");
+    assert!(!switch(&shard, &given_up), "one has no row and is not given up");
     put(&shard, &[last]);
     assert!(switch(&shard, &given_up));
     assert_eq!(found(&shard, "meaning@0202020202020202", &new(0)), [last]);
@@ -201,7 +201,7 @@ fn nothing_is_remembered_of_blocks_whose_commit_failed() {
 }
 
 #[test]
-fn an_index_without_vectors_takes_any_model_and_there_and_back_keeps_the_rows() {
+fn an_index_without_vectors_takes_any_model_and_changing_back_and_forth_keeps_the_rows() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), 1);
     append(&shard, "a", &[&[(0, old(0))]]);

@@ -1,16 +1,16 @@
 //! The queue of one index's writes.
 //!
-//! Writes that wait together share one commit (group commit), so that a small Item is durable at little cost, and many of them
-//! cost hardly more. Small blocks are merged beside it: the merged block is computed from a snapshot and put in place by the
-//! next commit.
+//! Writes that wait together share one commit (group commit), so that a small Item is durable at little cost, and many
+//! of them cost hardly more. Small blocks are merged beside it: the merged block is computed from a snapshot and put in
+//! place by the next commit.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
 use super::merge::{self, Merged};
-use super::queue_state::{Done, Merging, Rest, State, Waiting};
+use super::queue_state::{Backoff, Done, Merging, State, Waiting};
 use super::transaction::Transaction;
 use super::write_op::{Prepared, WriteOp};
-use crate::error::{Result, ShardError, guarded};
+use crate::error::{Result, ShardError, catch_panic};
 use crate::store::open_store::Store;
 use crate::threads::derive_pool;
 use crate::threads::write_pool::{self, Length};
@@ -40,7 +40,7 @@ impl WriteQueue {
     /// `derive` runs on the deriving thread whenever there may be something to derive.
     pub fn new(store: Store, derive: Derive) -> Self {
         // What was left unmerged when the index was last closed is considered after the first commit.
-        let state = State { commits: merge::FAN, ..State::default() };
+        let state = State { commits: merge::FAN_IN, ..State::default() };
         Self { store, derive, state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -124,7 +124,7 @@ impl WriteQueue {
     fn queue_derivation(self: &Arc<Self>) {
         let queue = self.clone();
         derive_pool::run(self.address(), move || {
-            let outcome = guarded(|| (queue.derive)(&queue));
+            let outcome = catch_panic(|| (queue.derive)(&queue));
             if queue.derived(outcome) {
                 queue.queue_derivation();
             }
@@ -143,12 +143,12 @@ impl WriteQueue {
         match outcome {
             // Too many writes were waiting: their end has the index looked at again.
             Err(error) if error.code != "overloaded" => {
-                state.derive_rest = Rest::after(&error);
+                state.derive_backoff = Backoff::after(&error);
                 state.failure.get_or_insert(error);
             }
             _ => {}
         }
-        state.deriving = again && !state.closing && state.derive_rest.is_over();
+        state.deriving = again && !state.closing && state.derive_backoff.is_over();
         self.changed.notify_all();
         state.deriving
     }
@@ -188,7 +188,7 @@ impl WriteQueue {
         if with_merged {
             state.merge_ended(outcome);
         }
-        if removes || with_merged || state.commits >= merge::FAN {
+        if removes || with_merged || state.commits >= merge::FAN_IN {
             self.begin_merge(&mut state);
         }
         if matches!(state.merging, Merging::Due | Merging::Running) && state.commits >= COMMITS_PER_MERGE_MAX {
@@ -208,7 +208,7 @@ impl WriteQueue {
     }
 
     fn begin_merge(self: &Arc<Self>, state: &mut State) {
-        if state.closing || !state.merge_rest.is_over() || !matches!(state.merging, Merging::Idle) {
+        if state.closing || !state.merge_backoff.is_over() || !matches!(state.merging, Merging::Idle) {
             return;
         }
         state.merging = Merging::Due;
@@ -222,8 +222,8 @@ impl WriteQueue {
         });
     }
 
-    /// The writes of the next commit. A group that begins with a short write has short ones alone: a long one behind them does
-    /// not hold them up.
+    /// The writes of the next commit. A group that begins with a short write has short ones alone: a long one behind
+    /// them does not hold them up.
     fn next_group(&self) -> (Vec<Waiting>, Option<Merged>) {
         let mut state = self.lock();
         let (mut group, mut segments) = (vec![], 0);
@@ -244,7 +244,7 @@ impl WriteQueue {
         let (ops, dones): (Vec<WriteOp>, Vec<Done>) =
             group.into_iter().map(|waiting| (waiting.op, waiting.done)).unzip();
         let mut merge_outcome = Ok(());
-        let results = guarded(|| {
+        let results = catch_panic(|| {
             let prepared: Vec<Prepared> = ops.into_iter().map(Prepared::new).collect();
             let (results, outcome) = self.commit_together(&prepared, merged.as_ref());
             merge_outcome = outcome;
@@ -257,15 +257,15 @@ impl WriteQueue {
         merge_outcome
     }
 
-    /// Commits all together. If that fails, the merged block is left out; if that fails too, each write is committed alone, so
-    /// that none can spoil the others.
+    /// Commits all together. If that fails, the merged block is left out; if that fails too, each write is committed
+    /// alone, so that none can spoil the others.
     fn commit_together(&self, ops: &[Prepared], merged: Option<&Merged>) -> (Vec<Result<bool>>, Result<()>) {
-        let first = guarded(|| self.commit(ops, merged));
+        let first = catch_panic(|| self.commit(ops, merged));
         let (error, outcome) = match (first, merged) {
             (Ok(outcomes), _) => return (outcomes.into_iter().map(Ok).collect(), Ok(())),
             (Err(error), None) => (error, Ok(())),
             (Err(error), Some(_)) if ops.is_empty() => return (vec![], Err(error)),
-            (Err(error), Some(_)) => match guarded(|| self.commit(ops, None)) {
+            (Err(error), Some(_)) => match catch_panic(|| self.commit(ops, None)) {
                 Ok(outcomes) => return (outcomes.into_iter().map(Ok).collect(), Err(error)),
                 // Not the merged block's fault alone: it is made again later.
                 Err(error) => (error, Ok(())),
@@ -274,7 +274,7 @@ impl WriteQueue {
         if ops.len() == 1 {
             return (vec![Err(error)], outcome);
         }
-        let alone = |op| guarded(|| self.commit(std::slice::from_ref(op), None)).map(|outcomes| outcomes == [true]);
+        let alone = |op| catch_panic(|| self.commit(std::slice::from_ref(op), None)).map(|outcomes| outcomes == [true]);
         (ops.iter().map(alone).collect(), outcome)
     }
 
@@ -297,8 +297,8 @@ impl WriteQueue {
             }
             state.merging = Merging::Running;
         }
-        let outcome = guarded(|| match merge::plan(&self.store)? {
-            Some(plan) => merge::run(&self.store, &plan).map(Some),
+        let outcome = catch_panic(|| match merge::plan(&self.store)? {
+            Some(keys) => merge::run(&self.store, keys).map(Some),
             None => Ok(None),
         });
         let mut state = self.lock();

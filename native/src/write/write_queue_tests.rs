@@ -1,4 +1,4 @@
-//! What a queue does when merges take long, or fail.
+//! Write queues whose merges take long, or fail.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -22,7 +22,7 @@ fn failure(code: &'static str) -> Result<()> {
     Err(ShardError::new(code, "a test"))
 }
 
-/// Holds every thread for long work until the sender is dropped; one test at a time.
+/// Holds every thread for long work until the sender is dropped. One test at a time.
 fn hold_long_work() -> (Sender<()>, MutexGuard<'static, ()>) {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -76,7 +76,7 @@ fn indexes_that_wait_for_their_merges_hold_up_no_other() {
     assert!(waiting.into_iter().all(|receive| receive.recv().unwrap() == Ok(true)));
     for shard in busy {
         shard.when_idle().unwrap();
-        assert!(shard.snapshot().unwrap().blocks().unwrap().len() < 2 * merge::FAN);
+        assert!(shard.snapshot().unwrap().blocks().unwrap().len() < 2 * merge::FAN_IN);
     }
 }
 
@@ -97,7 +97,7 @@ fn merging_is_tried_again_after_a_passing_failure_and_not_after_damage() {
         let queue = shard.queue().unwrap();
         queue.lock().merge_ended(failure(code));
         assert_eq!(shard.take_merge_failure().unwrap().code, code);
-        assert_eq!(shard.take_merge_failure(), None, "told once");
+        assert_eq!(shard.take_merge_failure(), None, "reported once");
         for number in 0..COMMITS_BEFORE_RETRY - 1 {
             shard.write(append(number)).unwrap();
         }
@@ -120,8 +120,8 @@ fn deriving_is_tried_again_after_a_passing_failure_and_at_once_after_an_overload
         let queue = shard.queue().unwrap();
         assert!(!queue.derived(failure(code)));
         for number in 0..commits {
-            // Merged blocks come with commits of their own.
-            assert!(number > merge::FAN || !queue.lock().begins_deriving(), "{number} commits after {code}");
+            // A merged block may come with a commit of its own.
+            assert!(number > merge::FAN_IN || !queue.lock().begins_deriving(), "{number} commits after {code}");
             shard.write(append(number)).unwrap();
             shard.when_idle().unwrap();
         }
@@ -131,5 +131,5 @@ fn deriving_is_tried_again_after_a_passing_failure_and_at_once_after_an_overload
     let folder = tempfile::tempdir().unwrap();
     let queue = open(folder.path()).queue().unwrap();
     queue.derived(failure("shard_corrupt"));
-    assert_eq!(queue.lock().derive_rest, Rest::FOREVER);
+    assert_eq!(queue.lock().derive_backoff, Backoff::FOREVER);
 }

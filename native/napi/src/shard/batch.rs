@@ -4,9 +4,10 @@ use napi::Result;
 use napi::bindgen_prelude::{Float32Array, Uint8Array};
 use napi_derive::napi;
 
-use crate::error::{crossing, internal};
+use crate::error::{internal, js_error};
 
-/// Segments of one Item on their way into the index; filled one by one, so that a large Item need not hold the event loop.
+/// The Segments of one Item to be appended. They are added one by one, so that a large Item does not block the event
+/// loop.
 #[napi]
 pub struct SegmentBatch {
     pub(super) spaces: Vec<SpaceSpec>,
@@ -15,8 +16,8 @@ pub struct SegmentBatch {
 
 #[napi]
 impl SegmentBatch {
-    /// Copies one Segment: its record (JSON), its place, words, fingerprint and digest (both or neither), and one vector
-    /// for each named space.
+    /// Copies one Segment: its record (JSON), its place, its words, the picture's fingerprint and digest (both or
+    /// neither), and one vector for each named space.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn add(
@@ -43,10 +44,10 @@ impl SegmentBatch {
         let vectors = spaces
             .iter()
             .zip(vectors)
-            .map(|(name, vector)| Ok((position(&self.spaces, name).map_err(crossing)?, vector.to_vec())))
+            .map(|(name, vector)| Ok((position(&self.spaces, name).map_err(js_error)?, vector.to_vec())))
             .collect::<Result<_>>()?;
         let segment = SegmentInput { record, place, words, picture, vectors };
-        segment.check(&self.spaces).map_err(crossing)?;
+        segment.check(&self.spaces).map_err(js_error)?;
         self.segments.push(segment);
         Ok(())
     }

@@ -13,9 +13,9 @@ use napi_derive::napi;
 
 use super::batch::SegmentBatch;
 use super::snapshot::NativeSnapshot;
-use crate::error::{crossing, internal};
+use crate::error::{internal, js_error};
 
-/// A vector space: all its vectors were made by the model with this SHA-256 (hexadecimal).
+/// A vector space. All its vectors are made by the model with this SHA-256 (hexadecimal).
 #[napi(object)]
 pub struct ShardSpace {
     pub name: String,
@@ -23,7 +23,7 @@ pub struct ShardSpace {
     pub model_sha256: String,
 }
 
-/// From which number of vectors on a way of searching serves; what is left out is as measured.
+/// From how many vectors on a search method is used. What is left out is as measured.
 #[napi(object)]
 #[derive(Default)]
 pub struct SearchSizes {
@@ -63,7 +63,7 @@ impl Task for OpenTask {
     type JsValue = NativeShard;
 
     fn compute(&mut self) -> Result<Shard> {
-        Shard::open_with(&self.folder, std::mem::take(&mut self.spaces), self.methods).map_err(crossing)
+        Shard::open_with(&self.folder, std::mem::take(&mut self.spaces), self.methods).map_err(js_error)
     }
 
     fn resolve(&mut self, _env: Env, shard: Shard) -> Result<NativeShard> {
@@ -81,7 +81,7 @@ pub fn open_shard(folder: String, spaces: Vec<ShardSpace>, sizes: Option<SearchS
 
 type ShardWork = Box<dyn Fn(&Shard) -> CoreResult<()> + Send>;
 
-/// Work on an index that answers nothing, off the event loop.
+/// Work on an index without a result, off the event loop.
 pub struct ShardTask {
     shard: Arc<Shard>,
     work: ShardWork,
@@ -98,7 +98,7 @@ impl Task for ShardTask {
     type JsValue = ();
 
     fn compute(&mut self) -> Result<()> {
-        (self.work)(&self.shard).map_err(crossing)
+        (self.work)(&self.shard).map_err(js_error)
     }
 
     fn resolve(&mut self, _env: Env, output: ()) -> Result<()> {
@@ -112,7 +112,7 @@ pub fn copy_shard(shard: &NativeShard, folder: String) -> AsyncTask<ShardTask> {
     ShardTask::start(shard, move |shard| shard.copy_to(Path::new(&folder)))
 }
 
-/// An open index. Its writes run on threads of their own.
+/// An open index. Its writes run on other threads.
 #[napi]
 pub struct NativeShard {
     pub(crate) inner: Arc<Shard>,
@@ -122,31 +122,31 @@ pub struct NativeShard {
 impl NativeShard {
     #[napi(catch_unwind)]
     pub fn snapshot(&self) -> Result<NativeSnapshot> {
-        Ok(NativeSnapshot::new(self.inner.snapshot().map_err(crossing)?))
+        Ok(NativeSnapshot::new(self.inner.snapshot().map_err(js_error)?))
     }
 
     /// An empty batch for [`Self::append`].
     #[napi(catch_unwind)]
     pub fn batch(&self) -> Result<SegmentBatch> {
-        Ok(SegmentBatch { spaces: self.inner.spaces().map_err(crossing)?, segments: vec![] })
+        Ok(SegmentBatch { spaces: self.inner.spaces().map_err(js_error)?, segments: vec![] })
     }
 
-    /// Puts an Item (JSON) with the Segments of a batch, which is empty afterwards: one durable commit.
+    /// Puts an Item (JSON) with the Segments of a batch, in one durable commit. Empties the batch.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
     pub fn append<'env>(&self, env: &'env Env, item: String, batch: &mut SegmentBatch) -> Result<Object<'env>> {
         let segments = std::mem::take(&mut batch.segments);
-        let item = ItemRecord::parse(&item).map_err(crossing)?;
+        let item = ItemRecord::parse(&item).map_err(js_error)?;
         self.write(env, WriteOp::Append { item, segments })
     }
 
-    /// Puts an Item's record (JSON) alone: durable.
+    /// Puts an Item's record (JSON) alone, durably.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
     pub fn put_item<'env>(&self, env: &'env Env, item: String) -> Result<Object<'env>> {
-        let item = ItemRecord::parse(&item).map_err(crossing)?;
+        let item = ItemRecord::parse(&item).map_err(js_error)?;
         self.write(env, WriteOp::PutItem { item })
     }
 
-    /// Removes an Item with all that belongs to it; false when there is none.
+    /// Removes an Item with all that belongs to it, durably. False if there is none.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
     pub fn remove_item<'env>(&self, env: &'env Env, id: String) -> Result<Object<'env>> {
         if id.is_empty() || id.len() > 500 {
@@ -155,19 +155,19 @@ impl NativeShard {
         self.write(env, WriteOp::RemoveItem { id })
     }
 
-    /// Why small blocks are not merged, or nothing is derived, for the time being; told once.
+    /// Why merging or deriving rests for the time being; reported once.
     #[napi(catch_unwind)]
     pub fn take_merge_failure(&self) -> Option<String> {
         self.inner.take_merge_failure().map(|error| error.to_string())
     }
 
-    /// Waits until all that is derived in the background from what was written is there: for tests and benches.
+    /// Waits until no write is outstanding, and nothing that is derived from writes: for tests and benches.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn when_idle(&self) -> AsyncTask<ShardTask> {
         ShardTask::start(self, Shard::when_idle)
     }
 
-    /// Waits for accepted writes and open snapshots, then closes. Idempotent.
+    /// Closes the index, after accepted writes and open snapshots have ended. Idempotent.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self) -> AsyncTask<ShardTask> {
         ShardTask::start(self, Shard::close)
@@ -180,7 +180,7 @@ impl NativeShard {
             op,
             Box::new(move |result| match result {
                 Ok(outcome) => deferred.resolve(Box::new(move |_| Ok(outcome))),
-                Err(error) => deferred.reject(crossing(error)),
+                Err(error) => deferred.reject(js_error(error)),
             }),
         );
         Ok(promise)

@@ -1,11 +1,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use farthing_core::error::{ShardError, guarded};
-use farthing_core::ranking::options::{Stop, Want};
+use farthing_core::error::{ShardError, catch_panic};
+use farthing_core::ranking::options::{SearchOptions, Stop};
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::hits;
-use farthing_core::shard::query::Question;
+use farthing_core::shard::query::Query;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::threads::scan_pool;
 use farthing_core::write::input::digest_of_hex;
@@ -13,10 +13,10 @@ use napi::bindgen_prelude::{Float32Array, Float32ArraySlice, Object, Uint32Array
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
-use super::query::NativeQuestion;
-use crate::error::{crossing, internal};
+use super::query::NativeQuery;
+use crate::error::{internal, js_error};
 
-/// Gives up the searches that it was handed to, also while they run.
+/// Cancels the searches that it was passed to, also while they run.
 #[napi]
 #[derive(Default)]
 pub struct SearchStop {
@@ -36,7 +36,7 @@ impl SearchStop {
     }
 }
 
-/// A snapshot that a thread of its own may be searching while the caller closes it.
+/// A snapshot that may be closed while another thread is searching it.
 struct Shared {
     snapshot: Mutex<Option<Snapshot>>,
     closed: AtomicBool,
@@ -48,7 +48,7 @@ impl Shared {
         self.drop_if_closed();
     }
 
-    /// Whoever has the lock at the time of closing comes here after giving it back.
+    /// Called after the snapshot was closed, and after each use: one of them finds the lock free.
     fn drop_if_closed(&self) {
         if !self.closed.load(Ordering::SeqCst) {
             return;
@@ -60,24 +60,24 @@ impl Shared {
         }
     }
 
-    fn answer(&self, question: &Question, want: &Want) -> Result<Ranking> {
-        self.search(&want.stop, |snapshot| snapshot.answer(question, want))
+    fn answer(&self, query: &Query, options: &SearchOptions) -> Result<Ranking> {
+        self.search(&options.stop, |snapshot| snapshot.answer(query, options))
     }
 
-    /// A panic is an error of the search: whoever waits for it must be told.
+    /// Searches the open snapshot. A panic becomes an error, so that the caller gets an answer.
     fn search<T>(&self, stop: &Stop, work: impl FnOnce(&Snapshot) -> farthing_core::error::Result<T>) -> Result<T> {
         let outcome = {
             let snapshot = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let closed = || ShardError::new("interrupted", "The snapshot was closed before it was searched.");
             let open = stop.check().and_then(|()| snapshot.as_ref().ok_or_else(closed));
-            open.and_then(|snapshot| guarded(|| work(snapshot))).map_err(crossing)
+            open.and_then(|snapshot| catch_panic(|| work(snapshot))).map_err(js_error)
         };
         self.drop_if_closed();
         outcome
     }
 }
 
-/// What a reader sees. Close it soon: an open one keeps old pages from being used again.
+/// What a reader sees. Close it soon: an open snapshot keeps old pages from being reused.
 #[napi]
 pub struct NativeSnapshot {
     shared: Arc<Shared>,
@@ -88,27 +88,27 @@ impl NativeSnapshot {
         Self { shared: Arc::new(Shared { snapshot: Mutex::new(Some(snapshot)), closed: AtomicBool::new(false) }) }
     }
 
-    /// Runs `read` with the open snapshot, which must not be searched by another thread just now.
+    /// Runs `read` with the open snapshot. Fails if another thread is searching it.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Snapshot) -> farthing_core::error::Result<T>) -> Result<T> {
         let guard: MutexGuard<'_, Option<Snapshot>> = match self.shared.snapshot.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(internal("The snapshot is being searched.")),
         };
-        read(guard.as_ref().ok_or_else(|| internal("The snapshot is closed."))?).map_err(crossing)
+        read(guard.as_ref().ok_or_else(|| internal("The snapshot is closed."))?).map_err(js_error)
     }
 }
 
 #[napi]
 impl NativeSnapshot {
-    /// Fills the caller's arrays, best first; the number of hits. `by_places`: `k` counts places, and `places` gets the first
-    /// Segment in the place of each hit. `exact`: the answer is to be proved. `facts`: exact (0 or 1), scanned, rescored, the
-    /// bits of the ceiling as f32, and the method.
+    /// Fills the caller's arrays, best first, and returns the number of hits. `by_places`: `k` counts places, and
+    /// `places` gets the first Segment in the place of each hit. `exact`: prove the answer. `facts`: exact (0 or 1),
+    /// scanned, rescored, the bits of the ceiling as f32, and the method.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn answer(
         &self,
-        question: &NativeQuestion,
+        query: &NativeQuery,
         k: u32,
         by_places: bool,
         exact: bool,
@@ -117,20 +117,20 @@ impl NativeSnapshot {
         mut places: Uint32ArraySlice,
         mut facts: Uint32ArraySlice,
     ) -> Result<u32> {
-        let want = Want { k: k as usize, places: by_places, exact, stop: Stop::default() };
-        let ranking = self.read(|snapshot| snapshot.answer(&question.inner, &want))?;
-        // Safety: the caller's arrays are its own thread's, and nothing else runs there until this returns.
+        let options = SearchOptions { k: k as usize, places: by_places, exact, stop: Stop::default() };
+        let ranking = self.read(|snapshot| snapshot.answer(&query.inner, &options))?;
+        // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
     }
 
-    /// As `answer`, on a thread of its own: the arrays are filled when the promise resolves. Nothing else may be asked of
-    /// the snapshot until then; closing it is allowed.
+    /// As `answer`, on another thread: the arrays are filled when the promise resolves. Until then the snapshot may be
+    /// closed, but not used.
     #[napi(catch_unwind, ts_return_type = "Promise<number>")]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
-    pub fn answer_apart<'env>(
+    pub fn answer_off_thread<'env>(
         &self,
         env: &'env Env,
-        question: &NativeQuestion,
+        query: &NativeQuery,
         k: u32,
         by_places: bool,
         exact: bool,
@@ -142,42 +142,42 @@ impl NativeSnapshot {
     ) -> Result<Object<'env>> {
         type Resolve = Box<dyn FnOnce(Env) -> Result<u32> + Send>;
         let (deferred, promise): (JsDeferred<u32, Resolve>, _) = env.create_deferred()?;
-        let (shared, question) = (self.shared.clone(), question.inner.clone());
-        let want = Want { k: k as usize, places: by_places, exact, stop: stop.inner.clone() };
+        let (shared, query) = (self.shared.clone(), query.inner.clone());
+        let options = SearchOptions { k: k as usize, places: by_places, exact, stop: stop.inner.clone() };
         let refused = deferred.clone();
         let work = move || {
-            let outcome = shared.answer(&question, &want);
-            // The arrays are the calling thread's: filled, and let go, there.
+            let outcome = shared.answer(&query, &options);
+            // The arrays belong to the calling thread: they are filled and released there.
             deferred.resolve(Box::new(move |_| {
                 let ranking = outcome?;
-                // Safety: on the thread of the arrays' owner, which runs nothing else until this returns.
+                // Safety: this is the thread of the arrays, which runs nothing else until this returns.
                 unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
             }));
         };
         if let Err(error) = scan_pool::run(work) {
-            refused.reject(crossing(error));
+            refused.reject(js_error(error));
         }
         Ok(promise)
     }
 
-    /// On a thread of its own: of the proved best k of a question about vectors how many there are, and how many the quick way
-    /// finds; nothing where that one proves, too.
+    /// Measures the recall of the unproved search for a query by vector, on another thread: hits of the proved best k,
+    /// and how many of them it finds. [0, 0] if it is a proof, too.
     #[napi(catch_unwind, ts_return_type = "Promise<[expected: number, found: number]>")]
-    pub fn probe_apart<'env>(
+    pub fn probe_off_thread<'env>(
         &self,
         env: &'env Env,
-        question: &NativeQuestion,
+        query: &NativeQuery,
         k: u32,
         stop: &SearchStop,
     ) -> Result<Object<'env>> {
         type Resolve = Box<dyn FnOnce(Env) -> Result<Vec<u32>> + Send>;
         let (deferred, promise): (JsDeferred<Vec<u32>, Resolve>, _) = env.create_deferred()?;
-        let (shared, question) = (self.shared.clone(), question.inner.clone());
-        let want = Want { k: k as usize, stop: stop.inner.clone(), ..Want::default() };
+        let (shared, query) = (self.shared.clone(), query.inner.clone());
+        let options = SearchOptions { k: k as usize, stop: stop.inner.clone(), ..SearchOptions::default() };
         let refused = deferred.clone();
         let work = move || {
-            let outcome = shared.search(&want.stop, |snapshot| match &*question {
-                Question::Vector { space, vector } => snapshot.probe_vector(space, vector, &want),
+            let outcome = shared.search(&options.stop, |snapshot| match &*query {
+                Query::Vector { space, vector } => snapshot.probe_vector(space, vector, &options),
                 _ => Ok((0, 0)),
             });
             deferred.resolve(Box::new(move |_| {
@@ -186,7 +186,7 @@ impl NativeSnapshot {
             }));
         };
         if let Err(error) = scan_pool::run(work) {
-            refused.reject(crossing(error));
+            refused.reject(js_error(error));
         }
         Ok(promise)
     }
@@ -225,13 +225,13 @@ impl NativeSnapshot {
         Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
     }
 
-    /// Rows of each block, of all families: what merges have made of the index.
+    /// Number of rows of each block, of all families.
     #[napi(catch_unwind)]
     pub fn blocks(&self) -> Result<Vec<u32>> {
         self.read(|snapshot| Ok(snapshot.blocks()?.into_iter().map(|(_, rows)| rows).collect()))
     }
 
-    /// Waits for nothing: a search on another thread keeps what it needs until it ends.
+    /// Returns at once. A search on another thread keeps the snapshot until it ends.
     #[napi(catch_unwind)]
     pub fn close(&self) {
         self.shared.close();
@@ -247,14 +247,14 @@ fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mu
     for (place, found) in places.iter_mut().zip(&ranking.places) {
         *place = *found;
     }
-    let told = [
+    let values = [
         u32::from(ranking.exact),
         saturated(ranking.scanned),
         saturated(ranking.rescored),
         ranking.ceiling.to_bits(),
         u32::from(ranking.method as u8),
     ];
-    for (fact, value) in facts.iter_mut().zip(told) {
+    for (fact, value) in facts.iter_mut().zip(values) {
         *fact = value;
     }
     hits as u32

@@ -1,4 +1,4 @@
-//! Spaces of an index whose model is changed: see `farthing_core::store::spaces`.
+//! The spaces of an index, and changing its model: see `farthing_core::store::spaces`.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use napi_derive::napi;
 
 use super::open_shard::NativeShard;
 use super::snapshot::NativeSnapshot;
-use crate::error::crossing;
+use crate::error::js_error;
 
 /// A space of an open index.
 #[napi(object)]
 pub struct OpenSpace {
     pub name: String,
-    /// What it is for.
+    /// The list that its vectors serve.
     pub role: String,
     pub dimensions: u32,
     /// SHA-256 of the model, hexadecimal.
     pub model_sha256: String,
 }
 
-/// The spaces that the index was opened with, in that order, and after them those of other models that it holds.
+/// The spaces that the index was opened with, in that order, then those of other models that it holds.
 #[napi(catch_unwind)]
 pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
-    let spaces = shard.inner.spaces().map_err(crossing)?.into_iter();
+    let spaces = shard.inner.spaces().map_err(js_error)?.into_iter();
     Ok(spaces
         .map(|space| OpenSpace {
             role: role(&space.name).to_owned(),
@@ -40,13 +40,13 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
         .collect())
 }
 
-/// Name of the space that serves a role in a snapshot; null when nothing of it was stored.
+/// Name of the space that serves a role in a snapshot. Null if nothing was stored for it.
 #[napi(catch_unwind)]
 pub fn serving_space(snapshot: &NativeSnapshot, role: String) -> Result<Option<String>> {
     snapshot.read(|snapshot| snapshot.serving(&role))
 }
 
-/// The record of each Segment as it was stored (JSON), null for those that are not there.
+/// The record of each Segment as it was stored (JSON). Null for those that do not exist.
 #[napi(catch_unwind)]
 pub fn stored_segments(snapshot: &NativeSnapshot, segments: &[u32]) -> Result<Vec<Option<String>>> {
     let record = |snapshot: &Snapshot, segment: &u32| snapshot.record(*segment).map(|json| json.map(str::to_owned));
@@ -66,8 +66,8 @@ impl Task for LackingTask {
     type JsValue = Uint32Array;
 
     fn compute(&mut self) -> Result<Vec<u32>> {
-        let snapshot = self.shard.snapshot().map_err(crossing)?;
-        snapshot.lacking(&self.from, &self.to, &self.given_up, self.limit).map_err(crossing)
+        let snapshot = self.shard.snapshot().map_err(js_error)?;
+        snapshot.lacking(&self.from, &self.to, &self.given_up, self.limit).map_err(js_error)
     }
 
     fn resolve(&mut self, _env: Env, segments: Vec<u32>) -> Result<Uint32Array> {
@@ -75,7 +75,7 @@ impl Task for LackingTask {
     }
 }
 
-/// Living Segments of one space, but those given up, that another does not have, ascending; off the event loop.
+/// Living Segments of one space that another lacks, except those given up, ascending; off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<Uint32Array>")]
 pub fn lacking_segments(
     shard: &NativeShard,
@@ -89,10 +89,10 @@ pub fn lacking_segments(
 }
 
 fn index(shard: &NativeShard, name: &str) -> Result<usize> {
-    shard.inner.spaces().and_then(|spaces| position(&spaces, name)).map_err(crossing)
+    shard.inner.spaces().and_then(|spaces| position(&spaces, name)).map_err(js_error)
 }
 
-/// Adds rows of Segments, those that are gone or have a row there left out: durable.
+/// Adds rows, durably. Segments that were removed, or have a row there, are left out.
 #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
 pub fn put_rows<'env>(
     env: &'env Env,
@@ -102,11 +102,12 @@ pub fn put_rows<'env>(
     values: &[f32],
 ) -> Result<Object<'env>> {
     let rows = SpaceRows { space: index(shard, &space)?, segments: segments.to_vec(), values: values.to_vec() };
-    rows.check(&shard.inner.spaces().map_err(crossing)?).map_err(crossing)?;
+    rows.check(&shard.inner.spaces().map_err(js_error)?).map_err(js_error)?;
     shard.write(env, WriteOp::PutRows(rows))
 }
 
-/// Lets a space serve in the place of another, which goes: durable. False while Segments other than those given up lack a row.
+/// Lets a space serve in place of another, which is removed, durably. False while a Segment that is not given up lacks
+/// a row.
 #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
 pub fn switch_space<'env>(
     env: &'env Env,
@@ -119,7 +120,7 @@ pub fn switch_space<'env>(
     shard.write(env, WriteOp::SwitchSpace { from, to, given_up: given_up.to_vec() })
 }
 
-/// Removes a space that does not serve: durable. False for one that does.
+/// Removes a space that does not serve, durably. False if it does.
 #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
 pub fn remove_space<'env>(env: &'env Env, shard: &NativeShard, space: String) -> Result<Object<'env>> {
     let space = index(shard, &space)?;
