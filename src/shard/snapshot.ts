@@ -220,7 +220,9 @@ async function probeApart(
   k: number,
   signal: AbortSignal,
 ): Promise<Probed> {
-  const [expected = 0, found = 0] = await stoppable(signal, (stop) => snapshot.probeOffThread(question, k, stop));
+  const [expected = 0, found = 0] = await stoppable(signal, (stop) =>
+    snapshot.probeOffThread(question, k, stop),
+  );
   return { expected, found };
 }
 
