@@ -182,7 +182,7 @@ fn change(slots: &[Slot], mut random: Random, ended: &AtomicBool, generations: &
 }
 
 #[test]
-fn whole_items_and_nothing_disposed_are_seen_while_all_goes_on_at_once() {
+fn only_whole_items_of_living_indexes_are_seen_under_concurrency() {
     let number =
         |name: &str, otherwise| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
     let (rounds, seed) = (number("STRESS_ROUNDS", 60), number("SEED", 1));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_file_comes_first_then_near_copies_and_never_a_far_one() {
+    fn the_same_file_is_first_then_near_copies_and_others_are_left_out() {
         let near = {
             let mut bits = [0xaa; 16];
             bits[0] ^= 0b111;

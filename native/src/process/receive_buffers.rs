@@ -63,7 +63,7 @@ mod tests {
     const BYTES: i32 = 64 * 1024;
 
     #[test]
-    fn the_listener_of_a_port_and_what_it_accepts_are_limited() {
+    fn the_listener_of_a_port_and_its_connections_are_limited() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let other = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_nobody_listens_on_is_no_error() {
+    fn a_port_without_a_listener_is_not_an_error() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         assert_eq!(limit_receive_buffers(free, BYTES).unwrap(), 0);
     }

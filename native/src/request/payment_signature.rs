@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_no_signature() {
+    fn numbers_out_of_range_are_not_a_signature() {
         let digest = [1; 32];
         let order: Word = hex("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
         let mut signature = [0; 65];
@@ -217,7 +217,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_judged_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..130)) {
+        fn any_bytes_are_checked_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..130)) {
             let _ = check_transfer(&usdc(), &transfer([2; 20], 2), &bytes);
         }
     }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_leaves_the_json_and_the_rest_stays() {
+    fn the_picture_is_split_off_and_the_rest_stays_in_the_json() {
         let body = split(r#"{"query":"a \"b\"","image_b64":"aGk=","k":3}"#);
         assert_eq!(body.json, r#"{"k":3,"query":"a \"b\""}"#);
         let Image::Present { bytes, sha256 } = body.image else { panic!("no picture") };
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_and_a_data_prefix_may_be_there_or_not() {
+    fn padding_and_a_data_prefix_are_optional() {
         for encoded in ["aGk", "aGk=", "data:image/png;base64,aGk="] {
             assert!(
                 matches!(split(&format!(r#"{{"image_b64":"{encoded}"}}"#)).image, Image::Present { .. }),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_base64_is_unreadable_and_no_string_stays_in_the_json() {
+    fn invalid_base64_is_unreadable_and_other_types_stay_in_the_json() {
         assert_eq!(split(r#"{"image_b64":"%%%"}"#).image, Image::Unreadable);
         assert_eq!(split(r#"{"image_b64":""}"#).image, Image::Unreadable);
         assert_eq!(split(r#"{"image_b64":5}"#).json, r#"{"image_b64":5}"#);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn only_objects_are_taken() {
+    fn only_objects_are_accepted() {
         for text in ["[]", "5", "{", "nul", "{}x", &"[".repeat(1_000_000), &"{\"a\":".repeat(1_000_000)] {
             assert_eq!(split_search_body(text.as_bytes()), None);
         }

@@ -172,7 +172,7 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
 }
 
 #[test]
-fn writes_that_wait_together_share_commits_and_are_all_there() {
+fn writes_that_wait_together_share_commits_and_all_succeed() {
     const WRITES: usize = 300;
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
@@ -250,7 +250,7 @@ fn a_snapshot_does_not_see_what_comes_after_it() {
 }
 
 #[test]
-fn nan_and_infinity_are_refused_at_the_door() {
+fn nan_and_infinity_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30] {
@@ -285,7 +285,7 @@ fn states_digests_and_order_of_items_are_kept() {
 }
 
 #[test]
-fn what_was_appended_goes_when_its_item_fails_after_all() {
+fn segments_are_removed_when_their_item_fails() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
@@ -317,7 +317,7 @@ fn deleted_blocks_are_forgotten() {
 }
 
 #[test]
-fn as_many_searches_as_may_wait_see_one_index_and_more_are_told_of_the_load() {
+fn one_index_has_a_snapshot_for_every_search_that_may_wait_and_refuses_more_as_overload() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     let mut open = vec![];
@@ -367,7 +367,7 @@ fn a_closed_index_refuses_everything_and_can_be_opened_again() {
 }
 
 #[test]
-fn a_copy_of_an_index_in_use_is_an_index_of_its_own() {
+fn a_copy_of_an_index_in_use_is_independent_of_it() {
     let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.5; DIMENSIONS], "the keeper counts gulls")]);

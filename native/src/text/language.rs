@@ -75,19 +75,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_english_is_told_by_its_words() {
+    fn plain_english_is_detected_by_its_words() {
         assert_eq!(detect("How does the weather change in winter?"), Some(("eng", true)));
         assert_eq!(detect("Aspirin inhibits the production of PGE2."), Some(("eng", true)));
     }
 
     #[test]
-    fn one_english_word_makes_no_english_text() {
+    fn one_english_word_does_not_make_a_text_english() {
         let german = "Wer hat den Roman The Hobbit geschrieben und wann wurde er ins Deutsche übersetzt?";
         assert_eq!(detect(german), Some(("deu", true)));
     }
 
     #[test]
-    fn other_languages_are_told_apart() {
+    fn other_languages_are_detected() {
         for (language, text) in [
             ("deu", "Die Regierung hat gestern ein neues Gesetz zum Schutz der Umwelt beschlossen."),
             ("fra", "Le gouvernement a présenté hier une nouvelle loi sur la protection de la nature."),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_is_not_guessed() {
+    fn the_language_of_short_texts_is_not_guessed() {
         assert_eq!(detect("a cat"), None);
         assert_eq!(detect(""), None);
         assert_eq!(detect("12345 --- 678"), None);

@@ -42,7 +42,7 @@ fn passages_end_at_sentences_and_have_nearly_equal_lengths() {
 }
 
 #[test]
-fn a_broken_line_is_no_end_of_a_sentence_and_a_list_entry_is() {
+fn a_wrapped_line_does_not_end_a_sentence_and_a_list_entry_does() {
     let wrapped = "The cat sat on\nthe mat and looked\nat the moon. ".repeat(20);
     let passages = cut(&model(64), None, &[block(&wrapped, None, None)]).unwrap();
     assert!(passages.iter().all(|passage| passage.text.ends_with("moon.")));
@@ -87,14 +87,14 @@ fn a_title_takes_at_most_a_quarter() {
 }
 
 #[test]
-fn words_are_counted_where_no_model_is_installed() {
+fn words_are_counted_if_no_model_is_installed() {
     let passages =
         cut(&Measure::Words { limit: 20 }, None, &[block(&"One two three four. ".repeat(20), None, None)]).unwrap();
     assert!(passages.len() >= 5 && passages.iter().all(|passage| passage.text.ends_with("four.")));
 }
 
 #[test]
-fn nothing_comes_of_nothing() {
+fn an_empty_document_has_no_passages() {
     assert!(cut(&model(256), Some("Title"), &[]).unwrap().is_empty());
     assert!(cut(&model(256), Some("Title"), &[block(" \n\n ", Some(1), None)]).unwrap().is_empty());
 }

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_query_are_marked_in_capitals_and_with_other_endings_too() {
+    fn words_of_the_query_are_highlighted_also_in_capitals_and_with_other_endings() {
         let passage = "The Keepers counted gulls; a gull was counted twice.";
         assert_eq!(marked(passage, "keeper counts GULL"), ["Keepers", "counted", "gulls", "gull", "counted"]);
         assert!(marked("Reading is fun", "readability").is_empty(), "a shared start alone is not enough");
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_marked_by_character() {
+    fn scripts_without_spaces_are_highlighted_by_character() {
         assert_eq!(marked("灯台守は鳥を数える", "鳥"), ["鳥"]);
         assert_eq!(marked("tower灯台 beam", "灯 tower beam"), ["tower", "灯", "beam"]);
         assert_eq!(marked("𝒜lpha b𝒜lpha", "𝒜lpha"), ["𝒜lpha"]);
@@ -276,7 +276,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_has_a_snippet_of_bounded_length_whose_marks_lie_in_it(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
+        fn any_text_has_a_snippet_of_bounded_length_with_its_highlights_inside(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
             let passage = format!("{}{passage}", "word 灯 😀 é ".repeat(fill));
             let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 {query}")).snippet(&passage);
             let units = text.encode_utf16().count();

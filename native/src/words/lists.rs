@@ -303,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sparse_and_dense_lists_give_back_what_was_written(
+        fn sparse_and_dense_lists_are_read_as_written(
             seed in proptest::collection::vec((0..40u32, prop_oneof![20 => 1..5u32, 1 => 250..300u32]), 1..200),
             asked in proptest::collection::btree_set(0..2_000u32, 0..60),
             room in 0..2_000usize,
@@ -345,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_lists_are_errors_and_no_panics(
+        fn damaged_lists_are_errors_not_panics(
             bytes in proptest::collection::vec(any::<u8>(), 0..400), frequency in 0..400u32, most in any::<u8>()
         ) {
             for rows in [3, 300, 1_000] {

@@ -63,7 +63,7 @@ fn naive(texts: &[(u32, Vec<usize>)], query: &[usize]) -> Vec<(u32, f32)> {
 
 proptest! {
     #[test]
-    fn scores_are_those_of_the_formula_whatever_the_blocks(
+    fn scores_follow_the_formula_for_any_blocks(
         texts in proptest::collection::vec(proptest::collection::vec(0..6usize, 1..12), 1..30),
         dead in proptest::collection::vec(any::<bool>(), 30),
         cut in 0..30usize,
@@ -128,7 +128,7 @@ proptest! {
 
     /// With as many hits wanted as there are segments nothing can be passed over: the reference.
     #[test]
-    fn passing_over_segments_changes_neither_hits_nor_scores_nor_their_order(
+    fn skipping_segments_changes_neither_hits_nor_scores_nor_their_order(
         seed in any::<u64>(),
         sizes in proptest::collection::vec(prop_oneof![1..40usize, 250..1_500usize], 1..4),
         dead_share in prop_oneof![Just(0u64), Just(3), Just(40)],
@@ -171,7 +171,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_among_the_best_is_not_scored() {
+fn documents_that_cannot_be_among_the_best_are_not_scored() {
     let texts = skewed_texts(20_000, 9);
     let value = block(0, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
@@ -197,7 +197,7 @@ fn phrases(query: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn inch_marks_and_quotes_that_nothing_closes_are_no_phrases() {
+fn inch_marks_and_unclosed_quotes_are_not_phrases() {
     let none: [&str; 8] = [
         "5\" disk drive",
         "27\" monitor vs 32\" monitor",
@@ -223,7 +223,7 @@ fn inch_marks_and_quotes_that_nothing_closes_are_no_phrases() {
 }
 
 #[test]
-fn phrases_are_few_and_different_and_those_beyond_are_words() {
+fn phrases_are_limited_and_distinct_and_further_ones_become_words() {
     assert_eq!(phrases(&"\"cat dog\" ".repeat(1_000)).len(), 1);
     let many: String = (0..40).map(|number| format!("\"word{number} next{number}\" ")).collect();
     assert_eq!(phrases(&many).len(), PHRASES_MAX);
@@ -233,7 +233,7 @@ fn phrases_are_few_and_different_and_those_beyond_are_words() {
 }
 
 #[test]
-fn a_search_that_was_given_up_ends_within_its_phrases() {
+fn a_cancelled_search_ends_within_its_phrases() {
     let value = block(0, &["cat dog"]);
     let view = WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() };
     let stop = Stop::default();
@@ -273,7 +273,7 @@ fn scripts_without_spaces_are_found_by_pairs_and_by_single_characters() {
 }
 
 #[test]
-fn odd_queries_find_nothing_and_do_no_harm() {
+fn odd_queries_find_nothing() {
     let value = block(0, &["plain text"]);
     for query in ["", "\"", "\"\"\"", "   ", "!!!", "\u{0}", &"\"a ".repeat(5_000), &"x".repeat(200_000)] {
         assert_eq!(segments(&[&value], query), [] as [u32; 0]);

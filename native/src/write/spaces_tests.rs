@@ -152,7 +152,7 @@ fn a_change_can_be_resumed_abandoned_or_reverted() {
 }
 
 #[test]
-fn however_many_are_given_up_none_of_the_others_is_lost() {
+fn no_segment_is_lost_however_many_others_are_given_up() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path(), 1);
     let given_up: Vec<u32> = (0..=LACKING_MAX as u32).collect();
@@ -179,7 +179,7 @@ fn however_many_are_given_up_none_of_the_others_is_lost() {
 }
 
 #[test]
-fn nothing_is_remembered_of_blocks_whose_commit_failed() {
+fn blocks_whose_commit_failed_are_not_remembered() {
     let folder = tempfile::tempdir().unwrap();
     let shard = changed(folder.path());
     {
@@ -225,7 +225,7 @@ fn an_index_without_vectors_takes_any_model_and_changing_back_and_forth_keeps_th
 }
 
 #[test]
-fn rows_of_other_dimensions_or_without_a_number_are_refused() {
+fn rows_of_other_dimensions_or_with_nan_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let shard = changed(folder.path());
     let spaces = shard.spaces().unwrap();

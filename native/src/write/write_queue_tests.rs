@@ -90,7 +90,7 @@ fn an_index_that_waits_for_its_merge_can_be_closed() {
 }
 
 #[test]
-fn merging_is_tried_again_after_a_passing_failure_and_not_after_damage() {
+fn merging_is_retried_after_a_temporary_failure_and_not_after_damage() {
     for (code, merges) in [("storage_full", true), ("shard_corrupt", false), ("shard_model_mismatch", false)] {
         let folder = tempfile::tempdir().unwrap();
         let shard = open(folder.path());
@@ -113,7 +113,7 @@ fn merging_is_tried_again_after_a_passing_failure_and_not_after_damage() {
 }
 
 #[test]
-fn deriving_is_tried_again_after_a_passing_failure_and_at_once_after_an_overload() {
+fn deriving_is_retried_after_a_temporary_failure_and_at_once_after_an_overload() {
     for (code, commits) in [("storage_full", COMMITS_BEFORE_RETRY), ("overloaded", 0)] {
         let folder = tempfile::tempdir().unwrap();
         let shard = open(folder.path());
