@@ -10,7 +10,7 @@ import { DIMENSIONS, K } from './vectors.ts';
 export interface Filled {
   search(query: Float32Array): Promise<ArrayLike<number | bigint>> | ArrayLike<number | bigint>;
   /** Resolves when what is made in the background is there; answers are whole before, too. */
-  settle?(): Promise<void>;
+  whenIdle?(): Promise<void>;
   /** As `search`, for another number of hits. */
   best?(query: Float32Array, k: number): Promise<ArrayLike<number>>;
   close(): Promise<void> | void;
@@ -77,7 +77,7 @@ async function filledFarthing(rows: Float32Array, folder: string, sizes: SearchS
   return {
     search: (query) => best(query, K),
     best,
-    settle: () => tenants.use('ws_bench', {}, (shard) => shard.settle()),
+    whenIdle: () => tenants.use('ws_bench', {}, (shard) => shard.whenIdle()),
     close: () => tenants.close(),
   };
 }

@@ -24,7 +24,7 @@ try {
   const started = performance.now();
   const filled = await ENGINES[engine]!.fill(rows, folder);
   const build_s = (performance.now() - started) / 1000;
-  await filled.settle?.();
+  await filled.whenIdle?.();
   const derived_s = (performance.now() - started) / 1000 - build_s;
   const { milliseconds, recall } = await searchAll(filled);
   const depths = await recallAtDepths(filled);

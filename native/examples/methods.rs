@@ -1,19 +1,20 @@
-//! The ways of searching beside each other, on the same rows: speed and, for each k, recall against the proved answer.
-//! `cargo run --release -p farthing-core --example methods -- SENTENCES.f32 QUERIES.f32 ROWS…`: rows of 384 dimensions, of
-//! which perturbed copies are made where there are not enough. `DEVIATIONS=3.1`; `FARTHING_KERNEL` forces a kernel.
+//! Compares the search methods on the same rows: speed and, for each k, recall against the proved answer. `cargo run
+//! --release -p farthing-core --example methods -- SENTENCES.f32 QUERIES.f32 ROWS…`: rows of 384 dimensions, with
+//! perturbed copies of them if there are too few. `DEVIATIONS=3.1`; `FARTHING_KERNEL` forces a kernel.
 
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use farthing_core::kernels;
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::methods::Methods;
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::top::Ranking;
-use farthing_core::shard::writes::Write;
+use farthing_core::kernels::detection;
+use farthing_core::ranking::options::SearchOptions;
+use farthing_core::ranking::top_k::Ranking;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::shard::query::Query;
+use farthing_core::store::methods::Methods;
+use farthing_core::store::spaces::SpaceSpec;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 100;
@@ -58,15 +59,15 @@ fn fill(shard: &Shard, real: &[f32], rows: usize) -> Result<(), Box<dyn Error>> 
             ..SegmentInput::default()
         });
         let json = format!(r#"{{"id":"i{from}","sha256":"{}","state":"searchable","bytes":1}}"#, "0".repeat(64));
-        shard.write(Write::Append { item: ItemRecord::parse(&json)?, segments: segments.collect() })?;
+        shard.write(WriteOp::Append { item: ItemRecord::parse(&json)?, segments: segments.collect() })?;
     }
     Ok(())
 }
 
 fn ask(shard: &Shard, query: &[f32], k: usize, exact: bool) -> Result<(Ranking, Duration), Box<dyn Error>> {
-    let question = Question::Vector { space: "meaning".into(), vector: query.to_vec() };
+    let query = Query::Vector { space: "meaning".into(), vector: query.to_vec() };
     let started = Instant::now();
-    let ranking = shard.snapshot()?.answer(&question, &Want { k, exact, ..Want::default() })?;
+    let ranking = shard.snapshot()?.answer(&query, &SearchOptions { k, exact, ..SearchOptions::default() })?;
     Ok((ranking, started.elapsed()))
 }
 
@@ -77,7 +78,7 @@ fn measure(real: &[f32], queries: &[f32], rows: usize, methods: Methods) -> Resu
     let started = Instant::now();
     fill(&shard, real, rows)?;
     let filled = started.elapsed();
-    shard.settle()?;
+    shard.when_idle()?;
     println!("{rows} rows: appended in {filled:.1?}, derived after {:.1?}", started.elapsed());
     for k in [1, 10, 30, 100, 200, 1000] {
         let (mut proved_times, mut quick_times, mut rescored) = (vec![], vec![], vec![]);
@@ -113,7 +114,7 @@ fn measure(real: &[f32], queries: &[f32], rows: usize, methods: Methods) -> Resu
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("kernel {}", kernels::chosen()?.name);
+    println!("kernel {}", detection::chosen()?.name);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [real, queries, sizes @ ..] = arguments.as_slice() else {
         return Err("SENTENCES.f32 QUERIES.f32 ROWS…".into());

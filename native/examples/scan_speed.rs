@@ -1,16 +1,18 @@
-//! Speed of the proved scan, and of what serves otherwise, over rows in random clusters (not real embeddings), 384 dimensions,
-//! k 30, one thread: `cargo run --release -p farthing-core --example scan_speed -- ROWS…`; `FARTHING_KERNEL` forces a kernel.
+//! Speed of the proved scan, and of the method that is used otherwise: rows in random clusters (not real embeddings),
+//! 384 dimensions, k 30, one thread. `cargo run --release -p farthing-core --example scan_speed -- ROWS…`;
+//! `FARTHING_KERNEL` forces a kernel.
 
 use std::error::Error;
 use std::time::Instant;
 
-use farthing_core::kernels;
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::top::Method;
-use farthing_core::shard::writes::Write;
+use farthing_core::kernels::detection;
+use farthing_core::ranking::options::SearchOptions;
+use farthing_core::ranking::top_k::Method;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::shard::query::Query;
+use farthing_core::store::spaces::SpaceSpec;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 384;
 const QUERIES: usize = 200;
@@ -27,7 +29,7 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1u64 << 24) as f32
     }
 
-    /// About normal: the sum of a few uniform numbers.
+    /// About normal: the sum of some uniform numbers.
     fn normal(&mut self) -> f32 {
         (0..6).map(|_| self.next()).sum::<f32>() - 3.0
     }
@@ -58,26 +60,26 @@ fn measure(rows: usize) -> Result<(), Box<dyn Error>> {
             r#"{{"id":"i{number}","sha256":"{}","state":"searchable","bytes":1}}"#,
             "0".repeat(64)
         ))?;
-        shard.write(Write::Append { item, segments })?;
+        shard.write(WriteOp::Append { item, segments })?;
     }
     println!("{rows} rows: {:?} to append", started.elapsed());
-    shard.settle()?;
+    shard.when_idle()?;
     let queries: Vec<Vec<f32>> =
         (0..QUERIES).map(|number| random.near(&centres[number * 7 % centres.len()], 0.04)).collect();
     for exact in [true, false] {
-        told(&shard, &queries, exact)?;
+        report(&shard, &queries, exact)?;
     }
     Ok(())
 }
 
-/// The first round reads the pages in.
-fn told(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn Error>> {
+/// Prints times of all rounds but the first, which reads the pages in.
+fn report(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn Error>> {
     let (mut times, mut rescored, mut method) = (vec![], vec![], Method::default());
     for round in 0..=ROUNDS {
         for query in queries {
             let started = Instant::now();
-            let question = Question::Vector { space: "meaning".into(), vector: query.clone() };
-            let ranking = shard.snapshot()?.answer(&question, &Want { exact, ..Want::best(30) })?;
+            let query = Query::Vector { space: "meaning".into(), vector: query.clone() };
+            let ranking = shard.snapshot()?.answer(&query, &SearchOptions { exact, ..SearchOptions::best(30) })?;
             if round > 0 {
                 times.push(started.elapsed());
                 rescored.push(ranking.rescored);
@@ -99,7 +101,7 @@ fn told(shard: &Shard, queries: &[Vec<f32>], exact: bool) -> Result<(), Box<dyn 
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("kernel {}", kernels::chosen()?.name);
+    println!("kernel {}", detection::chosen()?.name);
     for rows in std::env::args().skip(1) {
         measure(rows.parse()?)?;
     }

@@ -7,9 +7,9 @@ use std::fs::read_to_string;
 use std::path::Path;
 use std::time::Instant;
 
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::writes::Write;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::WriteOp;
 use serde_json::Value;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -61,7 +61,7 @@ fn main() -> Outcome<()> {
         r#"{{"id":"scifact","sha256":"{}","state":"searchable","bytes":1}}"#,
         "0".repeat(64)
     ))?;
-    shard.write(Write::Append { item, segments: corpus.iter().map(segment).collect() })?;
+    shard.write(WriteOp::Append { item, segments: corpus.iter().map(segment).collect() })?;
     println!("{} abstracts indexed in {:?}", corpus.len(), started.elapsed());
     let judgements = judgements(&folder.join("qrels.tsv"))?;
     let (mut sum, mut count, mut times) = (0.0, 0, vec![]);

@@ -1,18 +1,20 @@
-//! Search by words over the sentences of a corpus, recombined, in memory and on one thread; processor time, so that other work
-//! on the machine counts little: `cargo run --release -p farthing-core --example words_speed -- FOLDER ROWS K CACHE`
-//! (corpus.jsonl and queries.jsonl of SciFact; the blocks are kept in the folder CACHE, since they take long to make).
+//! Search by words over recombined sentences of a corpus, in memory and on one thread. It measures processor time, so
+//! that other work on the machine counts little. `cargo run --release -p farthing-core --example words_speed -- FOLDER
+//! ROWS K CACHE`: FOLDER has corpus.jsonl and queries.jsonl of SciFact; the blocks, which take long to make, are kept
+//! in the folder CACHE.
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::read_to_string;
 use std::path::Path;
 
-use farthing_core::shard::block::Dead;
-use farthing_core::shard::question::Want;
+use farthing_core::blocks::dead::Dead;
+use farthing_core::ranking::options::SearchOptions;
+use farthing_core::words::block::WordsBlock;
 use farthing_core::words::build::{analyse, encode};
 use farthing_core::words::language::{DEFAULT, Language};
 use farthing_core::words::postings::PostingsView;
-use farthing_core::words::rank::{WordsBlock, search};
+use farthing_core::words::rank::search;
 
 const BLOCK_ROWS: usize = 32_768;
 const SENTENCES: usize = 6;
@@ -33,7 +35,7 @@ fn texts(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     lines.lines().map(text).collect()
 }
 
-/// Blocks of passages, each of sentences picked at random.
+/// Blocks of passages, each of randomly picked sentences.
 fn recombined(corpus: &[String], rows: usize) -> Vec<Vec<u8>> {
     let sentences: Vec<&str> = corpus.iter().flat_map(|text| text.split(". ")).collect();
     let mut state = 1u64;
@@ -76,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for query in &queries {
             let language = Language::detect(query);
             let before = processor_ns();
-            let ranking = search(&views, query, language, &Want::best(k))?;
+            let ranking = search(&views, query, language, &SearchOptions::best(k))?;
             if round > 0 {
                 times.push(processor_ns() - before);
                 scanned += ranking.scanned;

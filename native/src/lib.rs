@@ -1,19 +1,23 @@
-//! The native core of Farthing: everything here is plain Rust; `napi/` converts and checks at the boundary.
-pub mod body;
+//! The native core of Farthing, in plain Rust. `napi/` converts and checks at the boundary to JavaScript.
+//!
+//! `shard` is an open index; `store`, `blocks`, `words`, `scan`, `write`, `graph` and `derive` are its parts, on the
+//! ground of `ranking` and `threads`. The other folders stand on their own. `test/tree/native-circles.test.ts` has the
+//! table of which folder may use which.
+
+pub mod blocks;
 pub mod confine;
-pub mod fingerprint;
+pub mod derive;
+pub mod error;
+pub mod graph;
 pub mod kernels;
-pub mod language;
-pub mod listening;
-pub mod lock;
-pub mod mcp_message;
-pub mod memory;
-pub mod passages;
-pub mod pieces;
-pub mod pixels;
+pub mod picture;
 pub mod process;
+pub mod ranking;
+pub mod request;
+pub mod scan;
 pub mod shard;
-pub mod signature;
-pub mod snippet;
-pub mod tokenize;
+pub mod store;
+pub mod text;
+pub mod threads;
 pub mod words;
+pub mod write;

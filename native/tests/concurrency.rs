@@ -1,5 +1,5 @@
-//! Writers, readers, merges, disposals and closings of a few indexes at once: a snapshot holds whole Items only, never changes,
-//! and nothing of a disposed index is ever seen again. `make sanitize` runs it under ThreadSanitizer.
+//! Writers, readers, merges, disposals and closings of a few indexes at once. A snapshot holds whole Items only and
+//! never changes, and nothing of a disposed index is ever seen again. `make sanitize` runs this under ThreadSanitizer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::thread;
 
-use farthing_core::shard::error::ShardError;
-use farthing_core::shard::input::{ItemRecord, SegmentInput};
-use farthing_core::shard::opened::Shard;
-use farthing_core::shard::question::{Question, Want};
-use farthing_core::shard::scan_threads;
+use farthing_core::error::ShardError;
+use farthing_core::ranking::options::SearchOptions;
+use farthing_core::shard::open_shard::Shard;
+use farthing_core::shard::query::Query;
 use farthing_core::shard::snapshot::Snapshot;
-use farthing_core::shard::store::SpaceSpec;
-use farthing_core::shard::writes::Write;
+use farthing_core::store::spaces::SpaceSpec;
+use farthing_core::threads::scan_pool;
+use farthing_core::write::input::{ItemRecord, SegmentInput};
+use farthing_core::write::write_op::WriteOp;
 
 const SLOTS: usize = 3;
 const WRITERS: usize = 3;
@@ -37,11 +38,11 @@ impl Random {
     }
 }
 
-/// A place in which one index after another lives, each of its own generation, in the same folder.
+/// A folder that one index after another uses. Each has another generation.
 struct Slot {
     folder: PathBuf,
     current: RwLock<(u64, Arc<Shard>)>,
-    /// Who closes, opens or disposes.
+    /// Held while the index is closed, opened or disposed of.
     changing: Mutex<()>,
 }
 
@@ -56,8 +57,8 @@ fn open(folder: &Path) -> Shard {
     Shard::open(folder, spaces).unwrap()
 }
 
-/// An Item says its generation and how many Segments it has, and so does each Segment.
-fn append_of(generation: u64, serial: u64, count: u64) -> Write {
+/// An Item states its generation and its number of Segments, and so does each Segment.
+fn append_of(generation: u64, serial: u64, count: u64) -> WriteOp {
     let id = format!("g{generation}n{serial}c{count}");
     let json = format!(r#"{{"id":"{id}","sha256":"{serial:064x}","state":"searchable","bytes":1}}"#);
     let segments = (0..count).map(|place| SegmentInput {
@@ -67,10 +68,10 @@ fn append_of(generation: u64, serial: u64, count: u64) -> Write {
         picture: None,
         vectors: vec![(0, (0..DIMENSIONS as u64).map(|at| ((serial + at) % 7) as f32 - 3.0).collect())],
     });
-    Write::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }
+    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }
 }
 
-/// Closed, or so busy that it refuses: what may happen to whoever comes at the wrong moment.
+/// The index is closed, or too busy: both may happen at any time.
 fn expected(error: &ShardError) -> bool {
     matches!(error.code, "not_found" | "overloaded")
 }
@@ -89,12 +90,12 @@ fn check(snapshot: &Snapshot, generation: u64) {
         items.len() as u64
     };
     let totals = snapshot.totals().unwrap();
-    let of = |question: Question| {
-        let want = Want::best(100_000);
-        snapshot.answer(&question, &want).unwrap().hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
+    let of = |question: Query| {
+        let options = SearchOptions::best(100_000);
+        snapshot.answer(&question, &options).unwrap().hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
     };
-    let by_words = of(Question::Words { query: "common".into(), language: None });
-    let by_vector = of(Question::Vector { space: "meaning".into(), vector: vec![0.5; DIMENSIONS] });
+    let by_words = of(Query::Words { text: "common".into(), language: None });
+    let by_vector = of(Query::Vector { space: "meaning".into(), vector: vec![0.5; DIMENSIONS] });
     assert_eq!((by_words.len() as u64, by_vector.len() as u64), (totals.segments, totals.segments));
     assert_eq!(whole(&by_words), totals.items);
     let list = snapshot.items(None, 10_000).unwrap();
@@ -118,7 +119,7 @@ fn write(slots: &[Slot], mut random: Random, serials: &AtomicU64, rounds: u64) {
         for (serial, count, done) in receive {
             match done {
                 Ok(_) if random.below(3) == 0 => {
-                    let removal = shard.write(Write::RemoveItem { id: format!("g{generation}n{serial}c{count}") });
+                    let removal = shard.write(WriteOp::RemoveItem { id: format!("g{generation}n{serial}c{count}") });
                     assert!(removal.as_ref().is_ok_and(|was| *was) || removal.is_err_and(|error| expected(&error)));
                 }
                 Ok(_) => {}
@@ -134,14 +135,14 @@ fn read(slots: &[Slot], mut random: Random, ended: &AtomicBool) -> u64 {
         let (generation, shard) = slots[random.below(SLOTS as u64) as usize].get();
         match shard.snapshot() {
             Ok(snapshot) if random.below(3) == 0 => {
-                // As a long search: on a thread that serves all, which lets the snapshot go.
+                // Like a long search: on a thread of the pool, which drops the snapshot.
                 let (send, receive) = mpsc::channel();
                 let work = move || {
                     check(&snapshot, generation);
                     drop(snapshot);
                     send.send(()).unwrap();
                 };
-                scan_threads::run(work).unwrap();
+                scan_pool::run(work).unwrap();
                 receive.recv().expect("the snapshot was as it should be");
             }
             Ok(snapshot) => check(&snapshot, generation),
@@ -153,7 +154,7 @@ fn read(slots: &[Slot], mut random: Random, ended: &AtomicBool) -> u64 {
     snapshots
 }
 
-/// Closes and opens again, or disposes and begins anew, in the same folder.
+/// Closes an index and opens it again, or disposes of it and creates a new one in its folder.
 fn change(slots: &[Slot], mut random: Random, ended: &AtomicBool, generations: &AtomicU64) -> (u64, u64) {
     let (mut closed, mut disposed) = (0, 0);
     while !ended.load(Ordering::Relaxed) {
@@ -181,7 +182,7 @@ fn change(slots: &[Slot], mut random: Random, ended: &AtomicBool, generations: &
 }
 
 #[test]
-fn whole_items_and_nothing_disposed_are_seen_while_all_goes_on_at_once() {
+fn only_whole_items_of_living_indexes_are_seen_under_concurrency() {
     let number =
         |name: &str, otherwise| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
     let (rounds, seed) = (number("STRESS_ROUNDS", 60), number("SEED", 1));
@@ -225,7 +226,7 @@ fn whole_items_and_nothing_disposed_are_seen_while_all_goes_on_at_once() {
     for slot in &slots {
         let (generation, shard) = slot.get();
         check(&shard.snapshot().unwrap(), generation);
-        // Until there was a merge, whatever was disposed of last: after so many commits the next one waits for it.
+        // Writes until there was a merge, even if the index is new: after enough commits the next one waits for it.
         for serial in 0..2_000 {
             let blocks = shard.snapshot().unwrap().blocks().unwrap();
             if blocks.iter().any(|(_, rows)| *rows > SEGMENTS_MAX as u32) {

@@ -45,8 +45,8 @@ export interface Shard {
   itemByDigest(sha256Hex: string): Item | undefined;
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
-  /** Resolves when all that is derived in the background from what was written is there. */
-  settle(): Promise<void>;
+  /** Resolves when no write is outstanding, and nothing that is derived from writes in the background. */
+  whenIdle(): Promise<void>;
   /** Living Segments, ascending, that have a row in one space, have none in the other, and are not given up. */
   lacking(from: string, to: string, givenUp: Uint32Array, limit: number): Promise<Uint32Array>;
   /**
@@ -93,7 +93,7 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
     itemByDigest: (sha256) => reading(shard, (snapshot) => parsed<Item>(snapshot.itemByDigest(sha256))),
     items: ({ after, limit }) =>
       reading(shard, (snapshot) => JSON.parse(snapshot.items(after, limit)) as Item[]),
-    settle: () => awaitCrossing(() => shard.settle()),
+    whenIdle: () => awaitCrossing(() => shard.whenIdle()),
     copyTo: (folder) => awaitCrossing(() => native.copyShard(shard, folder)),
   };
 }

@@ -6,7 +6,7 @@ import { awaitCrossing, crossing, native } from '../native/index.ts';
 import type { FormerSpace, OpenSpaces } from './spaces.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
-type NativeQuestion = InstanceType<typeof native.NativeQuestion>;
+type NativeQuery = InstanceType<typeof native.NativeQuery>;
 
 /** Best first; equal scores in order of insertion. */
 export interface RankedList {
@@ -105,7 +105,7 @@ const QUOTES = /["“”„«»]/;
 
 /** A snapshot as the rest of the server sees it. */
 export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
-  const nativeQuestion = (question: Question): NativeQuestion => asked(question, spaces);
+  const nativeQuery = (question: Question): NativeQuery => asked(question, spaces);
   let counts: ShardCounts | undefined;
   const known = (): ShardCounts => {
     counts ??= countsOf(snapshot);
@@ -115,7 +115,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     const out = room(k, known().segments);
     return listed(
       out,
-      crossing(() => snapshot.answer(nativeQuestion(question), k, false, true, ...out)),
+      crossing(() => snapshot.answer(nativeQuery(question), k, false, true, ...out)),
       false,
     );
   };
@@ -123,7 +123,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
   return {
     rank: (question, { depth, exact = false }, signal) => {
       const out = room(depth * 2 ** DEEPENINGS_MAX, known().segments);
-      const asking = crossing(() => nativeQuestion(question));
+      const asking = crossing(() => nativeQuery(question));
       if (!isLong(question, known().segments))
         return listed(
           out,
@@ -135,7 +135,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     probe: (question, k, signal) =>
       probeApart(
         snapshot,
-        crossing(() => nativeQuestion(question)),
+        crossing(() => nativeQuery(question)),
         k,
         signal,
       ),
@@ -186,11 +186,11 @@ function listed([segments, scores, places, facts]: Out, hits: number, withPlaces
   };
 }
 
-function asked(question: Question, spaces: OpenSpaces): NativeQuestion {
+function asked(question: Question, spaces: OpenSpaces): NativeQuery {
   if ('vector' in question)
-    return native.NativeQuestion.vector(spaces.name(question.space) ?? question.space, question.vector);
-  if ('words' in question) return native.NativeQuestion.words(question.words, question.language);
-  return native.NativeQuestion.picture(question.fingerprint, question.digest);
+    return native.NativeQuery.vector(spaces.name(question.space) ?? question.space, question.vector);
+  if ('words' in question) return native.NativeQuery.words(question.words, question.language);
+  return native.NativeQuery.picture(question.fingerprint, question.digest);
 }
 
 function isLong(question: Question, segments: number): boolean {
@@ -203,24 +203,26 @@ function isLong(question: Question, segments: number): boolean {
 
 async function rankApart(
   snapshot: NativeSnapshot,
-  question: NativeQuestion,
+  question: NativeQuery,
   { depth, exact }: Required<Want>,
   out: Out,
   signal: AbortSignal,
 ): Promise<RankedList> {
   const hits = await stoppable(signal, (stop) =>
-    snapshot.answerApart(question, depth, true, exact, stop, ...out),
+    snapshot.answerOffThread(question, depth, true, exact, stop, ...out),
   );
   return listed(out, hits, true);
 }
 
 async function probeApart(
   snapshot: NativeSnapshot,
-  question: NativeQuestion,
+  question: NativeQuery,
   k: number,
   signal: AbortSignal,
 ): Promise<Probed> {
-  const [expected = 0, found = 0] = await stoppable(signal, (stop) => snapshot.probeApart(question, k, stop));
+  const [expected = 0, found = 0] = await stoppable(signal, (stop) =>
+    snapshot.probeOffThread(question, k, stop),
+  );
   return { expected, found };
 }
 

@@ -26,7 +26,7 @@ async function tenantsWith(test: Test, sizes: { bitsRowsMin?: number; graphRowsM
       passage('a', 'word', { place, vectors: { text_semantic: vector() } }),
     );
     await shard.append(itemOf('a', { segments: ROWS }), segments);
-    await shard.settle();
+    await shard.whenIdle();
   });
   return tenants;
 }

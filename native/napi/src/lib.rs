@@ -1,19 +1,10 @@
-//! The thin binding: it converts and checks, and holds no arithmetic.
+//! The binding to JavaScript. It converts and checks, and computes nothing.
 
-pub mod body;
 pub mod confine;
-pub mod fingerprint;
-pub mod listening;
-pub mod lock;
-pub mod mcp_message;
-pub mod memory;
-pub mod passages;
-pub mod pixels;
+pub mod error;
+pub mod picture;
 pub mod process;
+pub mod request;
 pub mod shard;
-pub mod shard_copy;
-pub mod shard_spaces;
-pub mod signature;
-pub mod snapshot;
-pub mod tokenize;
+pub mod text;
 pub mod version;

@@ -1,7 +1,7 @@
 use napi::Result;
 use napi_derive::napi;
 
-use crate::shard::internal;
+use crate::error::internal;
 
 /// Version of the native core.
 #[napi]
@@ -9,8 +9,8 @@ pub fn core_version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Name of the kernel that searches vectors in this process.
+/// Name of the kernel that this process scans vectors with.
 #[napi(catch_unwind)]
 pub fn kernel_name() -> Result<String> {
-    farthing_core::kernels::chosen().map(|kernel| kernel.name.to_owned()).map_err(|reason| internal(&reason))
+    farthing_core::kernels::detection::chosen().map(|kernel| kernel.name.to_owned()).map_err(internal)
 }

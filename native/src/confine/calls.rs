@@ -7,9 +7,9 @@ use seccompiler::{
     sock_filter,
 };
 
-/// Calls that no decoder needs. What they could do: talk to the network, run programs, touch other processes, change
-/// modes, owners and times of files (which Landlock does not cover), empty them (which it covers from Linux 6.2), enter name
-/// spaces, reach rare kernel code.
+/// Calls that no decoder needs. They could talk to the network, run programs, touch other processes, change modes,
+/// owners and times of files (which Landlock does not cover), truncate them (which it covers from Linux 6.2), enter
+/// namespaces, or reach rarely used kernel code.
 fn forbidden_calls() -> Vec<i64> {
     let mut calls = vec![
         libc::SYS_socket,
@@ -100,7 +100,7 @@ fn forbidden_calls() -> Vec<i64> {
         libc::SYS_mq_unlink,
         libc::SYS_memfd_create,
     ];
-    // fchmodat2 has no constant in every libc; its number is the same on all architectures.
+    // fchmodat2, for which not every libc has a constant. Its number is the same on all architectures.
     calls.push(452);
     #[cfg(target_arch = "x86_64")]
     calls.extend([
@@ -119,8 +119,8 @@ fn forbidden_calls() -> Vec<i64> {
     calls
 }
 
-/// Calls that the C library can do without, and tries to when it is told that they do not exist. The arguments of
-/// clone3 lie in memory, where a filter cannot see whether a thread or a process is wanted.
+/// Calls that the C library can do without if it is told that they do not exist. The arguments of clone3 are in memory,
+/// where a filter cannot see whether a thread or a process is wanted.
 const ABSENT_CALLS: [i64; 4] =
     [libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
@@ -130,7 +130,7 @@ fn always(calls: &[i64]) -> Rules {
     calls.iter().map(|&call| (call, vec![])).collect()
 }
 
-/// io_uring does not exist from now on for the calling thread and what it executes.
+/// Makes io_uring absent for the calling thread and what it executes.
 pub fn make_rings_absent() -> Result<(), String> {
     install(always(&ABSENT_CALLS[1..]), libc::ENOSYS)
 }
@@ -145,7 +145,7 @@ pub fn filter() -> Result<(), String> {
             .map(|rule| vec![rule])
             .map_err(|error| error.to_string())
     };
-    // Threads yes, processes no; signals and limits for this process alone.
+    // Threads may be made, processes not. Signals and limits are for this process alone.
     forbidden.insert(libc::SYS_clone, when(0, SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64), 0)?);
     forbidden.insert(libc::SYS_tgkill, when(0, SeccompCmpOp::Ne, process)?);
     forbidden.insert(libc::SYS_prlimit64, when(0, SeccompCmpOp::Ne, 0)?);
@@ -161,7 +161,7 @@ fn install(rules: Rules, errno: i32) -> Result<(), String> {
     seccompiler::apply_filter_all_threads(&without_x32(program)).map_err(|error| error.to_string())
 }
 
-/// x32's calls pass for x86-64's under other numbers (bit 30): none of them exists here.
+/// Makes the x32 calls absent. They reach the same kernel code as those of x86-64 under other numbers (bit 30).
 fn without_x32(program: BpfProgram) -> BpfProgram {
     if !cfg!(target_arch = "x86_64") {
         return program;

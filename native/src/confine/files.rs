@@ -1,4 +1,4 @@
-//! Files: Landlock leaves what lies below a few folders, for reading only.
+//! Files: with Landlock only those below a few folders can be opened, for reading only.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -7,8 +7,8 @@ use landlock::{
     path_beneath_rules,
 };
 
+use super::protection::{Protection, last_error};
 use super::threads::{restrict_other_threads, restrict_this_thread};
-use super::{Protection, last_error};
 
 pub fn restrict(readable: &[String]) -> Protection {
     let ruleset = match ruleset(readable) {
@@ -29,12 +29,12 @@ pub fn restrict(readable: &[String]) -> Protection {
     Protection::Enforced
 }
 
-/// What the kernel lacks is left out silently otherwise (`BestEffort`).
+/// Whether the kernel can forbid truncation. `BestEffort` leaves it out silently otherwise.
 fn refuses_truncation() -> bool {
     Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::Truncate).is_ok()
 }
 
-/// Everything that the kernel can forbid is forbidden, but reading files below `readable`.
+/// Forbids everything that the kernel can forbid, except reading files below `readable`.
 fn ruleset(readable: &[String]) -> Result<Option<OwnedFd>, String> {
     let build = || -> Result<Option<OwnedFd>, landlock::RulesetError> {
         Ok(Ruleset::default()

@@ -1,6 +1,9 @@
-use super::*;
+use super::calls;
+use super::confinement::confine;
+use super::protection::Protection;
 
-/// Confinement is for good, so it is tried in a child: 0 when every claim holds, else the number of the first that does not.
+/// Confinement is permanent, so it is tested in a child. Returns 0 if every claim holds, else the number of the first
+/// that does not.
 fn in_a_child(claims: impl Fn() -> i32) -> i32 {
     // SAFETY: the child only makes system calls and ends with _exit.
     unsafe {
@@ -44,7 +47,7 @@ fn a_confined_process_reads_one_folder_and_has_no_network_and_no_programs() {
 }
 
 #[test]
-fn the_filter_of_calls_alone_keeps_files_from_being_cut_short() {
+fn the_filter_of_calls_alone_prevents_truncation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, "words").unwrap();
@@ -81,7 +84,7 @@ fn threads_that_ran_before_are_confined_too() {
 }
 
 #[test]
-fn a_process_with_an_io_uring_is_not_confined_but_told_so() {
+fn confining_a_process_with_an_io_uring_is_an_error() {
     let outcome = in_a_child(|| {
         let mut parameters = [0u8; 120];
         // SAFETY: the kernel writes at most the 120 bytes of struct io_uring_params.

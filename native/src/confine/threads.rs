@@ -1,15 +1,15 @@
-//! Landlock for every thread: each is asked by a signal to restrict itself.
+//! Landlock for every thread: a signal makes each restrict itself.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::last_error;
+use super::protection::last_error;
 
 /// The ruleset for [`on_request`], or −1.
 static REQUESTED: AtomicI32 = AtomicI32::new(-1);
-/// Threads that answered: the first `ANSWERED` slots hold their ids, negative where the kernel refused.
+/// Ids of the threads that answered, in the first `ANSWERED` slots. Negative if the kernel refused.
 static ANSWERS: [AtomicI32; 256] = [const { AtomicI32::new(0) }; 256];
 static ANSWERED: AtomicUsize = AtomicUsize::new(0);
 /// One confinement at a time: the slots above are shared.
@@ -46,8 +46,8 @@ extern "C" fn on_request(_signal: libc::c_int) {
     }
 }
 
-/// Asks every other thread to restrict itself and waits for their answers. Threads that appear meanwhile are asked in
-/// the next round; those made by a restricted thread are restricted from birth.
+/// Signals every other thread to restrict itself, and waits for their answers. Threads that appear in the meantime are
+/// signalled in the next round. Those that a restricted thread starts are restricted from birth.
 pub fn restrict_other_threads(ruleset: &OwnedFd) -> Result<(), String> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let signal = libc::SIGRTMIN() + 7;
@@ -72,13 +72,13 @@ fn ask_until_all_answered(signal: i32) -> Result<(), String> {
     // SAFETY: no arguments.
     let (process, this_thread) = unsafe { (libc::getpid(), libc::gettid()) };
     let deadline = Instant::now() + ANSWER_DEADLINE;
-    let mut asked: Vec<i32> = vec![this_thread];
+    let mut signalled: Vec<i32> = vec![this_thread];
     loop {
         let alive = threads()?;
         for &thread in &alive {
-            if !asked.contains(&thread) {
-                asked.push(thread);
-                // SAFETY: a thread that has ended meanwhile is an error that needs no handling.
+            if !signalled.contains(&thread) {
+                signalled.push(thread);
+                // SAFETY: a thread that has ended is an error that needs no handling.
                 unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
             }
         }

@@ -3,10 +3,14 @@
 use std::arch::x86_64::*;
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
+use super::lanes::{LANES, finish_f32};
 
-/// Only to be called where `available()` lists it.
-pub const KERNEL: Kernel = Kernel { name: "avx2", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
+/// The kernels of this file that the machine can run: its functions are called through them alone.
+pub(super) fn detect() -> Option<Kernel> {
+    let detected = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    detected.then_some(Kernel { name: "avx2", dots_i8, dot_f32, bounds, pair_i8, bits_reach })
+}
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     assert_eq!(codes.len(), query.dimensions() * out.len());

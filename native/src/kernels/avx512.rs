@@ -3,17 +3,36 @@
 use std::arch::x86_64::*;
 
 use super::avx512_bits::{bits_reach, bits_reach_popcnt};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
+use super::lanes::{LANES, finish_f32};
 
-/// Only to be called where `available()` lists it.
-pub const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, dot_f32, bounds, pair_i8, bits_reach };
-/// Only to be called where `available()` lists it.
-pub const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
-/// As the former, with bits counted by `vpopcnt` instead of looked up. Only to be called where `available()` lists it.
-pub const POPCNT: Kernel =
-    Kernel { name: "avx512popcnt", dots_i8, dot_f32, bounds, pair_i8, bits_reach: bits_reach_popcnt };
+const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
+const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, ..WITHOUT_VNNI };
+/// Counts bits by `vpopcnt` instead of looking up sums.
+const POPCNT: Kernel = Kernel { name: "avx512popcnt", bits_reach: bits_reach_popcnt, ..WITHOUT_VNNI };
 
-/// The bytes from `at` on: 64, or as many as are left and zeros after them.
+/// The kernels of this file that the machine can run, best first: its functions are called through them alone.
+pub(super) fn detect() -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    let avx512 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    if avx512 && is_x86_feature_detected!("avx512vnni") {
+        kernels.push(VNNI);
+    }
+    if avx512 {
+        kernels.push(WITHOUT_VNNI);
+    }
+    if avx512 && is_x86_feature_detected!("avx512bitalg") && is_x86_feature_detected!("avx512vpopcntdq") {
+        kernels.push(POPCNT);
+    }
+    kernels
+}
+
+/// 64 bytes from `at` on, with zeros after the last.
 ///
 /// # Safety
 /// `at + 64 <= bytes.len()` where `whole`, `at <= bytes.len()` otherwise.
@@ -21,7 +40,7 @@ pub const POPCNT: Kernel =
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn load<T>(bytes: &[T], at: usize, whole: bool) -> __m512i {
     const { assert!(size_of::<T>() == 1) };
-    // Safety: a whole load lies within the slice; the mask leaves out what is beyond it, and masked bytes are not touched.
+    // Safety: a whole load lies within the slice. The mask leaves out what is beyond it, and masked bytes are not read.
     unsafe {
         let from = bytes.as_ptr().add(at);
         if whole {
@@ -100,7 +119,7 @@ fn dots_i8_vnni(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     unsafe { dots_i8_dpbusd(query, codes, out) }
 }
 
-/// `dpbusd` wants one side unsigned: the codes get 128 added, and 128 × the query's sum is taken off at the end.
+/// `dpbusd` wants one side unsigned: 128 is added to the codes, and 128 × the query's sum subtracted at the end.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2")]
 unsafe fn dots_i8_dpbusd(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     for_each_row!(query, codes, out, 128 * query.sum, row_vnni);

@@ -1,10 +1,10 @@
-//! AVX-512: one bit a dimension, 64 rows to a register.
+//! AVX-512: one bit per dimension, 64 rows to a register.
 
 use std::arch::x86_64::*;
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
 
-/// By tables: four bits of each row choose among sixteen sums.
+/// By tables: four bits of each row select one of sixteen sums.
 pub fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
     query.check(group);
     // Safety: the kernel is listed only where its features were detected; the length was checked.
@@ -18,7 +18,7 @@ pub fn bits_reach_popcnt(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> 
     unsafe { by_counting(query, terms, group) }
 }
 
-/// Adds up the bytes that `sums_of` gives for each byte of the rows (at most 120 each), two before they are widened.
+/// Adds up what `sums_of` gives for each byte of the rows (at most 120 each), two at a time before they are widened.
 macro_rules! summed {
     ($query:expr, $terms:expr, $group:expr, $sums_of:expr) => {{
         let low_bytes = _mm512_set1_epi16(0x00ff);
@@ -62,7 +62,7 @@ unsafe fn by_counting(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64
     })
 }
 
-/// The rows that reach the threshold; `even` and `odd` have the sums of the rows of even and of odd number.
+/// The rows that reach the threshold. `even` and `odd` have the sums of the rows with even and odd numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
 unsafe fn reached(query: &BitsQuery, terms: &BitsTerms, group: &[u8], even: __m512i, odd: __m512i) -> u64 {

@@ -1,16 +1,19 @@
-//! Rows of one bit a dimension against a query of four bits a dimension, 64 rows at a time.
+//! Rows of one bit per dimension against a query of four bits per dimension, 64 rows at a time.
 //!
 //! ```text
 //! group of 64 rows:  byte 0 of each row (64 bytes) … byte D/8−1 of each row │ scale f32 × 64 │ tilt f32 × 64 │ spread f32 × 64
 //! ```
 //!
-//! The sum S of the query's 4-bit values over a row's set bits comes from tables: four bits of a row choose one of sixteen
-//! sums of four values, all 64 rows by one byte shuffle. That is exact, needs no population count, and takes about two
-//! thirds of the instructions that four passes of `vpopcnt` take. From S comes the highest score that the row may have:
+//! The sum S of the query's 4-bit values over a row's set bits comes from tables: four bits of a row select one of
+//! sixteen sums of four values, for all 64 rows by one byte shuffle. This is exact, needs no population count, and
+//! takes about two thirds of the instructions of four passes of `vpopcnt`. S gives the highest score that the row may
+//! have:
 //!
 //! ```text
 //! upper = base + scale · (step · S − sum) + low · tilt + spread · reach
 //! ```
+
+use super::lanes::f32_at;
 
 /// Rows of a group.
 pub const GROUP: usize = 64;
@@ -19,37 +22,37 @@ pub const BITS_DIMENSIONS_MAX: usize = 4096;
 const COLUMN_BYTES: usize = 4 * GROUP;
 const VALUE_MAX: f32 = 15.0;
 
-/// Bytes of one group; `dimensions` is a multiple of 64.
+/// Bytes of one group. `dimensions` must be a multiple of 64.
 pub const fn group_bytes(dimensions: usize) -> usize {
     dimensions / 8 * GROUP + 3 * COLUMN_BYTES
 }
 
-/// True for each row (bit `r` for row `r`) whose upper end is not below the threshold.
+/// Bit `r` is set if the upper end of row `r` is not below the threshold.
 pub type BitsReach = fn(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64;
 
-/// What is the same for all rows of a block.
+/// The terms that are the same for all rows of a block.
 #[derive(Debug, Clone, Copy)]
 pub struct BitsTerms {
     /// Score of the block's centre.
     pub base: f32,
-    /// Standard deviations times the norm of the query.
+    /// Number of standard deviations times the norm of the query.
     pub reach: f32,
     pub threshold: f32,
 }
 
-/// A rotated query in four bits a dimension: `value[i] ≈ low + delta · code[i]`.
+/// A rotated query in four bits per dimension: `value[i] ≈ low + delta · code[i]`.
 #[derive(Debug, Clone)]
 pub struct BitsQuery {
-    /// For each byte of a row two tables: sums for its lower and for its upper four bits.
+    /// Two tables for each byte of a row: sums for its lower and for its upper four bits.
     pub(super) tables: Vec<[u8; 16]>,
-    /// For each byte of a row its eight codes' bits: all lowest, all second …
+    /// For each byte of a row, the bits of its eight codes: all lowest, all second …
     pub(super) planes: Vec<[u8; 4]>,
     pub(super) low: f32,
     /// 2 · delta.
     pub(super) step: f32,
-    /// Sum of what the codes stand for.
+    /// Sum of the values that the codes stand for.
     pub(super) sum: f32,
-    /// Norm of what the codes leave out.
+    /// Norm of the values minus those that the codes stand for.
     residual: f32,
 }
 
@@ -99,13 +102,13 @@ impl BitsQuery {
         ((terms.base + scale * (self.step * f32::from(sum) - self.sum)) + self.low * tilt) + spread * terms.reach
     }
 
-    /// The rows of a group that reach the threshold, from their sums; what is no number reaches.
+    /// The rows of a group that reach the threshold, from their sums. NaN reaches it.
     #[inline(always)]
     pub(super) fn reached(&self, terms: &BitsTerms, sums: &[u16; GROUP], group: &[u8]) -> u64 {
         let columns = &group[group.len() - 3 * COLUMN_BYTES..];
         let mut reached = 0;
         for (row, sum) in sums.iter().enumerate() {
-            let of = |column: usize| super::f32_at(columns, column * GROUP + row);
+            let of = |column: usize| f32_at(columns, column * GROUP + row);
             let upper = self.upper(terms, *sum, [of(0), of(1), of(2)]);
             let below = upper < terms.threshold;
             reached |= u64::from(!below) << row;
@@ -114,7 +117,7 @@ impl BitsQuery {
     }
 }
 
-/// Sums of four codes for each choice of them.
+/// The sum of each subset of four codes.
 fn table(codes: &[u8]) -> [u8; 16] {
     std::array::from_fn(|choice| (0..4).filter(|bit| choice >> bit & 1 == 1).map(|bit| codes[bit]).sum())
 }

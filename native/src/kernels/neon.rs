@@ -3,9 +3,13 @@
 use std::arch::aarch64::*;
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
+use super::lanes::{LANES, finish_f32};
 
-pub const KERNEL: Kernel = Kernel { name: "neon", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
+/// The kernels of this file that the machine can run, best first. NEON belongs to every 64-bit ARM.
+pub(super) fn detect() -> Vec<Kernel> {
+    vec![Kernel { name: "neon", dots_i8, dot_f32, bounds, pair_i8, bits_reach }]
+}
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
     let dimensions = query.dimensions();

@@ -1,7 +1,8 @@
-//! The reference that every other kernel is checked against, and the one that runs anywhere.
+//! The reference for every other kernel. It runs on any machine.
 
 use super::bits::{BitsQuery, BitsTerms, GROUP};
-use super::{BoundRows, BoundTerms, CodedQuery, Kernel, LANES, bounds_loop, f32_at, finish_f32};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
+use super::lanes::{LANES, f32_at, finish_f32};
 
 pub const KERNEL: Kernel = Kernel { name: "scalar", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
 

@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::detection::{available, by_name};
+use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel};
+use super::lanes::LANES;
+use super::{bits, scalar};
 
 const REAL_DIMENSIONS: [usize; 5] = [64, 384, 512, 768, 1280];
 

@@ -1,4 +1,4 @@
-//! What the hits of a search show, as one JSON text: a crossing for all of them, and nothing crosses that is not shown.
+//! What the hits of a search show, as one JSON text: a single call for all of them, and nothing but what is shown.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,21 +8,21 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::error::{Result, ShardError};
 use super::snapshot::Snapshot;
-use crate::snippet::AskedWords;
+use crate::error::{Result, ShardError};
+use crate::text::snippet::QueryWords;
 
-/// A Segment's record, each field but the text and the Item's id as it is written.
+/// A Segment's record. All fields but the text and the Item's id stay as they are written.
 struct Record<'a> {
     item: Cow<'a, str>,
     text: Option<Cow<'a, str>>,
     others: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
-/// The records of Segments and of their Items: `{"records": […], "items": […]}`. A record has `item` as an index into `items`,
-/// and `snippet` and `highlights` in the place of its `text`; null for a Segment that is not there, and for such an Item.
+/// The records of Segments and of their Items: `{"records": […], "items": […]}`. In a record, `item` is an index into
+/// `items`, and `snippet` and `highlights` stand in place of `text`. A Segment or Item that does not exist is null.
 pub fn hits(snapshot: &Snapshot, segments: &[u32], query: Option<&str>) -> Result<String> {
-    let asked = query.map(AskedWords::new).unwrap_or_default();
+    let words = query.map(QueryWords::new).unwrap_or_default();
     let mut records = String::from("{\"records\":[");
     let mut items = String::from("],\"items\":[");
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -47,7 +47,7 @@ pub fn hits(snapshot: &Snapshot, segments: &[u32], query: Option<&str>) -> Resul
                 next
             }
         };
-        push_record(&mut records, item, record.text.as_deref(), &record.others, &asked)?;
+        push_record(&mut records, item, record.text.as_deref(), &record.others, &words)?;
     }
     records.push_str(&items);
     records.push_str("]}");
@@ -59,11 +59,11 @@ fn push_record(
     item: usize,
     text: Option<&str>,
     others: &[(Cow<'_, str>, &RawValue)],
-    asked: &AskedWords,
+    words: &QueryWords,
 ) -> Result<()> {
     out.push_str(&format!("{{\"item\":{item}"));
     if let Some(text) = text {
-        let snippet = asked.snippet(text);
+        let snippet = words.snippet(text);
         out.push_str(",\"snippet\":");
         out.push_str(&serde_json::to_string(&snippet.text).map_err(|_| damaged())?);
         out.push_str(",\"highlights\":");
@@ -109,6 +109,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Record<'a> {
     }
 }
 
-/// A text that is borrowed where it holds no escapes.
+/// A JSON string, borrowed if it has no escapes.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -1,30 +1,32 @@
-//! What a reader sees: one LMDB read transaction, never changing, never waiting.
+//! What a reader sees: one LMDB read transaction. It never changes and never waits for a writer.
 
 use std::sync::Arc;
 
 use heed::{RoTxn, WithoutTls};
 
-use super::block::Header;
-use super::error::{Result, ShardError};
-use super::pictures::{DIGEST_BYTES, PicturesView};
 use super::places::{distinct, reach_places};
-use super::question::{Question, Want};
-use super::queue::WriteQueue;
-use super::records::{Family, ItemEntry, Totals, unsealed};
-use super::scan::{self, Enough};
-use super::spaces;
-use super::store::SpaceSpec;
-use super::top::{Ranking, Scored, Top};
-use crate::kernels;
+use super::query::Query;
+use crate::blocks::block::Header;
+use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
+use crate::error::{Result, ShardError};
+use crate::kernels::detection;
+use crate::ranking::options::SearchOptions;
+use crate::ranking::top_k::{Ranking, Scored, TopK};
+use crate::scan::lacking::lacking;
+use crate::scan::vector_search::{self, Enough};
+use crate::store::records::{BlockKey, Family, Totals, unsealed};
+use crate::store::spaces::{self, SpaceSpec, position};
+use crate::words::block::WordsBlock;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
-use crate::words::rank::{self, WordsBlock};
+use crate::words::rank;
+use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].
 pub const ITEMS_MAX: usize = 10_000;
 
 pub struct Snapshot {
-    // Before the queue, which keeps the environment: the transaction must end first.
+    // The transaction must end before the environment, which the queue keeps open: fields are dropped in this order.
     txn: RoTxn<'static, WithoutTls>,
     queue: Arc<WriteQueue>,
 }
@@ -35,56 +37,66 @@ impl Snapshot {
         Ok(Self { txn, queue })
     }
 
-    /// The answer to a question: best first, equal scores in order of insertion.
-    pub fn answer(&self, question: &Question, want: &Want) -> Result<Ranking> {
-        let places_reached = |hits: &[Scored]| self.places_of(hits).map(|places| distinct(&places) >= want.k);
-        let enough = want.places.then_some(&places_reached as Enough<'_>);
-        let ask = |k| match question {
-            Question::Vector { space, vector } => self.vector_list(space, vector, &Want { k, ..want.clone() }, enough),
-            Question::Words { query, language } => self.words_list(query, *language, &Want { k, ..want.clone() }),
-            Question::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
+    /// The answer to a query: best first, equal scores in order of insertion.
+    pub fn answer(&self, query: &Query, options: &SearchOptions) -> Result<Ranking> {
+        let places_reached = |hits: &[Scored]| self.places_of(hits).map(|places| distinct(&places) >= options.k);
+        let enough = options.places.then_some(&places_reached as Enough<'_>);
+        let best = |k| {
+            let options = SearchOptions { k, ..options.clone() };
+            match query {
+                Query::Vector { space, vector } => self.vector_list(space, vector, &options, enough),
+                Query::Words { text, language } => self.words_list(text, *language, &options),
+                Query::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
+            }
         };
-        if want.places { reach_places(want.k, ask, |hits| self.places_of(hits)) } else { ask(want.k) }
+        if options.places { reach_places(options.k, best, |hits| self.places_of(hits)) } else { best(options.k) }
     }
 
     /// The proved best k rows of a space.
     pub fn search_vector(&self, space: &str, query: &[f32], k: usize) -> Result<Ranking> {
-        self.vector_list(space, query, &Want { exact: true, ..Want::best(k) }, None)
+        self.vector_list(space, query, &SearchOptions { exact: true, ..SearchOptions::best(k) }, None)
     }
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
-        self.words_list(query, Language::detect(query), &Want::best(k))
+        self.words_list(query, Language::detect(query), &SearchOptions::best(k))
     }
 
-    /// Name of the space that serves a role; none when nothing of it was stored.
+    /// Name of the space that serves a role. None if nothing was stored for it.
     pub fn serving(&self, role: &str) -> Result<Option<String>> {
         spaces::serving(&self.queue.store().databases, &self.txn, role)
     }
 
-    /// Living Segments of one space, but those given up, that another does not have, ascending.
+    /// Living Segments of one space that another lacks, except those given up, ascending.
     pub fn lacking(&self, from: &str, to: &str, given_up: &[u32], limit: usize) -> Result<Vec<u32>> {
-        spaces::lacking(self.queue.store(), &self.txn, (self.space(from)?, self.space(to)?), given_up, limit)
+        lacking(self.queue.store(), &self.txn, (self.space(from)?, self.space(to)?), given_up, limit)
     }
 
     fn space(&self, name: &str) -> Result<&SpaceSpec> {
-        let spec = self.queue.store().spaces.iter().find(|spec| spec.name == name);
-        spec.ok_or_else(|| ShardError::internal(format!("{name} is no space of the index.")))
+        let spaces = &self.queue.store().spaces;
+        Ok(&spaces[position(spaces, name)?])
     }
 
-    fn vector_list(&self, space: &str, query: &[f32], want: &Want, enough: Option<Enough<'_>>) -> Result<Ranking> {
+    fn vector_list(
+        &self,
+        space: &str,
+        vector: &[f32],
+        options: &SearchOptions,
+        enough: Option<Enough<'_>>,
+    ) -> Result<Ranking> {
         let store = self.queue.store();
         let spec = self.space(space)?;
-        let kernel = kernels::chosen().map_err(ShardError::internal)?;
-        scan::search(store, &self.txn, kernel, spec, query, want, enough)
+        let kernel = detection::chosen().map_err(ShardError::internal)?;
+        vector_search::search(store, &self.txn, kernel, spec, vector, options, enough)
     }
 
-    /// Hits that the quick way was to find for a query, and found: for those who watch its recall. Takes as long as a proof.
-    pub fn probe_vector(&self, space: &str, query: &[f32], want: &Want) -> Result<(u64, u64)> {
-        scan::probe(self.queue.store(), &self.txn, self.space(space)?, query, want)
+    /// Measures the recall of the unproved search for one query: hits that it should have found, and hits that it
+    /// found. Takes as long as a proof.
+    pub fn probe_vector(&self, space: &str, vector: &[f32], options: &SearchOptions) -> Result<(u64, u64)> {
+        vector_search::probe(self.queue.store(), &self.txn, self.space(space)?, vector, options)
     }
 
-    fn words_list(&self, query: &str, language: Option<Language>, want: &Want) -> Result<Ranking> {
+    fn words_list(&self, query: &str, language: Option<Language>, options: &SearchOptions) -> Result<Ranking> {
         let store = self.queue.store();
         let mut blocks = vec![];
         for entry in store.blocks_of(&self.txn, Family::WORDS)? {
@@ -93,22 +105,22 @@ impl Snapshot {
             store.checked(key, &view.header, value)?;
             blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
         }
-        rank::search(&blocks, query, language, want)
+        rank::search(&blocks, query, language, options)
     }
 
-    /// The same file first, then near copies of a picture; nothing else.
+    /// Pictures from the same file first, then near copies; no others.
     pub fn search_picture(&self, fingerprint: &[u8], digest: &[u8; DIGEST_BYTES], k: usize) -> Result<Ranking> {
         let store = self.queue.store();
         let mut ranking = Ranking { exact: true, ..Ranking::default() };
-        let mut top = Top::new(k);
+        let mut top_k = TopK::new(k);
         for entry in store.blocks_of(&self.txn, Family::PICTURES)? {
             let (key, value) = entry?;
             let view = PicturesView::read(value)?;
             store.checked(key, &view.header, value)?;
             ranking.scanned += u64::from(view.header.rows);
-            view.search(digest, fingerprint, store.dead(&self.txn, key)?, &mut top)?;
+            view.search(digest, fingerprint, store.dead(&self.txn, key)?, &mut top_k)?;
         }
-        ranking.hits = top.into_ranking();
+        ranking.hits = top_k.into_sorted();
         Ok(ranking)
     }
 
@@ -117,7 +129,7 @@ impl Snapshot {
         self.segment(segment)?.map(|(_, record)| text(record)).transpose()
     }
 
-    /// For each hit the first Segment in the same place of the same Item.
+    /// For each hit, the first Segment in the same place of the same Item.
     fn places_of(&self, hits: &[Scored]) -> Result<Vec<u32>> {
         let missing = || ShardError::corrupt("A segment that is indexed has no record.");
         let look_up = |segment| self.segment(segment)?.map(|(place, _)| place).ok_or_else(missing);
@@ -135,11 +147,11 @@ impl Snapshot {
 
     /// An Item's record, as JSON.
     pub fn item(&self, id: &str) -> Result<Option<&str>> {
-        // LMDB refuses an empty or too long key; neither is an Item.
+        // LMDB refuses an empty key or one that is too long. Neither is an Item's.
         if id.is_empty() || id.len() > 500 {
             return Ok(None);
         }
-        let Some(entry) = self.entry(id)? else { return Ok(None) };
+        let Some(entry) = self.queue.store().entry(&self.txn, id)? else { return Ok(None) };
         self.record_of(entry.sequence)
     }
 
@@ -157,16 +169,11 @@ impl Snapshot {
         value.map(|value| text(unsealed(&sequence.to_be_bytes(), value)?)).transpose()
     }
 
-    fn entry(&self, id: &str) -> Result<Option<ItemEntry>> {
-        let value = self.queue.store().databases.entries.get(&self.txn, id)?;
-        value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()
-    }
-
-    /// Items after the one with this id (from the first when there is none), in order of insertion, as one JSON array.
+    /// Items after the one with this id, or from the first, in order of insertion: one JSON array.
     pub fn items(&self, after: Option<&str>, limit: usize) -> Result<String> {
         let databases = &self.queue.store().databases;
         let from = match after.filter(|id| !id.is_empty() && id.len() <= 500) {
-            Some(id) => self.entry(id)?.map_or(0, |entry| entry.sequence + 1),
+            Some(id) => self.queue.store().entry(&self.txn, id)?.map_or(0, |entry| entry.sequence + 1),
             None => 0,
         };
         let mut json = String::from("[");
@@ -185,12 +192,12 @@ impl Snapshot {
         self.queue.store().totals(&self.txn)
     }
 
-    /// Rows and blocks of each family, in the order of their keys: what a merge has made of them.
+    /// Family and number of rows of each block, in the order of their keys.
     pub fn blocks(&self) -> Result<Vec<(u8, u32)>> {
         let blocks = self.queue.store().databases.blocks.iter(&self.txn)?;
         let rows = blocks.map(|entry| {
             let (key, value) = entry?;
-            let family = super::records::BlockKey::read(key)?.family;
+            let family = BlockKey::read(key)?.family;
             Ok((family.0, Header::read(value, family.kind())?.rows))
         });
         rows.collect()

@@ -1,18 +1,19 @@
-//! The index against a naive reference: whatever was appended, changed, removed, merged and reopened.
+//! The index against a naive reference, after appends, changes, removals, merges and reopening.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
-use super::merge;
-use super::opened::Shard;
-use super::question::{Question, Want};
-use super::scan_threads;
-use super::store::SpaceSpec;
-use super::top::{Ranking, Scored};
-use super::writes::Write;
-use crate::kernels;
+use crate::kernels::scalar;
+use crate::ranking::options::SearchOptions;
+use crate::ranking::top_k::{Ranking, Scored};
+use crate::shard::open_shard::Shard;
+use crate::shard::query::Query;
+use crate::store::spaces::SpaceSpec;
+use crate::threads::scan_pool;
+use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
+use crate::write::merge;
+use crate::write::write_op::WriteOp;
 
 const DIMENSIONS: usize = 24;
 
@@ -40,7 +41,7 @@ fn segment(vector: &[f32], words: &str) -> SegmentInput {
 }
 
 fn append(shard: &Shard, id: &str, segments: Vec<SegmentInput>) {
-    shard.write(Write::Append { item: item(id, "searchable"), segments }).unwrap();
+    shard.write(WriteOp::Append { item: item(id, "searchable"), segments }).unwrap();
 }
 
 fn search(shard: &Shard, query: &[f32], k: usize) -> Ranking {
@@ -57,7 +58,7 @@ fn naive(rows: &BTreeMap<u32, Vec<f32>>, query: &[f32], k: usize) -> Vec<Scored>
         .iter()
         .map(|(segment, row)| {
             let bytes: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
-            Scored { score: (kernels::scalar::KERNEL.dot_f32)(query, &bytes), segment: *segment }
+            Scored { score: (scalar::KERNEL.dot_f32)(query, &bytes), segment: *segment }
         })
         .collect();
     all.sort();
@@ -112,7 +113,7 @@ proptest! {
                     }
                 }
                 Step::Remove(id) => {
-                    let removed = shard.write(Write::RemoveItem { id: format!("i{id}") }).unwrap();
+                    let removed = shard.write(WriteOp::RemoveItem { id: format!("i{id}") }).unwrap();
                     let expected = items.remove(&id);
                     prop_assert_eq!(removed, expected.is_some());
                     for old in expected.unwrap_or_default() {
@@ -148,7 +149,7 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
             vec![segment(&vector, if number % 3 == 0 { "fizz" } else { "buzz word" })],
         );
     }
-    // Merges are made beside the writes: further ones give them the commits to come in with.
+    // A merged block comes with a later commit: further writes provide them.
     let of_words = |shard: &Shard| {
         let blocks = shard.snapshot().unwrap().blocks().unwrap();
         blocks.iter().filter(|block| block.0 == 0).count()
@@ -157,7 +158,7 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
         if of_words(&shard) < 40 {
             break;
         }
-        shard.write(Write::PutItem { item: item("later", "pending") }).unwrap();
+        shard.write(WriteOp::PutItem { item: item("later", "pending") }).unwrap();
     }
     shard.close().unwrap();
     let shard = open(folder.path());
@@ -171,7 +172,7 @@ fn many_small_appends_become_few_blocks_and_find_the_same() {
 }
 
 #[test]
-fn writes_that_wait_together_share_commits_and_are_all_there() {
+fn writes_that_wait_together_share_commits_and_all_succeed() {
     const WRITES: usize = 300;
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
@@ -179,7 +180,7 @@ fn writes_that_wait_together_share_commits_and_are_all_there() {
     // The thread that writes is held until all the others wait.
     let (arrived, has_arrived) = std::sync::mpsc::channel();
     let (hold, held) = std::sync::mpsc::channel::<()>();
-    let first = Write::PutItem { item: item("first", "pending") };
+    let first = WriteOp::PutItem { item: item("first", "pending") };
     let wait = move |_| {
         arrived.send(()).unwrap();
         held.recv().unwrap();
@@ -191,7 +192,7 @@ fn writes_that_wait_together_share_commits_and_are_all_there() {
     for number in 0..WRITES {
         let send = send.clone();
         let segments = vec![segment(&[0.1; DIMENSIONS], &format!("word{number}"))];
-        let write = Write::Append { item: item(&format!("i{number}"), "searchable"), segments };
+        let write = WriteOp::Append { item: item(&format!("i{number}"), "searchable"), segments };
         shard.submit(write, Box::new(move |result| drop(send.send(result))));
     }
     hold.send(()).unwrap();
@@ -220,9 +221,9 @@ fn a_list_that_reaches_its_places_early_is_not_scored_further() {
     let mut ended_early = 0;
     for number in 0..40 {
         let query: Vec<f32> = vector(number * 211);
-        let question = Question::Vector { space: "meaning".into(), vector: query.clone() };
-        let want = Want { places: true, exact: true, ..Want::best(K) };
-        let ranking = snapshot.answer(&question, &want).unwrap();
+        let by_vector = Query::Vector { space: "meaning".into(), vector: query.clone() };
+        let options = SearchOptions { places: true, exact: true, ..SearchOptions::best(K) };
+        let ranking = snapshot.answer(&by_vector, &options).unwrap();
         let whole = snapshot.search_vector("meaning", &query, 2 * K).unwrap();
         assert_eq!(ranking.hits, whole.hits[..ranking.hits.len()]);
         assert_eq!(ranking.places.len(), ranking.hits.len());
@@ -240,7 +241,7 @@ fn a_snapshot_does_not_see_what_comes_after_it() {
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
     let before = shard.snapshot().unwrap();
     append(&shard, "b", vec![segment(&[0.2; DIMENSIONS], "late")]);
-    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
     assert_eq!(before.search_vector("meaning", &[0.2; DIMENSIONS], 10).unwrap().hits.len(), 1);
     assert_eq!(before.search_words("late", 10).unwrap().hits, []);
     assert!(before.item("a").unwrap().is_some());
@@ -249,7 +250,7 @@ fn a_snapshot_does_not_see_what_comes_after_it() {
 }
 
 #[test]
-fn nan_and_infinity_are_refused_at_the_door() {
+fn nan_and_infinity_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30] {
@@ -266,9 +267,9 @@ fn states_digests_and_order_of_items_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     for id in ["a", "b", "c"] {
-        shard.write(Write::PutItem { item: item(id, "pending") }).unwrap();
+        shard.write(WriteOp::PutItem { item: item(id, "pending") }).unwrap();
     }
-    shard.write(Write::PutItem { item: item("b", "failed") }).unwrap();
+    shard.write(WriteOp::PutItem { item: item("b", "failed") }).unwrap();
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
     let snapshot = shard.snapshot().unwrap();
     let digest = |id: &str| item(id, "pending").sha256;
@@ -284,11 +285,11 @@ fn states_digests_and_order_of_items_are_kept() {
 }
 
 #[test]
-fn what_was_appended_goes_when_its_item_fails_after_all() {
+fn segments_are_removed_when_their_item_fails() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
-    shard.write(Write::PutItem { item: item("a", "failed") }).unwrap();
+    shard.write(WriteOp::PutItem { item: item("a", "failed") }).unwrap();
     assert_eq!(found_by_words(&shard, "early"), [] as [u32; 0]);
     assert_eq!(search(&shard, &[0.2; DIMENSIONS], 10).hits, []);
     assert!(shard.snapshot().unwrap().item("a").unwrap().unwrap().contains("failed"));
@@ -298,7 +299,7 @@ fn what_was_appended_goes_when_its_item_fails_after_all() {
 }
 
 #[test]
-fn nothing_is_remembered_of_blocks_that_have_gone() {
+fn deleted_blocks_are_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
@@ -306,8 +307,8 @@ fn nothing_is_remembered_of_blocks_that_have_gone() {
     let before = shard.snapshot().unwrap();
     assert_eq!(found_by_words(&shard, "word"), [0]);
     assert_eq!(queue.store().remembered(), 1);
-    shard.write(Write::RemoveItem { id: "a".into() }).unwrap();
-    shard.settle().unwrap();
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
+    shard.when_idle().unwrap();
     assert_eq!(queue.store().remembered(), 0);
     assert_eq!(before.search_words("word", 3).unwrap().hits.len(), 1, "an earlier reader looks at it later");
     assert_eq!(queue.store().remembered(), 1);
@@ -316,7 +317,7 @@ fn nothing_is_remembered_of_blocks_that_have_gone() {
 }
 
 #[test]
-fn as_many_searches_as_may_wait_see_one_index_and_more_are_told_of_the_load() {
+fn one_index_has_a_snapshot_for_every_search_that_may_wait_and_refuses_more_as_overload() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
     let mut open = vec![];
@@ -327,7 +328,7 @@ fn as_many_searches_as_may_wait_see_one_index_and_more_are_told_of_the_load() {
         }
     };
     assert_eq!(refused.code, "overloaded");
-    assert!(open.len() > scan_threads::WAITING_MAX + 500, "{} at once", open.len());
+    assert!(open.len() > scan_pool::WAITING_MAX + 500, "{} at once", open.len());
     open.pop();
     assert!(shard.snapshot().is_ok());
 }
@@ -349,7 +350,7 @@ fn pictures_are_removed_with_their_item() {
         ranking.hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
     };
     assert_eq!(found(&shard), [1, 0]);
-    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
     assert_eq!(found(&shard), [0]);
 }
 
@@ -361,17 +362,17 @@ fn a_closed_index_refuses_everything_and_can_be_opened_again() {
     shard.close().unwrap();
     shard.close().unwrap();
     assert_eq!(shard.snapshot().err().unwrap().code, "not_found");
-    assert_eq!(shard.write(Write::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
+    assert_eq!(shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
     assert_eq!(found_by_words(&open(folder.path()), "word"), [0]);
 }
 
 #[test]
-fn a_copy_of_an_index_in_use_is_an_index_of_its_own() {
+fn a_copy_of_an_index_in_use_is_independent_of_it() {
     let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let shard = open(folder.path());
     append(&shard, "a", vec![segment(&[0.5; DIMENSIONS], "the keeper counts gulls")]);
     append(&shard, "b", vec![segment(&[0.1; DIMENSIONS], "the anchor holds")]);
-    shard.write(Write::RemoveItem { id: "b".into() }).unwrap();
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
     let reading = shard.snapshot().unwrap();
     shard.copy_to(copy.path()).unwrap();
     append(&shard, "c", vec![segment(&[0.2; DIMENSIONS], "written later")]);

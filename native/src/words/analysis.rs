@@ -1,7 +1,7 @@
-//! Text to terms: words as UAX #29 cuts them, NFKC, lower case, stems of the text's own language, without accents.
+//! Text to terms: words by UAX #29, NFKC, lower case, stems of the text's own language, without accents.
 //!
-//! Scripts that put no space between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
-//! characters, and single characters beside them, so that a query of one character finds its text.
+//! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
+//! characters. Single characters are kept beside them, so that a query of one character finds its text.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,17 @@ use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::language::{Language, start_of};
+use super::language::Language;
+use crate::text::characters::{is_unspaced, start_of};
 
-/// Longest term in bytes; what is longer is cut, in texts and queries alike.
+/// Longest term in bytes. Longer ones are cut, in texts and queries alike.
 pub const TERM_BYTES_MAX: usize = 96;
 
 /// A word of a text before stemming.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub text: String,
-    /// Counts the words from the start of the text; pairs of characters count by their first character.
+    /// Number of the word in the text. Pairs have the number of their first character.
     pub position: u32,
     pub form: Form,
 }
@@ -29,7 +30,7 @@ pub enum Form {
     Spaced,
     /// Two characters of a script without spaces.
     Pair,
-    /// One character of such a script: not counted in a text's length, for its pairs are.
+    /// One character of such a script. It does not count for a text's length: its pairs do.
     Single,
 }
 
@@ -57,7 +58,7 @@ pub fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Singles and pairs of a run of characters; the position after it.
+/// Adds the singles and pairs of a run of characters. Returns the position after it.
 fn end_run(run: &mut Vec<char>, from: u32, words: &mut Vec<Word>) -> u32 {
     let positions = from..;
     for (at, position) in (0..run.len()).zip(positions) {
@@ -79,19 +80,6 @@ fn normalised(text: &str) -> Cow<'_, str> {
     Cow::Owned(composed.to_lowercase().nfc().collect())
 }
 
-/// Whether the letter's script puts no space between words.
-pub fn is_unspaced(letter: char) -> bool {
-    matches!(letter as u32,
-        0x0E00..=0x0EFF // Thai, Lao
-        | 0x1000..=0x109F // Burmese
-        | 0x1100..=0x11FF // Hangul letters
-        | 0x1780..=0x17FF // Khmer
-        | 0x3005..=0x3007 | 0x3040..=0x30FF | 0x3130..=0x318F | 0x31F0..=0x31FF // Kana
-        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF // Han
-        | 0xAC00..=0xD7AF // Hangul
-        | 0x20000..=0x3FFFF) // Han beyond the first plane
-}
-
 /// Turns words of one language into terms.
 pub struct Terms {
     language: Language,
@@ -103,7 +91,7 @@ impl Terms {
         Self { language, stemmer: language.stemmer() }
     }
 
-    /// The term of a word: what is looked up.
+    /// The term of a word, which is what the index holds.
     pub fn term(&self, word: &Word) -> String {
         match word.form {
             Form::Pair | Form::Single => word.text.clone(),
@@ -119,7 +107,7 @@ impl Terms {
         word.form == Form::Spaced && self.language.is_stop_word(&word.text)
     }
 
-    /// "l'eau" → "eau": the article is no part of the word.
+    /// "l'eau" → "eau": the article is not part of the word.
     fn without_elision<'a>(&self, word: &'a str) -> &'a str {
         let letters = self.language.elision_letters();
         match word.split_once('\'') {

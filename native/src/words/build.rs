@@ -1,17 +1,17 @@
-//! From the text of segments to a block of postings.
+//! From the texts of segments to a block of postings.
 
 use std::collections::HashMap;
 
 use super::analysis::{Form, Terms, words};
 use super::language::{DEFAULT, Language};
-use super::lists::push_varint;
 use super::postings::Document;
+use super::varint::push_varint;
 use super::writer::TermWriter;
 
-/// Words of one segment that are indexed; a longer text is searchable by its first ones.
+/// Words of one segment that are indexed. A longer text is searchable by its first ones.
 pub const WORDS_MAX: usize = 1_000_000;
 
-/// A segment's text, analysed, before it has a number.
+/// A segment's text, analysed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalysedText {
     pub language: Language,
@@ -20,7 +20,7 @@ pub struct AnalysedText {
     pub terms: Vec<(String, Vec<u32>)>,
 }
 
-/// Language of an Item's texts together, for those that are too short to tell alone.
+/// Language of an Item's texts together. It is the fallback for those that are too short for a guess.
 pub fn language_of<'a>(texts: impl Iterator<Item = &'a str>) -> Language {
     const SAMPLE_BYTES: usize = 1024;
     let mut sample = String::new();
@@ -34,10 +34,10 @@ pub fn language_of<'a>(texts: impl Iterator<Item = &'a str>) -> Language {
     Language::detect(&sample).unwrap_or(DEFAULT)
 }
 
-/// Analyses a text in its own language, or in `otherwise` where that is not certain. Stop words are indexed, so that
-/// phrases find them, and don't count for the length.
-pub fn analyse(text: &str, otherwise: Language, terms_of: &mut HashMap<Language, Terms>) -> AnalysedText {
-    let language = Language::detect(text).unwrap_or(otherwise);
+/// Analyses a text in its own language, or in `fallback` if that is uncertain. Stop words are indexed, so that phrases
+/// find them, but do not count for the length.
+pub fn analyse(text: &str, fallback: Language, terms_of: &mut HashMap<Language, Terms>) -> AnalysedText {
+    let language = Language::detect(text).unwrap_or(fallback);
     let analyser = terms_of.entry(language).or_insert_with(|| Terms::of(language));
     let mut positions: HashMap<String, Vec<u32>> = HashMap::new();
     let mut length = 0;
@@ -50,7 +50,7 @@ pub fn analyse(text: &str, otherwise: Language, terms_of: &mut HashMap<Language,
     AnalysedText { language, length, terms: positions.into_iter().collect() }
 }
 
-/// A block of some analysed segments, in ascending order of their numbers.
+/// A block of analysed segments, in ascending order of their numbers.
 pub fn encode(texts: &[(u32, AnalysedText)]) -> Vec<u8> {
     let mut by_term: Vec<(&str, u32, &[u32])> = vec![];
     for (row, (_, text)) in texts.iter().enumerate() {

@@ -5,17 +5,17 @@ use std::sync::OnceLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// Index into [`LANGUAGES`]; kept in blocks, so the order of that table never changes.
+/// Index into [`LANGUAGES`]. It is stored in blocks, so the order of that table never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Language(pub u8);
 
-/// What stands for a text whose language is not certain.
+/// The language of texts whose language is uncertain.
 pub const DEFAULT: Language = Language(0);
 
 struct Entry {
-    /// ISO 639-3, as the detector says it.
+    /// ISO 639-3, as the detector reports it.
     code: &'static str,
-    /// ISO 639-1, as the lists of stop words are named.
+    /// ISO 639-1, as the lists of stop words are keyed.
     short: &'static str,
     algorithm: Algorithm,
 }
@@ -43,9 +43,9 @@ const LANGUAGES: [Entry; 18] = [
 ];
 
 impl Language {
-    /// Language of a text, where the guess is reliable and there is a stemmer for it.
+    /// Language of a text, if the guess is reliable and there is a stemmer for it.
     pub fn detect(text: &str) -> Option<Self> {
-        let (code, reliable) = crate::language::detect(text)?;
+        let (code, reliable) = crate::text::language::detect(text)?;
         reliable.then(|| Self::by_code(code)).flatten()
     }
 
@@ -73,7 +73,7 @@ impl Language {
         sets[usize::from(self.0) % LANGUAGES.len()].contains(word)
     }
 
-    /// Longest article or preposition, in letters, that is written together with the word after an apostrophe.
+    /// Letters of the longest article or preposition that an apostrophe joins to the next word.
     pub fn elision_letters(self) -> usize {
         match self.entry().short {
             "fr" => 2,
@@ -89,15 +89,6 @@ impl Language {
 
 fn stop_words(entry: &Entry) -> HashSet<&'static str> {
     stop_words::lookup(entry.short).into_iter().flatten().copied().collect()
-}
-
-/// At most so many bytes of a text, up to the end of a character.
-pub fn start_of(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]

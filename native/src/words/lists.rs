@@ -1,37 +1,41 @@
 //! The postings of one term in one block: which documents have it, and how often.
 //!
-//! First how many of the documents are in each language but the block's first one (a varint for the number of such languages,
-//! then a byte and a varint for each), so that a word's frequency in some languages is known without reading the list.
+//! They begin with the number of documents in each language but the block's first one: a varint for the number of such
+//! languages, then a byte and a varint for each. So a word's frequency in some languages is known without reading the
+//! list.
 //!
-//! Sparse: LEB128 varints (gap, count)…, a gap counting from the document before, from 0 for the first. Dense, where at
-//! least every eighth document has the term and so a bit costs no more than a gap: one bit for each document, the largest
-//! count of each [`WINDOW`] of documents, then the counts, a byte each. A dense list tells of any document without reading
-//! those before it, which is what a pruned search asks of a frequent term.
+//! A sparse list is LEB128 varints (gap, count)…, where a gap counts from the document before, and from 0 for the
+//! first.
+//!
+//! A list is dense if at least every eighth document has the term, so that a bit costs no more than a gap. It is one
+//! bit for each document, the largest count of each [`WINDOW`] of documents, then the counts, a byte each. Any document
+//! of a dense list can be read without those before it, as a pruned search does with frequent terms.
 
 use super::language::Language;
-use crate::shard::error::{Result, ShardError};
+use super::varint::{Varints, push_varint};
+use crate::error::{Result, ShardError};
 
 /// Documents that share one upper bound.
 pub const WINDOW: usize = 256;
-/// Largest count that a dense list can hold; also what "so many or more" is kept as.
+/// Largest count that a dense list can hold. As a bound it means "this many or more".
 pub const COUNT_MAX: u32 = 255;
-/// A list is dense when so many times its length reaches the number of documents.
+/// A list is dense if its length times this reaches the number of documents.
 const DENSE_SHARE: u64 = 8;
 
-/// Postings that are read before anything is done with them.
+/// Postings that [`TermPostings::for_each_batch`] reads at a time.
 const BATCH: usize = 128;
 
 pub fn windows(rows: usize) -> usize {
     rows.div_ceil(WINDOW)
 }
 
-/// Whether a list is kept as bits: readers and writers both ask this, so nothing else has to say it.
+/// Whether a list is dense. Readers and writers both compute this, so it is not stored.
 fn is_dense(rows: usize, frequency: u32, most: u32) -> bool {
     rows >= WINDOW && DENSE_SHARE * u64::from(frequency) >= rows as u64 && most < COUNT_MAX
 }
 
-/// Writes a list of (document, count) in ascending order of documents. `most`: the largest of the counts. `others`: documents
-/// in each language but the block's first.
+/// Writes a list of (document, count) in ascending order of documents. `most`: the largest count. `others`: number of
+/// documents in each language but the block's first.
 pub fn encode(rows: usize, postings: &[(u32, u32)], most: u32, others: &[(Language, u32)], out: &mut Vec<u8>) {
     push_varint(out, others.len() as u32);
     for (language, documents) in others {
@@ -63,41 +67,6 @@ fn bitmap_bytes(rows: usize) -> usize {
     8 * rows.div_ceil(64)
 }
 
-pub fn push_varint(bytes: &mut Vec<u8>, mut number: u32) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-/// Reads varints from a slice; `None` at its end and where it is damaged.
-pub struct Varints<'a>(pub &'a [u8]);
-
-impl Varints<'_> {
-    #[inline(always)]
-    pub fn next_number(&mut self) -> Option<u32> {
-        let (&first, rest) = self.0.split_first()?;
-        if first < 0x80 {
-            self.0 = rest;
-            return Some(u32::from(first));
-        }
-        self.long()
-    }
-
-    fn long(&mut self) -> Option<u32> {
-        let mut number = 0u64;
-        for (at, byte) in self.0.iter().enumerate().take(5) {
-            number |= u64::from(byte & 0x7f) << (7 * at);
-            if *byte < 0x80 {
-                self.0 = &self.0[at + 1..];
-                return u32::try_from(number).ok();
-            }
-        }
-        None
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 enum List<'a> {
     Sparse(&'a [u8]),
@@ -110,7 +79,7 @@ pub struct TermPostings<'a> {
     pub frequency: u32,
     rows: u32,
     most: u8,
-    /// How many documents are in each language but the block's first.
+    /// Number of documents in each language but the block's first, as varints.
     others: &'a [u8],
     list: List<'a>,
     positions: &'a [u8],
@@ -133,7 +102,7 @@ impl<'a> TermPostings<'a> {
         Ok(Self { frequency, rows, most, others, list, positions })
     }
 
-    /// Documents in some languages. `first`: the block's first language.
+    /// Number of documents in a set of languages. `first`: the block's first language.
     pub fn frequency_in(&self, languages: u64, first: Language) -> u32 {
         let (mut inside, mut all) = (0u32, 0u32);
         let mut left = self.others;
@@ -150,12 +119,12 @@ impl<'a> TermPostings<'a> {
         inside.saturating_add(if first.bit() & languages != 0 { of_first } else { 0 })
     }
 
-    /// A count that none in the block exceeds; `None` where there is no such bound.
+    /// A bound of all counts. `None` if there is none.
     pub fn most(&self) -> Option<u32> {
         bound(self.most)
     }
 
-    /// A count that none in the window exceeds: 0 where no document of it is known to have the term.
+    /// A bound of the counts in a window. 0 if no document of it has the term.
     pub fn most_in(&self, window: usize) -> Option<u32> {
         match self.list {
             List::Sparse(_) => self.most(),
@@ -191,7 +160,7 @@ impl<'a> TermPostings<'a> {
         }
     }
 
-    /// As [`Self::for_each`], by the hundred: (documents, their counts). What is done with them is one tight loop.
+    /// As [`Self::for_each`], in batches of (documents, counts), so that `visit` can be a tight loop.
     pub fn for_each_batch(&self, mut visit: impl FnMut(&[u32], &[u32])) -> Result<()> {
         let (mut documents, mut counts, mut filled) = ([0; BATCH], [0; BATCH], 0);
         self.for_each(|document, count| {
@@ -217,7 +186,8 @@ impl<'a> TermPostings<'a> {
         Ok(document)
     }
 
-    /// Calls `visit(at, count)` for each of some documents (`document_of(at)`, ascending, `len` of them) that has the term.
+    /// Calls `visit(at, count)` for those of `len` documents, ascending, that have the term: `document_of(at)` is one
+    /// of them.
     #[inline(always)]
     pub fn for_each_of(
         &self,
@@ -282,7 +252,7 @@ impl<'a> TermPostings<'a> {
     }
 }
 
-/// The counts of the languages, and what follows them.
+/// Splits off the documents by language.
 fn split_languages(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut numbers = Varints(bytes);
     let count = numbers.next_number()?;
@@ -333,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sparse_and_dense_lists_give_back_what_was_written(
+        fn sparse_and_dense_lists_are_read_as_written(
             seed in proptest::collection::vec((0..40u32, prop_oneof![20 => 1..5u32, 1 => 250..300u32]), 1..200),
             asked in proptest::collection::btree_set(0..2_000u32, 0..60),
             room in 0..2_000usize,
@@ -375,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_lists_are_errors_and_no_panics(
+        fn damaged_lists_are_errors_not_panics(
             bytes in proptest::collection::vec(any::<u8>(), 0..400), frequency in 0..400u32, most in any::<u8>()
         ) {
             for rows in [3, 300, 1_000] {

@@ -1,9 +1,12 @@
 //! Search by words: analysis of text in its own language, blocks of postings, BM25.
 
 pub mod analysis;
+pub mod block;
+mod bm25;
 pub mod build;
 pub mod language;
 pub mod lists;
+pub mod merge;
 mod phrases;
 pub mod postings;
 pub mod query;
@@ -11,4 +14,5 @@ pub mod rank;
 mod scores;
 #[cfg(test)]
 mod tests;
+mod varint;
 pub mod writer;

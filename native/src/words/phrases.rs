@@ -1,17 +1,17 @@
-//! Quoted phrases: words that stand in order.
+//! Quoted phrases: words in order.
 
+use super::block::WordsBlock;
 use super::lists::positions_of;
 use super::query::Phrase;
-use super::rank::{WordsBlock, lookup};
-use crate::shard::error::Result;
-use crate::shard::question::Stop;
+use crate::error::Result;
+use crate::ranking::options::Stop;
 
-/// Which documents of a block hold every phrase; `None` where there is none to hold.
-pub fn holders(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {
+/// Which documents of a block have every phrase. `None` if the query has no phrase.
+pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {
     let mut all: Option<Vec<bool>> = None;
     for phrase in phrases {
         let mut has = vec![false; block.view.rows() as usize];
-        for languages in languages_alike(block, phrase) {
+        for languages in language_groups(block, phrase) {
             for document in documents_with(block, phrase, languages, stop)? {
                 has[document as usize] |= block.view.language(document).bit() & languages != 0;
             }
@@ -28,24 +28,24 @@ pub fn holders(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Resul
     Ok(all)
 }
 
-/// The block's languages in which the phrase can stand, those together in which it is the same terms.
-fn languages_alike(block: &WordsBlock<'_>, phrase: &Phrase) -> Vec<u64> {
-    let mut alike = vec![block.view.header.languages];
+/// The block's languages in which the phrase can occur, grouped by those in which it has the same terms.
+fn language_groups(block: &WordsBlock<'_>, phrase: &Phrase) -> Vec<u64> {
+    let mut groups = vec![block.view.header.languages];
     for (_, variants) in &phrase.words {
         let split = |languages: u64| variants.iter().map(move |variant| languages & variant.languages);
-        alike = alike.into_iter().flat_map(split).filter(|languages| *languages != 0).collect();
+        groups = groups.into_iter().flat_map(split).filter(|languages| *languages != 0).collect();
     }
-    alike
+    groups
 }
 
-/// Documents in which the phrase's terms in some languages, which are the same in each of them, stand in order.
+/// Documents in which a phrase's terms occur in order. `languages`: one group of [`language_groups`].
 fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
     let mut lists = vec![];
     for (distance, variants) in &phrase.words {
         let Some(variant) = variants.iter().find(|variant| variant.languages & languages != 0) else {
             return Ok(vec![]);
         };
-        let Some(postings) = lookup(block, variant)? else { return Ok(vec![]) };
+        let Some(postings) = block.lookup(variant)? else { return Ok(vec![]) };
         lists.push((*distance, postings));
     }
     lists.sort_by_key(|(_, postings)| postings.frequency);

@@ -3,28 +3,28 @@
 //! ```text
 //! segments u32 × n · lengths u32 × n · languages u8 × n · shortest length of each window of documents u32 × ⌈n / 256⌉
 //! ends of terms, of postings, of positions u32 × t each · document frequencies u32 × t · largest counts u8 × t
-//! terms, ascending by their bytes · postings ([`super::lists`]) · positions: gaps, as many as the posting counts
+//! terms, ascending by their bytes · postings ([`super::lists`]) · positions: for each posting, as many gaps as it counts
 //! ```
 //!
-//! Documents are indices into the block's segments. Positions are LEB128 varints; a gap counts from the position before it
-//! in the same document, from 0 for the first.
+//! A document is an index into the block's segments. Positions are LEB128 varints: a gap counts from the position
+//! before it in the same document, and from 0 for the first.
 
 use super::language::Language;
 use super::lists::{TermPostings, damaged, windows};
-use super::writer::TermWriter;
-use crate::shard::block::{self, Columns, Dead, HEADER_BYTES, Header, Kind, U32Column};
-use crate::shard::error::Result;
+use crate::blocks::block::{HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::{Columns, U32Column};
+use crate::error::Result;
 
-/// What a block keeps of a segment besides its postings.
+/// What a block keeps of a segment, apart from its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     pub segment: u32,
-    /// Words that count for the length: without stop words.
+    /// Number of words, without stop words.
     pub length: u32,
     pub language: Language,
 }
 
-/// A block as it lies in the map.
+/// A block of postings.
 pub struct PostingsView<'a> {
     pub header: Header,
     pub segments: U32Column<'a>,
@@ -84,7 +84,7 @@ impl<'a> PostingsView<'a> {
         Language(self.languages[document as usize])
     }
 
-    /// The postings of a term, when the block has it.
+    /// The postings of a term. None if the block does not have it.
     pub fn lookup(&self, term: &[u8]) -> Result<Option<TermPostings<'a>>> {
         let (mut low, mut high) = (0, self.frequencies.len());
         while low < high {
@@ -98,17 +98,22 @@ impl<'a> PostingsView<'a> {
         }
     }
 
-    fn term(&self, at: usize) -> Result<&'a [u8]> {
+    /// Number of terms.
+    pub(super) fn terms(&self) -> usize {
+        self.frequencies.len()
+    }
+
+    pub(super) fn term(&self, at: usize) -> Result<&'a [u8]> {
         slice(self.terms, self.term_ends, at)
     }
 
-    fn term_postings(&self, at: usize) -> Result<TermPostings<'a>> {
+    pub(super) fn term_postings(&self, at: usize) -> Result<TermPostings<'a>> {
         let postings = slice(self.postings, self.posting_ends, at)?;
         let positions = slice(self.positions, self.position_ends, at)?;
         TermPostings::read(self.rows(), self.frequencies.get(at), self.most[at], postings, positions)
     }
 
-    fn document(&self, row: usize) -> Document {
+    pub(super) fn document(&self, row: usize) -> Document {
         Document {
             segment: self.segments.get(row),
             length: self.lengths.get(row),
@@ -120,50 +125,4 @@ impl<'a> PostingsView<'a> {
 fn slice<'a>(bytes: &'a [u8], ends: U32Column<'_>, at: usize) -> Result<&'a [u8]> {
     let start = if at == 0 { 0 } else { ends.get(at - 1) as usize };
     bytes.get(start..ends.get(at) as usize).ok_or_else(damaged)
-}
-
-/// One block of the living segments of several; `None` when none lives.
-pub fn merge(sources: &[(&[u8], Dead<'_>)]) -> Result<Option<Vec<u8>>> {
-    let mut views = vec![];
-    let mut living: Vec<(u32, usize, usize)> = vec![];
-    for (source, (value, dead)) in sources.iter().enumerate() {
-        let view = PostingsView::read(value)?;
-        block::verify(value)?;
-        let rows = (0..view.rows() as usize).filter(|row| !dead.has(*row));
-        living.extend(rows.map(|row| (view.segments.get(row), source, row)));
-        views.push(view);
-    }
-    if living.is_empty() {
-        return Ok(None);
-    }
-    living.sort_unstable();
-    let mut new_row: Vec<Vec<u32>> = views.iter().map(|view| vec![u32::MAX; view.rows() as usize]).collect();
-    for (row, (_, source, old)) in living.iter().enumerate() {
-        new_row[*source][*old] = row as u32;
-    }
-    let mut terms: Vec<(&[u8], usize, usize)> = vec![];
-    for (source, view) in views.iter().enumerate() {
-        for at in 0..view.frequencies.len() {
-            terms.push((view.term(at)?, source, at));
-        }
-    }
-    terms.sort_unstable();
-    let documents: Vec<Document> = living.iter().map(|(_, source, row)| views[*source].document(*row)).collect();
-    let mut writer = TermWriter::new(documents.iter().map(|document| document.language).collect());
-    let mut postings: Vec<(u32, u32, &[u8])> = vec![];
-    for group in terms.chunk_by(|left, right| left.0 == right.0) {
-        postings.clear();
-        for (_, source, at) in group {
-            let view = &views[*source];
-            view.term_postings(*at)?.for_each_with_positions(|document, count, positions| {
-                let row = new_row[*source][document as usize];
-                if row != u32::MAX {
-                    postings.push((row, count, positions));
-                }
-            })?;
-        }
-        postings.sort_unstable_by_key(|posting| posting.0);
-        writer.term(group[0].0, &postings);
-    }
-    Ok(Some(writer.seal(&documents)))
 }

@@ -1,20 +1,21 @@
-//! A query of words: what must be looked up in each language, and the phrases that must occur in order.
+//! A query of words: the terms to look up in each language, and the phrases that must occur.
 
 use std::collections::{HashMap, HashSet};
 
-use super::analysis::{Form, Terms, Word, is_unspaced, words};
-use super::language::{DEFAULT, Language, start_of};
+use super::analysis::{Form, Terms, Word, words};
+use super::language::{DEFAULT, Language};
+use crate::text::characters::{is_unspaced, start_of};
 
-/// Different words of a query that are looked up; further ones are left out.
+/// Distinct words of a query that are looked up. Further ones are ignored.
 pub const WORDS_MAX: usize = 256;
-/// Different phrases that must occur, and words of all of them together: each costs a walk through the positions of its lists.
-/// The words of further phrases are looked up as any others.
+/// Distinct phrases that must occur, and the words of all of them together: each costs a walk through the positions of
+/// its list. The words of further phrases are looked up like any others.
 pub const PHRASES_MAX: usize = 16;
 pub const PHRASE_WORDS_MAX: usize = 256;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
 
-/// A term and the languages in which a word of the query becomes it.
+/// A term, and the languages in which a word of the query has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     pub term: String,
@@ -22,31 +23,30 @@ pub struct Variant {
     pub languages: u64,
 }
 
-/// One word of the query; a segment is matched by the variant of its own language.
+/// One word of the query. A segment is matched by the variant of its own language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
     pub variants: Vec<Variant>,
-    /// How often the query has it.
+    /// How often it occurs in the query.
     pub count: u32,
 }
 
-/// Words that must stand in order: the term of each, by language, with its distance from the first.
+/// Words that must occur in order: the variants of each, with its distance from the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     pub words: Vec<(u32, Vec<Variant>)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct ParsedQuery {
     pub words: Vec<QueryWord>,
     pub phrases: Vec<Phrase>,
 }
 
-/// Analyses a query in each of the languages. A stop word of the query's own language says nothing in any language: in
-/// the few texts of another one it would be rare, and so weigh most. Stop words are looked up only where the query has
-/// nothing else.
-/// `own`: the query's language, where it is certain.
-pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> Query {
+/// Analyses a query in each of the languages. A stop word of the query's own language is one in every language: in the
+/// few texts of another language it would be rare, and so weigh most. Stop words are looked up only if the query has
+/// nothing else. `own`: the query's language, if it is certain.
+pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> ParsedQuery {
     let own = Terms::of(own.unwrap_or(DEFAULT));
     let analysers: Vec<(Language, Terms)> =
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
@@ -64,11 +64,11 @@ pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> Query
         }
         all.extend(words);
     }
-    Query { words: distinct(&all, &own, &analysers), phrases }
+    ParsedQuery { words: distinct(&all, &own, &analysers), phrases }
 }
 
-/// A query cut at its quotes, and whether each part stood between two of them. A straight quote opens where no letter and no digit
-/// stands before it and closes where none stands after it: `5" disk` has none. Typographic ones open and close by turns.
+/// A query, split at its quotes, and whether each part is quoted. A straight quote opens if no letter or digit is
+/// before it, and closes if none is after it: `5" disk` has none. Typographic quotes open and close alternately.
 fn parts(text: &str) -> Vec<(&str, bool)> {
     let is_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() && !is_unspaced(letter));
     let (mut parts, mut from, mut open, mut before) = (vec![], 0, false, None);
@@ -88,7 +88,7 @@ fn parts(text: &str) -> Vec<(&str, bool)> {
     parts
 }
 
-/// A character of a script without spaces is looked up alone only where it stands alone.
+/// A character of a script without spaces is looked up alone only if it stands alone.
 fn without_covered_singles(words: Vec<Word>) -> Vec<Word> {
     let pairs: Vec<u32> = words.iter().filter(|word| word.form == Form::Pair).map(|word| word.position).collect();
     let covered = |at: u32| pairs.binary_search(&at).is_ok() || (at > 0 && pairs.binary_search(&(at - 1)).is_ok());

@@ -1,26 +1,27 @@
-//! The best segments of one block, without scoring those that cannot be among them (MaxScore: Turtle and Flood 1995, "Query
-//! evaluation: strategies and optimizations", with upper bounds for each window of documents as in Ding and Suel 2011,
-//! "Faster top-k document retrieval using block-max indexes").
+//! The best segments of one block, without scoring those that cannot be among them: MaxScore (Turtle and Flood 1995,
+//! "Query evaluation: strategies and optimizations"), with upper bounds for each window of documents (Ding and Suel
+//! 2011, "Faster top-k document retrieval using block-max indexes").
 //!
-//! Lists come rarest first. Each is added to the scores of all its documents, until those that only further lists have
-//! could no longer reach the k-th best score (`floor`). From there on a list is looked up for the documents alone that
-//! were met and whose score, with the most that the rest may add, reaches the floor. So every score is the same sum in the
-//! same order, whatever was passed over.
+//! Lists come rarest first. Each is added to the scores of all its documents, until a document that only further lists
+//! have could no longer reach the k-th best score (`floor`). From there on a list is looked up only for documents that
+//! have a score and could still reach the floor. So every score is the same sum in the same order, whatever is skipped.
 
+use super::block::WordsBlock;
+use super::bm25::Formula;
 use super::lists::{TermPostings, WINDOW, windows};
-use super::rank::{Formula, WordsBlock};
-use crate::shard::error::Result;
-use crate::shard::top::{Scored, Top};
+use crate::error::Result;
+use crate::ranking::top_k::{Scored, TopK};
 
-/// More than all roundings of a sum of 256 summands together, relative to the sum (each at most 2⁻²⁴).
+/// More than all roundings of a sum of 256 summands, relative to the sum (each at most 2⁻²⁴).
 const SLACK: f32 = 1.0 + 1e-4;
-/// Steps in which scores are counted to find the k-th best.
-const STEPS: usize = 512;
-/// A list so long, as a share of the block, is worth a look at the scores before it is added, and so much must be new in them.
+/// Bins of the histogram of scores that finds the k-th best.
+const BINS: usize = 512;
+/// The scores are counted before a list is added that has this share of the block's documents, or more, and if this
+/// share of scores, or more, is new.
 const LONG_SHARE: u32 = 16;
 const NEWS_SHARE: u32 = 32;
 
-/// The postings of one word in a block, and what the word weighs.
+/// The postings of one word in a block, with its weight.
 #[derive(Clone, Copy)]
 pub struct RankedList<'a> {
     pub postings: TermPostings<'a>,
@@ -29,7 +30,7 @@ pub struct RankedList<'a> {
     pub weight: f32,
 }
 
-/// Scores of one block's documents; made once, used for block after block.
+/// Scores of one block's documents. Made once and reused for each block.
 #[derive(Default)]
 pub struct BlockScores {
     scores: Vec<f32>,
@@ -39,31 +40,32 @@ pub struct BlockScores {
 }
 
 impl BlockScores {
-    /// Offers the block's best segments to `top`, at least all that belong there; the number of postings that were scored.
-    /// `lists`: by falling weight. `holders`: the documents that may be found, where not all may. `best`: with its k.
+    /// Offers the block's best segments: at least all that belong to the best k. Returns the number of postings that
+    /// were scored. `lists`: by falling weight. `only`: the documents that may be found; None for all. `best`: the best
+    /// so far, and k.
     pub fn rank(
         &mut self,
         block: &WordsBlock<'_>,
         lists: &[RankedList<'_>],
         formula: Formula,
-        holders: Option<&[bool]>,
-        best: (&mut Top, usize),
+        only: Option<&[bool]>,
+        best: (&mut TopK, usize),
     ) -> Result<u64> {
-        let (top, k) = best;
+        let (top_k, k) = best;
         if lists.is_empty() {
             return Ok(0);
         }
         self.clear(block.view.rows() as usize);
-        let allowed = |row: usize| !block.dead.has(row) && holders.is_none_or(|holders| holders[row]);
-        let rest = rests(block, lists, formula);
-        let (mut floor, mut next, mut unseen) = (top.threshold(), 0, 0u32);
-        // While there are fewer than k, the scores of this block itself tell how good the k-th best is at the least.
+        let allowed = |row: usize| !block.dead.has(row) && only.is_none_or(|only| only[row]);
+        let remaining = remaining_bounds(block, lists, formula);
+        let (mut floor, mut next, mut unseen) = (top_k.threshold(), 0, 0u32);
+        // While there are fewer than k hits, a lower bound of the k-th best comes from this block's own scores.
         let begins = floor == f32::NEG_INFINITY;
         let mut scored = 0;
-        while next < lists.len() && rest[next] * SLACK >= floor {
+        while next < lists.len() && remaining[next] * SLACK >= floor {
             let length = lists[next].postings.frequency;
             if begins && unseen > block.view.rows() / NEWS_SHARE && length >= block.view.rows() / LONG_SHARE {
-                floor = floor.max(self.best_but(k, rest[0], allowed));
+                floor = floor.max(self.kth_best(k, remaining[0], allowed));
                 unseen = 0;
                 continue;
             }
@@ -80,8 +82,8 @@ impl BlockScores {
             self.candidates.retain(|(row, score)| reaches(*score, bounds, *row, floor));
         }
         for (row, score) in &self.candidates {
-            if *score >= top.threshold() {
-                top.offer(Scored { score: *score, segment: block.view.segments.get(*row as usize) });
+            if *score >= top_k.threshold() {
+                top_k.offer(Scored { score: *score, segment: block.view.segments.get(*row as usize) });
             }
         }
         Ok(scored)
@@ -111,27 +113,27 @@ impl BlockScores {
         })
     }
 
-    /// A score that at least k allowed documents reach already; −∞ where so many were not met.
-    fn best_but(&self, k: usize, ceiling: f32, allowed: impl Fn(usize) -> bool) -> f32 {
-        let mut steps = [0u32; STEPS];
-        let scale = STEPS as f32 / (ceiling * SLACK);
+    /// A score that at least k allowed documents have reached. −∞ if fewer have a score.
+    fn kth_best(&self, k: usize, ceiling: f32, allowed: impl Fn(usize) -> bool) -> f32 {
+        let mut bins = [0u32; BINS];
+        let scale = BINS as f32 / (ceiling * SLACK);
         for_each_bit(&self.met, |row| {
             if allowed(row) {
-                steps[((self.scores[row] * scale) as usize).min(STEPS - 1)] += 1;
+                bins[((self.scores[row] * scale) as usize).min(BINS - 1)] += 1;
             }
         });
         let mut above = 0;
-        for (step, count) in steps.iter().enumerate().rev() {
+        for (bin, count) in bins.iter().enumerate().rev() {
             above += *count as usize;
             if above >= k {
-                // Divided by the slack: what stands in a step may lie below its lower end by a rounding.
-                return step as f32 / scale / SLACK;
+                // Divided by the slack: a score may lie below the lower end of its bin by a rounding.
+                return bin as f32 / scale / SLACK;
             }
         }
         f32::NEG_INFINITY
     }
 
-    /// The documents that may still be among the best.
+    /// Gathers the documents that may still be among the best.
     fn gather(&mut self, bounds: &[f32], floor: f32, allowed: impl Fn(usize) -> bool) {
         let (scores, candidates) = (&self.scores, &mut self.candidates);
         for_each_bit(&self.met, |row| {
@@ -141,7 +143,7 @@ impl BlockScores {
         });
     }
 
-    /// Adds a list to the candidates' scores alone.
+    /// Adds a list to the candidates' scores only. Returns the number of postings that were scored.
     fn look_up(&mut self, block: &WordsBlock<'_>, list: &RankedList<'_>, formula: Formula) -> Result<u64> {
         let view = &block.view;
         let every_language = view.header.languages & !list.languages == 0;
@@ -167,17 +169,17 @@ fn reaches(score: f32, bounds: &[f32], row: u32, floor: f32) -> bool {
     (score + bounds[row as usize / WINDOW]) * SLACK >= floor
 }
 
-/// For each list: the most that it and those after it may add to a score; then 0.
-fn rests(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> Vec<f32> {
+/// For each list, the most that it and those after it can add to a score; then 0.
+fn remaining_bounds(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> Vec<f32> {
     let shortest = block.view.shortest.iter().min().unwrap_or(0);
-    let mut rests = vec![0.0; lists.len() + 1];
+    let mut remaining = vec![0.0; lists.len() + 1];
     for at in (0..lists.len()).rev() {
-        rests[at] = rests[at + 1] + bound(&lists[at], lists[at].postings.most(), shortest, formula);
+        remaining[at] = remaining[at + 1] + bound(&lists[at], lists[at].postings.most(), shortest, formula);
     }
-    rests
+    remaining
 }
 
-/// The same for each window of documents.
+/// As [`remaining_bounds`], for each window of documents.
 fn window_bounds(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> Vec<Vec<f32>> {
     let count = windows(block.view.rows() as usize);
     let mut bounds = vec![vec![0.0; count]];

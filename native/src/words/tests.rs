@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
+use super::block::WordsBlock;
 use super::build::{analyse, encode};
 use super::language::{DEFAULT, Language};
-use super::phrases::holders;
-use super::postings::{PostingsView, merge};
+use super::merge::merge;
+use super::phrases::documents_with_all;
+use super::postings::PostingsView;
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
-use super::rank::{WordsBlock, search};
-use crate::shard::block::Dead;
-use crate::shard::question::{Stop, Want};
+use super::rank::search;
+use crate::blocks::dead::Dead;
+use crate::ranking::options::{SearchOptions, Stop};
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();
@@ -24,7 +26,7 @@ fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
         .iter()
         .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead })
         .collect();
-    search(&blocks, query, Language::detect(query), &Want::best(100))
+    search(&blocks, query, Language::detect(query), &SearchOptions::best(100))
         .unwrap()
         .hits
         .iter()
@@ -61,7 +63,7 @@ fn naive(texts: &[(u32, Vec<usize>)], query: &[usize]) -> Vec<(u32, f32)> {
 
 proptest! {
     #[test]
-    fn scores_are_those_of_the_formula_whatever_the_blocks(
+    fn scores_follow_the_formula_for_any_blocks(
         texts in proptest::collection::vec(proptest::collection::vec(0..6usize, 1..12), 1..30),
         dead in proptest::collection::vec(any::<bool>(), 30),
         cut in 0..30usize,
@@ -85,11 +87,11 @@ proptest! {
             blocks.iter().zip(&dead_bits).map(|(value, dead)| (value.as_slice(), Dead(dead))).collect();
         let alive: Vec<(u32, Vec<usize>)> =
             texts.iter().enumerate().filter(|(row, _)| !dead[*row]).map(|(row, text)| (row as u32, text.clone())).collect();
-        let question = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
-        let mut hits = found(&sources, &question);
+        let text = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
+        let mut hits = found(&sources, &text);
         let mut expected = if alive.is_empty() { vec![] } else { naive(&alive, &query) };
         let merged = merge(&sources).unwrap();
-        let of_merged = merged.map(|value| found(&[(value.as_slice(), Dead::default())], &question)).unwrap_or_default();
+        let of_merged = merged.map(|value| found(&[(value.as_slice(), Dead::default())], &text)).unwrap_or_default();
         prop_assert_eq!(&of_merged, &hits);
         hits.sort_by_key(|hit| hit.0);
         expected.sort_by_key(|hit| hit.0);
@@ -126,7 +128,7 @@ proptest! {
 
     /// With as many hits wanted as there are segments nothing can be passed over: the reference.
     #[test]
-    fn passing_over_segments_changes_neither_hits_nor_scores_nor_their_order(
+    fn skipping_segments_changes_neither_hits_nor_scores_nor_their_order(
         seed in any::<u64>(),
         sizes in proptest::collection::vec(prop_oneof![1..40usize, 250..1_500usize], 1..4),
         dead_share in prop_oneof![Just(0u64), Just(3), Just(40)],
@@ -156,12 +158,12 @@ proptest! {
             .zip(&dead)
             .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: Dead(dead) })
             .collect();
-        let mut question: String = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
+        let mut text: String = query.iter().map(|word| VOCABULARY[*word]).collect::<Vec<_>>().join(" ");
         if quoted {
-            question.push_str(" \"zebra yacht\"");
+            text.push_str(" \"zebra yacht\"");
         }
-        let all = search(&views, &question, None, &Want::best(first as usize + 1)).unwrap();
-        let best = search(&views, &question, None, &Want::best(k)).unwrap();
+        let all = search(&views, &text, None, &SearchOptions::best(first as usize + 1)).unwrap();
+        let best = search(&views, &text, None, &SearchOptions::best(k)).unwrap();
         prop_assert_eq!(&best.hits[..], &all.hits[..k.min(all.hits.len())]);
         prop_assert!(best.scanned <= all.scanned);
         prop_assert!(best.exact && best.ceiling == all.ceiling);
@@ -169,11 +171,11 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_among_the_best_is_not_scored() {
+fn documents_that_cannot_be_among_the_best_are_not_scored() {
     let texts = skewed_texts(20_000, 9);
     let value = block(0, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
-    let scanned = |k| search(&views, &VOCABULARY.join(" "), None, &Want::best(k)).unwrap().scanned;
+    let scanned = |k| search(&views, &VOCABULARY.join(" "), None, &SearchOptions::best(k)).unwrap().scanned;
     assert!(scanned(10) * 2 < scanned(20_000), "{} of {}", scanned(10), scanned(20_000));
 }
 
@@ -195,7 +197,7 @@ fn phrases(query: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn inch_marks_and_quotes_that_nothing_closes_are_no_phrases() {
+fn inch_marks_and_unclosed_quotes_are_not_phrases() {
     let none: [&str; 8] = [
         "5\" disk drive",
         "27\" monitor vs 32\" monitor",
@@ -221,7 +223,7 @@ fn inch_marks_and_quotes_that_nothing_closes_are_no_phrases() {
 }
 
 #[test]
-fn phrases_are_few_and_different_and_those_beyond_are_words() {
+fn phrases_are_limited_and_distinct_and_further_ones_become_words() {
     assert_eq!(phrases(&"\"cat dog\" ".repeat(1_000)).len(), 1);
     let many: String = (0..40).map(|number| format!("\"word{number} next{number}\" ")).collect();
     assert_eq!(phrases(&many).len(), PHRASES_MAX);
@@ -231,14 +233,14 @@ fn phrases_are_few_and_different_and_those_beyond_are_words() {
 }
 
 #[test]
-fn a_search_that_was_given_up_ends_within_its_phrases() {
+fn a_cancelled_search_ends_within_its_phrases() {
     let value = block(0, &["cat dog"]);
     let view = WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() };
     let stop = Stop::default();
     let query = parse("\"cat dog\"", None, &[DEFAULT]);
-    assert_eq!(holders(&view, &query.phrases, &stop).unwrap(), Some(vec![true]));
+    assert_eq!(documents_with_all(&view, &query.phrases, &stop).unwrap(), Some(vec![true]));
     stop.stop();
-    assert_eq!(holders(&view, &query.phrases, &stop).unwrap_err().code, "interrupted");
+    assert_eq!(documents_with_all(&view, &query.phrases, &stop).unwrap_err().code, "interrupted");
 }
 
 #[test]
@@ -271,7 +273,7 @@ fn scripts_without_spaces_are_found_by_pairs_and_by_single_characters() {
 }
 
 #[test]
-fn odd_queries_find_nothing_and_do_no_harm() {
+fn odd_queries_find_nothing() {
     let value = block(0, &["plain text"]);
     for query in ["", "\"", "\"\"\"", "   ", "!!!", "\u{0}", &"\"a ".repeat(5_000), &"x".repeat(200_000)] {
         assert_eq!(segments(&[&value], query), [] as [u32; 0]);

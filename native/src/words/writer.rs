@@ -1,16 +1,17 @@
-//! Writes a block of postings, term by term.
+//! Writing a block of postings, term by term.
 
 use super::language::Language;
 use super::lists::{self, COUNT_MAX, WINDOW};
 use super::postings::Document;
-use crate::shard::block::{HEADER_BYTES, Header, Kind, push_u32s};
+use crate::blocks::block::{HEADER_BYTES, Header, Kind};
+use crate::blocks::columns::push_u32s;
 
-/// Writes the terms of a block in ascending order.
+/// A block in the making. Terms are added in ascending order.
 #[derive(Default)]
 pub struct TermWriter {
-    /// Of each document.
+    /// The language of each document.
     languages: Vec<Language>,
-    /// The first of them; `None` where all are in one.
+    /// The lowest of them. `None` if all documents are in one language.
     first: Option<Language>,
     terms: Vec<u8>,
     term_ends: Vec<u32>,
@@ -49,7 +50,7 @@ impl TermWriter {
         self.most.push(most as u8);
     }
 
-    /// How many documents of the list are in each language but the first.
+    /// Number of documents of the current list in each language but the first.
     fn others(&self) -> Vec<(Language, u32)> {
         let mut others: Vec<(Language, u32)> = vec![];
         let Some(first) = self.first else { return others };
@@ -65,12 +66,12 @@ impl TermWriter {
         others
     }
 
-    /// The finished block of these documents, as many as were announced.
+    /// The finished block. `documents`: as many as languages were given to [`Self::new`].
     pub fn seal(self, documents: &[Document]) -> Vec<u8> {
         let segments: Vec<u32> = documents.iter().map(|document| document.segment).collect();
         let count = self.frequencies.len();
         let lists = self.terms.len() + self.postings.len() + self.positions.len();
-        let mut value = Header::room(10 * documents.len() + 17 * count + lists);
+        let mut value = Header::reserve(10 * documents.len() + 17 * count + lists);
         push_u32s(&mut value, segments.iter().copied());
         push_u32s(&mut value, documents.iter().map(|document| document.length));
         value.extend(documents.iter().map(|document| document.language.0));

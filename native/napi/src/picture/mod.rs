@@ -1,0 +1,2 @@
+pub mod fingerprint;
+pub mod pixels;

@@ -1,0 +1,5 @@
+pub mod batch;
+pub mod open_shard;
+pub mod query;
+pub mod snapshot;
+pub mod spaces;

@@ -1,0 +1,3 @@
+pub mod language;
+pub mod passages;
+pub mod tokenize;

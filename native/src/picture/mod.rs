@@ -1,0 +1,4 @@
+//! Pixels of pictures.
+
+pub mod fingerprint;
+pub mod pixels;

@@ -1,0 +1,4 @@
+//! What every ranked list has in common: how it is asked for, and the best k of it.
+
+pub mod options;
+pub mod top_k;

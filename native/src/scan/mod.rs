@@ -1,0 +1,7 @@
+//! Reading the rows of vector spaces.
+
+#[cfg(test)]
+pub mod bits_tests;
+pub mod candidates;
+pub mod lacking;
+pub mod vector_search;

@@ -1,0 +1,244 @@
+//! Search of a vector space: int8 codes with a sure bound, then f32 for the rows that the bound leaves a chance.
+//!
+//! First the codes of all rows are scanned. In a large space, unless a proof is asked for, only those rows are scanned
+//! that their bits leave a chance (`blocks/bits.rs`).
+//!
+//! A row's exact score lies within estimate ± error. So k rows surely reach the k-th best of all lower ends, and a row
+//! whose upper end is below it can be left out. The others are rescored, by falling upper end, until no upper end
+//! reaches the k-th best exact score. The rows that were not rescored are thereby proved not to belong to the answer.
+
+use std::sync::Arc;
+
+use heed::RoTxn;
+
+use super::candidates::{Candidate, Candidates, CodesBlock};
+
+use crate::blocks::bits::{self, BitsView};
+use crate::blocks::vectors::{CodesView, RowsView, check_finite};
+use crate::error::{Result, ShardError};
+use crate::kernels::detection;
+use crate::kernels::kernel::Kernel;
+use crate::ranking::options::SearchOptions;
+use crate::ranking::top_k::{Method, Ranking, Scored, TopK};
+use crate::store::checked::Checked;
+use crate::store::open_store::Store;
+use crate::store::records::BlockKey;
+use crate::store::spaces::{SpaceSpec, check_model};
+
+/// Whether the best hits so far are all that is wanted. It is asked once, of the better half, which is known earlier.
+pub type Enough<'a> = &'a dyn Fn(&[Scored]) -> Result<bool>;
+
+struct Block<'t> {
+    key: BlockKey,
+    codes: CodesView<'t>,
+    checked: Arc<Checked>,
+    rows: Option<RowsView<'t>>,
+}
+
+/// The best k rows of a space for a query, ordered by their f32 scores, then by insertion. `exact` says whether this is
+/// proved.
+pub fn search(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    kernel: &'static Kernel,
+    space: &SpaceSpec,
+    query: &[f32],
+    options: &SearchOptions,
+    enough: Option<Enough<'_>>,
+) -> Result<Ranking> {
+    if query.len() != space.dimensions {
+        return Err(ShardError::internal(format!(
+            "A query of {} has {} dimensions instead of {}.",
+            space.name,
+            query.len(),
+            space.dimensions
+        )));
+    }
+    check_finite(query)?;
+    let Some(family) = store.space_family(txn, space)? else {
+        return Ok(Ranking { exact: true, ..Ranking::default() });
+    };
+    if options.k == 0 {
+        return Ok(Ranking { exact: true, ..Ranking::default() });
+    }
+    let mut blocks = vec![];
+    for entry in store.blocks_of(txn, family)? {
+        let (key, value) = entry?;
+        let codes = CodesView::read(value)?;
+        check_model(space, &codes.header)?;
+        blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
+    }
+    Scan { store, txn, kernel, space, query, options, enough }.best(blocks)
+}
+
+/// One search of a space, and what its steps share.
+struct Scan<'a, 't> {
+    store: &'a Store,
+    txn: &'t RoTxn<'a>,
+    kernel: &'static Kernel,
+    space: &'a SpaceSpec,
+    query: &'a [f32],
+    options: &'a SearchOptions,
+    enough: Option<Enough<'a>>,
+}
+
+impl<'t> Scan<'_, 't> {
+    fn best(&self, mut blocks: Vec<Block<'t>>) -> Result<Ranking> {
+        let mut ranking = Ranking { exact: true, ..Ranking::default() };
+        let candidates = self.candidates(&blocks, &mut ranking)?;
+        self.rescore(&mut blocks, candidates, &mut ranking)?;
+        Ok(ranking)
+    }
+
+    /// Rows that may be among the best, by falling upper end. Sets the method in `ranking`, and whether it proves the
+    /// answer.
+    fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
+        let Self { store, txn, kernel, query, options, .. } = *self;
+        let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
+        let near = if options.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
+        let with_bits = !options.exact && store.methods.uses_bits(rows, options.k) && bits::fits(query.len());
+        let mut candidates = if with_bits {
+            Candidates::with_bits(kernel, query, options, store.methods.bits_deviations)
+        } else {
+            Candidates::new(kernel, query, options)
+        };
+        for (index, block) in blocks.iter().enumerate() {
+            let dead = store.dead(txn, block.key)?;
+            let mut codes = CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 };
+            if let Some((near, last)) = &near {
+                add_near(&mut candidates, &codes, near);
+                codes.first = last.saturating_add(1);
+                if block.codes.header.last > *last {
+                    candidates.add_by_codes(&codes)?;
+                }
+                (ranking.exact, ranking.method) = (false, Method::Graph);
+                continue;
+            }
+            match if with_bits { self.bits_of(block)? } else { None } {
+                Some(bits) => {
+                    candidates.add_by_bits(&codes, &bits)?;
+                    (ranking.exact, ranking.method) = (false, Method::Bits);
+                }
+                None => candidates.add_by_codes(&codes)?,
+            }
+        }
+        ranking.scanned += rows as u64;
+        Ok(candidates.into_sorted())
+    }
+
+    /// Segments that the neighbour index finds for the query, ascending, and the last Segment that it holds. None if
+    /// there is no index, or none that holds all rows up to there that this reader sees.
+    fn near(&self, blocks: &[Block<'_>]) -> Option<(Vec<u32>, u32)> {
+        let index = self.store.neighbours(self.txn, self.space, blocks.first()?.key.family)?;
+        let mut near = index.search(self.query, self.options.k)?;
+        near.sort_unstable();
+        Some((near, index.last()))
+    }
+
+    /// The bits of a block. None if they are not derived yet.
+    fn bits_of(&self, block: &Block<'_>) -> Result<Option<BitsView<'t>>> {
+        let Some(value) = self.store.databases.bits.get(self.txn, &block.key.bytes())? else {
+            return Ok(None);
+        };
+        let view = BitsView::read(value)?;
+        block.checked.bits(value)?;
+        let (left, right) = (view.header, block.codes.header);
+        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+            return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
+        }
+        Ok(Some(view))
+    }
+
+    /// Ranks candidates by their f32 scores until none of the others can reach the k-th best, or the k/2-th best if
+    /// these are enough.
+    fn rescore(&self, blocks: &mut [Block<'t>], candidates: Vec<Candidate>, ranking: &mut Ranking) -> Result<()> {
+        let mut scored: Vec<Scored> = vec![];
+        let half = self.enough.map(|_| self.options.k.div_ceil(2));
+        for k in half.into_iter().chain([self.options.k]) {
+            let mut top_k = TopK::new(k);
+            scored.iter().for_each(|row| top_k.offer(*row));
+            while let Some(candidate) = candidates.get(scored.len()).filter(|next| next.upper >= top_k.threshold()) {
+                self.options.stop.check()?;
+                let row = Scored { score: self.score(blocks, candidate)?, segment: candidate.segment };
+                top_k.offer(row);
+                scored.push(row);
+            }
+            ranking.hits = top_k.into_sorted();
+            if k < self.options.k
+                && let Some(enough) = self.enough
+                && enough(&ranking.hits)?
+            {
+                break;
+            }
+        }
+        ranking.rescored += scored.len() as u64;
+        Ok(())
+    }
+
+    fn score(&self, blocks: &mut [Block<'t>], candidate: &Candidate) -> Result<f32> {
+        let block = &mut blocks[candidate.block as usize];
+        let row = candidate.row as usize;
+        let rows = match block.rows {
+            Some(rows) => rows,
+            None => *block.rows.insert(self.rows_of(block.key, &block.codes, &block.checked)?),
+        };
+        block.checked.row(row, || rows.verify_row(row))?;
+        Ok((self.kernel.dot_f32)(self.query, rows.row(row)))
+    }
+
+    fn rows_of(&self, key: BlockKey, codes: &CodesView<'_>, checked: &Checked) -> Result<RowsView<'t>> {
+        let missing = || ShardError::corrupt("The vectors of a block are missing.");
+        let value = self.store.databases.rows.get(self.txn, &key.bytes())?.ok_or_else(missing)?;
+        let rows = RowsView::read(value)?;
+        checked.rows_header(value)?;
+        let (left, right) = (rows.header, codes.header);
+        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+            return Err(ShardError::corrupt("A block's codes and rows do not belong together."));
+        }
+        Ok(rows)
+    }
+}
+
+/// Looks at those rows of a block that a neighbour index has found.
+fn add_near(candidates: &mut Candidates<'_>, block: &CodesBlock<'_>, near: &[u32]) {
+    let header = &block.codes.header;
+    let from = near.partition_point(|segment| *segment < header.first);
+    for segment in near[from..].iter().take_while(|segment| **segment <= header.last) {
+        if let Some(row) = block.codes.segments.position(*segment) {
+            candidates.add_row(block, row);
+        }
+    }
+}
+
+/// The Segments of the proved best k.
+pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
+    let kernel = detection::chosen().map_err(ShardError::internal)?;
+    let options = SearchOptions { k, exact: true, ..SearchOptions::default() };
+    Ok(search(store, txn, kernel, space, query, &options, None)?.hits.into_iter().map(|hit| hit.segment).collect())
+}
+
+/// How many hits the proved best k are, and how many of them the unproved search finds. (0, 0) if that one is a proof,
+/// too.
+pub fn probe(
+    store: &Store,
+    txn: &RoTxn<'_>,
+    space: &SpaceSpec,
+    query: &[f32],
+    options: &SearchOptions,
+) -> Result<(u64, u64)> {
+    let kernel = detection::chosen().map_err(ShardError::internal)?;
+    let quick = search(store, txn, kernel, space, query, &SearchOptions { exact: false, ..options.clone() }, None)?;
+    if quick.exact {
+        return Ok((0, 0));
+    }
+    let best = search(store, txn, kernel, space, query, &SearchOptions { exact: true, ..options.clone() }, None)?;
+    let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
+    let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
+    let expected = best.hits.len() as u64;
+    if quick.method == Method::Graph
+        && let Some(index) = store.space_family(txn, space)?.and_then(|family| store.neighbours(txn, space, family))
+    {
+        index.probed(expected, found);
+    }
+    Ok((expected, found))
+}

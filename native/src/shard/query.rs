@@ -1,0 +1,22 @@
+//! What a search asks of an index.
+
+use crate::blocks::pictures::DIGEST_BYTES;
+use crate::words::language::Language;
+
+/// The query of one ranked list.
+#[derive(Debug, Clone)]
+pub enum Query {
+    Vector {
+        space: String,
+        vector: Vec<f32>,
+    },
+    /// `language`: that of the text, if it is certain.
+    Words {
+        text: String,
+        language: Option<Language>,
+    },
+    Picture {
+        fingerprint: Vec<u8>,
+        digest: [u8; DIGEST_BYTES],
+    },
+}

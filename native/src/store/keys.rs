@@ -1,0 +1,26 @@
+//! Keys of the records in `meta`.
+
+pub const FORMAT: &str = "format";
+pub const TOTALS: &str = "totals";
+/// What the keys of all spaces begin with.
+pub const SPACES: &str = "space/";
+
+/// The number of a space.
+pub fn number(space: &str) -> String {
+    format!("{SPACES}{space}")
+}
+
+/// The name of the space that serves a role.
+pub fn serving(role: &str) -> String {
+    format!("serves/{role}")
+}
+
+/// The record of a space's neighbour index.
+pub fn neighbours(space: &str) -> String {
+    format!("graph/{space}")
+}
+
+/// How often rows of earlier Segments were added to a space: a u64, little-endian.
+pub fn filled(space: &str) -> String {
+    format!("filled/{space}")
+}

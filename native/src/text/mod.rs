@@ -1,0 +1,8 @@
+//! Text before it is indexed or encoded: its language, tokens and passages; and the snippets of what is found.
+
+pub mod characters;
+pub mod language;
+pub mod passages;
+pub mod pieces;
+pub mod snippet;
+pub mod tokenize;

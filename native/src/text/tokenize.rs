@@ -1,0 +1,159 @@
+//! Text to token ids by a model's `tokenizer.json`. Padding and truncation of the file are off; texts are cut to the
+//! model's limit, which includes special tokens.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use tokenizers::utils::truncation::TruncationDirection;
+use tokenizers::{PostProcessor, Tokenizer};
+
+/// How a model wants its text. The vocabulary is not part of it: all users of a file share that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenRules {
+    /// Most tokens of a text, with special tokens.
+    pub limit: usize,
+    /// Whether the file's post-processor adds its special tokens.
+    pub special_tokens: bool,
+    /// Token ids that are left out, such as the unknown token of a static model.
+    pub dropped: Vec<u32>,
+}
+
+/// A tokenizer with its rules. Cheap to clone; safe to use from several threads.
+#[derive(Clone)]
+pub struct TextTokenizer {
+    tokenizer: Arc<Tokenizer>,
+    rules: TokenRules,
+    added: usize,
+}
+
+impl TextTokenizer {
+    /// Opens a `tokenizer.json`. A file that was opened before under the same path is shared.
+    pub fn open(path: &Path, rules: TokenRules) -> Result<Self, String> {
+        let tokenizer = shared(path)?;
+        let added = match (rules.special_tokens, tokenizer.get_post_processor()) {
+            (true, Some(processor)) => processor.added_tokens(false),
+            _ => 0,
+        };
+        if rules.limit <= added {
+            return Err(format!("a limit of {} tokens leaves no room beside {added} special tokens", rules.limit));
+        }
+        Ok(Self { tokenizer, rules, added })
+    }
+
+    /// Most tokens of a text, with special tokens.
+    pub fn limit(&self) -> usize {
+        self.rules.limit
+    }
+
+    /// Number of special tokens that every text gets.
+    pub fn added(&self) -> usize {
+        self.added
+    }
+
+    /// Token ids of a text, cut to the limit. Special tokens stay.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, String> {
+        let fast = self.tokenizer.encode_fast(text, self.rules.special_tokens).map_err(|error| error.to_string())?;
+        let ids = if fast.get_ids().len() > self.rules.limit { self.truncated(text)? } else { fast.get_ids().to_vec() };
+        if self.rules.dropped.is_empty() {
+            return Ok(ids);
+        }
+        let kept: Vec<u32> = ids.iter().copied().filter(|id| !self.rules.dropped.contains(id)).collect();
+        // A text of unknown words alone keeps them: an empty row has no direction.
+        Ok(if kept.is_empty() { ids } else { kept })
+    }
+
+    fn truncated(&self, text: &str) -> Result<Vec<u32>, String> {
+        let mut encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
+        encoding.truncate(self.rules.limit - self.added, 0, TruncationDirection::Right);
+        let whole = self
+            .tokenizer
+            .post_process(encoding, None, self.rules.special_tokens)
+            .map_err(|error| error.to_string())?;
+        Ok(whole.get_ids().to_vec())
+    }
+
+    /// Number of tokens of a whole text, with special tokens.
+    pub fn count(&self, text: &str) -> Result<usize, String> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
+        Ok(encoding.get_ids().len() + self.added)
+    }
+
+    /// Byte offsets at which the tokens of a text end, in order, each between characters.
+    pub fn ends(&self, text: &str) -> Result<Vec<usize>, String> {
+        let encoding = self.tokenizer.encode(text, false).map_err(|error| error.to_string())?;
+        let mut last = 0;
+        let ends = encoding.get_offsets().iter().map(|&(_, end)| {
+            let mut end = end.min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            last = last.max(end);
+            last
+        });
+        Ok(ends.collect())
+    }
+}
+
+/// The tokenizer of a file: one copy in the process, for any number of threads.
+fn shared(path: &Path) -> Result<Arc<Tokenizer>, String> {
+    type Opened = Mutex<HashMap<std::path::PathBuf, Arc<Tokenizer>>>;
+    static OPENED: OnceLock<Opened> = OnceLock::new();
+    let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut opened = OPENED.get_or_init(Default::default).lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(tokenizer) = opened.get(&path) {
+        return Ok(tokenizer.clone());
+    }
+    let mut tokenizer = Tokenizer::from_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    tokenizer.with_padding(None);
+    tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
+    // "[SEP]" in a user's text is text.
+    tokenizer.set_encode_special_tokens(true);
+    let tokenizer = Arc::new(tokenizer);
+    opened.insert(path, tokenizer.clone());
+    Ok(tokenizer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINILM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/all-MiniLM-L6-v2/tokenizer.json");
+
+    fn open(limit: usize) -> TextTokenizer {
+        TextTokenizer::open(Path::new(MINILM), TokenRules { limit, special_tokens: true, dropped: vec![] }).unwrap()
+    }
+
+    #[test]
+    fn the_padding_and_truncation_of_the_file_are_off() {
+        assert_eq!(open(256).encode("a tabby cat").unwrap(), [101, 1037, 21628, 3762, 4937, 102]);
+        assert_eq!(open(256).encode(&"cat ".repeat(200)).unwrap().len(), 202);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_to_the_limit_and_keeps_its_special_tokens() {
+        let ids = open(16).encode(&"cat ".repeat(500)).unwrap();
+        assert_eq!((ids.len(), ids[0], ids[15]), (16, 101, 102));
+    }
+
+    #[test]
+    fn special_tokens_in_the_text_are_text() {
+        assert_eq!(open(256).encode("[SEP]").unwrap().iter().filter(|&&id| id == 102).count(), 1);
+    }
+
+    #[test]
+    fn token_ends_rise_and_reach_the_end_of_the_text() {
+        let text = "Ümlauts, naïve cafés — and 東京 too";
+        let ends = open(256).ends(text).unwrap();
+        assert!(ends.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert_eq!(*ends.last().unwrap(), text.len());
+        assert_eq!(ends.len() + 2, open(256).count(text).unwrap());
+    }
+
+    #[test]
+    fn unreadable_files_and_impossible_limits_are_errors() {
+        let rules = |limit| TokenRules { limit, special_tokens: true, dropped: vec![] };
+        assert!(TextTokenizer::open(Path::new("/nonexistent/tokenizer.json"), rules(256)).is_err());
+        assert!(TextTokenizer::open(Path::new(MINILM), rules(2)).is_err());
+    }
+}

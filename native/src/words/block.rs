@@ -1,0 +1,23 @@
+//! A block of postings as a search sees it.
+
+use super::lists::TermPostings;
+use super::postings::PostingsView;
+use super::query::Variant;
+use crate::blocks::dead::Dead;
+use crate::error::Result;
+
+/// A block of postings with its dead rows.
+pub struct WordsBlock<'a> {
+    pub view: PostingsView<'a>,
+    pub dead: Dead<'a>,
+}
+
+impl<'a> WordsBlock<'a> {
+    /// The postings of a variant's term. None if the block has no text in one of its languages, or not the term.
+    pub fn lookup(&self, variant: &Variant) -> Result<Option<TermPostings<'a>>> {
+        if self.view.header.languages & variant.languages == 0 {
+            return Ok(None);
+        }
+        self.view.lookup(variant.term.as_bytes())
+    }
+}

@@ -1,0 +1,13 @@
+//! Writing to an index: Items, spaces, merges, and the queue that commits them.
+
+pub mod input;
+mod items;
+pub mod merge;
+pub mod queue_state;
+mod segments;
+pub mod spaces;
+#[cfg(test)]
+mod spaces_tests;
+pub mod transaction;
+pub mod write_op;
+pub mod write_queue;

@@ -1,0 +1,267 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import t from 'tap';
+
+/**
+ * The folders of the native crate, each with those that its files may use. A file directly in `src` is of the folder `.`.
+ * Tests may use anything.
+ */
+const CORE: Readonly<Record<string, readonly string[]>> = {
+  // On their own.
+  '.': [],
+  kernels: [],
+  confine: [],
+  process: [],
+  picture: [],
+  request: [],
+  text: [],
+  // The ground of an index.
+  ranking: ['.'],
+  threads: ['.'],
+  blocks: ['.', 'kernels', 'picture', 'ranking'],
+  words: ['.', 'text', 'ranking', 'blocks'],
+  store: ['.', 'threads', 'blocks'],
+  // Reading, writing, and what is derived in the background.
+  scan: ['.', 'kernels', 'ranking', 'blocks', 'store'],
+  write: ['.', 'threads', 'blocks', 'words', 'store', 'scan'],
+  graph: ['.', 'kernels', 'blocks', 'store', 'scan', 'write'],
+  // The table of search methods: nothing else knows the graph.
+  derive: ['.', 'blocks', 'store', 'write', 'graph'],
+  shard: ['.', 'kernels', 'text', 'ranking', 'blocks', 'words', 'store', 'scan', 'write', 'derive'],
+};
+
+/** The same for the binding. */
+const BINDING: Readonly<Record<string, readonly string[]>> = {
+  '.': [],
+  picture: ['.'],
+  process: ['.'],
+  request: ['.'],
+  shard: ['.'],
+  text: ['.'],
+};
+
+const FILES_MAX = 18;
+const NATIVE = resolve(import.meta.dirname, '../../native');
+
+/** Sources of a crate by their paths below its root, without tests. */
+type Sources = ReadonlyMap<string, string>;
+/** What each file, or each folder, uses. */
+type Uses = ReadonlyMap<string, ReadonlySet<string>>;
+
+function sourcesOf(root: string): Sources {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.rs') && !/(^|[/_])tests\.rs$/.test(name));
+  return new Map(files.map((name) => [name, readFileSync(join(root, name), 'utf8')]));
+}
+
+/** The code without comments, texts and what is compiled for tests alone. */
+function codeOf(source: string): string {
+  const code = source
+    .replace(
+      /\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\.|[^'\\\n])'|\/\/.*|\/\*[\s\S]*?\*\//g,
+      (found) => (found.startsWith('/') ? '' : '""'),
+    )
+    .replace(
+      /#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?/g,
+      '#[test-only]',
+    );
+  let rest = code;
+  for (let at = rest.indexOf('#[test-only]'); at >= 0; at = rest.indexOf('#[test-only]')) {
+    rest = rest.slice(0, at) + rest.slice(endOfItem(rest, at));
+  }
+  return rest;
+}
+
+/** Where an item ends: after its `;`, or after the brace that closes its body. */
+function endOfItem(code: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < code.length; at++) {
+    if (code[at] === '{') depth++;
+    if (code[at] === '}' && --depth === 0) return at + 1;
+    if (code[at] === ';' && depth === 0) return at + 1;
+  }
+  return code.length;
+}
+
+/** `a::{b, c::{d, e}}` as `a::b`, `a::c::d`, `a::c::e`. */
+function expanded(tree: string): string[] {
+  const open = tree.indexOf('{');
+  if (open < 0) return [tree.trim().replace(/\s+as\s+\w+$/, '')];
+  const [prefix, inner] = [tree.slice(0, open).trim(), tree.slice(open + 1, tree.lastIndexOf('}'))];
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at <= inner.length; at++) {
+    if (inner[at] === '{') depth++;
+    if (inner[at] === '}') depth--;
+    if (at === inner.length || (inner[at] === ',' && depth === 0)) {
+      const part = inner.slice(start, at).trim();
+      if (part) parts.push(...expanded(part).map((path) => prefix + path));
+      start = at + 1;
+    }
+  }
+  return parts;
+}
+
+/** The paths that a file names: those it imports, and those written out in its code. */
+function pathsOf(code: string): string[] {
+  const imports = [...code.matchAll(/\buse\s+([^;]+);/g)].flatMap(([, tree]) => expanded(tree!));
+  const modules = [...code.matchAll(/\bmod\s+(\w+)\s*;/g)].map(([, name]) => name!);
+  const body = code.replace(/\buse\s+[^;]+;/g, '');
+  const written = [...body.matchAll(/(?<![\w:])\w+(?:::\w+)+/g)].map(([path]) => path);
+  // A module's own children need no `self::`.
+  return [...imports, ...written].map((path) =>
+    modules.includes(path.split('::')[0]!) ? `self::${path}` : path,
+  );
+}
+
+/** `blocks/bits.rs` as `blocks::bits`; `blocks/mod.rs` as `blocks`. */
+const moduleOf = (file: string) =>
+  file
+    .replace(/\.rs$/, '')
+    .split('/')
+    .filter((part, at, all) => at < all.length - 1 || !/^(mod|lib)$/.test(part));
+
+function usesOf(sources: Sources): Uses {
+  const files = new Map([...sources.keys()].map((file) => [moduleOf(file).join('::'), file]));
+  /** The file of the longest beginning of a path that is a module. */
+  const fileOf = (path: readonly string[]) => {
+    for (let length = path.length; length >= 0; length--) {
+      const file = files.get(path.slice(0, length).join('::'));
+      if (file !== undefined) return file;
+    }
+    return undefined;
+  };
+  const targetOf = (from: string, path: string) => {
+    const parts = path.split('::').map((part) => part.trim());
+    let base: string[] | undefined;
+    while (['crate', 'self', 'super'].includes(parts[0]!)) {
+      const first = parts.shift();
+      base =
+        first === 'crate' ? [] : first === 'self' ? moduleOf(from) : (base ?? moduleOf(from)).slice(0, -1);
+    }
+    return base && fileOf([...base, ...parts.filter((part) => part !== 'self')]);
+  };
+  return new Map(
+    [...sources].map(([file, source]) => {
+      const targets = pathsOf(codeOf(source)).map((path) => targetOf(file, path));
+      return [file, new Set(targets.filter((target) => target !== undefined && target !== file))] as const;
+    }) as [string, Set<string>][],
+  );
+}
+
+/** What each folder uses, by the files directly in it. */
+function folderUses(uses: Uses): Uses {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, targets] of uses) {
+    const from = dirname(file);
+    const used = folders.get(from) ?? new Set();
+    folders.set(from, used);
+    for (const target of targets) if (dirname(target) !== from) used.add(dirname(target));
+  }
+  return folders;
+}
+
+/** Each circle once, as `a → b → a`. */
+function circlesOf(uses: Uses): string[] {
+  const circles = new Set<string>();
+  const done = new Set<string>();
+  const walk = (node: string, way: readonly string[]) => {
+    const at = way.indexOf(node);
+    if (at >= 0) {
+      const circle = way.slice(at);
+      const first = circle.indexOf(circle.toSorted()[0]!);
+      const turned = [...circle.slice(first), ...circle.slice(0, first)];
+      circles.add([...turned, turned[0]].join(' → '));
+      return;
+    }
+    if (done.has(node)) return;
+    for (const next of uses.get(node) ?? []) walk(next, [...way, node]);
+    done.add(node);
+  };
+  for (const node of uses.keys()) walk(node, []);
+  return [...circles].sort();
+}
+
+function againstTable(uses: Uses, table: Readonly<Record<string, readonly string[]>>): string[] {
+  return [...folderUses(uses)].flatMap(([folder, targets]) =>
+    [...targets]
+      .filter((target) => !table[folder]?.includes(target))
+      .map((target) => `${folder} uses ${target}`),
+  );
+}
+
+for (const [crate, table] of [
+  ['src', CORE],
+  ['napi/src', BINDING],
+] as const) {
+  const sources = sourcesOf(join(NATIVE, crate));
+  const uses = usesOf(sources);
+
+  t.test(`native/${crate}: no circle between files`, async (t) => t.same(circlesOf(uses), []));
+
+  t.test(`native/${crate}: no circle between folders`, async (t) => t.same(circlesOf(folderUses(uses)), []));
+
+  t.test(`native/${crate}: each folder uses only those that its line of the table names`, async (t) => {
+    t.same([...folderUses(uses).keys()].sort(), Object.keys(table).sort());
+    t.same(againstTable(uses, table), []);
+  });
+}
+
+t.test(`no folder of native has more than ${FILES_MAX} files`, async (t) => {
+  const counts = new Map<string, number>();
+  for (const entry of readdirSync(NATIVE, { recursive: true, withFileTypes: true })) {
+    const folder = entry.parentPath.slice(NATIVE.length + 1);
+    if (entry.isFile() && folder.split('/')[0] !== 'target')
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  t.same(
+    [...counts].filter(([, count]) => count > FILES_MAX),
+    [],
+  );
+});
+
+t.test('a circle is found however it is written, and what is for tests alone makes none', async (t) => {
+  const circles = (files: Record<string, string>) => circlesOf(usesOf(new Map(Object.entries(files))));
+  const ground = { 'lib.rs': 'pub mod a;\npub mod b;', 'a/mod.rs': 'pub mod x;', 'b/mod.rs': 'pub mod y;' };
+  const back = 'use crate::a::x::X;';
+  const found = ['a/x.rs → b/y.rs → a/x.rs'];
+  for (const forth of [
+    'use crate::b::y;',
+    'use crate::{a::x::Z, b::{y::{self, Y}}};',
+    'pub(crate) use super::super::b::y as other;',
+    'fn f() -> u32 { crate::b::y::f() }',
+    'impl Trait for crate::b::y::Y {}',
+  ]) {
+    t.same(circles({ ...ground, 'a/x.rs': forth, 'b/y.rs': back }), found, forth);
+  }
+  for (const harmless of [
+    '#[cfg(test)]\nmod tests { use crate::b::y::Y; fn f() { if true { } } }',
+    '#[cfg(all(test, target_os = "linux"))]\nmod tests { use crate::b::y::Y; }',
+    '#[cfg(test)]\n#[path = "x_tests.rs"]\nmod tests;',
+    '#[cfg(test)]\nuse crate::b::y::Y;',
+    '// use crate::b::y::Y;\n/// [`crate::b::y::Y`]',
+    'const T: &str = "use crate::b::y;";',
+  ]) {
+    t.same(circles({ ...ground, 'a/x.rs': harmless, 'b/y.rs': back }), [], harmless);
+  }
+  t.same(
+    circles({ 'a/mod.rs': 'pub mod x;\nfn f() { x::g() }', 'a/x.rs': 'use super::f;' }),
+    ['a/mod.rs → a/x.rs → a/mod.rs'],
+    'a parent and its child',
+  );
+  const folders = usesOf(
+    new Map(
+      Object.entries({
+        'a/mod.rs': '',
+        'a/x.rs': 'use crate::b::y::Y;',
+        'a/z.rs': '',
+        'b/mod.rs': '',
+        'b/y.rs': '',
+        'b/w.rs': 'use crate::a::z::Z;',
+      }),
+    ),
+  );
+  t.same([circlesOf(folders), circlesOf(folderUses(folders))], [[], ['a → b → a']], 'folders alone');
+  t.same(againstTable(folders, { a: ['b'], b: [] }), ['b uses a']);
+});
