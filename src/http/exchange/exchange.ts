@@ -185,7 +185,7 @@ export class Exchange {
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
     const trace = this.trace && { traceparent: traceparentOf(this.trace) };
-    const vary = [this.#fixedHeaders.Vary, headers.Vary].filter(Boolean).join(', ');
+    const vary = [...new Set([this.#fixedHeaders.Vary, headers.Vary])].filter(Boolean).join(', ');
     const all = {
       'X-Request-Id': this.requestId,
       ...trace,
