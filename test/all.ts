@@ -1,147 +1,53 @@
-import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { existsSync } from 'node:fs';
+import { CHECKS, nativeTests, type Part } from './runner/parts.ts';
+import { add, emptyTally } from './runner/tally.ts';
+import { deepFiles, runTestFiles, testFilesOf } from './runner/test-files.ts';
 
-/** Runs every check and test of the tree, sums what the runners counted, and lists what failed, and what did not run and why. */
+/**
+ * Runs checks and tests, sums what they counted, and lists what failed, and what did not run and why.
+ *
+ *     node test/all.ts                   every check, and every kind of test
+ *     node test/all.ts --deep            what takes long, at full length
+ *     node test/all.ts types …           some parts alone
+ *     node test/all.ts [--deep] FILE …   test files, or folders of them
+ */
 
-interface Tally {
-  passed: number;
-  failed: number;
-  notRun: string[];
-  /** What failed, each with the first lines of the runner's own report. */
-  failures: string[];
-}
+const words = process.argv.slice(2);
+const isDeep = words.includes('--deep');
+const asked = words.filter((word) => word !== '--deep');
 
-interface Step {
-  readonly name: string;
-  readonly command: readonly string[];
-  /** Reads the runner's own summary. Undefined: the runner printed none, which is a failure by itself. */
-  readonly count: (output: string, status: number) => Tally | undefined;
-}
-
-/** A check that has no tests of its own counts as one. */
-const asOne = (_output: string, status: number): Tally => ({
-  passed: status === 0 ? 1 : 0,
-  failed: status === 0 ? 0 : 1,
-  notRun: [],
-  failures: [],
+const filesPart = (files: readonly string[]): Part => ({
+  name: 'tests',
+  run: () => runTestFiles(files, { ...process.env, ...(isDeep && { DEEP: '1' }) }),
 });
+const all = testFilesOf(['test']);
+const parts = isDeep
+  ? [nativeTests({ PROPTEST_CASES: '2000', STRESS_ROUNDS: '400' }), filesPart(deepFiles(all))]
+  : [...CHECKS, nativeTests({}), filesPart(all)];
 
-function countTap(output: string): Tally | undefined {
-  const summary = [...output.matchAll(/^# \{ total: (\d+)([^}]*)\}/gm)].at(-1);
-  if (!summary) return undefined;
-  const part = (name: string) => Number(new RegExp(`${name}: (\\d+)`).exec(summary[2]!)?.[1] ?? 0);
-  const notRun = [...output.matchAll(/^\s*ok \d+ - (.*?) # SKIP ?(.*)$/gim)].map(
-    ([, test, why]) => `${test}: ${why || 'no reason given'}`,
-  );
-  return { passed: part('pass'), failed: part('fail'), notRun, failures: tapFailures(output) };
+/** What was asked for by name, or as files. */
+function chosen(): readonly Part[] {
+  if (asked.length === 0) return parts;
+  const named = parts.filter(({ name }) => asked.includes(name));
+  const places = asked.filter((word) => !parts.some(({ name }) => name === word));
+  const missing = places.find((place) => !existsSync(place));
+  if (missing)
+    throw new Error(`${missing} is neither a file nor one of: ${parts.map(({ name }) => name).join(', ')}`);
+  return places.length === 0 ? named : [...named, filesPart(testFilesOf(places))];
 }
 
-/** Lines of a failed assertion's report that are printed again at the end. */
-const REPORTED_LINES = 10;
-
-/** The failed assertions, each under the names of the tests around it; tests that failed by those alone are not repeated. */
-function tapFailures(output: string): string[] {
-  const lines = output.split('\n');
-  const names: string[] = [];
-  const failures: string[] = [];
-  // Depth of the failure that was listed last: the tests around it are closed by a failure of their own.
-  let listed = 0;
-  for (const [index, line] of lines.entries()) {
-    const [, indent = '', opened, failed] = /^( *)(?:# Subtest: (.*)|not ok \d+ - (.*))$/.exec(line) ?? [];
-    const depth = indent.length / 4;
-    if (opened !== undefined) names.splice(depth, names.length, opened);
-    if (failed === undefined || / # (?:SKIP|TODO)/i.test(failed)) continue;
-    if (depth < listed) {
-      listed = depth;
-      continue;
-    }
-    listed = depth;
-    const report = lines.slice(index + 1, index + 1 + REPORTED_LINES);
-    const end = report.findIndex((one) => /^ *(?:\.\.\.$|source:)/.test(one));
-    failures.push(
-      [...names.slice(0, depth), failed, ...report.slice(0, end < 0 ? undefined : end)].join('\n    '),
-    );
-  }
-  return failures;
-}
-
-function countCargo(output: string): Tally | undefined {
-  const results = [...output.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/gm)];
-  if (results.length === 0) return undefined;
-  const sum = (index: number) => results.reduce((total, result) => total + Number(result[index]), 0);
-  const notRun = [...output.matchAll(/^test (\S+) \.\.\. ignored(?:, (.*))?$/gm)].map(
-    ([, test, why]) => `${test}: ${why ?? 'no reason given'}`,
-  );
-  const failures = [...output.matchAll(/^test (\S+) \.\.\. FAILED$/gm)].map(([, test]) => test!);
-  return { passed: sum(1), failed: sum(2), notRun, failures };
-}
-
-const cargo = (...args: string[]) => [
-  'cargo',
-  ...args,
-  '--manifest-path',
-  'native/Cargo.toml',
-  '--release',
-  '--locked',
-];
-const STEPS: readonly Step[] = [
-  { name: 'format and lint', command: ['npx', 'biome', 'check', '--error-on-warnings', '.'], count: asOne },
-  { name: 'types', command: ['npx', 'tsc', '--noEmit'], count: asOne },
-  { name: 'console types', command: ['npx', 'tsc', '--noEmit', '-p', 'src/console'], count: asOne },
-  {
-    name: 'native format',
-    command: ['cargo', 'fmt', '--manifest-path', 'native/Cargo.toml', '--all', '--check'],
-    count: asOne,
-  },
-  {
-    name: 'native lint',
-    command: [...cargo('clippy', '--workspace', '--all-targets'), '--', '-D', 'warnings'],
-    count: asOne,
-  },
-  { name: 'native tests', command: cargo('test', '--workspace'), count: countCargo },
-  {
-    name: 'tests',
-    command: ['npx', 'tap', '--reporter=tap', `--jobs=${Math.min(4, availableParallelism())}`],
-    count: countTap,
-  },
-];
-
-function run(command: readonly string[]): Promise<{ output: string; status: number }> {
-  return new Promise((resolve) => {
-    const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
-    const pieces: Buffer[] = [];
-    const keep = (piece: Buffer) => {
-      pieces.push(piece);
-      process.stdout.write(piece);
-    };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
-    child.on('error', (error) => resolve({ output: error.message, status: 127 }));
-    child.on('close', (status) =>
-      resolve({ output: Buffer.concat(pieces).toString('utf8'), status: status ?? 1 }),
-    );
-  });
-}
-
-const total: Tally = { passed: 0, failed: 0, notRun: [], failures: [] };
-const only = process.argv.slice(2);
-for (const { name, command, count } of STEPS) {
-  if (only.length > 0 && !only.includes(name)) continue;
-  console.log(`\n── ${name}: ${command.join(' ')}`);
+const total = emptyTally();
+const times: string[] = [];
+for (const { name, run } of chosen()) {
+  console.log(`\n── ${name}`);
   const started = performance.now();
-  const { output, status } = await run(command);
-  const tally = count(output, status) ?? { passed: 0, failed: 1, notRun: [], failures: [] };
-  if (status !== 0 && tally.failed === 0) tally.failed = 1;
-  if (tally.failed > 0 && tally.failures.length === 0)
-    tally.failures.push(output.trimEnd().split('\n').slice(-REPORTED_LINES).join('\n    '));
-  console.log(
-    `── ${name}: ${tally.passed} passed, ${tally.failed} failed, ${((performance.now() - started) / 1000).toFixed(0)} s`,
-  );
-  total.passed += tally.passed;
-  total.failed += tally.failed;
-  total.notRun.push(...tally.notRun);
-  total.failures.push(...tally.failures.map((failure) => `${name}: ${failure}`));
+  const tally = await run();
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  console.log(`── ${name}: ${tally.passed} passed, ${tally.failed} failed, ${seconds} s`);
+  times.push(`${name} ${seconds} s`);
+  add(total, tally, name);
 }
+console.log(`\n${times.join(', ')}`);
 if (total.notRun.length > 0) {
   console.log(`\n${total.notRun.length} did not run:`);
   for (const reason of total.notRun) console.log(`  ${reason}`);

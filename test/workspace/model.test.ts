@@ -6,11 +6,12 @@ import { digestOfItems } from '../../src/workspace/life/inventory.ts';
 import { verifyReceipt } from '../../src/workspace/life/receipt.ts';
 import { MINUTE_MS } from '../../src/workspace/settings.ts';
 import { newToken } from '../../src/workspace/token.ts';
+import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
 import { Crash, PRICING, World } from './world.ts';
 
-const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? 1000);
+const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? deep(300, 1000));
 const SEED = Number(process.env.WORKSPACE_MODEL_SEED ?? Date.now() % 2 ** 31);
 
 /** Workspaces that are looked at in each step; older ended ones are let go. */

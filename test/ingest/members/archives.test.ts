@@ -6,6 +6,8 @@ import { emptyPdf } from '../../extract/hostile.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 const WAIT = { Prefer: 'wait=60' };
+/** Shared by the tests that do not stop theirs. */
+const server = await startTestServer(t);
 
 async function members(workspace: TestWorkspace, parent: string) {
   return (await workspace.send('GET', `/items?parent=${parent}&limit=200`)).body.items;
@@ -27,7 +29,6 @@ function filesOf(dataFolder: string, tenant: string): string[] {
 }
 
 t.test('each file in an archive is an item of its own under the archive', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const inner = zipOf({
     'deep/wolves.txt': 'Grey wolves hunt elk in winter.',
@@ -94,7 +95,6 @@ t.test('each file in an archive is an item of its own under the archive', async 
 });
 
 t.test('bytes that are there already become no second item', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   await workspace.ingest('tea.txt', readFileSync('samples/tea.txt', 'utf8'));
   const { body } = await upload(
@@ -110,7 +110,6 @@ t.test('bytes that are there already become no second item', async (t) => {
 t.test(
   'an archive of which nothing can be read fails as its file does, and leaves nothing but that',
   async (t) => {
-    const server = await startTestServer(t);
     const agent = new TestAgent(server.url);
     const first = await agent.ingest('bad.zip', new Uint8Array(zipOf({ 'a.bin': Buffer.alloc(3000, 1) })));
     t.match(first.body, {
@@ -127,7 +126,6 @@ t.test(
 );
 
 t.test('an archive in an archive that cannot be read leaves nothing of its own', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const unreadable = zipOf({ 'a.bin': Buffer.alloc(3000, 1), 'b.bin': Buffer.alloc(3000, 2) });
   const { body } = await upload(
@@ -144,7 +142,6 @@ t.test('an archive in an archive that cannot be read leaves nothing of its own',
 });
 
 t.test('an archive is cancelled with all that came out of it', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const many = Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [

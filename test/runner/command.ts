@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+
+export interface Ended {
+  /** The two outputs as they came in. */
+  readonly output: string;
+  readonly status: number;
+}
+
+/**
+ * Runs a command in the tree's root to its end.
+ * @param onOutput gets each piece of either output
+ * @param timeLimitMs the command is killed after so long
+ */
+export function runCommand(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  onOutput: (piece: Buffer) => void = () => {},
+  timeLimitMs?: number,
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(command[0]!, command.slice(1), {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const pieces: Buffer[] = [];
+    const keep = (piece: Buffer) => {
+      pieces.push(piece);
+      onOutput(piece);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    const limit =
+      timeLimitMs &&
+      setTimeout(() => {
+        keep(Buffer.from(`\nkilled after ${timeLimitMs / 1000} s\n`));
+        child.kill('SIGKILL');
+      }, timeLimitMs);
+    child.on('error', (error) => resolve({ output: error.message, status: 127 }));
+    child.on('close', (status) => {
+      clearTimeout(limit);
+      resolve({ output: Buffer.concat(pieces).toString('utf8'), status: status ?? 1 });
+    });
+  });
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from './command.ts';
+import { add, countTap, emptyTally, judge, type Tally } from './tally.ts';
+
+/** For one file; the test inside it that hangs is told by the file itself, a little earlier. */
+const FILE_SECONDS_MAX = Number(process.env.TAP_TIMEOUT ?? 600);
+const GRACE_SECONDS = 30;
+/** More than processors: some files wait most of their time. */
+const JOBS = Number(process.env.JOBS ?? availableParallelism() + 1);
+/** What each file printed, to look it up. */
+const PRINTED = '.build/test';
+
+const isTest = (path: string) => path.endsWith('.test.ts');
+
+/** @param places test files, or folders with any below them. @throws when there is none */
+export function testFilesOf(places: readonly string[]): string[] {
+  const files = places.flatMap((place) =>
+    statSync(place).isDirectory()
+      ? readdirSync(place, { recursive: true, encoding: 'utf8' })
+          .filter(isTest)
+          .map((name) => join(place, name))
+      : [place],
+  );
+  if (files.length === 0) throw new Error(`${places.join(' ')}: no test files`);
+  return [...new Set(files)].sort();
+}
+
+/** The files that do more in `make test-deep`. */
+export const deepFiles = (files: readonly string[]): string[] =>
+  files.filter((file) => /from '[./]*\/rig\/deep\.ts'/.test(readFileSync(file, 'utf8')));
+
+/** Runs each file in a process of its own, two or more at once, and prints a line for each. */
+export async function runTestFiles(files: readonly string[], environment: NodeJS.ProcessEnv): Promise<Tally> {
+  // Long files first, so that none is left alone at the end; a file's length is near enough to its time.
+  const waiting = files.toSorted((a, b) => statSync(b).size - statSync(a).size);
+  mkdirSync(PRINTED, { recursive: true });
+  const total = emptyTally();
+  const work = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift())
+      add(total, await runTestFile(file, environment), file);
+  };
+  await Promise.all(Array.from({ length: JOBS }, work));
+  return total;
+}
+
+async function runTestFile(file: string, environment: NodeJS.ProcessEnv): Promise<Tally> {
+  const started = performance.now();
+  const { output, status } = await runCommand(
+    [process.execPath, '--no-warnings', file],
+    { TAP_TIMEOUT: String(FILE_SECONDS_MAX), ...environment },
+    undefined,
+    (FILE_SECONDS_MAX + GRACE_SECONDS) * 1000,
+  );
+  writeFileSync(join(PRINTED, `${file.replaceAll('/', '-')}.tap`), output);
+  const tally = judge(countTap(output), status, output);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
+  console.log(
+    `${tally.failed > 0 ? 'FAILED' : 'ok    '} ${seconds} s ${String(tally.passed).padStart(5)} passed  ${file}`,
+  );
+  if (tally.failed > 0) console.log(output);
+  return tally;
+}
