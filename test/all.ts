@@ -1,53 +1,67 @@
 import { existsSync } from 'node:fs';
-import { CHECKS, nativeTests, type Part } from './runner/parts.ts';
+import { CHECKS, nativeTests, type Part, testsIn } from './runner/parts.ts';
 import { add, emptyTally } from './runner/tally.ts';
-import { deepFiles, runTestFiles, testFilesOf } from './runner/test-files.ts';
+import { deepFiles, testFilesOf } from './runner/test-files.ts';
 
 /**
  * Runs checks and tests, sums what they counted, and lists what failed, and what did not run and why.
  *
  *     node test/all.ts                   every check, and every kind of test
  *     node test/all.ts --deep            what takes long, at full length
+ *     node test/all.ts --all             the two, one after the other
  *     node test/all.ts types …           some parts alone
  *     node test/all.ts [--deep] FILE …   test files, or folders of them
  */
 
 const words = process.argv.slice(2);
 const isDeep = words.includes('--deep');
-const asked = words.filter((word) => word !== '--deep');
+const asked = words.filter((word) => !word.startsWith('--'));
 
-const filesPart = (files: readonly string[]): Part => ({
-  name: 'tests',
-  run: () => runTestFiles(files, { ...process.env, ...(isDeep && { DEEP: '1' }) }),
-});
-const all = testFilesOf(['test']);
-const parts = isDeep
-  ? [nativeTests({ PROPTEST_CASES: '2000', STRESS_ROUNDS: '400' }), filesPart(deepFiles(all))]
-  : [...CHECKS, nativeTests({}), filesPart(all)];
+const files = testFilesOf(['test']);
+const quick: readonly Part[] = [...CHECKS, nativeTests(), testsIn(files)];
+const deep: readonly Part[] = [
+  nativeTests({ PROPTEST_CASES: '2000', STRESS_ROUNDS: '400' }),
+  testsIn(deepFiles(files), { DEEP: '1' }),
+];
 
 /** What was asked for by name, or as files. */
-function chosen(): readonly Part[] {
-  if (asked.length === 0) return parts;
+function partsAsked(parts: readonly Part[]): readonly Part[] {
   const named = parts.filter(({ name }) => asked.includes(name));
   const places = asked.filter((word) => !parts.some(({ name }) => name === word));
   const missing = places.find((place) => !existsSync(place));
-  if (missing)
-    throw new Error(`${missing} is neither a file nor one of: ${parts.map(({ name }) => name).join(', ')}`);
-  return places.length === 0 ? named : [...named, filesPart(testFilesOf(places))];
+  if (missing) {
+    console.error(`${missing} is neither a file nor one of: ${parts.map(({ name }) => name).join(', ')}`);
+    process.exit(2);
+  }
+  const those = testFilesOf(places);
+  return those.length === 0 ? named : [...named, testsIn(those, isDeep ? { DEEP: '1' } : {})];
 }
 
+const secondsSince = (start: number) => `${((performance.now() - start) / 1000).toFixed(0)} s`;
 const total = emptyTally();
-const times: string[] = [];
-for (const { name, run } of chosen()) {
-  console.log(`\n── ${name}`);
-  const started = performance.now();
-  const tally = await run();
-  const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  console.log(`── ${name}: ${tally.passed} passed, ${tally.failed} failed, ${seconds} s`);
-  times.push(`${name} ${seconds} s`);
-  add(total, tally, name);
+
+/** One part after another. */
+async function runEach(parts: readonly Part[]): Promise<void> {
+  for (const { name, run } of parts) {
+    const started = performance.now();
+    const tally = await run();
+    console.log(`── ${name}: ${tally.passed} passed, ${tally.failed} failed, ${secondsSince(started)}`);
+    add(total, tally, name);
+  }
 }
-console.log(`\n${times.join(', ')}`);
+
+/** The tests beside all else: the checks and cargo leave a processor idle for much of their time. */
+async function runBesideTests(parts: readonly Part[]): Promise<void> {
+  const isTests = ({ name }: Part) => name === 'tests';
+  await Promise.all([runEach(parts.filter((part) => !isTests(part))), runEach(parts.filter(isTests))]);
+}
+
+const started = performance.now();
+if (asked.length > 0) await runBesideTests(partsAsked(isDeep ? deep : quick));
+else {
+  if (!isDeep) await runBesideTests(quick);
+  if (isDeep || words.includes('--all')) await runBesideTests(deep);
+}
 if (total.notRun.length > 0) {
   console.log(`\n${total.notRun.length} did not run:`);
   for (const reason of total.notRun) console.log(`  ${reason}`);
@@ -56,5 +70,6 @@ if (total.failures.length > 0) {
   console.log('\nfailed:');
   for (const failure of total.failures) console.log(`  ${failure}`);
 }
-console.log(`\n${total.passed} passed, ${total.failed} failed`);
+console.log(`\nin ${secondsSince(started)}`);
+console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1);

@@ -6,15 +6,10 @@ export interface Ended {
   readonly status: number;
 }
 
-/**
- * Runs a command in the tree's root to its end.
- * @param onOutput gets each piece of either output
- * @param timeLimitMs the command is killed after so long
- */
+/** Runs a command to its end. @param timeLimitMs it is killed after so long */
 export function runCommand(
   command: readonly string[],
   environment: NodeJS.ProcessEnv,
-  onOutput: (piece: Buffer) => void = () => {},
   timeLimitMs?: number,
 ): Promise<Ended> {
   return new Promise((resolve) => {
@@ -23,10 +18,7 @@ export function runCommand(
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const pieces: Buffer[] = [];
-    const keep = (piece: Buffer) => {
-      pieces.push(piece);
-      onOutput(piece);
-    };
+    const keep = (piece: Buffer) => void pieces.push(piece);
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     const limit =
@@ -34,6 +26,9 @@ export function runCommand(
       setTimeout(() => {
         keep(Buffer.from(`\nkilled after ${timeLimitMs / 1000} s\n`));
         child.kill('SIGKILL');
+        // What it started may hold them open.
+        child.stdout.destroy();
+        child.stderr.destroy();
       }, timeLimitMs);
     child.on('error', (error) => resolve({ output: error.message, status: 127 }));
     child.on('close', (status) => {

@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { runCommand } from './command.ts';
 import { countAsOne, countCargo, judge, type Tally } from './tally.ts';
+import { runTestFiles } from './test-files.ts';
 
 /** A check or a runner of tests, with a name that can be asked for. */
 export interface Part {
@@ -8,54 +9,49 @@ export interface Part {
   run(): Promise<Tally>;
 }
 
-/** A part that is one command. @param count reads its output; undefined where the runner's own summary is missing */
-function commandPart(
-  name: string,
-  command: () => readonly string[],
-  count: (output: string, status: number) => Tally | undefined = countAsOne,
-  environment: Readonly<Record<string, string>> = {},
-): Part {
+type Count = (output: string, status: number) => Tally | undefined;
+
+/** One command, whose output is printed when it fails. @param words asked for when it runs */
+function commandPart(name: string, words: () => readonly string[], count: Count, added: object = {}): Part {
   const run = async () => {
-    const words = command();
-    console.log(words.join(' '));
-    const print = (piece: Buffer) => process.stdout.write(piece);
-    const { output, status } = await runCommand(words, { ...process.env, ...environment }, print);
-    return judge(count(output, status), status, output);
+    const { output, status } = await runCommand(words(), { ...process.env, ...added });
+    const tally = judge(count(output, status), status, output);
+    if (tally.failed > 0) console.log(output);
+    return tally;
   };
   return { name, run };
 }
+
+const tool = (name: string, ...words: readonly string[]) => [`node_modules/.bin/${name}`, ...words];
+/** What was checked before and has not changed since is not checked again. */
+const types = (name: string, ...words: readonly string[]) =>
+  tool('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', `.build/${name}.tsbuildinfo`, ...words);
+const NATIVE = ['--manifest-path', 'native/Cargo.toml'];
 
 /**
  * `napi build` names its target, and cargo keeps what it builds for a named target apart: without the same name here every
  * package would be compiled a second time.
  */
-function cargo(...words: readonly string[]): string[] {
-  const [, target] = /^host: (.*)$/m.exec(execFileSync('rustc', ['-vV'], { encoding: 'utf8' }))!;
-  return [
-    'cargo',
-    ...words,
-    '--manifest-path',
-    'native/Cargo.toml',
-    '--release',
-    '--locked',
-    '--target',
-    target!,
-  ];
+function cargo(command: string, ...words: readonly string[]): string[] {
+  const { stdout } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
+  const target = /^host: (.*)$/m.exec(stdout ?? '')?.[1] ?? '';
+  return ['cargo', command, ...NATIVE, '--release', '--locked', '--target', target, '--workspace', ...words];
 }
 
 export const CHECKS: readonly Part[] = [
-  commandPart('format and lint', () => ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
-  commandPart('types', () => ['node_modules/.bin/tsc', '--noEmit']),
-  commandPart('console types', () => ['node_modules/.bin/tsc', '--noEmit', '-p', 'src/console']),
-  commandPart('native format', () => 'cargo fmt --manifest-path native/Cargo.toml --all --check'.split(' ')),
-  commandPart('native lint', () => [
-    ...cargo('clippy', '--workspace', '--all-targets'),
-    '--',
-    '-D',
-    'warnings',
-  ]),
+  commandPart('format and lint', () => tool('biome', 'check', '--error-on-warnings', '.'), countAsOne),
+  commandPart('types', () => types('tree'), countAsOne),
+  commandPart('console types', () => types('console', '-p', 'src/console'), countAsOne),
+  commandPart('native format', () => ['cargo', 'fmt', ...NATIVE, '--all', '--check'], countAsOne),
+  commandPart('native lint', () => cargo('clippy', '--all-targets', '--', '-D', 'warnings'), countAsOne),
 ];
 
-/** @param cases of each property, where it does not say itself; @param rounds of writers and readers at once */
-export const nativeTests = (environment: Readonly<Record<string, string>>): Part =>
-  commandPart('native tests', () => cargo('test', '--workspace', '--tests'), countCargo, environment);
+/** @param added to the environment: PROPTEST_CASES, STRESS_ROUNDS */
+export const nativeTests = (added: object = {}): Part =>
+  commandPart('native tests', () => cargo('test', '--tests'), countCargo, added);
+
+/** @param added to the environment: DEEP */
+export const testsIn = (files: readonly string[], added: object = {}): Part => ({
+  name: 'tests',
+  run: () => runTestFiles(files, { ...process.env, ...added }),
+});
