@@ -8,7 +8,7 @@ import { deep } from '../rig/deep.ts';
 import { tarGzOf, tarOf, zipOf } from './archive/archives.ts';
 
 /** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? deep(5, 60));
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? deep(4, 60));
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 interface Seed {
   readonly name: string;

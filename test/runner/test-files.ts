@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runCommand } from './command.ts';
@@ -7,12 +7,15 @@ import { add, countTap, emptyTally, judge, type Tally } from './tally.ts';
 /** For one file; the test inside it that hangs is told by the file itself, a little earlier. */
 const FILE_SECONDS_MAX = Number(process.env.TAP_TIMEOUT ?? 600);
 const GRACE_SECONDS = 30;
+/** Near enough, for the order alone. */
+const BYTES_PER_SECOND = 1_000;
 /** More than processors: some files wait most of their time. */
 const JOBS = Number(process.env.JOBS ?? availableParallelism() + 1);
 /** Modules as Node compiled them: each server that a test starts loads a thousand. */
 const COMPILED = resolve('.build/compile-cache');
-/** What each file printed, to look it up. */
+/** What each file printed, to look it up, and how long it took. */
 const PRINTED = '.build/test';
+const TIMES = join(PRINTED, 'seconds.json');
 
 const isTest = (path: string) => path.endsWith('.test.ts');
 
@@ -34,15 +37,21 @@ export const deepFiles = (files: readonly string[]): string[] =>
 
 /** Runs each file in a process of its own, two or more at once, and prints a line for each. */
 export async function runTestFiles(files: readonly string[], environment: NodeJS.ProcessEnv): Promise<Tally> {
-  // Long files first, so that none is left alone at the end; a file's length is near enough to its time.
-  const waiting = files.toSorted((a, b) => statSync(b).size - statSync(a).size);
   mkdirSync(PRINTED, { recursive: true });
+  const times: Record<string, number> = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {};
+  // The longest first, so that none is left alone at the end. Of one that never ran, its length tells something.
+  const longest = (file: string) => times[file] ?? statSync(file).size / BYTES_PER_SECOND;
+  const waiting = files.toSorted((a, b) => longest(b) - longest(a));
   const total = emptyTally();
   const work = async () => {
-    for (let file = waiting.shift(); file; file = waiting.shift())
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      const started = performance.now();
       add(total, await runTestFile(file, environment), file);
+      times[file] = (performance.now() - started) / 1000;
+    }
   };
   await Promise.all(Array.from({ length: JOBS }, work));
+  writeFileSync(TIMES, JSON.stringify(times));
   return total;
 }
 
