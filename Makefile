@@ -1,4 +1,4 @@
-# `make run` sets everything up and starts the server; `make test` sets everything up and runs all tests.
+# `make run` sets everything up and starts the server; `make test` sets everything up and runs the tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 

@@ -20,7 +20,7 @@ const asked = words.filter((word) => !word.startsWith('--'));
 const files = testFilesOf(['test']);
 const quick: readonly Part[] = [...CHECKS, nativeTests(), testsIn(files)];
 const deep: readonly Part[] = [
-  nativeTests({ PROPTEST_CASES: '2000', STRESS_ROUNDS: '400' }),
+  nativeTests({ PROPTEST_CASES: '1000', STRESS_ROUNDS: '400' }),
   testsIn(deepFiles(files), { DEEP: '1' }),
 ];
 
