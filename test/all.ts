@@ -17,11 +17,12 @@ const words = process.argv.slice(2);
 const isDeep = words.includes('--deep');
 const asked = words.filter((word) => !word.startsWith('--'));
 
+const DEEP = { DEEP: '1', TAP_TIMEOUT: '1800' };
 const files = testFilesOf(['test']);
 const quick: readonly Part[] = [...CHECKS, nativeTests(), testsIn(files)];
 const deep: readonly Part[] = [
   nativeTests({ PROPTEST_CASES: '1000', STRESS_ROUNDS: '400' }),
-  testsIn(deepFiles(files), { DEEP: '1' }),
+  testsIn(deepFiles(files), DEEP),
 ];
 
 /** What was asked for by name, or as files. */
@@ -34,7 +35,7 @@ function partsAsked(parts: readonly Part[]): readonly Part[] {
     process.exit(2);
   }
   const those = testFilesOf(places);
-  return those.length === 0 ? named : [...named, testsIn(those, isDeep ? { DEEP: '1' } : {})];
+  return those.length === 0 ? named : [...named, testsIn(those, isDeep ? DEEP : {})];
 }
 
 const secondsSince = (start: number) => `${((performance.now() - start) / 1000).toFixed(0)} s`;

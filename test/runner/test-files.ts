@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { runCommand } from './command.ts';
 import { add, countTap, emptyTally, judge, type Tally } from './tally.ts';
 
-/** For one file; the test inside it that hangs is told by the file itself, a little earlier. */
-const FILE_SECONDS_MAX = Number(process.env.TAP_TIMEOUT ?? 600);
+/** For one file, unless TAP_TIMEOUT says otherwise; the test inside it that hangs is told by the file itself, a little earlier. */
+const FILE_SECONDS_MAX = '600';
 const GRACE_SECONDS = 30;
 /** Near enough, for the order alone. */
 const BYTES_PER_SECOND = 1_000;
@@ -57,10 +57,11 @@ export async function runTestFiles(files: readonly string[], environment: NodeJS
 
 async function runTestFile(file: string, environment: NodeJS.ProcessEnv): Promise<Tally> {
   const started = performance.now();
+  const env = { TAP_TIMEOUT: FILE_SECONDS_MAX, NODE_COMPILE_CACHE: COMPILED, ...environment };
   const { output, status } = await runCommand(
     [process.execPath, '--no-warnings', file],
-    { TAP_TIMEOUT: String(FILE_SECONDS_MAX), NODE_COMPILE_CACHE: COMPILED, ...environment },
-    (FILE_SECONDS_MAX + GRACE_SECONDS) * 1000,
+    env,
+    (Number(env.TAP_TIMEOUT) + GRACE_SECONDS) * 1000,
   );
   writeFileSync(join(PRINTED, `${file.replaceAll('/', '-')}.tap`), output);
   const tally = judge(countTap(output), status, output);
