@@ -32,6 +32,8 @@ $(MODULES): package.json package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
 	npx tap build >/dev/null
+	@# `npx farthing` takes it from here. Without it npx keeps a link elsewhere, which does not survive a move of the file.
+	@ln -sf ../../src/bin/farthing.js node_modules/.bin/farthing
 	@touch $@
 
 $(PEERS): bench/peers/package.json
