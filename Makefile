@@ -1,4 +1,4 @@
-# `make run` sets everything up and starts the server; `make test` sets everything up and runs all tests.
+# `make run` sets everything up and starts the server; `make test` sets everything up and runs the tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
@@ -18,7 +18,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup run test quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console server bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start
+.PHONY: help setup run test test-deep test-all quality bench-http client-faults runtimes bench-folder bench-console bench-pay crash crash-workspaces arm64 lint format clean bench-encode console server bench-workspaces docs bench-search bench-index crash-index damage-index gpu gpu-check fuzz bench bench-quick bench-compare bench-report soak bench-words bench-durable sanitize neon hostile samples bench-ingest bench-start
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,8 @@ $(MODULES): package.json package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
 	npx tap build >/dev/null
+	@# `npx farthing` takes it from here. Without it npx keeps a link elsewhere, which does not survive a move of the file.
+	@ln -sf ../../src/bin/farthing.js node_modules/.bin/farthing
 	@touch $@
 
 $(PEERS): bench/peers/package.json
@@ -65,8 +67,14 @@ $(SERVER): $(MODULES) $(SERVER_SOURCES)
 run: setup ## Start the server; the first start shows a paid round trip
 	@METRICS_PORT=$${METRICS_PORT:-9402} exec node $(SERVER)
 
-test: setup ## All checks and tests
+test: setup ## All checks, and every kind of test, in a few minutes; some files: npm test -- FILE…
 	@node test/all.ts
+
+test-deep: setup ## What `make test` leaves out or does few times, at full length
+	@node test/all.ts --deep
+
+test-all: setup ## Both, and one sum
+	@node test/all.ts --all
 
 quality: setup ## Retrieval quality over HTTP: on the sets beside the tree, or SET=folder (BEIR's shape, captions.json or questions.json)
 	@node bench/quality/main.ts $(SET)
@@ -204,4 +212,4 @@ format: $(MODULES) ## Format all code
 	cargo fmt --manifest-path native/Cargo.toml --all
 
 clean: ## Remove what was built (not the data)
-	rm -rf node_modules native/target src/native/addon dist .tap .build/console
+	rm -rf node_modules native/target src/native/addon dist .tap .build/console .build/test .build/compile-cache .build/*.tsbuildinfo

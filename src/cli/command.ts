@@ -2,7 +2,6 @@ import type { FarthingError } from '../client/index.ts';
 import { completionCommand } from './completion.ts';
 import { ingestCommand } from './ingest.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
-import { mcpCommand } from './mcp.ts';
 import { searchCommand } from './search.ts';
 import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
@@ -40,7 +39,8 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Pro
       args.includes('--json'),
     ),
   completion: completionCommand,
-  mcp: mcpCommand,
+  // Loaded when it is asked for: its packages take a third of the time that every other command needs to start.
+  mcp: async (args, io) => (await import('./mcp.ts')).mcpCommand(args, io),
   sign: signCommand,
 };
 

@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t, { type Test } from 'tap';
+import { deep, onlyDeep } from '../rig/deep.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** What stands in the docs, copied literally but for the server's address, does what it says. */
@@ -67,27 +68,35 @@ const needsPython = pythonPath
   : 'no python3 with requests and eth-account: python3 -m venv .build/python && .build/python/bin/pip install requests eth-account';
 const needsCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl';
 
-t.test('the Python quickstart pays, ingests a PDF and finds its page', { skip: needsPython }, async (t) => {
-  const folder = await folderFor(t);
-  const out = await run(pythonPath!, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
-  t.match(out, /almanac\.pdf: \d+ pages, searchable/);
-  t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
-});
+t.test(
+  'the Python quickstart pays, ingests a PDF and finds its page',
+  { skip: onlyDeep || needsPython },
+  async (t) => {
+    const folder = await folderFor(t);
+    const out = await run(pythonPath!, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
+    t.match(out, /almanac\.pdf: \d+ pages, searchable/);
+    t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
+  },
+);
 
-t.test('the curl quickstart pays, ingests a PDF and finds its page', { skip: needsCurl }, async (t) => {
-  const home = await folderFor(t);
-  const out = await run('sh', ['-euc', blocks('quickstart-curl.md', 'sh')[0]!], root, home);
-  const [, ingested, found] = out.trim().split('\n');
-  t.match(JSON.parse(ingested!), { charged: true, item: { name: 'almanac.pdf', state: 'searchable' } });
-  t.match(JSON.parse(found!), {
-    charged: true,
-    hits: [{ item: { name: 'almanac.pdf' }, locator: { page: Number } }],
-  });
-});
+t.test(
+  'the curl quickstart pays, ingests a PDF and finds its page',
+  { skip: onlyDeep || needsCurl },
+  async (t) => {
+    const home = await folderFor(t);
+    const out = await run('sh', ['-euc', blocks('quickstart-curl.md', 'sh')[0]!], root, home);
+    const [, ingested, found] = out.trim().split('\n');
+    t.match(JSON.parse(ingested!), { charged: true, item: { name: 'almanac.pdf', state: 'searchable' } });
+    t.match(JSON.parse(found!), {
+      charged: true,
+      hits: [{ item: { name: 'almanac.pdf' }, locator: { page: Number } }],
+    });
+  },
+);
 
 const recipes = blocks('recipes.md', 'ts');
 
-t.test('the recipe indexes a folder for an hour', async (t) => {
+t.test('the recipe indexes a folder for an hour', { skip: onlyDeep }, async (t) => {
   t.match(await runTypeScript(t, recipes[0]!), /^[89] searchable, \d failed\ncoffee\.png\n/);
 });
 
@@ -139,7 +148,8 @@ t.test('each MCP configuration starts a server with the five tools', async (t) =
     commandAsJson(),
   ];
   t.equal(configurations.length, 5);
-  for (const configuration of configurations) {
+  const [overStdio, , overHttp] = configurations as [string, string, string];
+  for (const configuration of deep([overStdio, overHttp], configurations)) {
     const copied = configuration
       .replaceAll('/path/to/farthing', root)
       .replace('ws_…', workspace.id)

@@ -5,12 +5,13 @@ import { Farthing, type FarthingError } from '../../src/client/index.ts';
 import { formatUsd, parseUsd } from '../../src/domain/money.ts';
 import { Journal } from '../../src/payment/records/journal.ts';
 import { openStore } from '../../src/state/store.ts';
+import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { startTestServer, type TestServer } from '../rig/test-server.ts';
 import { FailingProxy } from './failing-proxy.ts';
 
 /** Paid calls under the failing proxy: few in the whole suite, 500 with `make client-faults`. */
-const CALLS = Number(process.env.CLIENT_CALLS ?? 60);
+const CALLS = Number(process.env.CLIENT_CALLS ?? deep(20, 60));
 const SEED = Number(process.env.SEED ?? 11);
 const AT_ONCE = 4;
 const ATTEMPTS_MAX = 40;

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
+import { onlyDeep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 
 const FILM = resolve(import.meta.dirname, '../../../shared/data/samples/video/bottle-detection.mp4');
 const lacking = missing() ?? (existsSync(FILM) ? undefined : 'the shared sample files are not here');
+const skip = onlyDeep || (lacking ?? false);
 t.setTimeout(4 * PATIENCE_MS);
 
-t.test('a moment of a film is found, shown, and played from there', { skip: lacking ?? false }, async (t) => {
+t.test('a moment of a film is found, shown, and played from there', { skip }, async (t) => {
   const server = await startTestServer(t);
   const { page, faults } = await visit(await openBrowser(t), server.url);
   await page.getByRole('button', { name: 'Use a play wallet' }).click();

@@ -4,10 +4,11 @@ import t from 'tap';
 import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { ERRORS } from '../../src/domain/error.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
+import { deep } from '../rig/deep.ts';
 import { tarGzOf, tarOf, zipOf } from './archive/archives.ts';
 
 /** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 60);
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? deep(4, 60));
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 interface Seed {
   readonly name: string;

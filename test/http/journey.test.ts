@@ -10,6 +10,7 @@ import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** Whole journeys over real HTTP with real clients: what an agent does, and what it is charged. */
 
+const server = await startTestServer(t);
 const samples = resolve(import.meta.dirname, '../../samples');
 const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
 
@@ -17,7 +18,6 @@ const receiptOf = (headers: Headers, name: string) =>
   JSON.parse(Buffer.from(headers.get(name)!, 'base64').toString('utf8')) as Record<string, unknown>;
 
 t.test('an agent pays by the call with the unmodified v2 client', async (t) => {
-  const server = await startTestServer(t);
   const agent = new TestAgent(server.url);
 
   const empty = await agent.post('/agent/v1/search', { query: 'anything' });
@@ -83,7 +83,6 @@ t.test('an agent pays by the call with the unmodified v2 client', async (t) => {
 t.test(
   'a workspace: rented, filled, searched, extended, and disposed of with a receipt that can be checked',
   async (t) => {
-    const server = await startTestServer(t);
     const agent = new TestAgent(server.url);
     const created = await agent.post('/agent/v1/workspaces', { ttl_minutes: 100000, spend_limit_usd: 5 });
     t.match(created, {
@@ -155,29 +154,28 @@ t.test(
 
 for (const network of ['eip155:8453', 'base']) {
   t.test(`a v1 payment built with viem pays for everything, with ${network} in the body`, async (t) => {
-    const server = await startTestServer(t, { X402_BODY_NETWORK: network });
+    const { url } = network === 'base' ? await startTestServer(t, { X402_BODY_NETWORK: network }) : server;
     const account = privateKeyToAccount(generatePrivateKey());
-    const ingested = await payV1(account, `${server.url}/agent/v1/ingest`, {
+    const ingested = await payV1(account, `${url}/agent/v1/ingest`, {
       method: 'POST',
       body: 'Tides follow the moon.',
       headers: { Prefer: 'wait=60' },
     });
     t.equal(ingested.status, 200);
     t.match(receiptOf(ingested.headers, 'X-PAYMENT-RESPONSE'), { success: true, network });
-    const searched = await payV1(account, `${server.url}/agent/v1/search`, {
+    const searched = await payV1(account, `${url}/agent/v1/search`, {
       method: 'POST',
       body: '{"query":"what moves the sea?"}',
     });
     t.equal(searched.status, 200);
     t.match(await searched.json(), { charged: true, hits: [{ snippet: /Tides/ }] });
-    const rented = await payV1(account, `${server.url}/agent/v1/workspaces`, { method: 'POST', body: '' });
+    const rented = await payV1(account, `${url}/agent/v1/workspaces`, { method: 'POST', body: '' });
     t.equal(rented.status, 201);
     t.match(await rented.json(), { ttl_minutes_asked: null, ttl_minutes: 15, price_usd: '0.0175' });
   });
 }
 
 t.test('pictures are found by picture and by describing them', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const photographs = ['chelsea.png', 'coffee.png', 'rocket.jpg', 'hot_dog.jpg'];
   for (const name of photographs)
@@ -198,7 +196,6 @@ t.test('pictures are found by picture and by describing them', async (t) => {
 });
 
 t.test('what the server says about itself', async (t) => {
-  const server = await startTestServer(t);
   const read = async (path: string) =>
     (await (await fetch(server.url + path)).json()) as Record<string, unknown>;
   const api = await read('/openapi.json');
@@ -231,26 +228,25 @@ t.test('what the server says about itself', async (t) => {
 t.test(
   'a genuine payment of 12 kB is served, and an unpaid upload that is over the limit is quoted',
   async (t) => {
-    const server = await startTestServer(t, { FILE_BYTES_MAX: '1024' });
+    const { url } = await startTestServer(t, { FILE_BYTES_MAX: '1024' });
     const account = privateKeyToAccount(generatePrivateKey());
     const padding = { extensions: { padding: 'x'.repeat(8500) } };
     const rented = await payV1(
       account,
-      `${server.url}/agent/v1/workspaces`,
+      `${url}/agent/v1/workspaces`,
       { method: 'POST', body: '{}' },
       padding,
     );
     t.equal(rented.status, 201);
     const upload = { method: 'POST', body: 'a'.repeat(200_000) };
-    t.equal((await fetch(`${server.url}/agent/v1/ingest`, upload)).status, 402);
-    const paid = await payV1(account, `${server.url}/agent/v1/ingest`, upload);
+    t.equal((await fetch(`${url}/agent/v1/ingest`, upload)).status, 402);
+    const paid = await payV1(account, `${url}/agent/v1/ingest`, upload);
     t.equal(paid.status, 413);
     t.match(await paid.json(), { code: 'file_too_large', limit_bytes: 1024, charged: false });
   },
 );
 
 t.test('a client that keeps its connection is served after an early answer', async (t) => {
-  const server = await startTestServer(t);
   const socket = connect(server.port, server.host);
   t.teardown(() => socket.destroy());
   socket.setEncoding('utf8');

@@ -3,12 +3,15 @@ import { basename } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { MediaFile } from '../../src/extract/media/ffmpeg.ts';
+import { deep } from '../rig/deep.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../rig/test-server.ts';
 
 const SAMPLES = '../shared/data/samples';
 
+/** The scan takes half of the time; the picture is of writing, too. */
+const SCANS = deep([], ['pdf/MEDRPT-2024-PAT-3847_medical_report_scan.pdf']);
 const FILES = [
-  'pdf/MEDRPT-2024-PAT-3847_medical_report_scan.pdf',
+  ...SCANS,
   'office/test.pptx',
   'office/test.xlsx',
   'office/test.docx',
@@ -63,13 +66,14 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 t.test(
-  'ten questions about files of every kind find the right file and the right page or second first',
+  'questions about files of every kind find the right file and the right page or second first',
   { skip: existsSync(SAMPLES) ? false : 'the shared sample files are not here' },
   async (t) => {
     const server = await startTestServer(t);
     const workspace = await new TestAgent(server.url).rent({ ttl_minutes: 60 });
     await Promise.all(FILES.map((path) => ingested(workspace, path)));
-    for (const { query, name, locator = {}, source = 'native', families } of QUESTIONS) {
+    const asked = QUESTIONS.filter(({ name }) => FILES.some((path) => path.includes(name)));
+    for (const { query, name, locator = {}, source = 'native', families } of asked) {
       const { body } = await workspace.search({ query, k: 3, ...(families && { families }) });
       t.match(body.hits[0], { item: { name: new RegExp(name) }, locator, text_source: source }, query);
     }

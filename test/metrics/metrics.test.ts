@@ -30,7 +30,9 @@ async function use(turn: number): Promise<void> {
 }
 await use(0);
 const scrape = async () => (await fetch(server.running.metricsUrl!)).text();
-const shown = await scrape();
+// The note of a search may come after its answer.
+let shown = await scrape();
+while (!shown.includes('farthing_payments{kind="settled"} 3\n')) shown = await scrape();
 
 t.test('what was done is counted and timed', async (t) => {
   const value = (series: string) =>

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Test } from 'tap';
 import { watchAnswers } from './described-answers.ts';
-import { CACHE_DIR } from './test-server.ts';
+import { CACHE_DIR, FEW_WORKERS } from './test-server.ts';
 
 /** A server in a process of its own, which can be killed at any moment and started again over the same folder. */
 export class ServedProcess {
@@ -26,6 +26,7 @@ export class ServedProcess {
         CACHE_DIR,
         LOG_LEVEL: 'trace',
         QUERY_WAIT_MS_MAX: '0',
+        ...FEW_WORKERS,
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -11,6 +11,9 @@ import './teardown-order.ts';
 /** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
 export const CACHE_DIR = resolve(import.meta.dirname, '../../node_modules/.cache/farthing-test');
 
+/** The same on every machine: by themselves they are as many as the processors, and each opens the models. */
+export const FEW_WORKERS = { QUERY_WORKERS: '1', INGEST_WORKERS: '1' };
+
 export interface TestServer {
   readonly url: string;
   readonly host: string;
@@ -39,6 +42,7 @@ export async function startTestServer(
     LOG_LEVEL: 'silent',
     // How long a query may wait on a busy machine is no matter of a test.
     QUERY_WAIT_MS_MAX: '0',
+    ...FEW_WORKERS,
     ...environment,
   });
   const running = await start(settings, times);

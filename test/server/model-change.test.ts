@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { Library } from '../../src/encode/models/library.ts';
 import { CACHE, SHARED } from '../encode/embedded.ts';
 import { clip, folderOf, potion } from '../encode/other-models.ts';
+import { onlyDeep } from '../rig/deep.ts';
 import { ServedProcess } from '../rig/served-process.ts';
 import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../rig/test-server.ts';
 
@@ -70,7 +71,7 @@ async function textModels(t: Test): Promise<{ folder: string; environment: Recor
 
 t.test(
   'text is found before, during and after a change of model, over crashes, and back again',
-  { skip },
+  { skip: onlyDeep || skip },
   async (t) => {
     const { folder, environment } = await textModels(t);
     const library = new Library(folder, CACHE);
@@ -154,7 +155,7 @@ t.test(
 
 t.test(
   'without the former model the words are found, and the meaning once all is encoded again',
-  { skip },
+  { skip: onlyDeep || skip },
   async (t) => {
     const { folder, environment } = await textModels(t);
     let server = await startTestServer(t, environment);
@@ -207,7 +208,7 @@ t.test(
 
 t.test(
   'pictures are encoded again from their files, and what has no file is said to be lost',
-  { skip },
+  { skip: onlyDeep || skip },
   async (t) => {
     const folder = t.testdir();
     const environment = { MODELS_DIR: folder, DATA_DIR: join(folder, 'data') };

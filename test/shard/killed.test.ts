@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
+import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { Expected } from './crash/expected.ts';
 import { itemOf, open, passage } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
 /** `make crash-index` kills 200 times. */
-const KILLS = Number(process.env.KILLS ?? 8);
+const KILLS = Number(process.env.KILLS ?? deep(4, 30));
 const SEED = Number(process.env.SEED ?? 1);
 const WRITER = join(import.meta.dirname, 'crash/writer.ts');
 

@@ -6,9 +6,9 @@ import t from 'tap';
 import { startTestServer } from '../rig/test-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+const server = await startTestServer(t);
 
 t.test('the README’s paid search, copied literally, pays and finds', async (t) => {
-  const server = await startTestServer(t);
   const snippet = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1];
   if (!snippet) return t.fail('the README has no TypeScript');
   // Inside the tree, so that it finds the packages.
@@ -27,7 +27,6 @@ t.test(
   'the README’s paid search with curl, copied literally, pays and finds',
   { skip: withoutCurl() },
   async (t) => {
-    const server = await startTestServer(t);
     const snippet = /## A paid search[\s\S]*?```sh\n([\s\S]*?)```/.exec(
       readFileSync(join(root, 'README.md'), 'utf8'),
     )?.[1];

@@ -6,11 +6,12 @@ import { clampMinutes, creationPrice } from '../../src/domain/workspace.ts';
 import { verifyReceipt } from '../../src/workspace/disposal/receipt.ts';
 import { newToken } from '../../src/workspace/records/token.ts';
 import { digestOfItems } from '../../src/workspace/tenant/inventory.ts';
+import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
 import { Crash, PRICING, World } from './world.ts';
 
-const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? 1000);
+const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? deep(300, 1000));
 const SEED = Number(process.env.WORKSPACE_MODEL_SEED ?? Date.now() % 2 ** 31);
 
 /** Workspaces that each step checks. Older ended ones are dropped. */

@@ -7,6 +7,7 @@ import { openExtractor } from '../../../src/extract/extractor.ts';
 import { missingLanguages } from '../../../src/extract/ocr/tesseract.ts';
 import { Pdfium } from '../../../src/extract/pdf/pdfium.ts';
 import { readPictures } from '../../../src/extract/picture/picture-sequence.ts';
+import { onlyDeep } from '../../rig/deep.ts';
 import { pdfOf, pdfStream } from '../hostile.ts';
 
 const SAMPLES = '../shared/data/samples';
@@ -36,7 +37,7 @@ function words({ blocks }: Extracted): string {
 
 t.test(
   'a scanned page gives its text, with where it stands and how sure it is',
-  { skip: needsShared },
+  { skip: onlyDeep || needsShared },
   async (t) => {
     const scan = await read(`${SAMPLES}/pdf/MEDRPT-2024-PAT-3847_medical_report_scan.pdf`);
     const first = scan.blocks.filter(({ page }) => page === 1);
@@ -138,6 +139,8 @@ t.test('a fax of several pages gives its pages, read', { skip: needsShared }, as
     Array.from({ length: fax.opened.pages! }, (_, index) => index + 1),
   );
   t.ok(fax.blocks.length > 0 && fax.blocks.every(({ source }) => source === 'ocr'));
+  t.ok(fax.blocks.every(({ confidence = 0 }) => confidence > 0 && confidence <= 1));
+  t.ok(fax.blocks.every(({ marks = [] }) => marks.length > 0));
 });
 
 t.test('animations give their shots with times, other pictures one', { skip: needsShared }, async (t) => {

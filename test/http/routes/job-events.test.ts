@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { deep } from '../../rig/deep.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 interface Seen {
@@ -11,6 +12,8 @@ interface Seen {
   readonly time_left_s?: number;
 }
 
+/** Shared by the tests that do not stop theirs. */
+const server = await startTestServer(t);
 const ORDER = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
 
 async function send(workspace: TestWorkspace, text: string) {
@@ -28,10 +31,9 @@ async function eventsAt(url: string, token?: string): Promise<{ type: string | n
 }
 
 t.test('a job is followed by events, in the order of its states, to its end', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const words = Array.from(
-    { length: 1200 },
+    { length: deep(600, 1200) },
     (_, index) => `Sentence number ${index} tells of a ship and its harbour.`,
   );
   const { job_id } = await send(workspace, words.join(' '));
@@ -57,7 +59,6 @@ t.test('a job is followed by events, in the order of its states, to its end', as
 });
 
 t.test('a cancelled job ends its stream, and so does the end of the workspace', async (t) => {
-  const server = await startTestServer(t);
   const agent = new TestAgent(server.url);
   const long = 'A sentence about rivers and bridges. '.repeat(40_000);
   for (const end of ['job', 'workspace']) {
@@ -71,7 +72,6 @@ t.test('a cancelled job ends its stream, and so does the end of the workspace', 
 });
 
 t.test('a payer’s job is followed by whoever has its id, a workspace’s by its token alone', async (t) => {
-  const server = await startTestServer(t);
   const agent = new TestAgent(server.url);
   const { job_id } = (await agent.ingest('a.txt', 'Words of a payer.')).body;
   const { jobs } = await eventsAt(`${server.url}/agent/v1/jobs/${job_id}/events`);
@@ -84,19 +84,19 @@ t.test('a payer’s job is followed by whoever has its id, a workspace’s by it
 });
 
 t.test('a stop ends the streams and the waits of jobs that go on at the next start', async (t) => {
-  const server = await startTestServer(t);
-  const workspace = await new TestAgent(server.url).rent();
+  const stopping = await startTestServer(t);
+  const workspace = await new TestAgent(stopping.url).rent();
   const words = Array.from({ length: 4000 }, (_, index) => `Ship number ${index} lies in the harbour.`);
   const { job_id } = await send(workspace, words.join(' '));
-  const url = `${server.url}/agent/v1/workspaces/${workspace.id}/jobs/${job_id}/events`;
+  const url = `${stopping.url}/agent/v1/workspaces/${workspace.id}/jobs/${job_id}/events`;
   // `fetch` of the tests looks at whole answers.
   const asked = request(url, { headers: { Authorization: `Bearer ${workspace.token}` } }).end();
   const [stream] = (await once(asked, 'response')) as [IncomingMessage];
   const events = text(stream);
   const waiting = workspace.ingest('words.txt', words.join(' '));
   // Its turn has come when the one after it is answered.
-  await fetch(`${server.url}/healthz`);
-  const stopped = server.stop();
+  await fetch(`${stopping.url}/healthz`);
+  const stopped = stopping.stop();
   t.notMatch(await events, /"state":"(searchable|failed|cancelled)"/, 'before the end of the job');
   const answer = await waiting;
   t.match(

@@ -62,7 +62,8 @@ t.test('old ended jobs are pruned; young, running and owing ones stay', async (t
   };
   const running = await make('accepted');
   const owing = await make('failed', PAYER);
-  for (let index = 0; index < 1_200; index++) await make('cancelled');
+  // At once: each by itself would wait for the disk twice.
+  await Promise.all(Array.from({ length: 1_200 }, () => make('cancelled')));
   now = 2 * HOUR_MS;
   const young = await make('failed');
   await jobs.prune(HOUR_MS);

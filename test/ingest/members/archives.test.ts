@@ -6,6 +6,8 @@ import { emptyPdf } from '../../extract/hostile.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 const WAIT = { Prefer: 'wait=60' };
+/** Shared by the tests that do not stop theirs. */
+const server = await startTestServer(t);
 
 async function members(workspace: TestWorkspace, parent: string) {
   return (await workspace.send('GET', `/items?parent=${parent}&limit=200`)).body.items;
@@ -27,7 +29,6 @@ function filesOf(dataFolder: string, tenant: string): string[] {
 }
 
 t.test('each file in an archive is an item under the archive', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const inner = zipOf({
     'deep/wolves.txt': 'Grey wolves hunt elk in winter.',
@@ -94,7 +95,6 @@ t.test('each file in an archive is an item under the archive', async (t) => {
 });
 
 t.test('bytes that the tenant already has become no second item', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   await workspace.ingest('tea.txt', readFileSync('samples/tea.txt', 'utf8'));
   const { body } = await upload(
@@ -108,7 +108,6 @@ t.test('bytes that the tenant already has become no second item', async (t) => {
 });
 
 t.test('an archive with nothing readable fails with its file’s reason, and leaves only that', async (t) => {
-  const server = await startTestServer(t);
   const agent = new TestAgent(server.url);
   const first = await agent.ingest('bad.zip', new Uint8Array(zipOf({ 'a.bin': Buffer.alloc(3000, 1) })));
   t.match(first.body, {
@@ -124,7 +123,6 @@ t.test('an archive with nothing readable fails with its file’s reason, and lea
 });
 
 t.test('an unreadable archive inside an archive leaves nothing behind', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const unreadable = zipOf({ 'a.bin': Buffer.alloc(3000, 1), 'b.bin': Buffer.alloc(3000, 2) });
   const { body } = await upload(
@@ -141,7 +139,6 @@ t.test('an unreadable archive inside an archive leaves nothing behind', async (t
 });
 
 t.test('cancelling an archive removes everything unpacked from it', async (t) => {
-  const server = await startTestServer(t);
   const workspace = await new TestAgent(server.url).rent();
   const many = Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [

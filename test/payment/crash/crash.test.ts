@@ -1,8 +1,9 @@
 import t from 'tap';
+import { deep } from '../../rig/deep.ts';
 import { runCrashes } from './crash-run.ts';
 
 /** Each costs a start of the server, about a second; `make crash KILLS=1000` is the long run. */
-const KILLS = Number(process.env.CRASH_KILLS || 30);
+const KILLS = Number(process.env.CRASH_KILLS || deep(4, 30));
 /** On a machine that is busy with other things a kill takes many seconds: then there are fewer, and the comment says how many. */
 const SECONDS_MAX = Number(process.env.CRASH_SECONDS || 150);
 

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { openStore } from '../../../src/state/store.ts';
+import { deep } from '../../rig/deep.ts';
 import { ServedProcess } from '../../rig/served-process.ts';
 import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
 
@@ -13,7 +14,7 @@ import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
  * requests without an answer. Afterwards every workspace has exactly what was paid for it, and every wallet paid exactly that.
  */
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 30);
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? deep(3, 30));
 /** A slow machine makes fewer rounds than the default. */
 const BUDGET_MS = process.env.CRASH_ROUNDS === undefined ? 60_000 : Number.POSITIVE_INFINITY;
 const KILL_WITHIN_MS = 400;

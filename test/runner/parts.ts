@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { runCommand } from './command.ts';
+import { countAsOne, countCargo, judge, type Tally } from './tally.ts';
+import { runTestFiles } from './test-files.ts';
+
+/** A check or a runner of tests, with a name that can be asked for. */
+export interface Part {
+  readonly name: string;
+  run(): Promise<Tally>;
+}
+
+type Count = (output: string, status: number) => Tally | undefined;
+
+/** One command, whose output is printed when it fails. @param words asked for when it runs */
+function commandPart(name: string, words: () => readonly string[], count: Count, added: object = {}): Part {
+  const run = async () => {
+    const { output, status } = await runCommand(words(), { ...process.env, ...added });
+    const tally = judge(count(output, status), status, output);
+    if (tally.failed > 0) console.log(output);
+    return tally;
+  };
+  return { name, run };
+}
+
+const tool = (name: string, ...words: readonly string[]) => [`node_modules/.bin/${name}`, ...words];
+/** What was checked before and has not changed since is not checked again. */
+const types = (name: string, ...words: readonly string[]) =>
+  tool('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', `.build/${name}.tsbuildinfo`, ...words);
+const NATIVE = ['--manifest-path', 'native/Cargo.toml'];
+
+/**
+ * `napi build` names its target, and cargo keeps what it builds for a named target apart: without the same name here every
+ * package would be compiled a second time.
+ */
+function cargo(command: string, ...words: readonly string[]): string[] {
+  const { stdout } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
+  const target = /^host: (.*)$/m.exec(stdout ?? '')?.[1] ?? '';
+  return ['cargo', command, ...NATIVE, '--release', '--locked', '--target', target, '--workspace', ...words];
+}
+
+export const CHECKS: readonly Part[] = [
+  commandPart('format and lint', () => tool('biome', 'check', '--error-on-warnings', '.'), countAsOne),
+  commandPart('types', () => types('tree'), countAsOne),
+  commandPart('console types', () => types('console', '-p', 'src/console'), countAsOne),
+  commandPart('native format', () => ['cargo', 'fmt', ...NATIVE, '--all', '--check'], countAsOne),
+  commandPart('native lint', () => cargo('clippy', '--all-targets', '--', '-D', 'warnings'), countAsOne),
+];
+
+/** @param added to the environment: PROPTEST_CASES, STRESS_ROUNDS */
+export const nativeTests = (added: object = {}): Part =>
+  commandPart('native tests', () => cargo('test', '--tests'), countCargo, added);
+
+/** @param added to the environment: DEEP */
+export const testsIn = (files: readonly string[], added: object = {}): Part => ({
+  name: 'tests',
+  run: () => runTestFiles(files, { ...process.env, ...added }),
+});
