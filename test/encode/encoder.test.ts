@@ -3,7 +3,7 @@ import * as ort from 'onnxruntime-node';
 import t from 'tap';
 import { FarthingError } from '../../src/domain/error.ts';
 import { native } from '../../src/native/index.ts';
-import { cosine, MODELS, openEmbedded } from './embedded.ts';
+import { cosine, MODELS, openEmbedded } from './rig/embedded.ts';
 
 const encoder = await openEmbedded();
 t.teardown(() => encoder.close());

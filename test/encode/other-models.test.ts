@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { native } from '../../src/native/index.ts';
-import { CACHE, cosine, openEmbedded, SHARED } from './embedded.ts';
-import { clip, folderOf, potion, tokenVectors } from './other-models.ts';
+import { CACHE, cosine, openEmbedded, SHARED } from './rig/embedded.ts';
+import { clip, folderOf, potion, tokenVectors } from './rig/other-models.ts';
 import '../rig/teardown-order.ts';
 
 const shared = join(SHARED, 'models');

@@ -15,8 +15,8 @@ import t, { type Test } from 'tap';
 import { Library } from '../../src/encode/models/library.ts';
 import { checkManifest, type Manifest, readManifest } from '../../src/encode/models/manifest.ts';
 import { bar, modelsCommand } from '../../src/operator/models.ts';
-import { MODELS } from '../encode/embedded.ts';
 import { startHub } from '../encode/models/hub.ts';
+import { MODELS } from '../encode/rig/embedded.ts';
 import '../rig/teardown-order.ts';
 
 const weights = randomBytes(100_000);

@@ -3,7 +3,7 @@ import type { PictureContent } from '../../src/domain/document.ts';
 import type { Extractor } from '../../src/extract/extractor.ts';
 import { Search } from '../../src/search/search.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
-import { openEmbedded } from '../encode/embedded.ts';
+import { openEmbedded } from '../encode/rig/embedded.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
 import '../rig/teardown-order.ts';
 

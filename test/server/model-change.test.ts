@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { Library } from '../../src/encode/models/library.ts';
-import { CACHE, SHARED } from '../encode/embedded.ts';
-import { clip, folderOf, potion } from '../encode/other-models.ts';
+import { CACHE, SHARED } from '../encode/rig/embedded.ts';
+import { clip, folderOf, potion } from '../encode/rig/other-models.ts';
 import { ServedProcess } from '../rig/served-process.ts';
 import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../rig/test-server.ts';
 

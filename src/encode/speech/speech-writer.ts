@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as ort from 'onnxruntime-node';
 import type { ManifestSpeech } from '../models/manifest.ts';
-import { ByteTokens } from '../text/byte-tokens.ts';
+import { ByteTokens } from './byte-tokens.ts';
 import { MelSpectrogram } from './mel.ts';
 
 export interface SpeechPaths {

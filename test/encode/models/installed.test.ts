@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Manifest } from '../../../src/encode/models/manifest.ts';
 import { openEncoder } from '../../../src/encode/open-encoder.ts';
-import { cosine, MODELS } from '../embedded.ts';
+import { cosine, MODELS } from '../rig/embedded.ts';
 import '../../rig/teardown-order.ts';
 
 const MINILM = 'all-MiniLM-L6-v2/model_int8.onnx';

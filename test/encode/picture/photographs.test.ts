@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { pixelsOf, readPhotographs } from '../../../bench/sets/photographs.ts';
-import { cosine, openEmbedded, SHARED } from '../embedded.ts';
+import { cosine, openEmbedded, SHARED } from '../rig/embedded.ts';
 
 const folder = join(SHARED, 'data/photos');
 const skip = existsSync(folder) ? false : `${folder} is not here`;

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import type { Candidate } from '../../../src/encode/models/tower.ts';
 import { KeptTensor } from '../../../src/encode/session/kept-tensor.ts';
 import { openSession } from '../../../src/encode/session/session.ts';
-import { MODELS } from '../embedded.ts';
+import { MODELS } from '../rig/embedded.ts';
 
 const SHA256 = 'a'.repeat(64);
 

@@ -10,7 +10,7 @@ import {
   sessionOptionsOf,
 } from '../../../src/encode/session/session.ts';
 import { TextRunner } from '../../../src/encode/text/text-runner.ts';
-import { MODELS } from '../embedded.ts';
+import { MODELS } from '../rig/embedded.ts';
 
 const candidate: Candidate = {
   provider: 'cpu',

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { SOUND_RATE } from '../../../src/domain/document.ts';
 import type { ManifestSpeech, ManifestVoice } from '../../../src/encode/models/manifest.ts';
+import { ByteTokens } from '../../../src/encode/speech/byte-tokens.ts';
 import { Listener } from '../../../src/encode/speech/listener.ts';
 import { MelSpectrogram } from '../../../src/encode/speech/mel.ts';
 import { SpeechWriter } from '../../../src/encode/speech/speech-writer.ts';
-import { ByteTokens } from '../../../src/encode/text/byte-tokens.ts';
-import { SPEECH_VOCABULARY, speechDecoder, speechEncoder, speechReference } from '../session/onnx-file.ts';
+import { SPEECH_VOCABULARY, speechDecoder, speechEncoder, speechReference } from '../rig/onnx-file.ts';
 
 const SPEECH: ManifestSpeech = {
   encoder: 'encoder',

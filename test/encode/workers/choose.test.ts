@@ -17,7 +17,7 @@ import {
   tryPicture,
   tryText,
 } from '../../../src/encode/workers/choose.ts';
-import { MODELS } from '../embedded.ts';
+import { MODELS } from '../rig/embedded.ts';
 
 const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({
   provider,

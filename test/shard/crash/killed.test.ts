@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { Random } from '../rig/random.ts';
-import { Expected } from './crash/expected.ts';
-import { itemOf, open, passage } from './fixtures.ts';
-import '../rig/teardown-order.ts';
+import { Random } from '../../rig/random.ts';
+import { itemOf, open, passage } from '../fixtures.ts';
+import { Expected } from './expected.ts';
+import '../../rig/teardown-order.ts';
 
 /** `make crash-index` kills 200 times. */
 const KILLS = Number(process.env.KILLS ?? 8);
 const SEED = Number(process.env.SEED ?? 1);
-const WRITER = join(import.meta.dirname, 'crash/writer.ts');
+const WRITER = join(import.meta.dirname, 'writer.ts');
 
 /** So many more writes are let pass while a disposal is waited for. */
 const PATIENCE = 300;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Manifest, ManifestModel } from '../../src/encode/models/manifest.ts';
+import type { Manifest, ManifestModel } from '../../../src/encode/models/manifest.ts';
 import { clipTokenizer } from './clip-tokenizer.ts';
 import { MODELS, SHARED } from './embedded.ts';
-import { pictureModel, textModel } from './session/onnx-file.ts';
+import { pictureModel, textModel } from './onnx-file.ts';
 
 /** A model that is not in the tree, and its files by their paths. */
 export interface OtherModel {
