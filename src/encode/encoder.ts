@@ -13,11 +13,10 @@ import {
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
 import type { Towers } from './models/tower.ts';
-import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
+import { type CutPassage, type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import type { settle } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters, taskBounds } from './workers/dispatcher.ts';
 import { CutJob, type EncoderTask, PictureJob, type RowPart, TextJob, type Vectors } from './workers/job.ts';
-import type { CutPassage } from './workers/protocol.ts';
 import type { WorkerCounts } from './workers/worker-counts.ts';
 import { type Chosen, pictureBytes, pictureRows, type Workers } from './workers/workers.ts';
 

@@ -7,8 +7,8 @@ import { type Manifest, readManifest } from './models/manifest.ts';
 import { type FilledSpace, findFormer } from './models/previous-model.ts';
 import type { Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
+import type { CutSettings } from './text/passage.ts';
 import { settle } from './workers/available-towers.ts';
-import type { CutSettings } from './workers/protocol.ts';
 import { workerCounts } from './workers/worker-counts.ts';
 import { chooseProviders, startWorkers } from './workers/workers.ts';
 

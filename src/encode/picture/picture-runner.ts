@@ -1,8 +1,7 @@
 import { native } from '../../native/index.ts';
 import type { Candidate, LabelBridge, PictureTower } from '../models/tower.ts';
 import { KeptTensor } from '../session/kept-tensor.ts';
-import { type Session, toUnitLength } from '../session/session.ts';
-import { filledRows } from '../text/grouping.ts';
+import { paddedRows, type Session, toUnitLength } from '../session/session.ts';
 
 /** A picture model in one worker: normalises, runs, and, where the words come over labels, places the picture among words. */
 export class PictureRunner {
@@ -65,7 +64,7 @@ export class PictureRunner {
     const size = this.#size;
     const stride = dimensions + (bridge?.dimensions ?? 0);
     // Rows that only fill up hold what an earlier run has left there.
-    const filled = filledRows(rows, this.#candidate.rowCounts);
+    const filled = paddedRows(rows, this.#candidate.rowCounts);
     const tensor = this.#input.of(
       layout === 'nchw' ? [filled, 3, height, width] : [filled, height, width, 3],
     );

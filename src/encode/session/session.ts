@@ -73,6 +73,11 @@ export async function openSession(candidate: Candidate): Promise<Session> {
   };
 }
 
+/** Rows of a run once it is padded to the next of the allowed counts; as many as there are where any count is allowed. */
+export function paddedRows(rows: number, counts: readonly number[] | undefined): number {
+  return counts?.find((count) => count >= rows) ?? rows;
+}
+
 /**
  * Scales a row to unit length in place. A row of zeros, which a static model gives for a text without a word that it
  * knows, becomes the same direction each time: rows of an index have unit length. @throws when it is not finite.

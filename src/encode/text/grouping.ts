@@ -40,8 +40,3 @@ export function groupByLength(lengths: Uint32Array, bounds: RunBounds): Run[] {
   }
   return runs;
 }
-
-/** Rows of a run once it is filled up to one of the numbers that are given. */
-export function filledRows(rows: number, counts: readonly number[] | undefined): number {
-  return counts?.find((count) => count >= rows) ?? rows;
-}

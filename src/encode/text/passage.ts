@@ -1,6 +1,5 @@
 import type { Block } from '../../domain/document.ts';
 import type { Locator } from '../../domain/segment.ts';
-import type { CutPassage, PlacedBlock } from '../workers/protocol.ts';
 
 /** A piece of a document that is encoded, indexed and found as one. */
 export interface Passage {
@@ -13,6 +12,34 @@ export interface Passage {
   readonly place: number;
   /** What is encoded and indexed: the document's title, a line break, and the text. */
   readonly words: string;
+}
+
+/** What passages are measured with. */
+export interface CutSettings {
+  /** Absolute path of the text model's tokenizer; null: passages are measured in words. */
+  readonly tokenizerPath: string | null;
+  /** Most tokens, or words, of a passage. */
+  readonly limit: number;
+  readonly specialTokens: boolean;
+  readonly prefix: string;
+}
+
+/** A block with its place in its page's text: UTF-16 units before it. */
+export interface PlacedBlock {
+  readonly text: string;
+  readonly start: number;
+  readonly page?: number;
+  readonly heading?: string;
+}
+
+/** A passage as the native cutter gives it. Offsets are UTF-16 units of the page's text. */
+export interface CutPassage {
+  readonly text: string;
+  readonly words: string;
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly page?: number;
+  readonly heading?: string;
 }
 
 /** A text of up to so many passages is one section. */

@@ -1,8 +1,8 @@
 import { native } from '../../native/index.ts';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import { KeptTensor } from '../session/kept-tensor.ts';
-import { type Output, type Session, toUnitLength } from '../session/session.ts';
-import { filledRows, groupByLength, type Run } from './grouping.ts';
+import { type Output, paddedRows, type Session, toUnitLength } from '../session/session.ts';
+import { groupByLength, type Run } from './grouping.ts';
 
 export interface RunTotals {
   runs: number;
@@ -78,7 +78,7 @@ export class TextRunner {
   }
 
   async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {
-    const shape = [filledRows(rows.length, this.#candidate.rowCounts), width];
+    const shape = [paddedRows(rows.length, this.#candidate.rowCounts), width];
     const { inputs, output, padding_token, pooling } = this.#settings;
     const [ids, mask] = [this.#ids.of(shape), this.#mask.of(shape)];
     const used = rows.length * width;

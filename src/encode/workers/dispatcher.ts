@@ -1,7 +1,8 @@
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
+import type { CutPassage } from '../text/passage.ts';
 import type { EncoderThread } from './encoder-thread.ts';
 import { CutJob, type EncoderTask, type JobKind, type PictureJob, TextJob } from './job.ts';
-import { type CutPassage, type ProviderLoss, TASK_ROWS_MAX } from './protocol.ts';
+import { type ProviderLoss, TASK_ROWS_MAX } from './protocol.ts';
 import { QueryPace } from './query-pace.ts';
 import { FairQueue, type Piece, type PullBounds } from './work-queue.ts';
 

@@ -1,5 +1,6 @@
 import { Piscina } from 'piscina';
-import type { ChoosingSettings, CutPassage, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
+import type { CutPassage } from '../text/passage.ts';
+import type { ChoosingSettings, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
 
 const WORKER = new URL('./worker.ts', import.meta.url);
 

@@ -1,6 +1,6 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { SpaceName } from '../models/tower.ts';
-import type { PlacedBlock } from './protocol.ts';
+import type { PlacedBlock } from '../text/passage.ts';
 import type { Work } from './work-queue.ts';
 
 /** Work of one kind shares tasks: the same towers and use. */

@@ -1,4 +1,5 @@
 import type { Candidate, Towers } from '../models/tower.ts';
+import type { CutSettings, PlacedBlock } from '../text/passage.ts';
 import type { TextUse } from '../text/text-runner.ts';
 
 /** What a worker is started with. The memory is shared: it outlives a worker, and a new one finds it as it was. */
@@ -17,31 +18,6 @@ export interface WorkerSettings {
 /** A worker that only tries candidates is started with the weights that each tower had before, the texts first. */
 export interface ChoosingSettings extends WorkerSettings {
   readonly choosing?: readonly (string | undefined)[];
-}
-
-/** What passages are measured with. */
-export interface CutSettings {
-  readonly tokenizerPath: string | null;
-  readonly limit: number;
-  readonly specialTokens: boolean;
-  readonly prefix: string;
-}
-
-/** A block with its place in its page's text: UTF-16 units before it. */
-export interface PlacedBlock {
-  readonly text: string;
-  readonly start: number;
-  readonly page?: number;
-  readonly heading?: string;
-}
-
-export interface CutPassage {
-  readonly text: string;
-  readonly words: string;
-  readonly charStart: number;
-  readonly charEnd: number;
-  readonly page?: number;
-  readonly heading?: string;
 }
 
 export type Task =

@@ -1,8 +1,9 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { native } from '../../native/index.ts';
+import type { CutPassage } from '../text/passage.ts';
 import { chooseCandidate, type Try, tryPicture, tryText } from './choose.ts';
-import type { ChoosingSettings, CutPassage, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
+import type { ChoosingSettings, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
 import { type OpenedPicture, type OpenedText, openPicture, openText } from './warm-up.ts';
 
 /** Lower than the event loop and the query worker: a long run of an ingest must not hold up a search. */

@@ -3,8 +3,9 @@ import { FarthingError } from '../../domain/error.ts';
 import { type ChosenWeights, formerWeights } from '../models/chosen-weights.ts';
 import { embedLabels, readLabels } from '../models/labels.ts';
 import type { Candidate, Towers } from '../models/tower.ts';
+import type { CutSettings } from '../text/passage.ts';
 import { EncoderThread } from './encoder-thread.ts';
-import { type CutSettings, TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
+import { TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
 import type { WorkerCounts } from './worker-counts.ts';
 
 /** Worker threads with their sessions open and warm. */
