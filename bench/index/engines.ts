@@ -76,7 +76,7 @@ async function filledFarthing(rows: Float32Array, folder: string, sizes: SearchS
   return {
     search: (query) => best(query, K),
     best,
-    settle: () => tenants.use('ws_bench', {}, (shard) => shard.settle()),
+    settle: () => tenants.use('ws_bench', {}, (shard) => shard.whenIdle()),
     close: () => tenants.close(),
   };
 }

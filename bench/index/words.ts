@@ -32,7 +32,7 @@ export async function wordFigures(count: number) {
     }
     const fill_s = (performance.now() - started) / 1000;
     const depths = await tenants.use('ws_words', {}, async (shard) => {
-      await shard.settle();
+      await shard.whenIdle();
       const figures: object[] = [];
       for (const k of DEPTHS) figures.push(await depthFigures(shard, claims, k));
       return figures;

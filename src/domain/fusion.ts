@@ -1,16 +1,7 @@
-import type { Family } from './family.ts';
-
-/**
- * The ranked lists that one search may fuse: text by its meaning, pictures described in words, pictures by a picture,
- * the words themselves, and a picture's near-copies.
- */
-export const LISTS = ['text_semantic', 'visual_words', 'visual_picture', 'raw_words', 'raw_picture'] as const;
-export type ListName = (typeof LISTS)[number];
-
 /**
  * Probability of relevance of a list's score: 1 / (1 + e^-(a·x + b)), where x is the score, ln(1 + score), or the score's
- * share of the query's ceiling, the score that nothing exceeds (Platt 1999, "Probabilistic outputs for support vector
- * machines"). BM25's scores grow with the query and the collection; their share of the ceiling does not.
+ * share of the highest score that the query could have (Platt 1999, "Probabilistic outputs for support vector machines").
+ * BM25's scores grow with the query and the collection; their share of that ceiling does not.
  */
 export interface Calibration {
   readonly a: number;
@@ -18,28 +9,7 @@ export interface Calibration {
   readonly of: 'score' | 'log_score' | 'share';
 }
 
-export interface ListSettings {
-  readonly family: Family;
-  /** Vector space that serves the list; absent for `raw` lists. */
-  readonly space?: string;
-  /** Share in the fused score, relative to the other lists of the same search. */
-  readonly weight: number;
-  readonly calibration: Calibration;
-  /** ISO 639-3 codes that the model knows; absent: every language. */
-  readonly languages?: readonly string[];
-}
-
-/** How the lists of a search become one. Every value comes from the models' manifest. */
-export interface FusionSettings {
-  /** Entries of each list that are scaled and summed. */
-  readonly depth: number;
-  /** Share of its weight that a list keeps for a query in a language that its model does not know. */
-  readonly unknownLanguageShare: number;
-  /** Only the lists that the installed models can serve. */
-  readonly lists: Readonly<Partial<Record<ListName, ListSettings>>>;
-}
-
-/** Language of a query as detected: ISO 639-3, and whether the guess may be relied on. */
+/** Language of a query as detected: ISO 639-3, and whether the guess is reliable. */
 export interface QueryLanguage {
   readonly language: string;
   readonly reliable: boolean;
@@ -55,16 +25,25 @@ export function confidenceOf(calibration: Calibration, score: number, ceiling = 
 }
 
 function measured(of: Calibration['of'], score: number, ceiling: number): number {
-  if (of === 'log_score') return Math.log1p(Math.max(0, score));
-  return of === 'share' ? Math.min(1, score / ceiling) : score;
+  switch (of) {
+    case 'score':
+      return score;
+    case 'log_score':
+      return Math.log1p(Math.max(0, score));
+    case 'share':
+      return Math.min(1, score / ceiling);
+  }
 }
 
-/** Weight of a list for a query: less where the query is reliably in a language that the list's model does not know. */
+/**
+ * Weight of a list for a query. Where the query is reliably in a language that the list's model does not know, the list keeps
+ * a share of its weight.
+ */
 export function weightOf(
-  settings: FusionSettings,
-  list: ListSettings,
+  list: { readonly weight: number; readonly languages?: readonly string[] },
+  unknownLanguageShare: number,
   language?: QueryLanguage | null,
 ): number {
-  const unknown = language?.reliable === true && list.languages?.includes(language.language) === false;
-  return unknown ? list.weight * settings.unknownLanguageShare : list.weight;
+  const isUnknown = language?.reliable === true && list.languages?.includes(language.language) === false;
+  return isUnknown ? list.weight * unknownLanguageShare : list.weight;
 }

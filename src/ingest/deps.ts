@@ -1,7 +1,8 @@
-import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../domain/document.ts';
+import type { Extracted, FileInfo, UnpackedMember } from '../domain/document.ts';
 import type { Item } from '../domain/item.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Locator, SegmentRecord } from '../domain/segment.ts';
+import type { EncoderInput, InputKind } from '../domain/space.ts';
 
 /** What ingest needs of a Tenant's index. */
 export interface IngestShard {
@@ -73,8 +74,11 @@ export interface IngestEncoder {
     document: Pick<Extracted, 'title' | 'blocks'>,
     options: EncodeOptions,
   ): Promise<IngestPassage[]>;
-  encodePassages(texts: readonly string[], options: EncodeOptions): Promise<VectorsBySpace>;
-  encodePictures(pictures: readonly Pixels[], options: EncodeOptions): Promise<VectorsBySpace>;
+  encodeIngest<K extends InputKind>(
+    kind: K,
+    inputs: readonly EncoderInput<K>[],
+    options: EncodeOptions,
+  ): Promise<VectorsBySpace>;
   admitIngest(): void;
 }
 

@@ -6,6 +6,7 @@ import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/docum
 import { FarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
+import type { EncoderInput, InputKind } from '../../src/domain/space.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
@@ -200,13 +201,13 @@ export class FakeEncoder implements IngestEncoder {
     return blocks.map(({ text }, place) => ({ text, locator: {}, place, words: `${title}\n${text}` }));
   }
 
-  async encodePassages(texts: readonly string[]): Promise<Record<string, Float32Array[]>> {
+  async encodeIngest(
+    kind: InputKind,
+    inputs: readonly EncoderInput[],
+  ): Promise<Record<string, Float32Array[]>> {
+    if (kind !== 'text') return {};
     if (this.overloads-- > 0) throw new FarthingError('overloaded', 'busy');
-    return { text_semantic: texts.map((text) => new Float32Array([text.length])) };
-  }
-
-  async encodePictures(): Promise<Record<string, Float32Array[]>> {
-    return {};
+    return { text_semantic: inputs.map(({ length }) => new Float32Array([length])) };
   }
 
   admitIngest(): void {

@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Library } from '../../src/encode/models/library.ts';
-import { checkManifest, type Manifest, readManifest } from '../../src/encode/models/manifest.ts';
+import type { Manifest } from '../../src/encode/models/manifest.ts';
+import { checkManifest, readManifest } from '../../src/encode/models/read-manifest.ts';
 import { bar, modelsCommand } from '../../src/operator/models.ts';
 import { startHub } from '../encode/models/hub.ts';
 import { MODELS } from '../encode/rig/embedded.ts';

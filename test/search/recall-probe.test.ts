@@ -26,7 +26,7 @@ async function tenantsWith(test: Test, sizes: { bitsRowsMin?: number; graphRowsM
       passage('a', 'word', { place, vectors: { text_semantic: vector() } }),
     );
     await shard.append(itemOf('a', { segments: ROWS }), segments);
-    await shard.settle();
+    await shard.whenIdle();
   });
   return tenants;
 }
@@ -35,16 +35,16 @@ async function tenantsWith(test: Test, sizes: { bitsRowsMin?: number; graphRowsM
 async function searched(
   tenants: ReturnType<typeof openTenants>,
 ): Promise<{ ranking: RankedList; list: UnprovedList }> {
-  const question = { space: 'text_semantic', vector: vector() };
+  const query = { space: 'text_semantic', vector: vector() };
   const ranking = await tenants.use('ws_a', {}, async (shard) => {
     const snapshot = shard.snapshot();
-    const list = await snapshot.rank(question, { depth: 10 }, NEVER);
-    const proved = await snapshot.rank(question, { depth: 10, exact: true }, NEVER);
+    const list = await snapshot.rank(query, { depth: 10 }, NEVER);
+    const proved = await snapshot.rank(query, { depth: 10, exact: true }, NEVER);
     snapshot.close();
     t.match(proved, { exact: true, method: 'proved' });
     return list;
   });
-  return { ranking, list: { list: 'text_semantic', method: ranking.method, question, depth: 10 } };
+  return { ranking, list: { list: 'text_semantic', method: ranking.method, query, depth: 10 } };
 }
 
 for (const [method, sizes] of [
@@ -59,7 +59,7 @@ for (const [method, sizes] of [
       const { ranking, list } = await searched(tenants);
       t.match(ranking, { exact: false, method });
       probe.consider('ws_a', [list]);
-      await probe.settled();
+      await probe.whenIdle();
     }
     t.equal(seen.length, 3);
     const found = seen.reduce((total, event) => total + event.found, 0);
@@ -79,7 +79,7 @@ t.test('a proved list is not probed, and a probe of a tenant that is gone says n
   t.match(ranking, { exact: true, method: 'proved' });
   probe.consider('ws_a', []);
   probe.consider('ws_a', [list]);
-  await probe.settled();
+  await probe.whenIdle();
   await tenants.dispose('ws_a');
   probe.consider('ws_a', [list]);
   await probe.close();

@@ -29,7 +29,7 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
     extractor: { decodePicture } as unknown as Extractor,
   });
   // The only worker for queries has something to do: the search's words wait, and are dropped when their turn comes.
-  const before = encoder.encodeQuery('what another asks', { tenant: 'ws_b' });
+  const before = encoder.encodeQuery('text', 'what another asks', { tenant: 'ws_b' });
   const input = { query: 'words', image: new Uint8Array(1), k: 3 };
   const ended = t.rejects(search.run('ws_a', input, client.signal));
   await before;

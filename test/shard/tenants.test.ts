@@ -188,10 +188,10 @@ t.test('after a change of model the old space serves until the new one has every
   const tenants = openTenants({ folder, spaces, openShardsMax: 1 });
   t.teardown(() => tenants.close());
   const key = `text_semantic@${'ab'.repeat(8)}`;
-  const formers = (shard: Shard) => {
+  const previous = (shard: Shard) => {
     const snapshot = shard.snapshot();
     try {
-      return snapshot.formers().filter(({ role }) => role === 'text_semantic');
+      return snapshot.previousSpaces().filter(({ role }) => role === 'text_semantic');
     } finally {
       snapshot.close();
     }
@@ -205,7 +205,7 @@ t.test('after a change of model the old space serves until the new one has every
     }
   };
   await tenants.use('ws_a', {}, async (shard) => {
-    t.strictSame(formers(shard), [{ role: 'text_semantic', key, modelSha256: 'ab'.repeat(32) }]);
+    t.strictSame(previous(shard), [{ role: 'text_semantic', key, modelSha256: 'ab'.repeat(32) }]);
     const old = new Float32Array(8).fill(0.5);
     const lacking = await shard.lacking(key, 'text_semantic', new Uint32Array(), 10);
     t.ok(lacking.length > 0);
@@ -218,7 +218,7 @@ t.test('after a change of model the old space serves until the new one has every
     t.equal(await shard.switchSpace(key, 'text_semantic', new Uint32Array()), false);
     await shard.putRows('text_semantic', lacking, new Float32Array(4 * lacking.length).fill(0.5));
     t.equal(await shard.switchSpace(key, 'text_semantic', new Uint32Array()), true);
-    t.strictSame(formers(shard), []);
+    t.strictSame(previous(shard), []);
     t.strictSame(best(shard, 'text_semantic', new Float32Array(4).fill(0.5)).sort(), [...lacking]);
     t.strictSame(best(shard, key, old), []);
   });

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { FarthingError } from '../../domain/error.ts';
-import { type Manifest, type ManifestModel, readManifest } from '../models/manifest.ts';
+import type { ManifestModel } from '../models/manifest.ts';
+import { readManifest } from '../models/read-manifest.ts';
 import { Verification } from '../models/verification.ts';
 import { Listener } from './listener.ts';
 import type {
@@ -57,7 +58,7 @@ export async function openListening(options: {
 function settingsOf(
   folder: string,
   { voice, files }: ManifestModel,
-  writer: Manifest['models'][number] | undefined,
+  writer: ManifestModel | undefined,
 ): VoiceSettings {
   const path = (model: ManifestModel, name: string): string => join(folder, model.files[name]!.path);
   const { speech } = writer ?? {};

@@ -26,7 +26,7 @@ t.test('a picture has the vector that a reference pipeline gives it, however it 
   t.strictSame([...cases.keys()].sort(), Object.keys(reference).sort());
   for (const [name, bytes] of cases) {
     const { pixels } = await extractor.decodePicture(bytes);
-    const { visual_picture: own } = await encoder.encodeQueryPicture(pixels, { tenant: 'ws_test' });
+    const { visual_picture: own } = await encoder.encodeQuery('picture', pixels.rgb, { tenant: 'ws_test' });
     const { buffer } = Uint8Array.from(Buffer.from(reference[name]!, 'base64'));
     const likeness = cosine(own!, new Float32Array(buffer));
     t.ok(likeness >= PARITY_MIN, `${name}: cosine ${likeness.toFixed(5)}`);

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { type FamilyReport, withLoss, withRejections } from '../../../src/encode/models/described.ts';
 import type { Candidate } from '../../../src/encode/models/tower.ts';
 import { openLasting } from '../../../src/encode/session/lasting-session.ts';
 import type { Output, Session } from '../../../src/encode/session/session.ts';
@@ -73,34 +72,4 @@ t.test('what fails on the processor too is its own fault, and costs no device', 
   await t.rejects(session.run({}, { out: [1] }), /bad shape on the device/);
   t.equal(session.loss, undefined);
   t.strictSame(closed, ['cpu']);
-});
-
-t.test('a loss is told once for each model, and shown in its family with the reason', async (t) => {
-  const families: FamilyReport[] = [
-    { family: 'text_semantic', available: true, model: 'm', provider: 'cuda', words: true, pictures: false },
-    { family: 'raw', available: true, words: true, pictures: true },
-  ];
-  const loss = { model: 'm', provider: 'cuda', reason: 'gone' };
-  const after = withLoss(families, loss);
-  t.match(after[0], { available: true, provider: 'cpu', reason: /cuda was lost at run time.*gone/ });
-  t.equal(withLoss(after, loss), after);
-});
-
-t.test('a provider that was rejected at the start is shown in its family with the reason', async (t) => {
-  const family = {
-    family: 'text_semantic' as const,
-    available: true,
-    model: 'm',
-    provider: 'cpu',
-    words: true,
-    pictures: false,
-  };
-  const rejected = [
-    { model: 'm', provider: 'cuda', reason: 'cosine 0.90000' },
-    { model: 'm', provider: 'webgpu', reason: 'no adapter' },
-    { model: 'other', provider: 'cuda', reason: 'never mind' },
-  ];
-  t.match(withRejections([family], rejected), [
-    { reason: 'cuda was rejected: cosine 0.90000; webgpu was rejected: no adapter', provider: 'cpu' },
-  ]);
 });
