@@ -12,9 +12,9 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Calibration } from '../../src/domain/fusion.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
+import type { Calibration } from '../../src/search/relevance.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import type { Reliable } from '../rig/reliability.ts';
 import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';

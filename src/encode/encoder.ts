@@ -1,8 +1,8 @@
 import type { Block, PictureSpec } from '../domain/document.ts';
 import type { EncoderInput, InputKind } from '../domain/space.ts';
-import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/described.ts';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
+import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
 import { type Failure, type Missing, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import type { AvailableTowers } from './workers/available-towers.ts';
@@ -12,8 +12,8 @@ import { indexIn, type WorkKind, type WorkKinds, workKindsOf } from './workers/w
 import type { WorkerCounts } from './workers/worker-counts.ts';
 import type { Workers } from './workers/workers.ts';
 
-export type { ServedSpace } from './models/described.ts';
 export type { ProviderChoice } from './models/device.ts';
+export type { ServedSpace } from './models/served-spaces.ts';
 export type { Missing } from './models/tower.ts';
 export type { Passage } from './text/passage.ts';
 export type { EncoderCounters } from './workers/dispatcher.ts';

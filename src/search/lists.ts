@@ -1,7 +1,7 @@
 import { LIST_NAMES, LISTS, type ListName, type ListTraits, QUERY_INPUTS } from '../domain/family.ts';
-import type { Calibration } from '../domain/fusion.ts';
 import type { ServedSpace } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
+import type { Calibration } from './relevance.ts';
 
 /** A ranked list that the models in use can serve. Weight and calibration come from the models' manifest. */
 export interface ServedList {

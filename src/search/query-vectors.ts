@@ -1,6 +1,5 @@
 import type { PictureContent } from '../domain/document.ts';
 import { QUERY_INPUTS, type QueryField } from '../domain/family.ts';
-import type { QueryLanguage } from '../domain/fusion.ts';
 import type { SearchInput } from '../domain/search.ts';
 import type { InputKind } from '../domain/space.ts';
 import type { EncodeOptions } from '../encode/encoder.ts';
@@ -8,6 +7,7 @@ import type { QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import type { ListQuery } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
+import type { QueryLanguage } from './relevance.ts';
 
 /** A query as lists can be asked with it. */
 export interface QueryVectors {

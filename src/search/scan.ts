@@ -1,6 +1,5 @@
 import { FarthingError } from '../domain/error.ts';
 import { type Family, LISTS } from '../domain/family.ts';
-import { confidenceOf, weightOf } from '../domain/fusion.ts';
 import { type Bound, type ListScan, RECALL_HELD, type SearchResult } from '../domain/search.ts';
 import { native } from '../native/index.ts';
 import type { ListQuery, RankedList, Snapshot } from '../shard/snapshot.ts';
@@ -8,6 +7,7 @@ import type { ScoredList } from './fuse.ts';
 import type { ServedList } from './lists.ts';
 import { listQueryOf, type QueryVectors } from './query-vectors.ts';
 import type { UnprovedList } from './recall-probe.ts';
+import { confidenceOf, weightOf } from './relevance.ts';
 
 /** The lists of a search as one snapshot ranks them. */
 export interface ScannedLists {

@@ -1,5 +1,4 @@
 import type { FilledSpace } from '../../domain/space.ts';
-import { servedSpaces } from './described.ts';
 import { findInstalled, type Installed } from './installed.ts';
 import {
   ENCODING_ROLES,
@@ -9,6 +8,7 @@ import {
   type ManifestModel,
   type ManifestVariant,
 } from './manifest.ts';
+import { servedSpaces } from './served-spaces.ts';
 import type { Verification } from './verification.ts';
 
 export interface PreviousModel {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { confidenceOf, weightOf } from '../../src/domain/fusion.ts';
+import { confidenceOf, weightOf } from '../../src/search/relevance.ts';
 
 t.test('confidence rises with the score and stays between 0 and 1', async (t) => {
   for (const kind of ['score', 'log_score', 'share'] as const) {
