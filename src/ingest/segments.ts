@@ -1,5 +1,12 @@
 import type { PictureContent } from '../domain/document.ts';
-import { FAMILIES, type Family, LIST_NAMES, LISTS, type ListTraits } from '../domain/family.ts';
+import {
+  FAMILIES,
+  type Family,
+  LIST_NAMES,
+  LISTS,
+  type ListTraits,
+  type SegmentKind,
+} from '../domain/family.ts';
 import type { PageKind } from '../domain/segment.ts';
 import { roleOfKey } from '../domain/space.ts';
 import type { IngestSegment, VectorsBySpace } from './deps.ts';
@@ -50,9 +57,9 @@ export function pictureSegments(
 
 /** The families by which these Segments can be found. */
 export function familiesOf(passages: readonly IngestSegment[], pictures: readonly IngestSegment[]): Family[] {
-  const segments = { passages, pictures };
+  const segments: Partial<Record<SegmentKind, readonly IngestSegment[]>> = { passages, pictures };
   const lists = LIST_NAMES.map((name) => LISTS[name]).filter((list) =>
-    segments[list.kind].some((segment) => isRankedBy(list, segment)),
+    segments[list.kind]?.some((segment) => isRankedBy(list, segment)),
   );
   return FAMILIES.filter((family) => lists.some((list) => list.family === family));
 }

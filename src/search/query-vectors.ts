@@ -14,7 +14,7 @@ export interface QueryVectors {
   readonly words?: string;
   readonly picture?: PictureContent;
   /** By what was encoded and the key of the space. */
-  readonly vectors: Readonly<Record<InputKind, Readonly<Record<string, Float32Array>>>>;
+  readonly vectors: Readonly<Partial<Record<InputKind, Readonly<Record<string, Float32Array>>>>>;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function encodeQuery(
     query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
     image && encodePicture(image),
   ]);
-  return { words: query, picture: seen?.picture, vectors: { text, picture: seen?.vectors ?? {} } };
+  return { words: query, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
 }
 
 /** What one list is asked with. */
@@ -58,7 +58,7 @@ export function listQueryOf(
 ): ListQuery {
   switch (traits.scans) {
     case 'vectors':
-      return { space: space!, vector: vectors[QUERY_INPUTS[traits.asksWith]][space!]! };
+      return { space: space!, vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]! };
     case 'words':
       return { words: words!, ...(language?.reliable && { language: language.language }) };
     case 'fingerprints':

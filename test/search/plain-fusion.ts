@@ -24,14 +24,14 @@ export function fusePlainly(
 ): FusedPlace[] {
   const candidates = new Map<number, Candidate>();
   for (const list of lists) addList(candidates, list, placeOf, depth, weightOf(lists, list.kind));
-  const topConfidence = { passages: 0, pictures: 0 };
+  const topConfidence: Partial<Record<Candidate['kind'], number>> = {};
   for (const { kind, confidence } of candidates.values())
-    topConfidence[kind] = Math.max(topConfidence[kind], confidence);
+    topConfidence[kind] = Math.max(topConfidence[kind] ?? 0, confidence);
   const identical = lists.some((list) => list.nearIdentical && list.segments.length > 0);
   const fused = [...candidates.values()].map((candidate) => ({
     candidate,
     score:
-      topConfidence[candidate.kind] *
+      topConfidence[candidate.kind]! *
       (candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness),
   }));
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);

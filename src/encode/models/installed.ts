@@ -16,7 +16,6 @@ import {
   type Failure,
   type LabelBridge,
   type Missing,
-  type PictureTower,
   type TextTower,
   type Tower,
   type Towers,
@@ -93,12 +92,12 @@ class Finder implements Installed {
   }
 
   async #towerOf(model: ManifestModel, part: InputKind): Promise<Tower | string> {
-    switch (part) {
-      case 'text':
-        return this.#textTower(model);
-      case 'picture':
-        return this.#pictureTower(model);
-    }
+    if (part === 'text') return this.#textTower(model);
+    const { name, revision, [part]: settings } = model;
+    if (!settings) return `the model has no ${part} part`;
+    const candidates = await this.#candidates(model, settings.variants);
+    if (typeof candidates === 'string') return candidates;
+    return { kind: part, model: name, revision, settings, candidates, searches: [] };
   }
 
   async #textTower(model: ManifestModel): Promise<TextTower | string> {
@@ -111,14 +110,6 @@ class Finder implements Installed {
     if (typeof candidates === 'string') return candidates;
     const tokenizerPath = join(this.#folder, tokenizer.path);
     return { kind: 'text', model: name, revision, settings, tokenizerPath, candidates, searches: [] };
-  }
-
-  async #pictureTower(model: ManifestModel): Promise<PictureTower | string> {
-    const { name, revision, picture: settings } = model;
-    if (!settings) return 'the model has no picture part';
-    const candidates = await this.#candidates(model, settings.variants);
-    if (typeof candidates === 'string') return candidates;
-    return { kind: 'picture', model: name, revision, settings, candidates, searches: [] };
   }
 
   async #bridge(model: ManifestModel, space: SpaceName): Promise<LabelBridge | string> {

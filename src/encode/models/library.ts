@@ -4,7 +4,13 @@ import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import { type DownloadOptions, download } from './download.ts';
 import { changeLock } from './lock.ts';
-import { type ManifestModel, PROVIDERS, type Provider } from './manifest.ts';
+import {
+  encodingPartsOf,
+  type ManifestModel,
+  type ManifestVariant,
+  PROVIDERS,
+  type Provider,
+} from './manifest.ts';
 import { filesBesidesWeights } from './manifest-check.ts';
 import { readManifest } from './read-manifest.ts';
 import { Verification } from './verification.ts';
@@ -179,22 +185,16 @@ export class Library {
 
 /** Whether each part has weights for some provider, and all files besides them are there. */
 function isInstalled(model: ManifestModel, there: ReadonlySet<string>): boolean {
-  const weights = (part: { variants: readonly { file: string }[] } | undefined) =>
-    !part || part.variants.some(({ file }) => there.has(file));
-  return (
-    weights(model.text) &&
-    weights(model.picture) &&
-    filesBesidesWeights(model).every((file) => there.has(file))
+  const weights = encodingPartsOf(model).every(({ variants }) =>
+    variants.some(({ file }) => there.has(file)),
   );
+  return weights && filesBesidesWeights(model).every((file) => there.has(file));
 }
 
-function lacksWeights(
-  { text, picture }: ManifestModel,
-  provider: Provider,
-  there: ReadonlySet<string>,
-): boolean {
-  return [text, picture].some((part) => {
-    const own = part?.variants.filter(({ providers }) => providers.includes(provider)) ?? [];
+function lacksWeights(model: ManifestModel, provider: Provider, there: ReadonlySet<string>): boolean {
+  return encodingPartsOf(model).some((part) => {
+    const variants: readonly ManifestVariant[] = part.variants;
+    const own = variants.filter(({ providers }) => providers.includes(provider));
     return own.length > 0 && !own.some(({ file }) => there.has(file));
   });
 }

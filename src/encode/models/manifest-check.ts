@@ -2,8 +2,10 @@ import { LISTS, QUERY_INPUTS, VECTOR_LISTS, type VectorListName } from '../../do
 import {
   ENCODING_ROLES,
   type EncodingRole,
+  encodingPartsOf,
   type Manifest,
   type ManifestModel,
+  type ManifestVariant,
   MODEL_ROLES,
   ROLE_NAMES,
 } from './manifest.ts';
@@ -38,7 +40,7 @@ export function filesBesidesWeights({ text, picture, voice, speech }: ManifestMo
   return files.filter((file) => file !== undefined);
 }
 
-const PARTS = ['text', 'picture', 'voice', 'speech'] as const;
+const PARTS = [...new Set(ROLE_NAMES.map((role) => MODEL_ROLES[role].part))];
 
 /** The encoding role of a model; undefined for models that make no vectors. */
 function encodingRoleOf({ family }: ManifestModel): EncodingRole | undefined {
@@ -60,23 +62,24 @@ function partsProblem(model: ManifestModel): string | undefined {
 }
 
 function filesProblem(model: ManifestModel): string | undefined {
-  const { text, picture, files } = model;
+  const { files } = model;
   for (const { path, sha256, bytes } of Object.values(files))
     if ((sha256 === undefined) !== (bytes === undefined))
       return `${path} needs both sha256 and bytes, or none`;
-  const weights = [text, picture].flatMap((part) => part?.variants.map(({ file }) => file) ?? []);
+  const weights = encodingPartsOf(model).flatMap(({ variants }) => variants.map(({ file }) => file));
   const unlisted = [...filesBesidesWeights(model), ...weights].find((file) => !Object.hasOwn(files, file));
   return unlisted === undefined ? undefined : `file "${unlisted}" is not listed`;
 }
 
-function valuesProblem({ text, picture }: ManifestModel, names: ReadonlySet<string>): string | undefined {
+function valuesProblem(model: ManifestModel, names: ReadonlySet<string>): string | undefined {
+  const { text, picture } = model;
   if (picture?.labels && !names.has(picture.labels.text_model))
     return `there is no text model "${picture.labels.text_model}"`;
   if (picture?.std.includes(0)) return 'a standard deviation is zero';
   if (text?.variants.some(({ run_tokens }) => run_tokens === undefined || run_tokens < text.limit))
     return 'run_tokens is at least the limit';
-  for (const { row_counts, query_rows, ingest_rows } of [text, picture].flatMap(
-    (part) => part?.variants ?? [],
+  for (const { row_counts, query_rows, ingest_rows } of encodingPartsOf(model).flatMap(
+    (part): readonly ManifestVariant[] => part.variants,
   ))
     if (row_counts && row_counts.at(-1)! < Math.max(query_rows, ingest_rows))
       return 'the last of row_counts is at least query_rows and ingest_rows';

@@ -16,6 +16,11 @@ export const ENCODING_ROLES = {
 } as const satisfies Readonly<Record<string, EncodingRole>>;
 export type EncodingRoleName = keyof typeof ENCODING_ROLES;
 
+/** Parts of models that make vectors. */
+export const ENCODING_PARTS: readonly InputKind[] = [
+  ...new Set(Object.values(ENCODING_ROLES).map(({ part }) => part)),
+];
+
 /** What the manifest uses models for, each with the part that serves it. */
 export const MODEL_ROLES = {
   ...ENCODING_ROLES,
@@ -237,3 +242,8 @@ export type ManifestSpeech = NonNullable<ManifestModel['speech']>;
 export type ManifestVoice = NonNullable<ManifestModel['voice']>;
 export type ManifestVariant = ManifestText['variants'][number];
 export type ManifestFile = ManifestModel['files'][string];
+
+/** The parts of a model that make vectors. */
+export function encodingPartsOf(model: ManifestModel) {
+  return ENCODING_PARTS.flatMap((part) => model[part] ?? []);
+}
