@@ -1,4 +1,9 @@
-import type { InputKind } from './space.ts';
+interface FamilyWords {
+  /** Name for people. */
+  readonly label: string;
+  /** For descriptions of the interface. */
+  readonly finds: string;
+}
 
 /**
  * What can be searched, in two tables: the families that a caller chooses among, and the ranked lists that a search fuses.
@@ -8,10 +13,7 @@ export const FAMILY_TABLE = {
   visual: { label: 'Look', finds: 'pictures, by picture or by words' },
   text_semantic: { label: 'Meaning', finds: 'meaning of text' },
   raw: { label: 'Exact', finds: 'exact words, near-identical pictures' },
-} as const satisfies Record<
-  string,
-  { /** For people. */ label: string /** For descriptions of the interface. */; finds: string }
->;
+} as const satisfies Record<string, FamilyWords>;
 
 export type Family = keyof typeof FAMILY_TABLE;
 export const FAMILIES = keysOf(FAMILY_TABLE);
@@ -19,6 +21,10 @@ export const FAMILIES = keysOf(FAMILY_TABLE);
 /** Kinds of Segments: lists of one kind are summed, kinds are compared by confidence. */
 export const SEGMENT_KINDS = ['passages', 'pictures'] as const;
 export type SegmentKind = (typeof SEGMENT_KINDS)[number];
+
+/** What encoders turn into vectors: texts, and pictures as sRGB bytes in the size of the model's PictureSpec. */
+export type InputKind = 'text' | 'picture';
+export type EncoderInput<Kind extends InputKind = InputKind> = Kind extends 'text' ? string : Uint8Array;
 
 /** Fields of a search that lists answer, and what an encoder is given of each. */
 export const QUERY_INPUTS = { query: 'text', image: 'picture' } as const satisfies Record<string, InputKind>;
@@ -32,7 +38,7 @@ interface ListCommon {
   readonly nearIdentical?: true;
 }
 
-/** A list of vectors: of the first of its spaces that the installed models fill and can encode the query for. */
+/** A list of vectors. It is served by the space among these that a model fills and the query can be encoded for. */
 interface VectorList extends ListCommon {
   readonly scans: 'vectors';
   readonly spaces: readonly string[];

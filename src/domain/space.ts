@@ -1,7 +1,3 @@
-/** What encoders turn into vectors: texts, and pictures as sRGB bytes in the size of the model's PictureSpec. */
-export type InputKind = 'text' | 'picture';
-export type EncoderInput<Kind extends InputKind = InputKind> = Kind extends 'text' ? string : Uint8Array;
-
 /** A vector space of an index: all of its vectors were made by one model. */
 export interface SpaceSpec {
   readonly name: string;

@@ -1,5 +1,5 @@
 import type { Block, PictureSpec } from '../domain/document.ts';
-import type { EncoderInput, InputKind } from '../domain/space.ts';
+import type { EncoderInput, InputKind } from '../domain/family.ts';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';

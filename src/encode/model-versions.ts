@@ -1,6 +1,7 @@
 import type { PictureSpec } from '../domain/document.ts';
 import { errorCode } from '../domain/error.ts';
-import type { EncoderInput, FilledSpace, InputKind, PreviousSpace } from '../domain/space.ts';
+import type { EncoderInput, InputKind } from '../domain/family.ts';
+import type { FilledSpace, PreviousSpace } from '../domain/space.ts';
 import type { EncodeOptions, Encoder, IngestOptions, Missing } from './encoder.ts';
 
 /** What a search needs of the encoders. */

@@ -1,8 +1,8 @@
 import type { Extracted, FileInfo, UnpackedMember } from '../domain/document.ts';
+import type { EncoderInput, InputKind } from '../domain/family.ts';
 import type { Item } from '../domain/item.ts';
 import type { Address } from '../domain/payment.ts';
 import type { Locator, SegmentRecord } from '../domain/segment.ts';
-import type { EncoderInput, InputKind } from '../domain/space.ts';
 
 /** What ingest needs of a Tenant's index. */
 export interface IngestShard {

@@ -1,7 +1,6 @@
 import type { PictureContent } from '../domain/document.ts';
-import { QUERY_INPUTS, type QueryField } from '../domain/family.ts';
+import { type InputKind, QUERY_INPUTS, type QueryField } from '../domain/family.ts';
 import type { SearchInput } from '../domain/search.ts';
-import type { InputKind } from '../domain/space.ts';
 import type { EncodeOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';

@@ -4,9 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
+import type { EncoderInput, InputKind } from '../../src/domain/family.ts';
 import { newId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
-import type { EncoderInput, InputKind } from '../../src/domain/space.ts';
 import type {
   IngestEncoder,
   IngestExtractor,

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SpaceName } from '../../domain/family.ts';
-import type { InputKind } from '../../domain/space.ts';
+import type { InputKind, SpaceName } from '../../domain/family.ts';
 import { deviceRefusal, type ProviderChoice } from './device.ts';
 import {
   ENCODING_ROLES,
@@ -97,7 +96,8 @@ class Finder implements Installed {
     if (!settings) return `the model has no ${part} part`;
     const candidates = await this.#candidates(model, settings.variants);
     if (typeof candidates === 'string') return candidates;
-    return { kind: part, model: name, revision, settings, candidates, searches: [] };
+    // TypeScript does not see that the settings are those of the part.
+    return { kind: part, model: name, revision, settings, candidates, searches: [] } as Tower;
   }
 
   async #textTower(model: ManifestModel): Promise<TextTower | string> {

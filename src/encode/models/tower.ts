@@ -1,5 +1,4 @@
-import type { SpaceName } from '../../domain/family.ts';
-import type { InputKind } from '../../domain/space.ts';
+import type { InputKind, SpaceName } from '../../domain/family.ts';
 import type { ManifestPicture, ManifestText, Provider } from './manifest.ts';
 
 /** Weights and a provider that may run them, in order of preference. Sent to the workers as it is. */

@@ -1,5 +1,4 @@
-import type { SpaceName } from '../../domain/family.ts';
-import type { InputKind } from '../../domain/space.ts';
+import type { InputKind, SpaceName } from '../../domain/family.ts';
 import { inputBytes, type Tower, type Towers } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
 import { TASK_ROWS_MAX } from './protocol.ts';
