@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { type DownloadOptions, download } from './download.ts';
-import { changeLock } from './lock.ts';
+import { type Downloaded, type DownloadOptions, download } from './download.ts';
+import { changeLock, type Lock } from './lock.ts';
 import {
   encodingPartsOf,
   type ManifestModel,
@@ -120,24 +120,10 @@ export class Library {
     if (!model.hub)
       throw new FarthingError('models_invalid', `${name} has no place on a hub in the manifest.`);
     await this.#checkSpace(wanted.reduce((sum, file) => sum + (model.files[file.name]!.bytes ?? 0), 0));
-    const { repository, revision } = model.hub;
-    const learned: Record<string, { sha256: string; bytes: number }> = {};
+    const learned: Lock['files'] = {};
     for (const { name: file, path } of wanted) {
-      const { sha256, bytes, remote } = model.files[file]!;
-      const found = await download(
-        {
-          url: `${options.hubUrl}/${repository}/resolve/${revision}/${remote}`,
-          ...(sha256 !== undefined && { sha256 }),
-          ...(bytes !== undefined && { bytes }),
-        },
-        this.#staged(path),
-        {
-          attempts: options.attempts,
-          pause: options.pause,
-          onProgress: (done, total) => options.onProgress?.(path, done, total),
-        },
-      );
-      if (sha256 === undefined) learned[path] = found;
+      const found = await this.#download(model, file, options);
+      if (model.files[file]!.sha256 === undefined) learned[path] = found;
     }
     for (const { path } of wanted) {
       await mkdir(dirname(join(this.#folder, path)), { recursive: true });
@@ -147,6 +133,25 @@ export class Library {
     if (Object.keys(learned).length > 0)
       await changeLock(this.#folder, (lock) => ({ ...lock, files: { ...lock.files, ...learned } }));
     return wanted.map(({ path }) => path);
+  }
+
+  /** Downloads one file of a model into the staging folder. */
+  #download(
+    { hub, files }: ManifestModel,
+    file: string,
+    { hubUrl, attempts, pause, onProgress }: PullOptions,
+  ): Promise<Downloaded> {
+    const { path, sha256, bytes, remote } = files[file]!;
+    const wanted = {
+      url: `${hubUrl}/${hub!.repository}/resolve/${hub!.revision}/${remote}`,
+      ...(sha256 !== undefined && { sha256 }),
+      ...(bytes !== undefined && { bytes }),
+    };
+    return download(wanted, this.#staged(path), {
+      attempts,
+      pause,
+      onProgress: (done, total) => onProgress?.(path, done, total),
+    });
   }
 
   /** Makes a model serve its role from the next start on. @throws FarthingError when it is not installed */

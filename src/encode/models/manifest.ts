@@ -40,7 +40,7 @@ const optionalEach = <Name extends string, T extends TSchema>(names: readonly Na
   each(names, Type.Optional(schema) as TOptional<T>);
 
 const Name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
-/** A path below the models folder, without a way out of it. */
+/** A path below the models folder that cannot lead out of it. */
 const RelativePath = Type.String({ pattern: '^(?!.*(^|/)\\.\\.(/|$))[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$' });
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
@@ -49,7 +49,7 @@ const Three = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 
 const ModelFile = closed({
   path: RelativePath,
-  /** Both absent: learned at the first pull, and kept in the lock file from then on. */
+  /** Both absent: learned at the first pull, and then kept in the lock file. */
   sha256: Type.Optional(Sha256),
   bytes: Type.Optional(Count(2 ** 40)),
   /** Path in the hub's repository; absent: the file cannot be pulled. */
@@ -68,7 +68,7 @@ export const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const;
 const Provider = Type.Union(PROVIDERS.map((name) => Type.Literal(name)));
 export type Provider = (typeof PROVIDERS)[number];
 
-/** Weights for some providers, and how they are run there. */
+/** Weights for some providers, and how they are run. */
 const Variant = closed({
   providers: Type.Array(Provider, { minItems: 1, maxItems: 3, uniqueItems: true }),
   file: Name,
@@ -80,12 +80,12 @@ const Variant = closed({
   padding_share: Type.Optional(Share),
   /** Widths that inputs are padded to, so that a GPU plans few shapes. */
   widths: Type.Optional(Type.Array(Count(65_536), { minItems: 1, maxItems: 64 })),
-  /** Numbers of rows that a run may have, rising, filled up with empty ones; absent: any. */
+  /** Numbers of rows to which a run is padded, ascending; absent: any number. */
   row_counts: Type.Optional(Type.Array(Count(1024), { minItems: 1, maxItems: 64 })),
   provider_options: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   ),
-  /** Entries of ONNX Runtime's session configuration, by their whole names. */
+  /** Entries of ONNX Runtime's session configuration, by their full names. */
   session_options: Type.Optional(
     Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 1_000 })),
   ),
@@ -103,7 +103,7 @@ const Pooling = Type.Union([
   Type.Literal('last'),
 ]);
 
-/** Weights of another export than the part describes say here what is different. */
+/** Weights of another export than the part describes state the differences here. */
 const TextVariant = closed({
   ...Variant.properties,
   inputs: Type.Optional(TextInputs),
@@ -130,7 +130,7 @@ const Text = closed({
   variants: Type.Array(TextVariant, { minItems: 1 }),
 });
 
-/** Words for pictures without a joint model: ConSE (Norouzi et al. 2013, arXiv:1312.5650). */
+/** Makes pictures searchable by words without a joint model: ConSE (Norouzi et al. 2013, arXiv:1312.5650). */
 const Labels = closed({
   file: Name,
   output: Type.String(),
@@ -161,24 +161,24 @@ const Picture = closed({
   variants: Type.Array(Variant, { minItems: 1 }),
 });
 
-/** Where somebody speaks: windows of sound, each with the end of the one before it, and a state from one to the next. */
+/** A model of voice activity: takes windows of sound, each with the end of the previous window, and a state. */
 const Voice = closed({
   file: Name,
   sample_rate: Count(192_000),
-  /** Samples of a window, and of the former one before it. */
+  /** Samples of a window, and of the previous window before it. */
   window: Count(65_536),
   context: Type.Integer({ minimum: 0, maximum: 65_536 }),
   state: Type.Array(Count(65_536), { minItems: 1, maxItems: 4 }),
   inputs: closed({ sound: Type.String(), state: Type.String(), rate: Type.Optional(Type.String()) }),
   outputs: closed({ probability: Type.String(), state: Type.String() }),
-  /** Probabilities at which a stretch begins, and under which it ends; seconds that it must last, or be silent, to count. */
+  /** Probability at which a stretch begins, and below which it ends; least seconds of a stretch, and of a silence that ends it. */
   begins_at: Share,
   ends_below: Share,
   speech_seconds_min: Type.Number({ minimum: 0 }),
   silence_seconds_min: Type.Number({ minimum: 0 }),
 });
 
-/** What is said: a Whisper-shaped model, with a decoder that is given all tokens each time. */
+/** A model of speech of Whisper's shape, whose decoder takes all tokens in each step. */
 const Speech = closed({
   encoder: Name,
   decoder: Name,
@@ -187,11 +187,11 @@ const Speech = closed({
   fft: Type.Integer({ minimum: 2, maximum: 65_536, multipleOf: 2 }),
   hop: Count(65_536),
   mel_bins: Count(1_024),
-  /** Length of what the encoder takes. */
+  /** Length of the encoder's input. */
   seconds: Count(120),
   inputs: closed({ sound: Type.String(), ids: Type.String(), hidden: Type.String() }),
   outputs: closed({ hidden: Type.String(), logits: Type.String() }),
-  /** Tokens that the decoder begins with; the one that ends; those that it may not choose. */
+  /** Tokens that the decoder begins with; the token that ends; tokens that it may not choose. */
   prompt: Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 16 }),
   end: Type.Integer({ minimum: 0 }),
   suppressed: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 1_000 }),
