@@ -13,7 +13,7 @@ const tenant = 'ws_test';
 
 const textOf = async (text: string) => (await encoder.encodeQuery('text', text, { tenant })).text_semantic!;
 
-/** MiniLM run by itself: one text, no batch, no worker. */
+/** Runs MiniLM by itself: one text, no batch, no worker. */
 async function bare(text: string): Promise<Float32Array> {
   const session = await ort.InferenceSession.create(join(MODELS, 'all-MiniLM-L6-v2/model_int8.onnx'), {
     intraOpNumThreads: 1,
@@ -35,7 +35,7 @@ async function bare(text: string): Promise<Float32Array> {
   return (await session.run(feeds)).sentence_embedding!.data as Float32Array;
 }
 
-t.test('like texts are nearer than unlike ones', async (t) => {
+t.test('similar texts are nearer than different ones', async (t) => {
   const [cat, kitten, bond] = await Promise.all(
     ['a cat sleeps', 'a sleeping kitten', 'the yield of a bond'].map(textOf),
   );
@@ -43,12 +43,12 @@ t.test('like texts are nearer than unlike ones', async (t) => {
   t.ok(cosine(cat!, bond!) < 0.3);
 });
 
-t.test('a query alone has the very vector that the model gives by itself', async (t) => {
+t.test('a query alone has exactly the vector that the model gives by itself', async (t) => {
   const text = 'Microglia are activated by amyloid plaques.';
   t.ok(cosine(await textOf(text), await bare(text)) > 0.99999);
 });
 
-t.test('a query has the very same vector, whoever else asks meanwhile', async (t) => {
+t.test('a query has exactly the same vector, whatever other queries run', async (t) => {
   const texts = Array.from(
     { length: 32 },
     (_, index) => `the influence of treatment ${index} on the survival of mice`,
@@ -59,7 +59,7 @@ t.test('a query has the very same vector, whoever else asks meanwhile', async (t
   }
 });
 
-t.test('passages have the vectors of the model by itself, in the order that they came in', async (t) => {
+t.test('passages have the vectors of the model by itself, in their order', async (t) => {
   const texts = ['A short one.', 'A longer one, about the moon and its craters.', 'Moss grows on stones.'];
   const done: number[] = [];
   const { text_semantic: vectors } = await encoder.encodeIngest('text', texts, {
@@ -84,7 +84,7 @@ t.test('words of a picture are searched with the query that searches text', asyn
   t.equal(visual_words, text_semantic);
 });
 
-t.test('every family tells its model, provider and warm-up', async (t) => {
+t.test('every family reports its model, provider and warm-up', async (t) => {
   t.match(familyReports(encoder), [
     {
       family: 'visual',
@@ -138,7 +138,7 @@ t.test('many pictures come back in their order', async (t) => {
   }
 });
 
-t.test('no work gives no rows', async (t) => {
+t.test('no inputs give no rows', async (t) => {
   t.strictSame(await encoder.encodeIngest('text', [], { tenant }), { text_semantic: [] });
   t.strictSame(await encoder.encodeIngest('picture', [], { tenant }), {
     visual_picture: [],
@@ -147,7 +147,7 @@ t.test('no work gives no rows', async (t) => {
   t.strictSame(await encoder.cutPassages({ blocks: [] }), []);
 });
 
-t.test('work that was given up is refused with its reason and never encoded', async (t) => {
+t.test('cancelled work is refused with its reason and never encoded', async (t) => {
   const before = encoder.counters().tokens;
   const long = Array.from({ length: 200 }, (_, index) => `passage ${index} `.repeat(60));
   const controller = new AbortController();
@@ -182,21 +182,18 @@ t.test('queries over the bound are refused at once, and every accepted one is an
   t.doesNotThrow(() => small.admitQuery());
 });
 
-t.test(
-  'closing answers the queries that wait, gives up what an ingest waits for, and refuses more',
-  async (t) => {
-    const closing = await openEmbedded();
-    const queries = Array.from({ length: 20 }, (_, index) =>
-      closing.encodeQuery('text', `query ${index}`, { tenant }),
-    );
-    const ingests = Array.from({ length: 4 }, () =>
-      closing.encodeIngest('text', Array(20).fill('some words'), { tenant }),
-    );
-    const settled = Promise.allSettled([...queries, ...ingests]);
-    await closing.close();
-    const states = (await settled).map(({ status }) => status);
-    t.strictSame(new Set(states.slice(0, 20)), new Set(['fulfilled']));
-    t.equal(states.at(-1), 'rejected');
-    await t.rejects(closing.encodeQuery('text', 'late', { tenant }), { code: 'not_ready' });
-  },
-);
+t.test('closing answers waiting queries, gives up waiting work of ingests, and refuses more', async (t) => {
+  const closing = await openEmbedded();
+  const queries = Array.from({ length: 20 }, (_, index) =>
+    closing.encodeQuery('text', `query ${index}`, { tenant }),
+  );
+  const ingests = Array.from({ length: 4 }, () =>
+    closing.encodeIngest('text', Array(20).fill('some words'), { tenant }),
+  );
+  const settled = Promise.allSettled([...queries, ...ingests]);
+  await closing.close();
+  const states = (await settled).map(({ status }) => status);
+  t.strictSame(new Set(states.slice(0, 20)), new Set(['fulfilled']));
+  t.equal(states.at(-1), 'rejected');
+  await t.rejects(closing.encodeQuery('text', 'late', { tenant }), { code: 'not_ready' });
+});

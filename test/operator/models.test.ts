@@ -98,7 +98,7 @@ t.test('nothing is installed of a model of which one file cannot be had', async 
 t.test('--offline asks nobody and names the files to copy', async (t) => {
   const { farthing, hub } = await world(t);
   await t.rejects(farthing('pull', 'bge-small-en-v1.5', '--offline'), /bge-small-en-v1\.5\/tokenizer\.json/);
-  t.strictSame(hub.asked, []);
+  t.strictSame(hub.requests, []);
 });
 
 t.test('models that are unknown, or made elsewhere, are refused with what there is', async (t) => {

@@ -1,7 +1,7 @@
 import type { Family } from '../../src/domain/family.ts';
 import type { FusedPlace, ScoredList } from '../../src/search/fuse.ts';
 
-/** The formula of `src/search/fuse.ts` written for reading, to compare with. */
+/** The formula of `src/search/fuse.ts`, written plainly for comparison. */
 const LIKENESS_SHARE = 0.9;
 const LIKENESS_TIEBREAK = 0.01;
 
@@ -69,7 +69,7 @@ function addList(
     candidates.set(place, candidate);
     if (list.nearIdentical) candidate.identity = scaled;
     else candidate.likeness += share * scaled;
-    // The same picture says more than any likeness.
+    // An identical picture says more than any likeness.
     if (list.nearIdentical || share * scaled > candidate.best) {
       candidate.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
       candidate.segment = segment;

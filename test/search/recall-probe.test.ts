@@ -31,7 +31,7 @@ async function tenantsWith(test: Test, sizes: { bitsRowsMin?: number; graphRowsM
   return tenants;
 }
 
-/** A search, and the list of it that is to be probed. */
+/** A search, and its list for a probe. */
 async function searched(
   tenants: ReturnType<typeof openTenants>,
 ): Promise<{ ranking: RankedList; list: UnprovedList }> {
@@ -51,7 +51,7 @@ for (const [method, sizes] of [
   ['bits', { bitsRowsMin: 1_000 }],
   ['graph', { graphRowsMin: 1_000 }],
 ] as const) {
-  t.test(`one in so many searches by ${method} is proved in the background`, async (t) => {
+  t.test(`every third search by ${method} is proved in the background`, async (t) => {
     const tenants = await tenantsWith(t, sizes);
     const seen: ProbedEvent[] = [];
     const probe = new RecallProbe({ tenants, every: 3, observe: (event) => seen.push(event) });
@@ -71,7 +71,7 @@ for (const [method, sizes] of [
   });
 }
 
-t.test('a proved list is not probed, and a probe of a tenant that is gone says nothing', async (t) => {
+t.test('a proved list is not probed, and a probe of a disposed tenant reports nothing', async (t) => {
   const tenants = await tenantsWith(t, {});
   const seen: ProbedEvent[] = [];
   const probe = new RecallProbe({ tenants, every: 1, observe: (event) => seen.push(event) });

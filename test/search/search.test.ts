@@ -28,12 +28,12 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
     encoders: { current: encoder, searching: async () => encoder },
     extractor: { decodePicture } as unknown as Extractor,
   });
-  // The only worker for queries has something to do: the search's words wait, and are dropped when their turn comes.
+  // The only query worker is busy: the search's words wait, and are dropped when their turn comes.
   const before = encoder.encodeQuery('text', 'what another asks', { tenant: 'ws_b' });
   const input = { query: 'words', image: new Uint8Array(1), k: 3 };
   const ended = t.rejects(search.run('ws_a', input, client.signal));
   await before;
-  // A rejection that nobody holds would end the process in this turn.
+  // An unhandled rejection would end the process in this turn.
   await new Promise(setImmediate);
   fail(new Error('the child process was stopped'));
   await ended;

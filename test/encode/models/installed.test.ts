@@ -45,25 +45,28 @@ async function open(root: string, modelsFolder: string, more: { provider?: 'cuda
   return encoder;
 }
 
-t.test('without the text model pictures are still found by pictures, and the reason is told', async (t) => {
-  const root = t.testdir();
-  const encoder = await open(root, await folderWith(root, { absent: [MINILM] }));
-  const [visual, text, raw] = familyReports(encoder);
-  t.match(text, { available: false, reason: `${MINILM} is not installed`, words: false });
-  t.match(visual, {
-    available: true,
-    words: false,
-    pictures: true,
-    reason: /words: the labels' text model: .*not installed/,
-  });
-  t.match(raw, { available: true });
-  t.strictSame(
-    encoder.spaces.map(({ name }) => name),
-    ['visual_picture'],
-  );
-  t.strictSame(await encoder.encodeQuery('text', 'a cat', { tenant: 'x' }), {});
-  t.strictSame([...servedLists(encoder).keys()].sort(), ['raw_picture', 'raw_words', 'visual_picture']);
-});
+t.test(
+  'without the text model pictures are still found by pictures, and the reason is reported',
+  async (t) => {
+    const root = t.testdir();
+    const encoder = await open(root, await folderWith(root, { absent: [MINILM] }));
+    const [visual, text, raw] = familyReports(encoder);
+    t.match(text, { available: false, reason: `${MINILM} is not installed`, words: false });
+    t.match(visual, {
+      available: true,
+      words: false,
+      pictures: true,
+      reason: /words: the labels' text model: .*not installed/,
+    });
+    t.match(raw, { available: true });
+    t.strictSame(
+      encoder.spaces.map(({ name }) => name),
+      ['visual_picture'],
+    );
+    t.strictSame(await encoder.encodeQuery('text', 'a cat', { tenant: 'x' }), {});
+    t.strictSame([...servedLists(encoder).keys()].sort(), ['raw_picture', 'raw_words', 'visual_picture']);
+  },
+);
 
 t.test('without the picture model text is still found', async (t) => {
   const root = t.testdir();
@@ -112,7 +115,7 @@ t.test(
       (await encoder.encodeQuery('picture', picture, { tenant: 'x' })).visual_picture!;
     const alone: Float32Array[] = [];
     for (const picture of pictures) alone.push(await vector(picture));
-    // The first one goes to the worker; the others wait, and share its next task.
+    // The first goes to the worker; the others wait, and share the next task.
     const together = await Promise.all(pictures.map(vector));
     for (const [index, one] of together.entries()) t.ok(cosine(one, alone[index]!) > 0.9999, `${index}`);
     t.ok(cosine(alone[0]!, alone[3]!) < 0.99, 'they are different');
@@ -151,7 +154,7 @@ t.test('documents are cut by words where no text model is installed', async (t) 
   t.ok(passages.length >= 3 && passages.every(({ words }) => words.split(/\s+/).length <= 181));
 });
 
-t.test('a provider that was asked for and cannot serve stops the start with its reason', async (t) => {
+t.test('a configured provider that cannot serve stops the start with its reason', async (t) => {
   const root = t.testdir();
   const folder = await folderWith(root, { absent: [MINILM] });
   await t.rejects(open(root, folder, { provider: 'cuda' }), {

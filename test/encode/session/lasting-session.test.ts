@@ -21,9 +21,9 @@ const output = (value: number): Record<string, Output> => ({
 function fakes(runs: { cuda: () => Record<string, Output>; cpu: () => Record<string, Output> }) {
   const opened: Candidate[] = [];
   const closed: string[] = [];
-  const open = async (asked: Candidate): Promise<Session> => {
-    opened.push(asked);
-    const provider = asked.provider as 'cuda' | 'cpu';
+  const open = async (candidate: Candidate): Promise<Session> => {
+    opened.push(candidate);
+    const provider = candidate.provider as 'cuda' | 'cpu';
     return {
       run: async () => runs[provider](),
       close: async () => {
@@ -36,7 +36,7 @@ function fakes(runs: { cuda: () => Record<string, Output>; cpu: () => Record<str
 }
 
 t.test(
-  'a device that is lost in a run is replaced by the processor with the same weights, and that run is answered',
+  'a device that is lost in a run is replaced by the processor with the same weights, and the run is answered',
   async (t) => {
     let alive = true;
     const { open, opened, closed } = fakes({
@@ -59,7 +59,7 @@ t.test(
   },
 );
 
-t.test('what fails on the processor too is its own fault, and costs no device', async (t) => {
+t.test('a run that fails on the processor, too, costs no device', async (t) => {
   const { open, closed } = fakes({
     cuda: () => {
       throw new Error('bad shape on the device');

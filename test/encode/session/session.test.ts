@@ -79,7 +79,7 @@ t.test('a run writes its output into memory that the session keeps', async (t) =
   );
 });
 
-/** A fake session: gives ones, and keeps the shapes and values of its inputs. */
+/** A fake session that gives ones, and keeps the shapes and values of its inputs. */
 function fakeSession(): Session & { readonly seen: { shape: number[]; mask: number[] }[] } {
   const seen: { shape: number[]; mask: number[] }[] = [];
   return {

@@ -28,7 +28,7 @@ const SPEECH: ManifestSpeech = {
 };
 const DIMENSIONS = 8;
 
-/** A tone of some seconds, as samples of −1 to 1. */
+/** A tone, as samples from −1 to 1. */
 function tone(hertz: number, seconds: number): Float32Array {
   return Float32Array.from(
     { length: seconds * SOUND_RATE },
@@ -55,7 +55,7 @@ t.test('a spectrogram has its tone in the right place, and a range of eight powe
   );
 });
 
-t.test('tokens of bytes become text again', async (t) => {
+t.test('byte tokens become text again', async (t) => {
   const tokens = new ByteTokens(
     JSON.stringify({
       model: { vocab: { Hello: 0, Ġcaf: 1, 'Ã©': 2, Ċ: 3, '<|end|>': 4 } },
@@ -66,7 +66,7 @@ t.test('tokens of bytes become text again', async (t) => {
 });
 
 t.test(
-  'a model of Whisper’s shape with random weights writes what a computation by hand gives',
+  'a model of Whisper’s shape with random weights transcribes as a computation by hand does',
   async (t) => {
     const folder = t.testdir({});
     const at = (name: string) => join(folder, name);
@@ -97,7 +97,7 @@ t.test(
   },
 );
 
-t.test('each stretch is written down with its sound and its times, long ones in parts', async (t) => {
+t.test('each stretch is transcribed with its sound and times, long ones in parts', async (t) => {
   const voice = {
     sample_rate: 16_000,
     window: 1_600,

@@ -73,12 +73,12 @@ t.test('workers that throw or die lose no query and answer none twice', async (t
 });
 
 t.test('a worker that comes back without its model gets no more work', async (t) => {
-  let told!: (event: object) => void;
+  let onLost!: (event: object) => void;
   const lost = new Promise<object>((resolve) => {
-    told = resolve;
+    onLost = resolve;
   });
   const opened = dispatcher(['query', 'query'], undefined, undefined, undefined, (event) => {
-    if ((event as { event: string }).event === 'encode_worker_lost') told(event);
+    if ((event as { event: string }).event === 'encode_worker_lost') onLost(event);
   });
   t.strictSame(await answer(opened, 'lose 1'), ['lose 1'.length, 1]);
   t.match(await lost, { role: 'query', error: /m: no memory is left/ });
@@ -126,11 +126,11 @@ t.test('a worker that is still opening gets work once it answers, and none if it
   const opened = dispatcher(['ingest'], labels, undefined, undefined, undefined, ['opens']);
   await opened.ingest(passages('meet', 16));
   t.equal(new Int32Array(labels)[MOST], 2, 'two had to meet');
-  let told!: (event: object) => void;
+  let onLost!: (event: object) => void;
   const lost = new Promise<object>((resolve) => {
-    told = resolve;
+    onLost = resolve;
   });
-  const alone = dispatcher(['ingest'], undefined, undefined, undefined, told, ['fails to open']);
+  const alone = dispatcher(['ingest'], undefined, undefined, undefined, onLost, ['fails to open']);
   t.match(await lost, { event: 'encode_worker_lost', role: 'ingest' });
   await alone.ingest(passages('fine', 100));
   t.equal(alone.counters.workerFailures, 0);
@@ -161,9 +161,9 @@ t.test('a query that would wait too long is refused at once, but a few may alway
       (error: { code: string }) => error.code,
     ),
   );
-  const told = await Promise.all(outcomes);
-  const refused = told.filter((one) => one === 'overloaded').length;
-  t.equal(told.filter((one) => one === 'answered').length, 40 - refused);
+  const ends = await Promise.all(outcomes);
+  const refused = ends.filter((end) => end === 'overloaded').length;
+  t.equal(ends.filter((end) => end === 'answered').length, 40 - refused);
   t.ok(refused >= 20 && refused <= 31, `${refused} of 40 were refused`);
   const few = dispatcher(['query'], undefined, 1000, 0.001);
   const all = Array.from({ length: 9 }, (_, index) => answer(few, `fine ${index}`));
@@ -216,7 +216,7 @@ t.test(
       }),
     );
     t.ok(times.every((count) => count === 1));
-    // One failure each, unless two of them stood in one task.
+    // One failure each, unless two stood in one task.
     t.ok(opened.counters.workerFailures >= 40, `${opened.counters.workerFailures} failures`);
     t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
   },
