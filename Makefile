@@ -187,10 +187,10 @@ bench-index: setup $(PEERS_INDEX) ## The index beside other engines: ROWS=10000,
 	@ROWS=$(ROWS) TENANTS=$(TENANTS) QUERIES=$(QUERIES) GRAPH_ROWS_MAX=$(GRAPH_ROWS_MAX) SENTENCES=$(SENTENCES) ENGINES="$(ENGINES)" node bench/index/main.ts
 
 crash-index: setup ## Kill the writer of an index 200 times: KILLS=1000 SEED=7
-	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/killed.test.ts
+	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/crash/killed.test.ts
 
 damage-index: setup ## Damage an index file in 1,000 ways: CASES=5000 SEED=7
-	@CASES=$(or $(CASES),1000) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/damaged.test.ts
+	@CASES=$(or $(CASES),1000) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/crash/damaged.test.ts
 
 fuzz: setup ## Read changed files of every kind: FUZZ_SECONDS=3600 FUZZ_SEED=7
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts

@@ -1,5 +1,4 @@
-import type { Calibration } from '../../src/domain/fusion.ts';
-import { confidenceOf } from '../../src/domain/fusion.ts';
+import { type Calibration, confidenceOf } from '../../src/search/relevance.ts';
 
 /** A score, and whether what it was given to is relevant. */
 export interface Judged {

@@ -12,9 +12,9 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Calibration } from '../../src/domain/fusion.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
+import type { Calibration } from '../../src/search/relevance.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import type { Reliable } from '../rig/reliability.ts';
 import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
@@ -94,7 +94,7 @@ async function textResults(encoder: Encoder, corpus: SciFact): Promise<Searches[
   const { owners, dimensions, vectors } = await encodePassages(encoder, corpus, cacheFolder);
   const queries: Searches[] = [];
   for (const [number, claim] of corpus.claims.entries()) {
-    const { text_semantic: query } = await encoder.encodeQuery(claim.text, { tenant });
+    const { text_semantic: query } = await encoder.encodeQuery('text', claim.text, { tenant });
     const best = new Float32Array(corpus.abstracts.length).fill(-1);
     owners.forEach((owner, row) => {
       best[owner] = Math.max(
@@ -127,9 +127,13 @@ async function pictureResults(encoder: Encoder): Promise<{ words: Searches[]; pi
   if (!spec) throw new Error('there is no picture model to calibrate');
   const photographs = await readPhotographs(join(data, 'photos'));
   const pixels = await Promise.all(photographs.map((photograph) => pixelsOf(photograph, spec)));
-  const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodePictures(pixels, {
-    tenant,
-  });
+  const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodeIngest(
+    'picture',
+    pixels,
+    {
+      tenant,
+    },
+  );
   const all = [...photographs.keys()];
   /** With the picture that is meant, and without it. */
   const withAndWithout = (scores: Float32Array, meant: number): Searches => {
@@ -142,19 +146,20 @@ async function pictureResults(encoder: Encoder): Promise<{ words: Searches[]; pi
   const words: Searches[] = [];
   for (const [index, { caption }] of photographs.entries()) {
     if (caption === undefined) continue;
-    const { visual_words: query } = await encoder.encodeQuery(caption, { tenant });
+    const { visual_words: query } = await encoder.encodeQuery('text', caption, { tenant });
     words.push(withAndWithout(against(query!, placed), index));
   }
   const { claims } = await readSciFact(join(data, 'text/scifact'));
   for (const [number, { text }] of claims.entries()) {
     if (number % CLAIMS_STEP !== 0) continue;
-    const { visual_words: query } = await encoder.encodeQuery(text, { tenant });
+    const { visual_words: query } = await encoder.encodeQuery('text', text, { tenant });
     words.push([ranked(against(query!, placed), all, () => false)]);
   }
   const pictures: Searches[] = [];
   for (const change of Object.keys(CHANGES)) {
     for (const [index, photograph] of photographs.entries()) {
-      const { visual_picture: query } = await encoder.encodeQueryPicture(
+      const { visual_picture: query } = await encoder.encodeQuery(
+        'picture',
         await pixelsOf(photograph, spec, change),
         { tenant },
       );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { readManifest } from '../../src/encode/models/manifest.ts';
+import { readManifest } from '../../src/encode/models/read-manifest.ts';
 import type { BareResult, BareSettings, BareWork } from './bare-thread.ts';
 
 const MODELS = resolve(import.meta.dirname, '../../models');

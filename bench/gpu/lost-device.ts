@@ -1,4 +1,5 @@
 import { openEncoder } from '../../src/encode/open-encoder.ts';
+import { familyReports } from '../../src/search/families.ts';
 
 /**
  * A start in a process that sees no GPU (`lostDevice` hides them before it begins: a driver that was loaded once does not look
@@ -12,7 +13,11 @@ const encoder = await openEncoder({
   ingestQueueMax: 64,
   log: () => {},
 });
-const { text_semantic: vector } = await encoder.encodeQuery('does it still answer', { tenant: 'gpu-check' });
-const families = encoder.families.flatMap(({ family, provider }) => (provider ? [{ family, provider }] : []));
+const { text_semantic: vector } = await encoder.encodeQuery('text', 'does it still answer', {
+  tenant: 'gpu-check',
+});
+const families = familyReports(encoder).flatMap(({ family, provider }) =>
+  provider ? [{ family, provider }] : [],
+);
 await encoder.close();
 console.log(JSON.stringify({ answered: vector !== undefined, families }));

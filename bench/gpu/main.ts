@@ -5,6 +5,7 @@ import { Library } from '../../src/encode/models/library.ts';
 import type { Provider } from '../../src/encode/models/manifest.ts';
 import { lacksOf } from '../../src/encode/models/readiness.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
+import { familyReports } from '../../src/search/families.ts';
 import { quantile } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { clientsThroughServer } from './clients.ts';
@@ -55,14 +56,14 @@ const encoder = await open(provider).catch((error: Error) => {
   console.error(`${provider} does not serve: ${error.message}`);
   process.exit(1);
 });
-const facts: Record<string, unknown> = { provider, families: encoder.families };
+const facts: Record<string, unknown> = { provider, families: familyReports(encoder) };
 const faults: string[] = [];
 const options = { tenant: 'gpu-check' };
 
 const texts = sentences(64, 40);
-const onGpu = (await encoder.encodePassages(texts, options)).text_semantic!;
+const onGpu = (await encoder.encodeIngest('text', texts, options)).text_semantic!;
 const processor = await open('cpu');
-const onCpu = (await processor.encodePassages(texts, options)).text_semantic!;
+const onCpu = (await processor.encodeIngest('text', texts, options)).text_semantic!;
 await processor.close();
 const cosines = onGpu.map((vector, index) => cosine(vector, onCpu[index]!));
 // The processor runs int8 weights: their agreement is told, and judged is that of the same weights, at the start's probe.
@@ -76,11 +77,11 @@ facts.throughput = [];
 for (const words of WORDS) {
   for (const batch of BATCHES) {
     const inputs = sentences(batch, words);
-    await encoder.encodePassages(inputs, options);
+    await encoder.encodeIngest('text', inputs, options);
     const times: number[] = [];
     for (let run = 0; run < 10; run++) {
       const started = performance.now();
-      await encoder.encodePassages(inputs, options);
+      await encoder.encodeIngest('text', inputs, options);
       times.push(performance.now() - started);
     }
     const ms = quantile(times, 0.5);

@@ -42,7 +42,8 @@ export async function sentenceVectors(cacheFolder: string, sentencesMax: number)
       if (existsSync(path)) return new Float32Array((await readFile(path)).buffer.slice(0));
       const vectors = new Float32Array(texts.length * space.dimensions);
       for (let from = 0; from < texts.length; from += TEXTS_PER_CALL) {
-        const { text_semantic: rows = [] } = await encoder.encodePassages(
+        const { text_semantic: rows = [] } = await encoder.encodeIngest(
+          'text',
           texts.slice(from, from + TEXTS_PER_CALL),
           { tenant: 'bench' },
         );

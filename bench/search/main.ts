@@ -105,13 +105,11 @@ async function fill(sciFact: SciFact, count: number): Promise<number> {
 /** The real encoder, but that each query's vectors are made beforehand. */
 async function withKnownQueries({ claims }: SciFact): Promise<Encoder> {
   const known = new Map<string, Record<string, Float32Array>>();
-  for (const { text } of claims) known.set(text, await encoder.encodeQuery(text, { tenant: TENANT }));
-  const { fusion, families } = encoder;
+  for (const { text } of claims) known.set(text, await encoder.encodeQuery('text', text, { tenant: TENANT }));
   return Object.create(encoder, {
-    fusion: { value: fusion },
-    families: { value: families },
+    spaces: { value: encoder.spaces },
     admitQuery: { value: () => {} },
-    encodeQuery: { value: async (text: string) => known.get(text) ?? {} },
+    encodeQuery: { value: async (_: string, text: string) => known.get(text) ?? {} },
   }) as Encoder;
 }
 

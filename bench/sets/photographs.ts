@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { decode } from 'fast-bmp';
 import sharp, { type Sharp } from 'sharp';
-import type { PictureSpec, Pixels } from '../../src/domain/document.ts';
+import type { PictureSpec } from '../../src/domain/document.ts';
 
 /** A photograph in full size, 8-bit sRGB. */
 export interface Photograph {
@@ -76,8 +76,12 @@ function centre(width: number, height: number, share: number) {
   return { left: (width - w) >> 1, top: (height - h) >> 1, width: w, height: h };
 }
 
-/** A photograph as a model wants it, after a change. */
-export async function pixelsOf(photograph: Photograph, spec: PictureSpec, change?: string): Promise<Pixels> {
+/** The sRGB bytes of a photograph as a model wants it, after a change. */
+export async function pixelsOf(
+  photograph: Photograph,
+  spec: PictureSpec,
+  change?: string,
+): Promise<Uint8Array> {
   const { rgb, width, height } = photograph;
   const source = sharp(rgb, { raw: { width, height, channels: 3 } });
   const changed = change ? await CHANGES[change]!(source, photograph) : source;
@@ -88,5 +92,5 @@ export async function pixelsOf(photograph: Photograph, spec: PictureSpec, change
   })
     .resize(spec.width, spec.height, { fit: spec.fit, kernel: spec.resample, background: '#fff' })
     .toColourspace('srgb');
-  return { rgb: await scaled.raw().toBuffer() };
+  return scaled.raw().toBuffer();
 }

@@ -54,7 +54,8 @@ export async function encodePassages(
   const rows: Float32Array[] = [];
   for (const [index, { title, text }] of abstracts.entries()) {
     const passages = await encoder.cutPassages({ title, blocks: [{ text }] });
-    const { text_semantic: vectors = [] } = await encoder.encodePassages(
+    const { text_semantic: vectors = [] } = await encoder.encodeIngest(
+      'text',
       passages.map(({ words }) => words),
       { tenant: 'calibration' },
     );

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { FAMILIES } from '../domain/family.ts';
+import { FAMILIES, FAMILY_TABLE } from '../domain/family.ts';
 
 /** The same schemas validate requests and describe them in /openapi.json. `null` means absent everywhere. */
 
@@ -15,8 +15,7 @@ export const Count = (description: string) => Type.Integer({ minimum: 0, descrip
 export const FamilySchema = Type.Union(
   FAMILIES.map((family) => Type.Literal(family)),
   {
-    description:
-      '`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words, near-identical pictures.',
+    description: `${FAMILIES.map((family) => `\`${family}\`: ${FAMILY_TABLE[family].finds}`).join('; ')}.`,
   },
 );
 

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { FAMILIES } from '../domain/family.ts';
-import { LISTS } from '../domain/fusion.ts';
+import { FAMILIES, LIST_NAMES, SEGMENT_KINDS } from '../domain/family.ts';
 import { SCAN_METHODS } from '../domain/search.ts';
 import { PAGE_KINDS, TEXT_SOURCES } from '../domain/segment.ts';
 import { Charged, Count, described, FamilySchema, Warnings } from './optional.ts';
@@ -33,8 +32,8 @@ export const LocatorSchema = Type.Object(
   { $id: 'Locator' },
 );
 
-const ListName = Type.Union(LISTS.map((list) => Type.Literal(list)));
-const Kind = Type.Union([Type.Literal('passages'), Type.Literal('pictures')]);
+const ListName = Type.Union(LIST_NAMES.map((list) => Type.Literal(list)));
+const Kind = Type.Union(SEGMENT_KINDS.map((kind) => Type.Literal(kind)));
 
 export const HitExplanationSchema = Type.Object(
   {

@@ -1,7 +1,6 @@
-import type { Family } from './family.ts';
-import type { ListName } from './fusion.ts';
+import type { Family, ListName, SegmentKind } from './family.ts';
 import type { Item } from './item.ts';
-import type { Locator, TextSource } from './segment.ts';
+import type { ShownSegment } from './segment.ts';
 
 export const K_MIN = 1;
 export const K_MAX = 1000;
@@ -16,62 +15,53 @@ export interface SearchInput {
   readonly query?: string;
   /** The picture's file as sent (JPEG, PNG, …): bytes from a stranger, to be decoded in a child process only. */
   readonly image?: Uint8Array;
-  /** Absent: all that apply to what is asked. */
+  /** Absent: all that apply to the query. */
   readonly families?: readonly Family[];
   readonly k: number;
-  /** The answer says how it came about. */
+  /** The answer explains itself. */
   readonly explain?: boolean;
-  /** Every list is to be proved, in indexes too where a quicker way would serve. */
+  /** Every list must be proved, even where the index has a quicker way. */
   readonly exact?: boolean;
 }
 
-/**
- * Ways to make a list. `proved`: every row that could belong to the answer was scored; `bits`: rows were passed over by a
- * statistical bound; `graph`: found along a graph.
- */
+/** Ways to make a list. `proved`: every row that could belong to it was scored; `bits`: a statistical bound skipped rows; `graph`: found along a graph. */
 export const SCAN_METHODS = ['proved', 'bits', 'graph'] as const;
 export type ScanMethod = (typeof SCAN_METHODS)[number];
 
-/** What holds for the lists of a family in one answer. */
+/** How sure the lists of a family are in one answer. */
 export interface Bound {
   /** True: proved to be the best of all rows. */
   readonly exact: boolean;
-  /** Otherwise the mean share of the true best k, for every k up to 1000, that this way of searching is held to. */
+  /** If not proved: the mean share of the true best k that this way of searching must reach, for every k up to 1000. */
   readonly recall?: number;
 }
 
-/** What the ways that prove nothing are held to; measured by `make bench-index` and, in a running server, by probes. */
+/** Recall that unproved lists must reach; measured by `make bench-index` and, in a running server, by probes. */
 export const RECALL_HELD = 0.999;
 
-export interface Hit {
+/** A hit: what its Segment shows, and how it was ranked. `text_source` is given for every passage. */
+export interface Hit extends Omit<ShownSegment, 'place'> {
   readonly item: Item;
   /** Calibrated probability of relevance, 0..1, comparable across families. */
   readonly confidence: number;
   /** The family that contributed most to `score`. */
   readonly family: Family;
-  readonly locator: Locator;
   /** Fused score: higher is better. */
   readonly score: number;
-  /** The part of a passage that holds most of the query's words; absent for pictures, as are the next three. */
-  readonly snippet?: string;
-  /** Where words of the query stand in the snippet, in UTF-16 units. */
-  readonly highlights?: readonly (readonly [start: number, end: number])[];
-  readonly text_source?: TextSource;
-  readonly ocr_confidence?: number;
-  /** How many Segments of the same page, shot or section were folded into this hit, itself included. */
+  /** Number of Segments of the same page, shot or section that were folded into this hit, itself included. */
   readonly segments: number;
-  /** What each list said of it; when an explanation was asked for. */
+  /** Present when the search asked for an explanation. */
   readonly explanation?: HitExplanation;
 }
 
-/** How a hit came to its score: `kind_confidence` × the sum of `scaled` × `share` over the lists of its `kind`. */
+/** How a hit was scored: `kind_confidence` × the sum of `scaled` × `share` over the lists of its `kind`. */
 export interface HitExplanation {
   readonly lists: readonly {
     readonly list: ListName;
-    /** What the list is about; a page may be found by both, and the better kind counts. */
-    readonly kind: 'passages' | 'pictures';
+    /** Kind of Segment that the list ranks; a page may be found by several, and the best kind counts. */
+    readonly kind: SegmentKind;
     readonly family: Family;
-    /** Place in the list, from 1. */
+    /** Rank in the list, from 1. */
     readonly rank: number;
     /** As the list scores: cosine, BM25, or closeness of fingerprints. */
     readonly raw_score: number;
@@ -79,22 +69,22 @@ export interface HitExplanation {
     readonly scaled: number;
     /** The list's share in its kind's score; less of it once a near-identical picture was found. */
     readonly share: number;
-    /** Calibrated probability of relevance that this list gives. */
+    /** Calibrated probability of relevance by this list alone. */
     readonly confidence: number;
   }[];
-  readonly kind: 'passages' | 'pictures';
-  /** Confidence of the kind's best hit, by which kinds are set beside each other. */
+  readonly kind: SegmentKind;
+  /** Confidence of the kind's best hit, by which kinds are compared. */
   readonly kind_confidence: number;
 }
 
-/** How an answer came about. */
+/** How an answer was made. */
 export interface SearchExplanation {
   readonly lists: readonly ListScan[];
   /** Segments of the index. */
   readonly segments: number;
   /** Entries of each list that were scaled and summed. */
   readonly depth: number;
-  /** Tasks of the encoders that made the query's vectors; other requests may have shared them. */
+  /** Encoder tasks that made the query's vectors; other requests may have shared them. */
   readonly tasks: readonly {
     readonly kind: string;
     readonly batch: number;
@@ -103,13 +93,13 @@ export interface SearchExplanation {
   }[];
 }
 
-/** What the scan of one list looked at. */
+/** The scan of one list. */
 export interface ListScan {
   readonly list: ListName;
-  /** Rows, or postings, that were looked at; and rows whose exact score was computed. */
+  /** Rows or postings that were scanned, and rows whose exact score was computed. */
   readonly scanned: number;
   readonly rescored: number;
-  /** Whether the list is proved to be the best of all rows. */
+  /** True when the list is proved to be the best of all rows. */
   readonly exact: boolean;
   readonly method: ScanMethod;
 }
@@ -128,11 +118,11 @@ export interface SearchResult {
   readonly hits: readonly Hit[];
   readonly latency_ms: number;
   readonly timing: Timing;
-  /** True when every list that was fused is proved to be the exact top of its family. */
+  /** True when every fused list is proved to be the exact top of its family. */
   readonly exact: boolean;
-  /** The same for each family that was searched. */
+  /** The same for each searched family. */
   readonly bounds: Readonly<Partial<Record<Family, Bound>>>;
-  /** False when nothing was searchable: such a search costs nothing. */
+  /** False when nothing was searchable: such a search is not charged. */
   readonly searchable: boolean;
   readonly explanation?: SearchExplanation;
 }

@@ -6,15 +6,15 @@ export interface Box {
   readonly height: number;
 }
 
-/** Where a text comes from: written in the file, recognised in a picture, or from media. */
+/** Where a text comes from: written in the file, recognised in a picture, or part of a recording. */
 export const TEXT_SOURCES = ['native', 'ocr', 'subtitle', 'speech'] as const;
 export type TextSource = (typeof TEXT_SOURCES)[number];
 
-/** What counts as a page in formats without pages of paper. */
+/** What a format without paper pages counts as pages. */
 export const PAGE_KINDS = ['page', 'slide', 'sheet', 'chapter'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
-/** Where in a file a Segment lies. Pages count from 1; seconds from the start; characters are UTF-16 code units. */
+/** Where in a file a Segment lies. Pages count from 1, seconds from the start, characters are UTF-16 code units. */
 export interface Locator {
   readonly page?: number;
   /** Absent: a page. */
@@ -28,7 +28,10 @@ export interface Locator {
   readonly heading?: string;
 }
 
-/** What a Shard keeps of a Segment besides its vectors and postings: everything that a hit shows. */
+/**
+ * What a Shard stores of a Segment besides its vectors and postings. All of it but `item`, `place` and `text` is shown in hits
+ * as it is: a new field needs its description in the interface, and nothing between.
+ */
 export interface SegmentRecord {
   readonly item: string;
   readonly locator: Locator;
@@ -36,14 +39,15 @@ export interface SegmentRecord {
   readonly place: number;
   /** The passage's own text, without its document's title. Absent for pictures. */
   readonly text?: string;
-  /** Absent: native, where there is a text. */
+  /** Absent with a text: native. */
   readonly text_source?: TextSource;
   /** How sure OCR was of the text, 0..1. */
   readonly ocr_confidence?: number;
 }
 
-/** What a hit shows of a Segment: of its text only the part with the query's words. */
+/** What a hit shows of a Segment: of its text, only the part with the query's words. */
 export interface ShownSegment extends Omit<SegmentRecord, 'item' | 'text'> {
+  /** The part of a passage with most of the query's words; absent for pictures, as are highlights and the text's source. */
   readonly snippet?: string;
   /** Where words of the query stand in the snippet, in UTF-16 units, in ascending order. */
   readonly highlights?: readonly (readonly [start: number, end: number])[];

@@ -1,29 +1,20 @@
-import type { Block, PictureSpec, Pixels } from '../domain/document.ts';
-import { FarthingError } from '../domain/error.ts';
-import type { FusionSettings } from '../domain/fusion.ts';
-import {
-  type FamilyReport,
-  familiesOf,
-  fusionOf,
-  type SpaceSpec,
-  spacesOf,
-  withLoss,
-  withRejections,
-} from './models/described.ts';
+import type { Block, PictureSpec } from '../domain/document.ts';
+import type { EncoderInput, InputKind } from '../domain/family.ts';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
-import type { Towers } from './models/tower.ts';
+import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
+import { type Failure, type Missing, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
-import type { settle } from './workers/available-towers.ts';
-import { Dispatcher, type EncoderCounters, taskBounds } from './workers/dispatcher.ts';
-import { CutJob, type EncoderTask, PictureJob, type RowPart, TextJob, type Vectors } from './workers/job.ts';
-import type { CutPassage } from './workers/protocol.ts';
+import type { AvailableTowers } from './workers/available-towers.ts';
+import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
+import { CutJob, type EncoderTask, InputJob, TextJob, type VectorJob, type Vectors } from './workers/job.ts';
+import { indexIn, type WorkKind, type WorkKinds, workKindsOf } from './workers/work-kinds.ts';
 import type { WorkerCounts } from './workers/worker-counts.ts';
-import { type Chosen, pictureBytes, pictureRows, type Workers } from './workers/workers.ts';
+import type { Workers } from './workers/workers.ts';
 
-export type { FamilyReport, SpaceSpec } from './models/described.ts';
 export type { ProviderChoice } from './models/device.ts';
-export type { FilledSpace } from './models/previous-model.ts';
+export type { ServedSpace } from './models/served-spaces.ts';
+export type { Missing } from './models/tower.ts';
 export type { Passage } from './text/passage.ts';
 export type { EncoderCounters } from './workers/dispatcher.ts';
 export type { EncoderTask } from './workers/job.ts';
@@ -31,7 +22,7 @@ export type { EncoderTask } from './workers/job.ts';
 export interface EncodeOptions {
   readonly tenant: string;
   readonly signal?: AbortSignal;
-  /** Hears of each task that did some of it. */
+  /** Called with each task that did some of it. */
   readonly onTask?: (task: EncoderTask) => void;
 }
 
@@ -40,38 +31,46 @@ export interface IngestOptions extends EncodeOptions {
   readonly onProgress?: (done: number) => void;
 }
 
-/** Texts and pictures to vectors, on worker threads. Every vector has unit length. */
+/**
+ * Texts and pictures to vectors, on worker threads. Every vector has unit length. Vectors are given by the key of their space;
+ * a space without its model is left out.
+ */
 export interface Encoder {
-  readonly spaces: readonly SpaceSpec[];
+  /** The vector spaces that are served. Replaced by a new array when a provider is lost. */
+  readonly spaces: readonly ServedSpace[];
+  /** Queries that no space answers, with the reasons. */
+  readonly missing: readonly Missing[];
+  /** What the manifest says of the fusion of lists. */
+  readonly fusion: Manifest['fusion'];
   /** What pictures must look like; undefined without a picture model. */
   readonly pictureSpec: PictureSpec | undefined;
-  readonly families: readonly FamilyReport[];
-  readonly fusion: FusionSettings;
-  /** Worker threads of each role. */
+  /** Number of worker threads of each role. */
   readonly workers: WorkerCounts;
-  /** Passages of at most the model's token limit, cut at paragraph and sentence ends, each with its document's title. */
+  /** Cuts a document at paragraph and sentence ends into passages of at most the model's tokens, each with the title. */
   cutPassages(
     document: { readonly title?: string; readonly blocks: readonly Block[] },
     options?: { readonly tenant?: string; readonly signal?: AbortSignal },
   ): Promise<Passage[]>;
-  /** By space; without a text model nothing. @throws FarthingError `overloaded` */
-  encodeQuery(text: string, options: EncodeOptions): Promise<Record<string, Float32Array>>;
-  /** By space; without a picture model nothing. */
-  encodeQueryPicture(pixels: Pixels, options: EncodeOptions): Promise<Record<string, Float32Array>>;
-  /** By space, in the order of the texts: `words` of passages. */
-  encodePassages(texts: readonly string[], options: IngestOptions): Promise<Record<string, Float32Array[]>>;
-  encodePictures(
-    pictures: readonly Pixels[],
+  /** @throws FarthingError `overloaded` */
+  encodeQuery<K extends InputKind>(
+    kind: K,
+    input: EncoderInput<K>,
+    options: EncodeOptions,
+  ): Promise<Record<string, Float32Array>>;
+  /** Rows of an index, in the order of the inputs. */
+  encodeIngest<K extends InputKind>(
+    kind: K,
+    inputs: readonly EncoderInput<K>[],
     options: IngestOptions,
   ): Promise<Record<string, Float32Array[]>>;
   queueDepths(): { queries: number; ingest: number };
   counters(): EncoderCounters;
-  /** False once no worker is left that could be given work. */
+  /** False once no worker is left. */
   serving(): boolean;
-  /** @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now: asked before money moves. */
+  /** Called before money moves. @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now */
   admitQuery(): void;
   admitIngest(): void;
-  /** Waits for queries and for the tasks that run; what an ingest still waits for is refused with `interrupted`. */
+  /** Waits for queries and running tasks. Waiting work of ingests is refused with `interrupted`. */
   close(): Promise<void>;
 }
 
@@ -83,91 +82,69 @@ export interface EncoderOptions {
   readonly queryWorkers?: number;
   readonly ingestWorkers?: number;
   readonly queryQueueMax: number;
-  /** A query that would wait longer is refused at once. Absent: however long. */
+  /** Milliseconds; a query whose estimated wait is longer is refused at once. Absent: no limit. */
   readonly queryWaitMsMax?: number;
   readonly ingestQueueMax: number;
-  /** Default `auto`; any other that cannot serve stops the start. */
+  /** Default `auto`; a start fails if any other provider cannot serve. */
   readonly provider?: ProviderChoice;
   readonly log: (event: object) => void;
-  /** Hears that the workers have begun to open their sessions. */
+  /** Called when the workers begin to open their sessions. */
   readonly onBegun?: () => void;
   readonly onTask?: (task: EncoderTask) => void;
-  /** What an operator must see; absent: logged like the rest. */
+  /** Receives what an operator must see; absent: it is logged. */
   readonly alarm?: (event: object) => void;
 }
 
 /** The encoder over workers that were started for it. */
 export class WorkerEncoder implements Encoder {
-  readonly spaces: readonly SpaceSpec[];
+  readonly missing: readonly Missing[];
+  readonly fusion: Manifest['fusion'];
   readonly pictureSpec: PictureSpec | undefined;
-  readonly fusion: FusionSettings;
   readonly workers: WorkerCounts;
-  #families: readonly FamilyReport[];
+  #spaces: readonly ServedSpace[];
   readonly #dispatcher: Dispatcher;
-  readonly #queryParts: readonly RowPart[];
-  readonly #passageParts: readonly RowPart[];
-  readonly #pictureParts: readonly RowPart[];
-  readonly #limits: { readonly query: number; readonly passage: number };
-  readonly #pictureBytes: number;
+  readonly #kinds: WorkKinds;
 
-  /** @param opened what the workers were started with: tasks name text towers by their place there */
+  /** @param opened the towers that the workers were started with: tasks name towers by their index there */
   constructor(
     manifest: Manifest,
     opened: Towers,
-    settled: ReturnType<typeof settle>,
-    workers: Workers,
+    { towers, missing }: AvailableTowers,
+    { threads, opening, reports }: Workers,
     options: EncoderOptions,
-    rejected: Chosen['rejected'],
+    rejected: readonly Failure[],
   ) {
-    const { towers } = settled;
-    const { picture } = towers;
-    this.spaces = spacesOf(towers);
-    const warmups = new Map(workers.reports.map((report) => [report.model, report]));
-    this.#families = withRejections(familiesOf(towers, settled.missing, warmups), rejected);
-    this.fusion = fusionOf(manifest, towers);
-    this.pictureSpec = picture && pictureSpecOf(picture.settings);
-    const at = (tower: Towers['texts'][number]) =>
-      opened.texts.findIndex(({ model }) => model === tower.model);
-    const passage = towers.texts.filter(({ passageSpace }) => passageSpace);
-    this.#queryParts = towers.texts.map(({ querySpaces, settings }) => ({
-      spaces: querySpaces,
-      dimensions: settings.dimensions,
-    }));
-    this.#passageParts = passage.map(({ passageSpace, settings }) => ({
-      spaces: [passageSpace!],
-      dimensions: settings.dimensions,
-    }));
-    this.#pictureParts = picture ? picturePartsOf(picture) : [];
-    this.#limits = { query: longest(towers.texts), passage: longest(passage) };
-    this.#pictureBytes = picture ? pictureBytes(picture.settings) : 0;
-    const { slots, opening } = workers;
+    const spaces = servedSpaces(manifest, towers, (tower) => reports[indexIn(opened, tower)]?.warmupMs);
+    this.#spaces = withRejections(spaces, rejected);
+    this.missing = missing;
+    this.fusion = manifest.fusion;
+    this.pictureSpec = pictureSpecOf(towers);
     const count = (role: 'query' | 'ingest') =>
-      [...slots, ...opening].filter((slot) => slot.role === role).length;
+      [...threads, ...opening].filter((thread) => thread.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
-    const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask } = options;
-    const towersOf = { query_texts: towers.texts.map(at), passage_texts: passage.map(at) };
+    this.#kinds = workKindsOf(towers, opened);
+    const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask, alarm = log } = options;
     this.#dispatcher = new Dispatcher({
-      slots,
+      threads,
       opening,
       queryQueueMax,
       queryWaitMsMax,
       ingestQueueMax,
       log,
       onTask,
-      bounds: boundsOf(towers),
-      towers: towersOf,
-      models: [...towers.texts, ...(picture ? [picture] : [])].map(({ model }) => model),
+      boundsOf: this.#kinds.boundsOf,
+      models: towers.map(({ model }) => model),
       onLoss: (loss) => {
-        const families = withLoss(this.#families, loss);
-        if (families === this.#families) return;
-        this.#families = families;
-        (options.alarm ?? log)({ event: 'provider_lost', ...loss, serving: 'cpu' });
+        const after = withLoss(this.#spaces, loss);
+        if (after === this.#spaces) return;
+        this.#spaces = after;
+        alarm({ event: 'provider_lost', ...loss, serving: 'cpu' });
       },
     });
   }
 
-  get families(): readonly FamilyReport[] {
-    return this.#families;
+  get spaces(): readonly ServedSpace[] {
+    return this.#spaces;
   }
 
   async cutPassages(
@@ -176,66 +153,31 @@ export class WorkerEncoder implements Encoder {
   ): Promise<Passage[]> {
     const slices = sliceBlocks(blocks);
     if (slices.length === 0) return [];
-    const cut = await this.#dispatcher.ingest(new CutJob<CutPassage>(title, slices, { tenant, signal }));
+    const cut = await this.#dispatcher.ingest(new CutJob(title, slices, { tenant, signal }));
     return placePassages(cut.flat());
   }
 
-  async encodeQuery(text: string, options: EncodeOptions): Promise<Record<string, Float32Array>> {
-    if (this.#queryParts.length === 0) return {};
-    return firsts(
-      await this.#dispatcher.query(
-        new TextJob('query_texts', [text], this.#limits.query, this.#queryParts, options),
-      ),
-    );
+  async encodeQuery<K extends InputKind>(
+    kind: K,
+    input: EncoderInput<K>,
+    options: EncodeOptions,
+  ): Promise<Record<string, Float32Array>> {
+    const work = this.#kinds.of('query', kind);
+    if (!work) return {};
+    const vectors = await this.#dispatcher.query(jobOf(work, [input], options));
+    return Object.fromEntries(Object.entries(vectors).map(([space, rows]) => [space, rows[0]!]));
   }
 
-  async encodeQueryPicture(pixels: Pixels, options: EncodeOptions): Promise<Record<string, Float32Array>> {
-    if (this.#pictureParts.length === 0) return {};
-    const job = new PictureJob('query_pictures', [this.#checked(pixels)], this.#pictureParts, options);
-    const { visual_picture: vectors } = await this.#dispatcher.query(job);
-    return firsts({ visual_picture: vectors! });
-  }
-
-  async encodePassages(
-    texts: readonly string[],
+  async encodeIngest<K extends InputKind>(
+    kind: K,
+    inputs: readonly EncoderInput<K>[],
     options: IngestOptions,
-  ): Promise<Record<string, Float32Array[]>> {
-    return this.#all(
-      this.#passageParts,
-      texts,
-      (parts) => new TextJob('passage_texts', texts, this.#limits.passage, parts, options),
-    );
-  }
-
-  async encodePictures(
-    pictures: readonly Pixels[],
-    options: IngestOptions,
-  ): Promise<Record<string, Float32Array[]>> {
-    const checked = this.#pictureParts.length === 0 ? [] : pictures.map((pixels) => this.#checked(pixels));
-    return this.#all(
-      this.#pictureParts,
-      checked,
-      (parts) => new PictureJob('ingest_pictures', checked, parts, options),
-    );
-  }
-
-  async #all(
-    parts: readonly RowPart[],
-    entries: readonly unknown[],
-    job: (parts: readonly RowPart[]) => TextJob | PictureJob,
   ): Promise<Vectors> {
-    if (parts.length === 0) return {};
-    if (entries.length === 0)
-      return Object.fromEntries(parts.flatMap(({ spaces }) => spaces.map((space) => [space, []])));
-    return this.#dispatcher.ingest(job(parts));
-  }
-
-  #checked({ rgb }: Pixels): Uint8Array {
-    if (rgb.length === this.#pictureBytes) return rgb;
-    throw new FarthingError(
-      'internal',
-      `A picture has ${rgb.length} bytes of pixels, and the model takes ${this.#pictureBytes}.`,
-    );
+    const work = this.#kinds.of('ingest', kind);
+    if (!work) return {};
+    if (inputs.length === 0)
+      return Object.fromEntries(work.parts.flatMap(({ spaces }) => spaces.map((space) => [space, []])));
+    return this.#dispatcher.ingest(jobOf(work, inputs, options));
   }
 
   queueDepths(): { queries: number; ingest: number } {
@@ -263,44 +205,16 @@ export class WorkerEncoder implements Encoder {
   }
 }
 
-function pictureSpecOf({ width, height, fit, resample }: PictureSpec): PictureSpec {
+/** Texts are sent to the workers as messages, other inputs through shared memory. */
+function jobOf(work: WorkKind, inputs: readonly (string | Uint8Array)[], options: IngestOptions): VectorJob {
+  return work.inputBytes === 0
+    ? new TextJob(work, inputs as readonly string[], options)
+    : new InputJob(work, inputs as readonly Uint8Array[], options);
+}
+
+function pictureSpecOf(towers: Towers): PictureSpec | undefined {
+  const tower = pictureTowerOf(towers);
+  if (!tower) return undefined;
+  const { width, height, fit, resample } = tower.settings;
   return { width, height, fit, resample };
-}
-
-function picturePartsOf({ settings, bridge }: NonNullable<Towers['picture']>): RowPart[] {
-  const parts: RowPart[] = [{ spaces: ['visual_picture'], dimensions: settings.dimensions }];
-  if (bridge) parts.push({ spaces: ['visual_words'], dimensions: bridge.dimensions });
-  return parts;
-}
-
-function longest(towers: Towers['texts']): number {
-  return Math.max(1, ...towers.map(({ settings }) => settings.limit));
-}
-
-/**
- * What one task of an ingest holds where a run has one row: many short texts, so that the way to the worker and back costs
- * little, but no more tokens than two long passages, so that work is shared evenly and given up soon.
- */
-const INGEST_TASK = { entries: 16, tokens: 512 };
-
-function boundsOf({ texts, picture }: Towers) {
-  const candidates = texts.map((tower) => tower.candidates[0]!);
-  const tokens = Math.min(...candidates.map(({ runTokens }) => runTokens));
-  const least = (rows: readonly number[]) => (rows.length > 0 ? Math.min(...rows) : 1);
-  const pictures = picture ? pictureRows(picture) : 1;
-  return {
-    query_texts: taskBounds(least(candidates.map(({ queryRows }) => queryRows)), tokens),
-    passage_texts: ingestBounds(least(candidates.map(({ ingestRows }) => ingestRows)), tokens),
-    query_pictures: taskBounds(pictures, pictures),
-    ingest_pictures: taskBounds(pictures, pictures),
-    cut: taskBounds(1, 1),
-  };
-}
-
-function ingestBounds(rows: number, tokens: number) {
-  return rows > 1 ? taskBounds(rows, tokens) : taskBounds(INGEST_TASK.entries, INGEST_TASK.tokens);
-}
-
-function firsts(vectors: Vectors): Record<string, Float32Array> {
-  return Object.fromEntries(Object.entries(vectors).map(([space, rows]) => [space, rows[0]!]));
 }

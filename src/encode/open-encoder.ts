@@ -1,20 +1,22 @@
 import { resolve } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
+import type { FilledSpace } from '../domain/space.ts';
 import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
 import { type ChosenWeights, readChosenWeights, saveChosenWeights } from './models/chosen-weights.ts';
 import { findInstalled, type Installed } from './models/installed.ts';
-import { type Manifest, readManifest } from './models/manifest.ts';
-import { type FilledSpace, findFormer } from './models/previous-model.ts';
-import type { Towers } from './models/tower.ts';
+import type { Manifest } from './models/manifest.ts';
+import { findPreviousModel } from './models/previous-model.ts';
+import { readManifest } from './models/read-manifest.ts';
+import { passageTowerOf, type Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
-import { settle } from './workers/available-towers.ts';
-import type { CutSettings } from './workers/protocol.ts';
+import type { CutSettings } from './text/passage.ts';
+import { type AvailableTowers, availableTowers } from './workers/available-towers.ts';
 import { workerCounts } from './workers/worker-counts.ts';
-import { chooseProviders, startWorkers } from './workers/workers.ts';
+import { chooseProviders, startWorkers, type Workers } from './workers/workers.ts';
 
 /**
  * Opens the models in use and starts the workers, warm.
- * @throws FarthingError `models_invalid` for a manifest that is wrong, or a provider that was asked for and cannot serve.
+ * @throws FarthingError `models_invalid` for a wrong manifest, or a configured provider that cannot serve.
  */
 export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const { cacheFolder, provider = 'auto' } = options;
@@ -23,77 +25,84 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const verification = await Verification.open(modelsFolder, cacheFolder);
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
   await verification.save();
-  const former = await readChosenWeights(cacheFolder);
-  return startEncoder(manifest, installed, options, former, (towers) =>
-    saveChosenWeights(cacheFolder, former, towers),
+  const previous = await readChosenWeights(cacheFolder);
+  return startEncoder(manifest, installed, options, previous, (towers) =>
+    saveChosenWeights(cacheFolder, previous, towers),
   );
 }
 
 /**
- * Opens the model that filled a space before another came into use: one that serves this space alone.
+ * Opens the model that filled a space before another came into use. It serves this space alone.
  * @returns undefined when its weights are not installed.
  */
-export async function openFormerEncoder(
+export async function openPreviousEncoder(
   options: EncoderOptions,
   space: FilledSpace,
 ): Promise<Encoder | undefined> {
   const modelsFolder = resolve(options.modelsFolder);
   const verification = await Verification.open(modelsFolder, options.cacheFolder);
-  const former = await findFormer(await readManifest(modelsFolder), modelsFolder, verification, space);
+  const model = await findPreviousModel(await readManifest(modelsFolder), modelsFolder, verification, space);
   await verification.save();
-  return former && startEncoder(former.manifest, former.installed, { ...options, provider: 'auto' });
+  return model && startEncoder(model.manifest, model.installed, { ...options, provider: 'auto' });
 }
 
+/** @param previous the weights of the last start, which stay unless others are clearly faster */
 async function startEncoder(
   manifest: Manifest,
   installed: Installed,
   options: EncoderOptions,
-  former: ChosenWeights = {},
+  previous: ChosenWeights = {},
   remember: (towers: Towers) => Promise<void> = async () => {},
 ): Promise<Encoder> {
   const started = performance.now();
-  const { cacheFolder, provider = 'auto', log } = options;
+  const { cacheFolder, log, alarm = log } = options;
   const cutting = cuttingOf(manifest, installed.towers);
-  const chosen = await chooseProviders(installed.towers, cutting, former);
-  const usable = settle(chosen.towers, installed.missing, chosen.rejected);
+  const { towers, rejected, slower } = await chooseProviders(installed.towers, cutting, previous);
+  const usable = availableTowers(towers, installed.missing, rejected);
   const counts = workerCounts({ query: options.queryWorkers, ingest: options.ingestWorkers }, usable.towers);
   const starting = startWorkers(usable.towers, cutting, counts, cacheFolder);
   options.onBegun?.();
   const workers = await starting;
-  const settled = settle(
-    usable.towers,
-    usable.missing,
-    workers.reports
-      .filter(({ failure }) => failure)
-      .map(({ model, failure }) => ({ model, provider: '', reason: failure! })),
-  );
-  if (provider !== 'auto' && settled.missing.length > 0) {
-    await Promise.all([...workers.slots, ...workers.opening].map((slot) => slot.close()));
-    const reasons = settled.missing
-      .map(({ family, use, reason }) => `${family} (${use}): ${reason}`)
-      .join('; ');
-    throw new FarthingError(
-      'models_invalid',
-      `The provider ${provider} was asked for and does not serve: ${reasons}`,
-    );
-  }
-  await remember(settled.towers);
-  const encoder = new WorkerEncoder(manifest, usable.towers, settled, workers, options, chosen.rejected);
-  for (const rejection of chosen.rejected)
-    (options.alarm ?? log)({ event: 'provider_rejected', ...rejection });
+  const available = availableTowers(usable.towers, usable.missing, openingFailures(workers));
+  await refuseMissing(available, workers, options);
+  await remember(available.towers);
+  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, rejected);
+  for (const rejection of rejected) alarm({ event: 'provider_rejected', ...rejection });
   log({
     event: 'encoder_ready',
     ms: Math.round(performance.now() - started),
     labels_cached: workers.labelsCached,
     workers: counts,
-    families: encoder.families,
-    passed_over: [...installed.passedOver, ...chosen.rejected, ...chosen.slower],
+    spaces: encoder.spaces.map(({ name, weights, warmupMs }) => ({ name, weights, warmup_ms: warmupMs })),
+    missing: encoder.missing,
+    passed_over: [...installed.passedOver, ...rejected, ...slower],
   });
   return encoder;
 }
 
-function cuttingOf(manifest: Manifest, { texts }: Towers): CutSettings {
-  const tower = texts.find(({ passageSpace }) => passageSpace);
+function openingFailures({ reports }: Workers) {
+  return reports.flatMap(({ model, failure }) =>
+    failure === undefined ? [] : [{ model, provider: '', reason: failure }],
+  );
+}
+
+/** A configured provider must serve everything. @throws FarthingError `models_invalid` after it has ended the workers */
+async function refuseMissing(
+  { missing }: AvailableTowers,
+  { threads, opening }: Workers,
+  { provider = 'auto' }: EncoderOptions,
+): Promise<void> {
+  if (provider === 'auto' || missing.length === 0) return;
+  await Promise.all([...threads, ...opening].map((thread) => thread.close()));
+  const reasons = missing.map(({ space, asksWith, reason }) => `${space} (${asksWith}): ${reason}`);
+  throw new FarthingError(
+    'models_invalid',
+    `The provider ${provider} was asked for and does not serve: ${reasons.join('; ')}`,
+  );
+}
+
+function cuttingOf(manifest: Manifest, towers: Towers): CutSettings {
+  const tower = passageTowerOf(towers);
   if (!tower) return { tokenizerPath: null, limit: manifest.passage_words, specialTokens: false, prefix: '' };
   const { limit, special_tokens, passage_prefix } = tower.settings;
   return { tokenizerPath: tower.tokenizerPath, limit, specialTokens: special_tokens, prefix: passage_prefix };

@@ -4,18 +4,19 @@ import type { Encoder } from '../encode/encoder.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
+import { familyReports } from '../search/families.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
 /** Parts that are asked for their state at each scrape; all of it is at hand in memory or one look away. */
 export interface GaugeSources {
   readonly data: string;
-  readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'families'>;
+  readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'spaces' | 'missing' | 'fusion'>;
   readonly tenants: Pick<Tenants, 'openCount'>;
   readonly gate: Pick<PaymentGate, 'health' | 'journal'>;
   readonly ingest: Pick<Ingest, 'depths'>;
   readonly reencoding: Pick<Reencoding, 'progress'>;
   /** Models that are loaded because an index needs them still. */
-  readonly formerModels: () => number;
+  readonly previousModels: () => number;
   readonly ready: () => boolean;
   /** Requests that have no answer yet. */
   readonly running: () => number;
@@ -45,7 +46,7 @@ export function readGauges(registry: Registry, sources: GaugeSources): void {
   gauge('ready', '1 when /readyz says yes.', [], (g) => g.set(Number(sources.ready())));
   gauge('requests_running', 'Requests that have no answer yet.', [], (g) => g.set(sources.running()));
   gauge('family_available', '1 for a family that can be searched.', ['family'], (g) => {
-    for (const { family, available } of encoder.families) g.set({ family }, Number(available));
+    for (const { family, available } of familyReports(encoder)) g.set({ family }, Number(available));
   });
   gauge('queue_depth', 'Calls that wait for an encoder.', ['queue'], (g) => {
     for (const [queue, depth] of Object.entries(encoder.queueDepths())) g.set({ queue }, depth);
@@ -58,7 +59,7 @@ export function readGauges(registry: Registry, sources: GaugeSources): void {
     for (const [state, count] of Object.entries(ingest.depths())) g.set({ state }, count);
   });
   gauge('former_models', 'Models that are loaded only because indexes were filled by them.', [], (g) =>
-    g.set(sources.formerModels()),
+    g.set(sources.previousModels()),
   );
   gauge('reencoding', 'A change of model that is under way, by what is counted.', ['of'], (g) => {
     const none = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { ProbedEvent } from '../search/recall-probe.ts';
@@ -174,9 +175,6 @@ export class Metrics {
     return new Histogram({ name: `farthing_${name}`, help, labelNames, buckets, registers: [this.registry] });
   }
 }
-
-/** Lists that may be made without a proof. */
-const VECTOR_LISTS = ['text_semantic', 'visual_words', 'visual_picture'] as const;
 
 /** Rare, and what alerts look at: they count from zero. */
 const WATCHED_EVENTS = [

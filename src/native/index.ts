@@ -2,19 +2,19 @@ import { createRequire } from 'node:module';
 import { ERRORS, type ErrorCode, FarthingError } from '../domain/error.ts';
 import type * as Addon from './addon/addon.d.ts';
 
-/** The native addon: the one place that loads it. It throws when `make` has not built it for this machine. */
+/** The native addon; nothing else loads it. Loading throws when `make` has not built it for this machine. */
 export const native = createRequire(import.meta.url)('./addon/addon.cjs') as typeof Addon;
 
 const NATIVE_ERROR = /^FARTHING:([a-z_]+):([\s\S]*)$/;
 
-/** An error from the native side, which crosses as `FARTHING:<code>:<detail>`, as a FarthingError; any other stays as it is. */
+/** Turns a native error, `FARTHING:<code>:<detail>`, into a FarthingError. Other errors are returned as they are. */
 export function fromNative(error: unknown): unknown {
   const match = error instanceof Error ? NATIVE_ERROR.exec(error.message) : null;
   if (!match || !Object.hasOwn(ERRORS, match[1]!)) return error;
   return new FarthingError(match[1] as ErrorCode, match[2]!, { cause: error });
 }
 
-/** Runs something native; its errors become FarthingErrors. */
+/** Calls native code; its errors become FarthingErrors. */
 export function crossing<T>(work: () => T): T {
   try {
     return work();

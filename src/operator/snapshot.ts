@@ -2,6 +2,7 @@ import { formatUsd } from '../domain/money.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
+import { familyReports } from '../search/families.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 
@@ -27,7 +28,7 @@ export function snapshotOf({
 }: SnapshotDeps): Record<string, unknown> {
   const totals = gate.journal.totals();
   return {
-    families: encoder.families,
+    families: familyReports(encoder),
     encoder: encoder.counters(),
     queues: { encoding: encoder.queueDepths(), reading: extractor.depths() },
     payment: gate.health(),

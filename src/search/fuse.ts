@@ -1,49 +1,45 @@
-import type { Family } from '../domain/family.ts';
-import type { ListName } from '../domain/fusion.ts';
+import { type Family, type ListName, SEGMENT_KINDS, type SegmentKind } from '../domain/family.ts';
 import type { HitExplanation } from '../domain/search.ts';
 
 /** One ranked list of a search: best first. */
 export interface ScoredList {
   readonly name: ListName;
   readonly family: Family;
-  /** Lists about the same kind of Segment are summed; the kinds are then set beside each other by confidence. */
-  readonly kind: 'passages' | 'pictures';
-  /** Near-identical pictures: a match outranks every likeness, and no match says nothing. */
+  /** Lists of one kind of Segment are summed; kinds are then compared by confidence. */
+  readonly kind: SegmentKind;
+  /** A match outranks every likeness, and no match says nothing. */
   readonly nearIdentical?: boolean;
   readonly weight: number;
   readonly segments: Uint32Array;
   readonly scores: Float32Array;
-  /** For each Segment the first one in its place. */
+  /** For each Segment the first Segment of its place. */
   readonly places: Uint32Array;
   /** Calibrated probability that a hit with this score is relevant. */
   readonly confidence: (score: number) => number;
 }
 
-/** A page, shot or section, with what the lists say about it. */
+/** A page, shot or section, with its score from all lists. */
 export interface FusedPlace {
   readonly segment: number;
   readonly family: Family;
   readonly score: number;
   readonly confidence: number;
-  /** Segments of the place that any list holds. */
+  /** Number of Segments of the place in any list. */
   readonly segments: number;
   readonly explanation?: HitExplanation;
 }
 
-/** Share of the scale that likeness can reach once a near-identical picture was found. */
+/** Share of the scale that likeness can reach once a near-identical Segment was found. */
 const LIKENESS_SHARE = 0.9;
-/** Share by which likeness orders near-identical pictures among themselves. */
+/** Share by which likeness orders near-identical Segments among themselves. */
 const LIKENESS_TIEBREAK = 0.01;
-/** Share that near-identical pictures have above those: how near they are. */
+/** Share above those, by which near-identical Segments are ordered first: how near they are. */
 const IDENTITY_SHARE = 1 - LIKENESS_SHARE - LIKENESS_TIEBREAK;
 
-type Kind = ScoredList['kind'];
-const KINDS: readonly Kind[] = ['passages', 'pictures'];
-
-/** What the lists of one kind say about a place. */
+/** A place as the lists of one kind score it. */
 interface Side {
   likeness: number;
-  /** How near it is to the picture that was sent; absent where it is not near-identical. */
+  /** Nearness to the query's picture, 0..1; absent where it is not near-identical. */
   identity?: number;
   confidence: number;
   best: number;
@@ -54,21 +50,21 @@ interface Side {
 type Said = HitExplanation['lists'][number] & { readonly nearIdentical?: boolean };
 
 interface Candidate {
-  /** Segments of the place that any list holds; the earliest of them. */
+  /** Number of Segments of the place in any list, and the earliest of them. */
   members: number;
   first: number;
-  /** A page may be found by its text and by its look: the better of both counts, never their sum. */
-  readonly sides: Partial<Record<Kind, Side>>;
-  /** Only when it is asked for; as the lists have it, before `weighed`. */
+  /** A page may be found by its text and by its look: the better kind counts, never the sum. */
+  readonly sides: Partial<Record<SegmentKind, Side>>;
+  /** Filled for explanations only; as the lists have it, before `weighed`. */
   readonly said: Said[];
 }
 
 /**
- * Fuses lists into at most `k` places, best first; equal scores: earlier ingested first.
+ * Fuses lists into at most `k` places, best first. Of equal scores the earlier ingested is first.
  *
- * Within a kind: the sum of the lists' scores, each scaled to 0..1 over its own top `depth` places, times the lists'
- * weights (for SciFact the best of the methods that were compared; see ARCHITECTURE.md). Across kinds: times the
- * confidence of the kind's best place, so that the best picture of a poor lot does not outrank a good passage.
+ * Within a kind, a place's score is the weighted sum of the lists' scores, each scaled to 0..1 over the list's own top
+ * `depth` places: of the methods that were compared, the best for SciFact (`bench/quality`). Across kinds, it is multiplied by
+ * the confidence of the kind's best place, so that the best of poor pictures does not outrank a good passage.
  */
 export function fuse(
   lists: readonly ScoredList[],
@@ -78,20 +74,18 @@ export function fuse(
   const counted = new Set<number>();
   for (const list of lists)
     addList(candidates, counted, list, { depth, explain }, weightOf(lists, list.kind));
-  const topConfidence = { passages: 0, pictures: 0 };
-  for (const { sides } of candidates.values()) {
-    for (const kind of KINDS)
-      topConfidence[kind] = Math.max(topConfidence[kind], sides[kind]?.confidence ?? 0);
-  }
-  const identical = lists.some((list) => list.nearIdentical && list.segments.length > 0);
-  const fused: { candidate: Candidate; kind: Kind; score: number }[] = [];
+  const topConfidence = topConfidences(candidates);
+  const identical = new Set(
+    lists.flatMap(({ kind, nearIdentical, segments }) => (nearIdentical && segments.length > 0 ? kind : [])),
+  );
+  const fused: { candidate: Candidate; kind: SegmentKind; score: number }[] = [];
   for (const candidate of candidates.values())
     fused.push({ candidate, ...betterSide(candidate, topConfidence, identical) });
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
   return fused.slice(0, k).map(({ candidate: { sides, members, said }, kind, score }) => {
     const { segment, family, confidence } = sides[kind]!;
     const explanation = {
-      lists: said.map((list) => weighed(list, sides.pictures, identical)),
+      lists: said.map((list) => weighed(list, sides[list.kind], identical)),
       kind,
       kind_confidence: topConfidence[kind],
     };
@@ -99,24 +93,32 @@ export function fuse(
   });
 }
 
+/** Confidence of the best place of each kind. */
+function topConfidences(candidates: ReadonlyMap<number, Candidate>): Record<SegmentKind, number> {
+  const top = Object.fromEntries(SEGMENT_KINDS.map((kind) => [kind, 0])) as Record<SegmentKind, number>;
+  for (const { sides } of candidates.values())
+    for (const kind of SEGMENT_KINDS) top[kind] = Math.max(top[kind], sides[kind]?.confidence ?? 0);
+  return top;
+}
+
 function betterSide(
   { sides }: Candidate,
-  topConfidence: Readonly<Record<Kind, number>>,
-  identical: boolean,
-): { kind: Kind; score: number } {
-  let better: { kind: Kind; score: number } | undefined;
-  for (const kind of KINDS) {
+  topConfidence: Readonly<Record<SegmentKind, number>>,
+  identical: ReadonlySet<SegmentKind>,
+): { kind: SegmentKind; score: number } {
+  let better: { kind: SegmentKind; score: number } | undefined;
+  for (const kind of SEGMENT_KINDS) {
     const side = sides[kind];
     if (!side) continue;
-    const likeness = kind === 'pictures' && identical ? pictureScore(side) : side.likeness;
+    const likeness = identical.has(kind) ? scoreBesideIdentical(side) : side.likeness;
     const score = topConfidence[kind] * likeness;
     if (!better || score > better.score) better = { kind, score };
   }
   return better!;
 }
 
-/** Of the lists that found something: an empty one has no share, or passages would count half beside pictures. */
-function weightOf(lists: readonly ScoredList[], kind: ScoredList['kind']): number {
+/** Sum of the weights of the lists that found something. Empty lists have no share, or passages would count half beside pictures. */
+function weightOf(lists: readonly ScoredList[], kind: SegmentKind): number {
   let sum = 0;
   for (const list of lists)
     if (list.kind === kind && !list.nearIdentical && list.segments.length > 0) sum += list.weight;
@@ -150,7 +152,7 @@ function addList(
     const scaled = list.nearIdentical ? score : spread > 0 ? (score - top + spread) / spread : 1;
     if (list.nearIdentical) side.identity = scaled;
     else side.likeness += share * scaled;
-    // The same picture says more than any likeness.
+    // An identical picture says more than any likeness.
     if (list.nearIdentical || share * scaled > side.best) {
       side.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
       side.segment = segment;
@@ -206,22 +208,22 @@ function newSide(segment: number, family: Family): Side {
   return { likeness: 0, confidence: 0, best: -1, segment, family };
 }
 
-/** The score of a picture's side once a near-identical picture was found, of whichever place. */
-function pictureScore({ likeness, identity }: Side): number {
+/** The score of a place once a near-identical Segment of its kind was found anywhere. */
+function scoreBesideIdentical({ likeness, identity }: Side): number {
   if (identity === undefined) return LIKENESS_SHARE * likeness;
   return LIKENESS_SHARE + IDENTITY_SHARE * identity + LIKENESS_TIEBREAK * likeness;
 }
 
-/** What a list said as it went into the score: the sum of `scaled` × `share` over a kind is that of `betterSide`. */
+/** A list's part of the score: over a kind, the sum of `scaled` × `share` is the likeness that `betterSide` takes. */
 function weighed(
   { nearIdentical, ...said }: Said,
-  pictures: Side | undefined,
-  identical: boolean,
+  side: Side | undefined,
+  identical: ReadonlySet<SegmentKind>,
 ): HitExplanation['lists'][number] {
-  if (said.kind !== 'pictures' || !identical) return said;
+  if (!identical.has(said.kind)) return said;
   if (nearIdentical) return { ...said, scaled: LIKENESS_SHARE + IDENTITY_SHARE * said.scaled };
   return {
     ...said,
-    share: said.share * (pictures?.identity === undefined ? LIKENESS_SHARE : LIKENESS_TIEBREAK),
+    share: said.share * (side?.identity === undefined ? LIKENESS_SHARE : LIKENESS_TIEBREAK),
   };
 }

@@ -1,58 +1,40 @@
 import { FarthingError } from '../domain/error.ts';
-import { FAMILIES, type Family } from '../domain/family.ts';
-import { type FusionSettings, LISTS, type ListName } from '../domain/fusion.ts';
+import { FAMILIES, LIST_NAMES, LISTS } from '../domain/family.ts';
 import type { SearchInput } from '../domain/search.ts';
-
-/** What a list is asked with, and the family that it belongs to. */
-export const LIST_TRAITS: Readonly<
-  Record<ListName, { readonly family: Family; readonly asksWith: 'query' | 'image' }>
-> = {
-  text_semantic: { family: 'text_semantic', asksWith: 'query' },
-  raw_words: { family: 'raw', asksWith: 'query' },
-  visual_words: { family: 'visual', asksWith: 'query' },
-  visual_picture: { family: 'visual', asksWith: 'image' },
-  raw_picture: { family: 'raw', asksWith: 'image' },
-};
-
-/** Why a family cannot be searched at all, where it cannot. */
-export interface FamilyStatus {
-  readonly family: Family;
-  readonly available: boolean;
-  readonly reason?: string;
-}
+import type { QueryEncoder } from '../encode/model-versions.ts';
+import { reasonUnserved, type ServedList, servedLists } from './lists.ts';
 
 /**
- * The lists that answer a search: those of the asked families that apply to what was sent and whose models are there.
+ * The lists that answer a search: those of the requested families that apply to the query and whose models are installed.
  * @throws family_unavailable when only a missing model stands in the way, family_not_applicable when nothing applies
  */
 export function planLists(
   input: SearchInput,
-  fusion: FusionSettings,
-  statuses: readonly FamilyStatus[],
-): ListName[] {
+  encoder: Pick<QueryEncoder, 'spaces' | 'missing' | 'fusion'>,
+): ServedList[] {
   const families = input.families ?? FAMILIES;
-  const applicable = LISTS.filter((list) => {
-    const { family, asksWith } = LIST_TRAITS[list];
+  const applicable = LIST_NAMES.filter((name) => {
+    const { family, asksWith } = LISTS[name];
     return families.includes(family) && input[asksWith] !== undefined;
   });
-  if (families.length === 0 || applicable.length === 0) {
+  const [first] = applicable;
+  if (first === undefined) {
     const sent = input.query === undefined ? 'a picture' : 'words';
     throw new FarthingError(
       'family_not_applicable',
       `families: name one that can be searched with ${sent}, or leave it out.`,
-      {
-        facts: { field: 'families' },
-      },
+      { facts: { field: 'families' } },
     );
   }
-  const ready = applicable.filter((list) => fusion.lists[list] !== undefined);
+  const served = servedLists(encoder);
+  const ready = applicable.flatMap((name) => served.get(name) ?? []);
   if (ready.length === 0) {
-    const family = LIST_TRAITS[applicable[0]!].family;
-    const reason =
-      statuses.find((status) => status.family === family)?.reason ?? 'its model is not installed';
-    throw new FarthingError('family_unavailable', `families: ${family} cannot be searched here: ${reason}.`, {
-      facts: { field: 'families', family },
-    });
+    const { family } = LISTS[first];
+    throw new FarthingError(
+      'family_unavailable',
+      `families: ${family} cannot be searched here: ${reasonUnserved(first, encoder)}.`,
+      { facts: { field: 'families', family } },
+    );
   }
   return ready;
 }

@@ -1,17 +1,17 @@
-import type { ListName } from '../domain/fusion.ts';
+import type { ListName } from '../domain/family.ts';
 import type { ScanMethod } from '../domain/search.ts';
-import type { Probed, Question } from '../shard/snapshot.ts';
+import type { ListQuery, Probed } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
-/** A list that was not proved, and what it was asked with. */
+/** A list that was not proved, and its query. */
 export interface UnprovedList {
   readonly list: ListName;
   readonly method: ScanMethod;
-  readonly question: Question;
+  readonly query: ListQuery;
   readonly depth: number;
 }
 
-/** What one probe found of a list's proved best. */
+/** Outcome of one probe: how much of a list's proved best its quick way found. */
 export interface ProbedEvent extends Probed {
   readonly list: ListName;
   readonly method: ScanMethod;
@@ -19,30 +19,30 @@ export interface ProbedEvent extends Probed {
 
 export interface RecallProbeDeps {
   readonly tenants: Tenants;
-  /** One in so many searches that prove nothing is probed; 0: none. */
+  /** Every Nth search with an unproved list is probed; 0: none. */
   readonly every: number;
   readonly observe: (event: ProbedEvent) => void;
 }
 
 /**
- * Measures in production what searches that prove nothing are held to: one in N of them is made again in the background, once
- * as it was and once proved, on one snapshot. At most one runs at a time; a probe that fails says nothing.
+ * Measures the recall of unproved lists in production. Every Nth search with one is repeated in the background, on one
+ * snapshot, both quickly and with proof. At most one probe runs at a time; failed probes are not reported.
  */
 export class RecallProbe {
-  readonly #parts: RecallProbeDeps;
+  readonly #deps: RecallProbeDeps;
   #seen = 0;
   #running: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(parts: RecallProbeDeps) {
-    this.#parts = parts;
+  constructor(deps: RecallProbeDeps) {
+    this.#deps = deps;
   }
 
-  /** Counts a search; nobody waits for what comes of it. */
+  /** Counts a search and starts a probe if it is due. Does not wait for it. */
   consider(tenant: string, lists: readonly UnprovedList[]): void {
-    if (this.#parts.every === 0 || lists.length === 0) return;
+    if (this.#deps.every === 0 || lists.length === 0) return;
     this.#seen += 1;
-    if (this.#seen % this.#parts.every !== 0 || this.#running || this.#closing.signal.aborted) return;
+    if (this.#seen % this.#deps.every !== 0 || this.#running || this.#closing.signal.aborted) return;
     this.#running = this.#run(tenant, lists)
       .catch(() => {})
       .finally(() => {
@@ -51,23 +51,23 @@ export class RecallProbe {
   }
 
   /** Resolves when no probe runs. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.#running;
   }
 
-  /** Ends what runs. */
+  /** Aborts the running probe. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
   }
 
   async #run(tenant: string, lists: readonly UnprovedList[]): Promise<void> {
-    await this.#parts.tenants.use(tenant, {}, async (shard) => {
+    await this.#deps.tenants.use(tenant, {}, async (shard) => {
       const snapshot = shard.snapshot();
       try {
-        for (const { list, method, question, depth } of lists) {
-          const probed = await snapshot.probe(question, depth, this.#closing.signal);
-          if (probed.expected > 0) this.#parts.observe({ list, method, ...probed });
+        for (const { list, method, query, depth } of lists) {
+          const probed = await snapshot.probe(query, depth, this.#closing.signal);
+          if (probed.expected > 0) this.#deps.observe({ list, method, ...probed });
         }
       } finally {
         snapshot.close();

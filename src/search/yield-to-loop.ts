@@ -1,10 +1,10 @@
-/** What one piece takes at most of a turn that does nothing else. */
+/** Longest that one piece takes, in milliseconds, when the turn has no other work. */
 const PIECE_MS = 2;
 
 /**
- * Pieces of work, spread over turns of the event loop: a batch's vectors all come at once, and all of their searches scanned in a
- * row would keep every other request waiting. One piece a turn; more where the other work of a turn takes long, up to as
- * much time as that: otherwise what has been encoded would wait for all that comes in after it.
+ * Spreads pieces of work over turns of the event loop. The vectors of a batch arrive together; scanning for all of its
+ * searches in a row would hold up every other request. Each turn takes one piece, or as many as fit into the time that the
+ * turn's other work took: otherwise encoded searches would wait behind all later requests.
  */
 export class LoopYields {
   readonly #waiting: (() => void)[] = [];
@@ -12,12 +12,12 @@ export class LoopYields {
   #taken = false;
   #turnBegan = 0;
 
-  /** @param now milliseconds of a clock that never goes back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Resolves at once when nobody else has had this turn, otherwise in a later one, in order. */
+  /** Resolves at once if this turn has taken no piece yet, otherwise in a later turn, in order. */
   take(): Promise<void> {
     if (this.#taken) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#taken = true;
@@ -35,7 +35,7 @@ export class LoopYields {
       return;
     }
     const resolves = this.#waiting.splice(0, pieces);
-    // Promises resolved in a row run in a row: all of them before the next turn begins.
+    // Promises that resolve together continue together, before the next turn begins.
     for (const resolve of resolves) resolve();
     setImmediate(this.#turn);
   };

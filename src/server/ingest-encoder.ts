@@ -2,14 +2,14 @@ import type { ModelVersions } from '../encode/model-versions.ts';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
-/** What encodes an ingest: an index that a former model still serves gets its vectors, too. */
+/** Encodes for ingests: an index that a previous model still serves gets that model's vectors, too. */
 export function ingestEncoder(encoders: ModelVersions, tenants: Tenants): IngestEncoder {
   const encoder = encoders.current;
-  const formersOf = (tenant: string) =>
+  const previousOf = (tenant: string) =>
     tenants.use(tenant, {}, (shard) => {
       const snapshot = shard.snapshot();
       try {
-        return snapshot.formers();
+        return snapshot.previousSpaces();
       } finally {
         snapshot.close();
       }
@@ -17,10 +17,8 @@ export function ingestEncoder(encoders: ModelVersions, tenants: Tenants): Ingest
   return {
     pictureSpec: encoder.pictureSpec,
     cutPassages: (document, options) => encoder.cutPassages(document, options),
-    encodePassages: async (texts, options) =>
-      encoders.encodePassages(texts, options, await formersOf(options.tenant)),
-    encodePictures: async (pictures, options) =>
-      encoders.encodePictures(pictures, options, await formersOf(options.tenant)),
+    encodeIngest: async (kind, inputs, options) =>
+      encoders.encodeIngest(kind, inputs, options, await previousOf(options.tenant)),
     admitIngest: () => encoder.admitIngest(),
   };
 }

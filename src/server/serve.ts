@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { ModelVersions } from '../encode/model-versions.ts';
-import { openFormerEncoder } from '../encode/open-encoder.ts';
+import { openPreviousEncoder } from '../encode/open-encoder.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/listen-at.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
@@ -14,6 +14,7 @@ import { serveMetrics } from '../metrics/server.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import { openAdmin } from '../operator/admin.ts';
 import { openOperatorSocket } from '../operator/operator-socket.ts';
+import { familyReports } from '../search/families.ts';
 import type { Settings } from '../settings/settings.ts';
 import { answeredLine } from './log.ts';
 import { type WireOptions, wire } from './wire.ts';
@@ -38,7 +39,7 @@ export interface Served {
   readonly adminPort: number | undefined;
   readonly log: Logger;
   /** For benches and the operator: what the encoders did, and with how many workers. */
-  readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'families'>;
+  readonly encoder: Pick<Encoder, 'counters' | 'workers'>;
   /** Where Prometheus reads, if it is asked for. */
   readonly metricsUrl: string | undefined;
   /** Where all content of a Tenant lies. */
@@ -63,7 +64,7 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     current: encoder,
     // Searches go on at full speed; a single worker adds to what is ingested meanwhile.
     open: (space) =>
-      openFormerEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
+      openPreviousEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
     log: encoding.log,
   });
   // Part of every quote and link; with a free port it is known once the server listens.
@@ -128,7 +129,7 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     gate,
     ingest,
     reencoding: parts.reencoding,
-    formerModels: () => encoders.formerCount,
+    previousModels: () => encoders.previousCount,
     ready: () => readiness().ready,
     running: () => server.running(),
   });
@@ -146,7 +147,7 @@ export async function serve({ encoder, encoding, ...rest }: ServeOptions): Promi
     await server.close();
     await metricsServer?.close();
     await parts.close();
-    await encoders.closeFormers();
+    await encoders.closePrevious();
     await encoder.close();
   };
   return {
@@ -188,8 +189,8 @@ function addressOf({ HOST }: Settings, port: number): string {
   return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`;
 }
 
-function unavailableNotes({ families }: Encoder): string {
-  const missing = families.filter(({ available }) => !available);
+function unavailableNotes(encoder: Encoder): string {
+  const missing = familyReports(encoder).filter(({ available }) => !available);
   return missing
     .map(({ family, reason }) => ` Not available on this server: ${family} (${reason}).`)
     .join('');

@@ -22,6 +22,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { BackupsTaken } from '../operator/backups-taken.ts';
 import { LiveBackup } from '../operator/live-backup.ts';
 import { snapshotOf } from '../operator/snapshot.ts';
+import { familyReports } from '../search/families.ts';
 import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -207,9 +208,13 @@ export async function wire(options: WireOptions): Promise<Parts> {
     extractor,
     encoder,
     store,
-    inUse: encoder.spaces.map(({ name, modelSha256, model }) => ({ role: name, modelSha256, model })),
-    load: (space) => encoders.former(space),
-    onDone: () => encoders.closeFormers(),
+    inUse: encoder.spaces.map(({ name, modelSha256, weights }) => ({
+      role: name,
+      modelSha256,
+      model: weights,
+    })),
+    load: (space) => encoders.previous(space),
+    onDone: () => encoders.closePrevious(),
     log: event,
     warn: (entry) => {
       metrics.logged(entry);
@@ -370,7 +375,7 @@ function report(
   payment: object,
 ): Record<string, unknown> {
   return {
-    families: encoder.families,
+    families: familyReports(encoder),
     queues: encoder.queueDepths(),
     payment,
     extraction: confinement ?? 'not started yet',

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 const PREFIX = '.disposing-';
 
-/** Writes a folder's entries to the disk, so that what was made or renamed in it survives a power cut. */
+/** Syncs a folder's entries to the disk, so that files created or renamed in it survive a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -13,7 +13,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it, durably. */
+/** Makes a folder and its missing parents, durably. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
@@ -24,8 +24,8 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Unlinks a Tenant's folder durably. The rename is the point of no return: from then on nothing finds the Tenant, and
- * {@link finishDisposals} completes what a crash interrupts.
+ * Unlinks a Tenant's folder durably. The rename is the point of no return: after it nothing finds the Tenant, and
+ * {@link finishDisposals} completes the deletion if a crash interrupts it.
  */
 export async function unlinkTenant(tenants: string, tenant: string): Promise<void> {
   const doomed = join(tenants, `${PREFIX}${tenant}`);
@@ -41,7 +41,7 @@ export async function unlinkTenant(tenants: string, tenant: string): Promise<voi
   await syncFolder(tenants);
 }
 
-/** Unlinks what a crash left of disposed Tenants; their ids. */
+/** Unlinks what a crash left of disposed Tenants. @returns their ids */
 export async function finishDisposals(tenants: string): Promise<string[]> {
   const doomed = (await readdir(tenants)).filter((name) => name.startsWith(PREFIX));
   for (const name of doomed) await rm(join(tenants, name), { recursive: true, force: true });

@@ -1,22 +1,15 @@
 import type { Item } from '../domain/item.ts';
 import type { SegmentRecord } from '../domain/segment.ts';
+import { isPreviousKey } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
-import { isFormer, type OpenSpaces } from './spaces.ts';
+import type { OpenSpaces } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 
-/** A vector space: all its vectors were made by one model. */
-export interface SpaceSpec {
-  readonly name: string;
-  readonly dimensions: number;
-  /** SHA-256 of the model's file, hexadecimal: vectors of another model are refused. */
-  readonly modelSha256: string;
-}
-
 export interface SegmentInput {
-  /** Stored as it is, given back by `records()`. */
+  /** Stored as it is; `records()` returns it. */
   readonly record: SegmentRecord;
   /** Text that is found by its words. */
   readonly words?: string;
@@ -24,7 +17,7 @@ export interface SegmentInput {
   readonly fingerprint?: Uint8Array;
   /** SHA-256 of the picture's file. */
   readonly digest?: Uint8Array;
-  /** One row for each space: unit length, finite. Rows of spaces that the index does not have are left out. */
+  /** One row for each space: unit length, finite. Rows of a previous model that the index has dropped are left out. */
   readonly vectors: Readonly<Record<string, Float32Array>>;
 }
 
@@ -32,7 +25,7 @@ export interface SegmentInput {
 export interface Shard {
   snapshot(): Snapshot;
   /**
-   * Puts an Item with all its Segments, visible together, in the place of what the Item was before.
+   * Puts an Item with all its Segments, visible together; they replace what the Item had before.
    * @throws storage_full, tenant_full, overloaded, shard_model_mismatch
    */
   append(item: Item, segments: readonly SegmentInput[]): Promise<void>;
@@ -45,27 +38,27 @@ export interface Shard {
   itemByDigest(sha256Hex: string): Item | undefined;
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
-  /** Resolves when no write is outstanding, and nothing that is derived from writes in the background. */
+  /** Resolves when the background work that earlier writes caused (merges, bits, graphs) is done. */
   whenIdle(): Promise<void>;
-  /** Living Segments, ascending, that have a row in one space, have none in the other, and are not given up. */
+  /** Segments, ascending, with a row in one space, none in the other, and not given up. Removed ones are left out. */
   lacking(from: string, to: string, givenUp: Uint32Array, limit: number): Promise<Uint32Array>;
   /**
-   * Adds rows of one space to Segments that are there, one after the other in `values`. Segments that have gone or have a
-   * row are left out.
+   * Adds rows of one space to stored Segments; `values` holds them one after the other. Segments that were removed, or
+   * have a row, are skipped.
    */
   putRows(space: string, segments: Uint32Array, values: Float32Array): Promise<void>;
   /**
-   * Lets one space serve in the place of another, whose vectors go. False, and nothing changes, while a Segment that is not
-   * given up has no row in the new one.
+   * Makes one space serve instead of another, whose vectors are removed. Returns false, and changes nothing, while a
+   * Segment that is not given up lacks a row in the new space.
    */
   switchSpace(from: string, to: string, givenUp: Uint32Array): Promise<boolean>;
-  /** Removes what changes of model that were broken off have left. */
+  /** Removes the leavings of interrupted changes of model. */
   removeStaleSpaces(): Promise<void>;
-  /** Writes the index, as one moment has it and without its free pages, into an empty folder. Writers go on meanwhile. */
+  /** Writes a consistent copy of the index, without free pages, into an empty folder. Writers are not blocked. */
   copyTo(folder: string): Promise<void>;
 }
 
-/** Segments handed over before the event loop gets a turn: about a millisecond of copying. */
+/** Segments copied to the native side between two turns of the event loop: about a millisecond. */
 const SEGMENTS_PER_TURN = 512;
 
 /** The index as the rest of the server sees it. */
@@ -85,7 +78,8 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
     switchSpace: (from, to, givenUp) =>
       awaitCrossing(() => native.switchSpace(shard, name(from), name(to), givenUp)),
     removeStaleSpaces: async () => {
-      for (const former of spaces.formerNames) await awaitCrossing(() => native.removeSpace(shard, former));
+      for (const previous of spaces.previousNames)
+        await awaitCrossing(() => native.removeSpace(shard, previous));
     },
     putItem: async (item) => void (await awaitCrossing(() => shard.putItem(JSON.stringify(item)))),
     removeItem: (id) => awaitCrossing(() => shard.removeItem(id)),
@@ -120,8 +114,8 @@ function addTo(
   const [names, rows]: [string[], Float32Array[]] = [[], []];
   for (const [space, row] of Object.entries(vectors)) {
     const name = spaces.name(space);
-    // An index may have passed on from a former model since a Segment was encoded by it.
-    if (name === undefined && isFormer(space)) continue;
+    // The index may have dropped a previous model after the Segment was encoded by it.
+    if (name === undefined && isPreviousKey(space)) continue;
     names.push(name ?? space);
     rows.push(row);
   }

@@ -2,8 +2,9 @@ import { FarthingError } from '../domain/error.ts';
 import type { Item } from '../domain/item.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
 import type { SegmentRecord, ShownSegment } from '../domain/segment.ts';
+import type { PreviousSpace } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
-import type { FormerSpace, OpenSpaces } from './spaces.ts';
+import type { OpenSpaces } from './spaces.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuery = InstanceType<typeof native.NativeQuery>;
@@ -12,31 +13,32 @@ type NativeQuery = InstanceType<typeof native.NativeQuery>;
 export interface RankedList {
   readonly segments: Uint32Array;
   readonly scores: Float32Array;
-  /** First Segment in the place of each hit: equal for one place of one Item. Empty where places were not asked for. */
+  /** The first Segment of each hit's place, the same for all hits of that place. Empty unless `rank` made the list. */
   readonly places: Uint32Array;
-  /** True when these are proved to be the best of all rows. */
+  /** True when the list is proved to be the best of all rows. */
   readonly exact: boolean;
   readonly method: ScanMethod;
-  /** Rows, or postings, that were looked at; and rows whose exact score was computed. */
+  /** Rows or postings that were scanned, and rows whose exact score was computed. */
   readonly scanned: number;
   readonly rescored: number;
-  /** The highest score that a query by words could have in this index; 0 for lists whose scores have a scale of their own. */
+  /** The highest score that the query's words could reach in this index; 0 for lists of a fixed scale. */
   readonly ceiling: number;
 }
 
-/** What a ranked list is asked with. `language`: ISO 639-3 code of the query's language, where it is certain. */
-export type Question =
+/** Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. */
+export type ListQuery =
   | { readonly space: string; readonly vector: Float32Array }
   | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
+/** Hits of a proved list, and how many of them the quick way finds. */
 export interface Probed {
   readonly expected: number;
   readonly found: number;
 }
 
-/** How deep a list is to be; `exact`: proved, whatever it costs. */
-export interface Want {
+/** How many places a list should reach, and whether it must be proved at any cost. */
+export interface RankOptions {
   readonly depth: number;
   readonly exact?: boolean;
 }
@@ -48,97 +50,87 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
-/** Null for what is not there (any more). */
+/** Null stands for a Segment or Item that the snapshot does not have. */
 export interface ShownHits {
-  /** In the order of the Segments that were asked for; `item` is an index into `items`. */
+  /** In the order of the requested Segments; `item` is an index into `items`. */
   readonly records: readonly ((ShownSegment & { readonly item: number }) | null)[];
   readonly items: readonly (Item | null)[];
 }
 
-/** One read transaction: sees whole Items only, never changes, never waits for a writer. Short-lived; always to be closed. */
+/** One read transaction: it sees whole Items only, never changes and never waits for a writer. Keep it short and close it. */
 export interface Snapshot {
   /**
-   * The shortest of the best `depth`, 2 × `depth` … 16 × `depth` Segments that reach `depth` places. Small indexes answer at
-   * once, large ones from a thread of their own: nothing else may be asked of the snapshot until then, but it may be closed.
-   * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` gave it up; overloaded
+   * The shortest of the best `depth`, 2 × `depth` … 16 × `depth` Segments that reach `depth` places. A small index answers
+   * at once. A large one answers from another thread; until then the snapshot may be closed, but not used.
+   * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */
-  rank(question: Question, want: Want, signal: AbortSignal): RankedList | Promise<RankedList>;
+  rank(query: ListQuery, options: RankOptions, signal: AbortSignal): RankedList | Promise<RankedList>;
   /**
-   * How many of the proved best k there are, and how many of them the quick way finds; 0 where that one proves, too. Takes
-   * as long as a proof, on a thread of its own.
+   * Counts the proved best k, and those of them that the quick way finds; both are 0 where the quick way proves its list.
+   * Takes as long as a proof, on another thread.
    */
-  probe(question: Question, k: number, signal: AbortSignal): Promise<Probed>;
+  probe(query: ListQuery, k: number, signal: AbortSignal): Promise<Probed>;
   /** The exact best k of a space. @throws shard_corrupt, shard_model_mismatch */
   searchVector(space: string, query: Float32Array, k: number): RankedList;
   /** BM25. @throws shard_corrupt */
   searchWords(query: string, k: number): RankedList;
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
-  /** What hits show: their Segments, with snippets for the words of a query, and their Items. @throws shard_corrupt */
+  /** What hits show: Segments, with snippets for the query's words, and Items. @throws shard_corrupt */
   hits(segments: Uint32Array, query?: string): ShownHits;
-  /** What is stored of some Segments, whole. */
+  /** The stored records of some Segments. */
   records(segments: Uint32Array): (SegmentRecord | undefined)[];
   item(id: string): Item | undefined;
   counts(): ShardCounts;
-  /** Spaces that were filled by another model than the one in use, and serve until its vectors are all there. */
-  formers(): readonly FormerSpace[];
-  /** Rows of each block, of all families: what merges have made of the index. */
+  /** Spaces of previous models, which serve until the model in use has filled its own. */
+  previousSpaces(): readonly PreviousSpace[];
+  /** Number of rows of each block, of all families: shows the effect of merges. */
   blocks(): number[];
   close(): void;
   [Symbol.dispose](): void;
 }
 
-/** How often `rank` may double its depth; native/src/shard/places.rs has the same. */
+/** How often `rank` may double its depth. The native `places` module has the same bound. */
 const DEEPENINGS_MAX = 4;
 /**
- * What is searched on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI (`node
- * bench/search/main.ts`, `cargo run --example scan_speed`). 16,384 vectors of 384 dimensions, so many passages, so many pictures.
+ * Largest scans on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI
+ * (`node bench/search/main.ts`, `cargo run --example scan_speed`). Elements of vectors (16,384 rows of 384), passages, pictures.
  */
 const VECTOR_ELEMENTS_AT_ONCE_MAX = 16_384 * 384;
 const PASSAGES_AT_ONCE_MAX = 32_768;
 const PICTURES_AT_ONCE_MAX = 131_072;
-/** Characters of a query that cost no more than that; and how many times as much one costs whose phrases must stand in order. */
+/** A query of words costs as much as a scan for each of these characters… */
 const QUERY_AT_ONCE = 128;
+/** … and this many times as much with phrases, whose words must be adjacent. */
 const PHRASES_COST = 64;
-/** What may begin a phrase: as in native/src/words/query.rs. */
+/** Quotes that may begin a phrase, as in the native parser of queries. */
 const QUOTES = /["“”„«»]/;
 
 /** A snapshot as the rest of the server sees it. */
 export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
-  const nativeQuery = (question: Question): NativeQuery => asked(question, spaces);
-  let counts: ShardCounts | undefined;
-  const known = (): ShardCounts => {
-    counts ??= countsOf(snapshot);
-    return counts;
+  const toNative = (query: ListQuery): NativeQuery => crossing(() => nativeQuery(query, spaces));
+  let known: ShardCounts | undefined;
+  const counts = (): ShardCounts => {
+    known ??= countsOf(snapshot);
+    return known;
   };
-  const best = (question: Question, k: number): RankedList => {
-    const out = room(k, known().segments);
-    return listed(
-      out,
-      crossing(() => snapshot.answer(nativeQuery(question), k, false, true, ...out)),
-      false,
-    );
+  const best = (query: ListQuery, k: number): RankedList => {
+    const buffers = hitBuffers(k, counts().segments);
+    const asked = toNative(query);
+    const hits = crossing(() => snapshot.answer(asked, k, false, true, ...buffers));
+    return rankedList(buffers, hits, false);
   };
   const close = (): void => snapshot.close();
   return {
-    rank: (question, { depth, exact = false }, signal) => {
-      const out = room(depth * 2 ** DEEPENINGS_MAX, known().segments);
-      const asking = crossing(() => nativeQuery(question));
-      if (!isLong(question, known().segments))
-        return listed(
-          out,
-          crossing(() => snapshot.answer(asking, depth, true, exact, ...out)),
-          true,
-        );
-      return rankApart(snapshot, asking, { depth, exact }, out, signal);
+    rank: (query, { depth, exact = false }, signal) => {
+      const { segments } = counts();
+      const buffers = hitBuffers(depth * 2 ** DEEPENINGS_MAX, segments);
+      const asked = toNative(query);
+      if (isLong(query, segments)) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
+      const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
+      return rankedList(buffers, hits, true);
     },
-    probe: (question, k, signal) =>
-      probeApart(
-        snapshot,
-        crossing(() => nativeQuery(question)),
-        k,
-        signal,
-      ),
+    probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
@@ -148,20 +140,20 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
         parsed<SegmentRecord>(record),
       ),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
-    counts: known,
-    formers: () => spaces.serving(snapshot),
+    counts,
+    previousSpaces: () => spaces.serving(snapshot),
     blocks: () => crossing(() => snapshot.blocks()),
     close,
     [Symbol.dispose]: close,
   };
 }
 
-type Out = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
+type HitBuffers = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
 const FACTS = 5;
 
-/** Arrays for the native side to fill, no larger than the answer can be; all in one buffer. */
-function room(k: number, segments: number): Out {
-  if (!Number.isSafeInteger(k) || k < 0) throw new FarthingError('internal', `${k} is no number of hits.`);
+/** Arrays in one buffer for the native side to fill, as large as the answer can be. */
+function hitBuffers(k: number, segments: number): HitBuffers {
+  if (!Number.isSafeInteger(k) || k < 0) throw new FarthingError('internal', `${k} is not a number of hits.`);
   const hitsMax = Math.min(k, segments);
   const buffer = new ArrayBuffer(4 * (3 * hitsMax + FACTS));
   return [
@@ -172,7 +164,11 @@ function room(k: number, segments: number): Out {
   ];
 }
 
-function listed([segments, scores, places, facts]: Out, hits: number, withPlaces: boolean): RankedList {
+function rankedList(
+  [segments, scores, places, facts]: HitBuffers,
+  hits: number,
+  withPlaces: boolean,
+): RankedList {
   const [exact = 0, scanned = 0, rescored = 0, , method = 0] = facts;
   return {
     segments: segments.subarray(0, hits),
@@ -186,47 +182,48 @@ function listed([segments, scores, places, facts]: Out, hits: number, withPlaces
   };
 }
 
-function asked(question: Question, spaces: OpenSpaces): NativeQuery {
-  if ('vector' in question)
-    return native.NativeQuery.vector(spaces.name(question.space) ?? question.space, question.vector);
-  if ('words' in question) return native.NativeQuery.words(question.words, question.language);
-  return native.NativeQuery.picture(question.fingerprint, question.digest);
+function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
+  if ('vector' in query)
+    return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector);
+  if ('words' in query) return native.NativeQuery.words(query.words, query.language);
+  return native.NativeQuery.picture(query.fingerprint, query.digest);
 }
 
-function isLong(question: Question, segments: number): boolean {
-  if ('vector' in question) return segments * question.vector.length > VECTOR_ELEMENTS_AT_ONCE_MAX;
-  if ('fingerprint' in question) return segments > PICTURES_AT_ONCE_MAX;
-  const { words } = question;
+/** Whether a scan would hold up the caller's thread for too long. */
+function isLong(query: ListQuery, segments: number): boolean {
+  if ('vector' in query) return segments * query.vector.length > VECTOR_ELEMENTS_AT_ONCE_MAX;
+  if ('fingerprint' in query) return segments > PICTURES_AT_ONCE_MAX;
+  const { words } = query;
   const cost = Math.ceil(words.length / QUERY_AT_ONCE) * (QUOTES.test(words) ? PHRASES_COST : 1);
   return segments * cost > PASSAGES_AT_ONCE_MAX;
 }
 
-async function rankApart(
+async function rankOnThread(
   snapshot: NativeSnapshot,
-  question: NativeQuery,
-  { depth, exact }: Required<Want>,
-  out: Out,
+  query: NativeQuery,
+  { depth, exact }: Required<RankOptions>,
+  buffers: HitBuffers,
   signal: AbortSignal,
 ): Promise<RankedList> {
   const hits = await stoppable(signal, (stop) =>
-    snapshot.answerOffThread(question, depth, true, exact, stop, ...out),
+    snapshot.answerOffThread(query, depth, true, exact, stop, ...buffers),
   );
-  return listed(out, hits, true);
+  return rankedList(buffers, hits, true);
 }
 
-async function probeApart(
+async function probeOnThread(
   snapshot: NativeSnapshot,
-  question: NativeQuery,
+  query: NativeQuery,
   k: number,
   signal: AbortSignal,
 ): Promise<Probed> {
   const [expected = 0, found = 0] = await stoppable(signal, (stop) =>
-    snapshot.probeOffThread(question, k, stop),
+    snapshot.probeOffThread(query, k, stop),
   );
   return { expected, found };
 }
 
-/** Runs a search on another thread, which ends soon after `signal` is given. */
+/** Runs a search on another thread; it stops soon after `signal` aborts. */
 async function stoppable<T>(
   signal: AbortSignal,
   work: (stop: InstanceType<typeof native.SearchStop>) => Promise<T>,

@@ -2,28 +2,29 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, native } from '../native/index.ts';
 import { finishDisposals, makeFolder, unlinkTenant } from './disposal.ts';
-import { type NativeShard, type Shard, type SpaceSpec, shardOf } from './shard.ts';
+import { type NativeShard, type Shard, shardOf } from './shard.ts';
 import { OpenSpaces } from './spaces.ts';
 
-/** Disposed Tenants that are remembered, so that a late job cannot bring one back. */
+/** Ids of disposed Tenants that are remembered, so that a late job cannot recreate one. */
 const DISPOSED_MAX = 100_000;
 const TENANT_ID = /^[a-z0-9_-]{1,120}$/i;
 
 export interface TenantsOptions {
-  /** JobsAwaitingPayment one folder for each Tenant. */
+  /** Has one folder for each Tenant. */
   readonly folder: string;
   readonly spaces: readonly SpaceSpec[];
   /** Indexes that are open at once; each costs three file descriptors and 64 GiB of address space. */
   readonly openShardsMax: number;
-  /** From which number of vectors on a way of searching serves; what is left out is as measured. */
+  /** Overrides of the measured defaults. */
   readonly sizes?: SearchSizes;
-  /** Hears of what goes on without anybody waiting for it: merges that failed. */
+  /** Receives events of background work: failed merges. */
   readonly log?: (event: object) => void;
 }
 
-/** Vectors of a space from which bits, and a graph, are made and searched. */
+/** Least number of vectors of a space at which bits, or a graph, are built and searched. */
 export interface SearchSizes {
   readonly bitsRowsMin?: number;
   readonly graphRowsMin?: number;
@@ -34,14 +35,14 @@ interface Entry {
   readonly opening: Promise<{ native: NativeShard; shard: Shard }>;
   opened?: { native: NativeShard; shard: Shard };
   leases: number;
-  /** Of the monotonic clock, when it was last given back. */
+  /** When the last lease ended, in milliseconds of the monotonic clock. */
   usedAt: number;
-  /** Set once it is to close; whoever needs the Tenant again waits for it. */
+  /** Set while it closes; the next use of the Tenant waits for it. */
   closing?: Promise<void>;
   whenFree?: () => void;
 }
 
-/** An entry with a lease: it stays open until that is given back. */
+/** An entry with a lease stays open until the lease ends. */
 type Leased = Entry & Required<Pick<Entry, 'opened'>>;
 
 /** Opens the owner of all Tenants' folders. */
@@ -50,8 +51,8 @@ export function openTenants(options: TenantsOptions): Tenants {
 }
 
 /**
- * Owns every Tenant's folder and every open index: opened at first use, closed when idle and others need the room
- * (least recently used first), never opened twice.
+ * Owns every Tenant's folder and every open index. An index opens at its first use and is never opened twice; at the
+ * maximum of open indexes, the least recently used idle one closes.
  */
 export class Tenants {
   readonly #folder: string;
@@ -87,8 +88,8 @@ export class Tenants {
 
   /**
    * Runs `work` with the Tenant's index kept open. An absent Tenant is created when `create` says so.
-   * @throws not_found for an absent or disposed Tenant; overloaded when too many indexes are in use at once; interrupted once
-   * the server stops: that nothing is there is never said of what is merely closed
+   * @throws not_found for an absent or disposed Tenant; overloaded when too many indexes are in use; interrupted once the
+   * server stops, so that a closed index is never reported as absent
    */
   async use<T>(
     tenant: string,
@@ -98,7 +99,7 @@ export class Tenants {
     return this.#run(tenant, await this.#lease(tenant, create), work);
   }
 
-  /** As `use`, and undefined where the Tenant is absent or disposed. */
+  /** As `use`; returns undefined for an absent or disposed Tenant. */
   async useIfThere<T>(tenant: string, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined> {
     const entry = await this.#lease(tenant, false).catch((error: unknown) => {
       if (errorCode(error) === 'not_found') return undefined;
@@ -119,8 +120,8 @@ export class Tenants {
   }
 
   /**
-   * Refuses new use, waits for what runs, closes the index and unlinks the folder durably; asked again while it runs: the
-   * same promise. Afterwards the Tenant is refused, so that a late job can't bring it back, unless it `mayReturn`.
+   * Refuses new use, waits for running work, closes the index and unlinks the folder durably. A second call while it runs
+   * returns the same promise. Afterwards the Tenant is refused, so that a late job cannot recreate it, unless it `mayReturn`.
    * @throws interrupted once the server stops
    */
   dispose(tenant: string, { mayReturn = false }: { mayReturn?: boolean } = {}): Promise<void> {
@@ -132,19 +133,22 @@ export class Tenants {
     return disposal;
   }
 
-  /** Ids of all that have a folder, in no order. */
+  /** Ids of all Tenants with a folder, unordered. */
   async list(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(() => []);
     return names.filter((name) => TENANT_ID.test(name));
   }
 
-  /** To be awaited at start, before anything else: unlinks what a crash left of disposed Tenants; their ids. */
+  /**
+   * Unlinks what a crash left of disposed Tenants. To be awaited at start, before anything else.
+   * @returns their ids
+   */
   async resumeDisposals(): Promise<string[]> {
     await makeFolder(this.#folder);
     return finishDisposals(this.#folder);
   }
 
-  /** Refuses new use, waits for what runs, and closes every index. */
+  /** Refuses new use, waits for running work, and closes every index. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#disposals.values());
@@ -156,7 +160,7 @@ export class Tenants {
     );
   }
 
-  /** Closes every index that nobody has used for so long: its memory and its files are given back. */
+  /** Closes indexes that were idle for at least `idleMs`, and frees their memory and files. */
   async closeIdle(idleMs: number): Promise<void> {
     const before = performance.now() - idleMs;
     const idle = [...this.#entries].filter(
@@ -165,7 +169,7 @@ export class Tenants {
     await Promise.all(idle.map(([tenant, entry]) => this.#closeEntry(tenant, entry)));
   }
 
-  /** Tenants whose index is open. */
+  /** Number of open indexes. */
   get openCount(): number {
     return this.#entries.size;
   }
@@ -178,7 +182,7 @@ export class Tenants {
     return new FarthingError('not_found', 'Nothing is stored here.');
   }
 
-  /** The Tenant's entry with one lease more; taken without a pause once the entry is usable. */
+  /** The Tenant's entry with one more lease. No turn of the event loop passes between the check and the lease. */
   async #lease(tenant: string, create: boolean): Promise<Leased> {
     for (;;) {
       if (this.#closed) throw stopping();
@@ -212,7 +216,7 @@ export class Tenants {
     if (!create && !existsSync(join(folder, 'data.mdb'))) throw this.#notFound();
     const opening = this.#openNative(folder);
     const entry: Entry = { opening, leases: 0, usedAt: performance.now() };
-    // Whoever asked gets the error; the next one tries again.
+    // Only this use fails; the next one opens it again.
     opening.catch(() => {
       if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
     });
@@ -221,7 +225,11 @@ export class Tenants {
 
   async #openNative(folder: string): Promise<{ native: NativeShard; shard: Shard }> {
     await makeFolder(folder);
-    const spaces = this.#spaces.map((space) => ({ ...space }));
+    const spaces = this.#spaces.map(({ name, dimensions, modelSha256 }) => ({
+      name,
+      dimensions,
+      modelSha256,
+    }));
     const opened = await awaitCrossing(() => native.openShard(folder, spaces, { ...this.#sizes }));
     return { native: opened, shard: shardOf(opened, new OpenSpaces(opened, spaces.length)) };
   }
@@ -247,7 +255,7 @@ export class Tenants {
   }
 
   async #dispose(tenant: string, mayReturn: boolean): Promise<void> {
-    // The caller's entry in `#disposals` is made in the same turn: from here on nobody gets a new lease.
+    // The caller enters this promise into `#disposals` in the same turn: from then on there are no new leases.
     await Promise.resolve();
     const entry = this.#entries.get(tenant);
     if (entry) {
@@ -275,7 +283,7 @@ function giveBack(entry: Entry): void {
   if (entry.leases === 0) entry.whenFree?.();
 }
 
-/** Resolves when nobody uses the index. */
+/** Resolves when no lease is left. */
 async function free(entry: Entry): Promise<void> {
   if (entry.leases === 0) return;
   await new Promise<void>((resolveFree) => {

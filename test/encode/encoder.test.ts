@@ -3,15 +3,17 @@ import * as ort from 'onnxruntime-node';
 import t from 'tap';
 import { FarthingError } from '../../src/domain/error.ts';
 import { native } from '../../src/native/index.ts';
-import { cosine, MODELS, openEmbedded } from './embedded.ts';
+import { familyReports } from '../../src/search/families.ts';
+import { servedLists } from '../../src/search/lists.ts';
+import { cosine, MODELS, openEmbedded } from './rig/embedded.ts';
 
 const encoder = await openEmbedded();
 t.teardown(() => encoder.close());
 const tenant = 'ws_test';
 
-const textOf = async (text: string) => (await encoder.encodeQuery(text, { tenant })).text_semantic!;
+const textOf = async (text: string) => (await encoder.encodeQuery('text', text, { tenant })).text_semantic!;
 
-/** MiniLM run by itself: one text, no batch, no worker. */
+/** Runs MiniLM by itself: one text, no batch, no worker. */
 async function bare(text: string): Promise<Float32Array> {
   const session = await ort.InferenceSession.create(join(MODELS, 'all-MiniLM-L6-v2/model_int8.onnx'), {
     intraOpNumThreads: 1,
@@ -33,7 +35,7 @@ async function bare(text: string): Promise<Float32Array> {
   return (await session.run(feeds)).sentence_embedding!.data as Float32Array;
 }
 
-t.test('like texts are nearer than unlike ones', async (t) => {
+t.test('similar texts are nearer than different ones', async (t) => {
   const [cat, kitten, bond] = await Promise.all(
     ['a cat sleeps', 'a sleeping kitten', 'the yield of a bond'].map(textOf),
   );
@@ -41,12 +43,12 @@ t.test('like texts are nearer than unlike ones', async (t) => {
   t.ok(cosine(cat!, bond!) < 0.3);
 });
 
-t.test('a query alone has the very vector that the model gives by itself', async (t) => {
+t.test('a query alone has exactly the vector that the model gives by itself', async (t) => {
   const text = 'Microglia are activated by amyloid plaques.';
   t.ok(cosine(await textOf(text), await bare(text)) > 0.99999);
 });
 
-t.test('a query has the very same vector, whoever else asks meanwhile', async (t) => {
+t.test('a query has exactly the same vector, whatever other queries run', async (t) => {
   const texts = Array.from(
     { length: 32 },
     (_, index) => `the influence of treatment ${index} on the survival of mice`,
@@ -57,10 +59,10 @@ t.test('a query has the very same vector, whoever else asks meanwhile', async (t
   }
 });
 
-t.test('passages have the vectors of the model by itself, in the order that they came in', async (t) => {
+t.test('passages have the vectors of the model by itself, in their order', async (t) => {
   const texts = ['A short one.', 'A longer one, about the moon and its craters.', 'Moss grows on stones.'];
   const done: number[] = [];
-  const { text_semantic: vectors } = await encoder.encodePassages(texts, {
+  const { text_semantic: vectors } = await encoder.encodeIngest('text', texts, {
     tenant,
     onProgress: (rows) => done.push(rows),
   });
@@ -78,12 +80,12 @@ t.test('an empty text and one of strange characters have a direction', async (t)
 });
 
 t.test('words of a picture are searched with the query that searches text', async (t) => {
-  const { text_semantic, visual_words } = await encoder.encodeQuery('a cat', { tenant });
+  const { text_semantic, visual_words } = await encoder.encodeQuery('text', 'a cat', { tenant });
   t.equal(visual_words, text_semantic);
 });
 
-t.test('every family tells its model, provider and warm-up', async (t) => {
-  t.match(encoder.families, [
+t.test('every family reports its model, provider and warm-up', async (t) => {
+  t.match(familyReports(encoder), [
     {
       family: 'visual',
       available: true,
@@ -111,7 +113,7 @@ t.test('every family tells its model, provider and warm-up', async (t) => {
       ['visual_words', 384],
     ],
   );
-  t.strictSame(Object.keys(encoder.fusion.lists).sort(), [
+  t.strictSame([...servedLists(encoder).keys()].sort(), [
     'raw_picture',
     'raw_words',
     'text_semantic',
@@ -121,40 +123,43 @@ t.test('every family tells its model, provider and warm-up', async (t) => {
 });
 
 t.test('pictures of a wrong size are refused before they reach a worker', async (t) => {
-  await t.rejects(encoder.encodePictures([{ rgb: new Uint8Array(10) }], { tenant }), {
+  await t.rejects(encoder.encodeIngest('picture', [new Uint8Array(10)], { tenant }), {
     code: 'internal',
     message: /150528/,
   });
 });
 
 t.test('many pictures come back in their order', async (t) => {
-  const pictures = Array.from({ length: 10 }, (_, index) => ({
-    rgb: new Uint8Array(224 * 224 * 3).fill(index * 25),
-  }));
-  const { visual_picture: all } = await encoder.encodePictures(pictures, { tenant });
+  const pictures = Array.from({ length: 10 }, (_, index) => new Uint8Array(224 * 224 * 3).fill(index * 25));
+  const { visual_picture: all } = await encoder.encodeIngest('picture', pictures, { tenant });
   for (const index of [0, 4, 9]) {
-    const { visual_picture: one } = await encoder.encodeQueryPicture(pictures[index]!, { tenant });
+    const { visual_picture: one } = await encoder.encodeQuery('picture', pictures[index]!, { tenant });
     t.ok(cosine(one!, all![index]!) > 0.9999);
   }
 });
 
-t.test('no work gives no rows', async (t) => {
-  t.strictSame(await encoder.encodePassages([], { tenant }), { text_semantic: [] });
-  t.strictSame(await encoder.encodePictures([], { tenant }), { visual_picture: [], visual_words: [] });
+t.test('no inputs give no rows', async (t) => {
+  t.strictSame(await encoder.encodeIngest('text', [], { tenant }), { text_semantic: [] });
+  t.strictSame(await encoder.encodeIngest('picture', [], { tenant }), {
+    visual_picture: [],
+    visual_words: [],
+  });
   t.strictSame(await encoder.cutPassages({ blocks: [] }), []);
 });
 
-t.test('work that was given up is refused with its reason and never encoded', async (t) => {
+t.test('cancelled work is refused with its reason and never encoded', async (t) => {
   const before = encoder.counters().tokens;
   const long = Array.from({ length: 200 }, (_, index) => `passage ${index} `.repeat(60));
   const controller = new AbortController();
-  const running = encoder.encodePassages(long, { tenant, signal: controller.signal });
-  const waiting = encoder.encodePassages(long, { tenant, signal: controller.signal });
+  const running = encoder.encodeIngest('text', long, { tenant, signal: controller.signal });
+  const waiting = encoder.encodeIngest('text', long, { tenant, signal: controller.signal });
   controller.abort(new FarthingError('interrupted', 'gone'));
   await t.rejects(running, { code: 'interrupted' });
   await t.rejects(waiting, { code: 'interrupted' });
-  await t.rejects(encoder.encodeQuery('x', { tenant, signal: controller.signal }), { code: 'interrupted' });
-  await encoder.encodePassages(['the next one'], { tenant });
+  await t.rejects(encoder.encodeQuery('text', 'x', { tenant, signal: controller.signal }), {
+    code: 'interrupted',
+  });
+  await encoder.encodeIngest('text', ['the next one'], { tenant });
   t.equal(encoder.queueDepths().ingest, 0);
   t.ok(encoder.counters().tokens - before < 200 * 60, 'only what ran already was encoded');
 });
@@ -168,7 +173,7 @@ t.test('queries over the bound are refused at once, and every accepted one is an
   const small = await openEmbedded({ queryQueueMax: 8 });
   t.teardown(() => small.close());
   const all = await Promise.allSettled(
-    Array.from({ length: 100 }, (_, index) => small.encodeQuery(`query ${index}`, { tenant })),
+    Array.from({ length: 100 }, (_, index) => small.encodeQuery('text', `query ${index}`, { tenant })),
   );
   const refused = all.filter((one) => one.status === 'rejected');
   t.ok(refused.length > 50);
@@ -177,21 +182,18 @@ t.test('queries over the bound are refused at once, and every accepted one is an
   t.doesNotThrow(() => small.admitQuery());
 });
 
-t.test(
-  'closing answers the queries that wait, gives up what an ingest waits for, and refuses more',
-  async (t) => {
-    const closing = await openEmbedded();
-    const queries = Array.from({ length: 20 }, (_, index) =>
-      closing.encodeQuery(`query ${index}`, { tenant }),
-    );
-    const ingests = Array.from({ length: 4 }, () =>
-      closing.encodePassages(Array(20).fill('some words'), { tenant }),
-    );
-    const settled = Promise.allSettled([...queries, ...ingests]);
-    await closing.close();
-    const states = (await settled).map(({ status }) => status);
-    t.strictSame(new Set(states.slice(0, 20)), new Set(['fulfilled']));
-    t.equal(states.at(-1), 'rejected');
-    await t.rejects(closing.encodeQuery('late', { tenant }), { code: 'not_ready' });
-  },
-);
+t.test('closing answers waiting queries, gives up waiting work of ingests, and refuses more', async (t) => {
+  const closing = await openEmbedded();
+  const queries = Array.from({ length: 20 }, (_, index) =>
+    closing.encodeQuery('text', `query ${index}`, { tenant }),
+  );
+  const ingests = Array.from({ length: 4 }, () =>
+    closing.encodeIngest('text', Array(20).fill('some words'), { tenant }),
+  );
+  const settled = Promise.allSettled([...queries, ...ingests]);
+  await closing.close();
+  const states = (await settled).map(({ status }) => status);
+  t.strictSame(new Set(states.slice(0, 20)), new Set(['fulfilled']));
+  t.equal(states.at(-1), 'rejected');
+  await t.rejects(closing.encodeQuery('text', 'late', { tenant }), { code: 'not_ready' });
+});

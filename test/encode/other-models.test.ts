@@ -2,8 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { native } from '../../src/native/index.ts';
-import { CACHE, cosine, openEmbedded, SHARED } from './embedded.ts';
-import { clip, folderOf, potion, tokenVectors } from './other-models.ts';
+import { familyReports } from '../../src/search/families.ts';
+import { servedLists } from '../../src/search/lists.ts';
+import { CACHE, cosine, openEmbedded, SHARED } from './rig/embedded.ts';
+import { clip, folderOf, potion, tokenVectors } from './rig/other-models.ts';
 import '../rig/teardown-order.ts';
 
 const shared = join(SHARED, 'models');
@@ -26,7 +28,7 @@ t.test(
 
     const encoder = await openEmbedded({ modelsFolder: folder, cacheFolder: join(folder, 'cache') });
     t.teardown(() => encoder.close());
-    t.match(encoder.families[0], { model: 'clip-shaped', words: true, pictures: true });
+    t.match(familyReports(encoder)[0], { model: 'clip-shaped', words: true, pictures: true });
     t.strictSame(
       encoder.spaces.map((space) => [space.name, space.dimensions]),
       [
@@ -34,25 +36,28 @@ t.test(
         ['visual_picture', 512],
       ],
     );
-    t.match(encoder.fusion.lists, {
+    t.match(Object.fromEntries(servedLists(encoder)), {
       visual_words: { space: 'visual_picture' },
       visual_picture: { space: 'visual_picture' },
     });
     t.match(encoder.pictureSpec, { fit: 'cover', resample: 'cubic' });
-    const query = await encoder.encodeQuery('a photo of a cat', { tenant });
+    const query = await encoder.encodeQuery('text', 'a photo of a cat', { tenant });
     t.strictSame(Object.keys(query).sort(), ['text_semantic', 'visual_picture']);
     const many = await Promise.all(
-      ['a dog', 'a photo of a cat', 'x '.repeat(500)].map((text) => encoder.encodeQuery(text, { tenant })),
+      ['a dog', 'a photo of a cat', 'x '.repeat(500)].map((text) =>
+        encoder.encodeQuery('text', text, { tenant }),
+      ),
     );
     t.ok(cosine(many[1]!.visual_picture!, query.visual_picture!) > 0.99999, 'padding does not show');
     t.ok(Math.abs(cosine(many[2]!.visual_picture!, many[2]!.visual_picture!) - 1) < 1e-5);
-    const { visual_picture: pictures } = await encoder.encodePictures(
-      [{ rgb: new Uint8Array(224 * 224 * 3).fill(200) }],
+    const { visual_picture: pictures } = await encoder.encodeIngest(
+      'picture',
+      [new Uint8Array(224 * 224 * 3).fill(200)],
       { tenant },
     );
     t.equal(pictures![0]!.length, 512);
     t.strictSame(
-      Object.keys(await encoder.encodePassages(['some words'], { tenant })),
+      Object.keys(await encoder.encodeIngest('text', ['some words'], { tenant })),
       ['text_semantic'],
       'passages go to text alone',
     );
@@ -67,9 +72,11 @@ t.test(
     await folderOf(folder, [await tokenVectors()], { text_semantic: 'token-vectors' });
     const encoder = await openEmbedded({ modelsFolder: folder, cacheFolder: join(folder, '../cache') });
     t.teardown(() => encoder.close());
-    t.match(encoder.families[1], { model: 'token-vectors', available: true });
+    t.match(familyReports(encoder)[1], { model: 'token-vectors', available: true });
     const [one, same, other] = await Promise.all(
-      ['a cat sleeps', 'sleeps a cat', 'a dog barks'].map((text) => encoder.encodeQuery(text, { tenant })),
+      ['a cat sleeps', 'sleeps a cat', 'a dog barks'].map((text) =>
+        encoder.encodeQuery('text', text, { tenant }),
+      ),
     );
     t.equal(one!.text_semantic!.length, 8);
     t.ok(cosine(one!.text_semantic!, same!.text_semantic!) > 0.99999, 'a mean over tokens knows no order');
@@ -95,14 +102,14 @@ t.test(
     );
     const [cat, kitten, bond] = await Promise.all(
       ['a cat sleeps', 'a sleeping kitten', 'the yield of a bond'].map((text) =>
-        encoder.encodeQuery(text, { tenant }),
+        encoder.encodeQuery('text', text, { tenant }),
       ),
     );
     t.ok(
       cosine(cat!.text_semantic!, kitten!.text_semantic!) > cosine(cat!.text_semantic!, bond!.text_semantic!),
     );
     t.equal(cat!.visual_words!.length, 384);
-    const { text_semantic: passages } = await encoder.encodePassages(['a cat sleeps', 'zzzzqqqq', ''], {
+    const { text_semantic: passages } = await encoder.encodeIngest('text', ['a cat sleeps', 'zzzzqqqq', ''], {
       tenant,
     });
     t.ok(cosine(passages![0]!, cat!.text_semantic!) > 0.9999);

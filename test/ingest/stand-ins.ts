@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
+import type { EncoderInput, InputKind } from '../../src/domain/family.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type {
   IngestEncoder,
@@ -199,13 +200,13 @@ export class FakeEncoder implements IngestEncoder {
     return blocks.map(({ text }, place) => ({ text, locator: {}, place, words: `${title}\n${text}` }));
   }
 
-  async encodePassages(texts: readonly string[]): Promise<Record<string, Float32Array[]>> {
+  async encodeIngest(
+    kind: InputKind,
+    inputs: readonly EncoderInput[],
+  ): Promise<Record<string, Float32Array[]>> {
+    if (kind !== 'text') return {};
     if (this.overloads-- > 0) throw new FarthingError('overloaded', 'busy');
-    return { text_semantic: texts.map((text) => new Float32Array([text.length])) };
-  }
-
-  async encodePictures(): Promise<Record<string, Float32Array[]>> {
-    return {};
+    return { text_semantic: inputs.map(({ length }) => new Float32Array([length])) };
   }
 
   admitIngest(): void {

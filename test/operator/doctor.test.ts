@@ -7,7 +7,7 @@ import { lacksOf } from '../../src/encode/models/readiness.ts';
 import { doctorCommand, type Finding } from '../../src/operator/doctor.ts';
 import { providers } from '../../src/operator/doctor-models.ts';
 import { readConfig } from '../../src/settings/config.ts';
-import { MODELS } from '../encode/embedded.ts';
+import { MODELS } from '../encode/rig/embedded.ts';
 import '../rig/teardown-order.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {

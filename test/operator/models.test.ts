@@ -13,10 +13,11 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Library } from '../../src/encode/models/library.ts';
-import { checkManifest, type Manifest, readManifest } from '../../src/encode/models/manifest.ts';
+import type { Manifest } from '../../src/encode/models/manifest.ts';
+import { checkManifest, readManifest } from '../../src/encode/models/read-manifest.ts';
 import { bar, modelsCommand } from '../../src/operator/models.ts';
-import { MODELS } from '../encode/embedded.ts';
 import { startHub } from '../encode/models/hub.ts';
+import { MODELS } from '../encode/rig/embedded.ts';
 import '../rig/teardown-order.ts';
 
 const weights = randomBytes(100_000);
@@ -97,7 +98,7 @@ t.test('nothing is installed of a model of which one file cannot be had', async 
 t.test('--offline asks nobody and names the files to copy', async (t) => {
   const { farthing, hub } = await world(t);
   await t.rejects(farthing('pull', 'bge-small-en-v1.5', '--offline'), /bge-small-en-v1\.5\/tokenizer\.json/);
-  t.strictSame(hub.asked, []);
+  t.strictSame(hub.requests, []);
 });
 
 t.test('models that are unknown, or made elsewhere, are refused with what there is', async (t) => {

@@ -31,7 +31,7 @@ const fuse = (
   );
 const options = { k: 10, depth: 100 };
 
-t.test('what two lists agree on comes before what one of them likes best', async (t) => {
+t.test('a place that two lists agree on comes before the best of one of them', async (t) => {
   const meaning = list('text_semantic', 'passages', [
     [1, 0.9],
     [2, 0.85],
@@ -48,7 +48,7 @@ t.test('what two lists agree on comes before what one of them likes best', async
   );
 });
 
-t.test('Segments of one place are one hit that shows the best of them and their number', async (t) => {
+t.test('Segments of one place are one hit with the best of them and their number', async (t) => {
   const meaning = list('text_semantic', 'passages', [
     [7, 0.9],
     [8, 0.8],
@@ -106,7 +106,7 @@ t.test('a list that found nothing takes no share from one that did', async (t) =
   );
 });
 
-t.test('a near-identical picture outranks every likeness, and no match says nothing', async (t) => {
+t.test('a near-identical picture outranks every likeness, and no match changes nothing', async (t) => {
   const likeness = list(
     'visual',
     'pictures',
@@ -160,46 +160,43 @@ t.test('confidence stays within 0..1 and no score is above 1', async (t) => {
     t.ok(confidence >= 0 && confidence <= 1 && score >= 0 && score <= 1);
 });
 
-t.test(
-  'it gives what the plain formula gives, to the last bit, for random lists, and explains it',
-  async (t) => {
-    let state = 7;
-    const random = (below: number): number => {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-      return Math.floor((state / 0x80000000) * below);
-    };
-    const placeOf = (segment: number) => segment - (segment % 3);
-    const randomList = (kind: ScoredList['kind'], nearIdentical: boolean): ScoredList => {
-      const segments = new Set(Array.from({ length: random(60) }, () => random(120)));
-      const scores = [...segments].map(() => random(40) / 40).sort((a, b) => b - a);
-      const from = kind === 'passages' ? 0 : 1_000;
-      const ranked = [...segments].map((segment, index) => [segment + from, scores[index]!] as const);
-      const family = nearIdentical ? 'raw' : kind === 'passages' ? 'text_semantic' : 'visual';
-      return list(family, kind, ranked, { nearIdentical, weight: random(3) / 2 });
-    };
-    let rounds = 0;
-    for (let round = 0; round < 300; round += 1) {
-      const lists = [
-        randomList('passages', false),
-        randomList('passages', false),
-        randomList('pictures', false),
-        ...(random(2) === 0 ? [randomList('pictures', true)] : []),
-      ];
-      const limits = { k: 1 + random(40), depth: 1 + random(50) };
-      const [found, expected] = [fuse(lists, placeOf, limits), fusePlainly(lists, placeOf, limits)];
-      if (!isDeepStrictEqual(found, expected)) t.same(found, expected, `round ${round}`);
-      const explained = fuse(lists, placeOf, { ...limits, explain: true });
-      for (const [index, { score, explanation }] of explained.entries()) {
-        const parts = explanation!.lists.filter(({ kind }) => kind === explanation!.kind);
-        const sum = parts.reduce((total, { scaled, share }) => total + scaled * share, 0);
-        if (score !== found[index]!.score || Math.abs(score - explanation!.kind_confidence * sum) > 1e-12)
-          t.fail(`round ${round}: hit ${index} is not what its explanation says`, { explanation, score });
-      }
-      rounds += 1;
+t.test('random lists give exactly what the plain formula gives, and their explanation adds up', async (t) => {
+  let state = 7;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+  const placeOf = (segment: number) => segment - (segment % 3);
+  const randomList = (kind: ScoredList['kind'], nearIdentical: boolean): ScoredList => {
+    const segments = new Set(Array.from({ length: random(60) }, () => random(120)));
+    const scores = [...segments].map(() => random(40) / 40).sort((a, b) => b - a);
+    const from = kind === 'passages' ? 0 : 1_000;
+    const ranked = [...segments].map((segment, index) => [segment + from, scores[index]!] as const);
+    const family = nearIdentical ? 'raw' : kind === 'passages' ? 'text_semantic' : 'visual';
+    return list(family, kind, ranked, { nearIdentical, weight: random(3) / 2 });
+  };
+  let rounds = 0;
+  for (let round = 0; round < 300; round += 1) {
+    const lists = [
+      randomList('passages', false),
+      randomList('passages', false),
+      randomList('pictures', false),
+      ...(random(2) === 0 ? [randomList('pictures', true)] : []),
+    ];
+    const limits = { k: 1 + random(40), depth: 1 + random(50) };
+    const [found, expected] = [fuse(lists, placeOf, limits), fusePlainly(lists, placeOf, limits)];
+    if (!isDeepStrictEqual(found, expected)) t.same(found, expected, `round ${round}`);
+    const explained = fuse(lists, placeOf, { ...limits, explain: true });
+    for (const [index, { score, explanation }] of explained.entries()) {
+      const parts = explanation!.lists.filter(({ kind }) => kind === explanation!.kind);
+      const sum = parts.reduce((total, { scaled, share }) => total + scaled * share, 0);
+      if (score !== found[index]!.score || Math.abs(score - explanation!.kind_confidence * sum) > 1e-12)
+        t.fail(`round ${round}: hit ${index} is not what its explanation says`, { explanation, score });
     }
-    t.equal(rounds, 300);
-  },
-);
+    rounds += 1;
+  }
+  t.equal(rounds, 300);
+});
 
 t.test('a page found by its text is not outranked by one whose look is added to a worse text', async (t) => {
   const meaning = list('text_semantic', 'passages', [

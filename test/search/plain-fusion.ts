@@ -1,7 +1,7 @@
 import type { Family } from '../../src/domain/family.ts';
 import type { FusedPlace, ScoredList } from '../../src/search/fuse.ts';
 
-/** The formula of `src/search/fuse.ts` written for reading, to compare with. */
+/** The formula of `src/search/fuse.ts`, written plainly for comparison. */
 const LIKENESS_SHARE = 0.9;
 const LIKENESS_TIEBREAK = 0.01;
 
@@ -24,14 +24,14 @@ export function fusePlainly(
 ): FusedPlace[] {
   const candidates = new Map<number, Candidate>();
   for (const list of lists) addList(candidates, list, placeOf, depth, weightOf(lists, list.kind));
-  const topConfidence = { passages: 0, pictures: 0 };
+  const topConfidence: Partial<Record<Candidate['kind'], number>> = {};
   for (const { kind, confidence } of candidates.values())
-    topConfidence[kind] = Math.max(topConfidence[kind], confidence);
+    topConfidence[kind] = Math.max(topConfidence[kind] ?? 0, confidence);
   const identical = lists.some((list) => list.nearIdentical && list.segments.length > 0);
   const fused = [...candidates.values()].map((candidate) => ({
     candidate,
     score:
-      topConfidence[candidate.kind] *
+      topConfidence[candidate.kind]! *
       (candidate.kind === 'pictures' && identical ? pictureScore(candidate) : candidate.likeness),
   }));
   fused.sort((a, b) => b.score - a.score || a.candidate.first - b.candidate.first);
@@ -69,7 +69,7 @@ function addList(
     candidates.set(place, candidate);
     if (list.nearIdentical) candidate.identity = scaled;
     else candidate.likeness += share * scaled;
-    // The same picture says more than any likeness.
+    // An identical picture says more than any likeness.
     if (list.nearIdentical || share * scaled > candidate.best) {
       candidate.best = list.nearIdentical ? Number.POSITIVE_INFINITY : share * scaled;
       candidate.segment = segment;

@@ -31,27 +31,27 @@ async function tenantsWith(test: Test, sizes: { bitsRowsMin?: number; graphRowsM
   return tenants;
 }
 
-/** A search, and the list of it that is to be probed. */
+/** A search, and its list for a probe. */
 async function searched(
   tenants: ReturnType<typeof openTenants>,
 ): Promise<{ ranking: RankedList; list: UnprovedList }> {
-  const question = { space: 'text_semantic', vector: vector() };
+  const query = { space: 'text_semantic', vector: vector() };
   const ranking = await tenants.use('ws_a', {}, async (shard) => {
     const snapshot = shard.snapshot();
-    const list = await snapshot.rank(question, { depth: 10 }, NEVER);
-    const proved = await snapshot.rank(question, { depth: 10, exact: true }, NEVER);
+    const list = await snapshot.rank(query, { depth: 10 }, NEVER);
+    const proved = await snapshot.rank(query, { depth: 10, exact: true }, NEVER);
     snapshot.close();
     t.match(proved, { exact: true, method: 'proved' });
     return list;
   });
-  return { ranking, list: { list: 'text_semantic', method: ranking.method, question, depth: 10 } };
+  return { ranking, list: { list: 'text_semantic', method: ranking.method, query, depth: 10 } };
 }
 
 for (const [method, sizes] of [
   ['bits', { bitsRowsMin: 1_000 }],
   ['graph', { graphRowsMin: 1_000 }],
 ] as const) {
-  t.test(`one in so many searches by ${method} is proved in the background`, async (t) => {
+  t.test(`every third search by ${method} is proved in the background`, async (t) => {
     const tenants = await tenantsWith(t, sizes);
     const seen: ProbedEvent[] = [];
     const probe = new RecallProbe({ tenants, every: 3, observe: (event) => seen.push(event) });
@@ -59,7 +59,7 @@ for (const [method, sizes] of [
       const { ranking, list } = await searched(tenants);
       t.match(ranking, { exact: false, method });
       probe.consider('ws_a', [list]);
-      await probe.settled();
+      await probe.whenIdle();
     }
     t.equal(seen.length, 3);
     const found = seen.reduce((total, event) => total + event.found, 0);
@@ -71,7 +71,7 @@ for (const [method, sizes] of [
   });
 }
 
-t.test('a proved list is not probed, and a probe of a tenant that is gone says nothing', async (t) => {
+t.test('a proved list is not probed, and a probe of a disposed tenant reports nothing', async (t) => {
   const tenants = await tenantsWith(t, {});
   const seen: ProbedEvent[] = [];
   const probe = new RecallProbe({ tenants, every: 1, observe: (event) => seen.push(event) });
@@ -79,7 +79,7 @@ t.test('a proved list is not probed, and a probe of a tenant that is gone says n
   t.match(ranking, { exact: true, method: 'proved' });
   probe.consider('ws_a', []);
   probe.consider('ws_a', [list]);
-  await probe.settled();
+  await probe.whenIdle();
   await tenants.dispose('ws_a');
   probe.consider('ws_a', [list]);
   await probe.close();

@@ -3,7 +3,7 @@ import type { PictureContent } from '../../src/domain/document.ts';
 import type { Extractor } from '../../src/extract/extractor.ts';
 import { Search } from '../../src/search/search.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
-import { openEmbedded } from '../encode/embedded.ts';
+import { openEmbedded } from '../encode/rig/embedded.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
 import '../rig/teardown-order.ts';
 
@@ -28,12 +28,12 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
     encoders: { current: encoder, searching: async () => encoder },
     extractor: { decodePicture } as unknown as Extractor,
   });
-  // The only worker for queries has something to do: the search's words wait, and are dropped when their turn comes.
-  const before = encoder.encodeQuery('what another asks', { tenant: 'ws_b' });
+  // The only query worker is busy: the search's words wait, and are dropped when their turn comes.
+  const before = encoder.encodeQuery('text', 'what another asks', { tenant: 'ws_b' });
   const input = { query: 'words', image: new Uint8Array(1), k: 3 };
   const ended = t.rejects(search.run('ws_a', input, client.signal));
   await before;
-  // A rejection that nobody holds would end the process in this turn.
+  // An unhandled rejection would end the process in this turn.
   await new Promise(setImmediate);
   fail(new Error('the child process was stopped'));
   await ended;

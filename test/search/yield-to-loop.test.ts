@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LoopYields } from '../../src/search/yield-to-loop.ts';
 
-t.test('each piece of work has a turn of the event loop of its own, in order', async (t) => {
+t.test('each piece of work has its own turn of the event loop, in order', async (t) => {
   const turns = new LoopYields(() => 0);
   const seen: string[] = [];
   const work = async (name: string) => {
@@ -22,7 +22,7 @@ t.test('each piece of work has a turn of the event loop of its own, in order', a
   t.equal(seen.at(-1), 'd', 'and later the first one waits for nothing again');
 });
 
-t.test('a turn whose other work takes long has more of them, for as long as that', async (t) => {
+t.test('a turn whose other work takes long takes more pieces, for as much time', async (t) => {
   let clock = 0;
   const turns = new LoopYields(() => clock);
   const seen: string[] = [];

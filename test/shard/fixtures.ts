@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ItemId } from '../../src/domain/id.ts';
 import type { Item } from '../../src/domain/item.ts';
-import type { SegmentInput, SpaceSpec } from '../../src/shard/shard.ts';
+import type { SpaceSpec } from '../../src/domain/space.ts';
+import type { SegmentInput } from '../../src/shard/shard.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 
 export const SPACES: readonly SpaceSpec[] = [

@@ -1,6 +1,6 @@
 import { open, towards } from './fixtures.ts';
 
-/** Prints what an index answers, to be run with one kernel or another: node scores.ts FOLDER TENANT. */
+/** Prints the answers of an index, with the kernel of its environment: node scores.ts FOLDER TENANT. */
 const [folder = '', tenant = ''] = process.argv.slice(2);
 const tenants = open(folder);
 const answers = await tenants.use(tenant, {}, (shard) => {

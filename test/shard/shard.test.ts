@@ -8,7 +8,7 @@ import '../rig/teardown-order.ts';
 
 const NEVER = new AbortController().signal;
 
-/** Runs against a fresh index of its own. */
+/** Runs against a fresh index. */
 async function withShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
   const tenants = open(test.testdir());
   test.teardown(() => tenants.close());
@@ -95,7 +95,7 @@ t.test('a removed item is gone from every family, and the others are not', async
   });
 });
 
-t.test('an item that is appended again takes the place of what it was', async (t) => {
+t.test('an item that is appended again replaces its earlier version', async (t) => {
   await withShard(t, async (shard) => {
     await shard.putItem(itemOf('a', { state: 'pending' }));
     await shard.putItem(itemOf('b', { state: 'pending' }));
@@ -126,7 +126,7 @@ t.test('equal scores are ordered by insertion', async (t) => {
   });
 });
 
-t.test('items are found by their digest while pending or searchable, not when failed', async (t) => {
+t.test('items are found by their digest while pending or searchable, not once failed', async (t) => {
   await withShard(t, async (shard) => {
     await shard.putItem(itemOf('a', { state: 'pending' }));
     t.equal(shard.itemByDigest(sha256('a'))?.state, 'pending');
@@ -196,7 +196,7 @@ t.test('far pictures are never returned', async (t) => {
   });
 });
 
-t.test('what cannot be indexed is refused and leaves no trace', async (t) => {
+t.test('an item that cannot be indexed is refused and leaves no trace', async (t) => {
   await withShard(t, async (shard) => {
     const bad = (vector: Float32Array): Promise<void> => {
       return shard.append(itemOf('a'), [

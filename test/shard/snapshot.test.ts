@@ -6,14 +6,14 @@ import type { RankedList } from '../../src/shard/snapshot.ts';
 import { itemOf, open, passage } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
-/** So many dimensions that few rows are a long scan. */
+/** With this many dimensions a few rows make a long scan. */
 const WIDE = [{ name: 'wide', dimensions: 8192, modelSha256: 'ab'.repeat(32) }];
 const ROWS = 800;
 const NEVER = new AbortController().signal;
 
 const NUMBERS = Float32Array.from({ length: 2 * 8192 }, (_, index) => Math.sin(index * index) / 64);
 
-/** A piece of a long row of numbers: made at no cost. */
+/** A slice of one long row of numbers, which costs nothing. */
 function row(seed: number): Float32Array {
   return NUMBERS.subarray(seed * 7, seed * 7 + 8192);
 }
@@ -30,7 +30,7 @@ async function withLargeShard(test: Test, run: (shard: Shard) => Promise<void>):
   });
 }
 
-t.test('a long scan leaves the event loop free, and gives what the short way gives', async (t) => {
+t.test('a long scan leaves the event loop free, and gives the same hits as a short one', async (t) => {
   await withLargeShard(t, async (shard) => {
     const snapshot = shard.snapshot();
     const order: string[] = [];
@@ -59,7 +59,7 @@ t.test('a long scan leaves the event loop free, and gives what the short way giv
   });
 });
 
-t.test('many words, and phrases, are looked up apart where few words are not', async (t) => {
+t.test('many words, and phrases, are searched on another thread where few words are not', async (t) => {
   const tenants = open(t.testdir(), 4, WIDE);
   t.teardown(() => tenants.close());
   await tenants.use('ws_a', { create: true }, async (shard) => {
@@ -89,7 +89,7 @@ t.test('many words, and phrases, are looked up apart where few words are not', a
   });
 });
 
-t.test('a scan that was given up ends, and its snapshot can be closed while it runs', async (t) => {
+t.test('a cancelled scan ends, and its snapshot can be closed while it runs', async (t) => {
   await withLargeShard(t, async (shard) => {
     const question = { space: 'wide', vector: row(5) };
     const given = new AbortController();
@@ -99,7 +99,7 @@ t.test('a scan that was given up ends, and its snapshot can be closed while it r
       code: 'interrupted',
     });
     first.close();
-    // Given up or finished first: either way the promise settles and nothing holds the snapshot.
+    // Cancelled or finished first: either way the promise settles and nothing holds the snapshot.
     const running = new AbortController();
     const outcomes = Array.from({ length: 8 }, () => {
       const snapshot = shard.snapshot();
@@ -116,7 +116,7 @@ t.test('a scan that was given up ends, and its snapshot can be closed while it r
   });
 });
 
-t.test('after a long scan a snapshot is read as before, until it is closed', async (t) => {
+t.test('after a long scan a snapshot can be read until it is closed', async (t) => {
   await withLargeShard(t, async (shard) => {
     const snapshot = shard.snapshot();
     snapshot.counts();

@@ -14,7 +14,7 @@ async function fill(shard: Shard): Promise<void> {
   await shard.append(itemOf('a'), [passage('a', 'some words')]);
 }
 
-t.test('an absent tenant is made only when asked for', async (t) => {
+t.test('an absent tenant is created only on request', async (t) => {
   const tenants = open(t.testdir());
   t.teardown(() => tenants.close());
   t.equal(tenants.exists('ws_a'), false);
@@ -29,7 +29,7 @@ t.test('an absent tenant is made only when asked for', async (t) => {
   t.throws(() => tenants.folder(''));
 });
 
-t.test('what was appended is there after closing and opening', async (t) => {
+t.test('appended items are there after closing and opening', async (t) => {
   const folder = t.testdir();
   const first = open(folder);
   await first.use('ws_a', { create: true }, fill);
@@ -71,7 +71,7 @@ t.test('no more indexes are open than allowed, and all can be used', async (t) =
   t.ok(tenants.openCount <= 3);
 });
 
-t.test('an index in use is not closed for another: that one is refused as overload', async (t) => {
+t.test('an index in use is not closed for another, whose use is refused as overload', async (t) => {
   const tenants = open(t.testdir(), 1);
   t.teardown(() => tenants.close());
   await tenants.use('ws_a', { create: true }, async (shard) => {
@@ -97,7 +97,7 @@ t.test('many first uses at once open an index once', async (t) => {
   t.equal(await tenants.use('ws_a', {}, (shard) => shard.items({ limit: 100 }).length), 20);
 });
 
-t.test('a disposal waits for what runs, and leaves nothing', async (t) => {
+t.test('a disposal waits for running work, and leaves nothing', async (t) => {
   const folder = t.testdir();
   const tenants = open(folder);
   t.teardown(() => tenants.close());
@@ -131,7 +131,7 @@ t.test('a disposal waits for what runs, and leaves nothing', async (t) => {
   t.same(readdirSync(folder), [], 'once more changes nothing');
 });
 
-t.test('what is absent or disposed is undefined to whoever asks for it if it is there', async (t) => {
+t.test('an absent or disposed tenant is undefined to a use that allows for its absence', async (t) => {
   const tenants = open(t.testdir());
   t.teardown(() => tenants.close());
   t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
@@ -144,7 +144,7 @@ t.test('what is absent or disposed is undefined to whoever asks for it if it is 
   t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
 });
 
-t.test('a disposal that was interrupted is finished at start', async (t) => {
+t.test('an interrupted disposal is finished at start', async (t) => {
   const folder = t.testdir();
   mkdirSync(join(folder, '.disposing-ws_a', 'shard'), { recursive: true });
   writeFileSync(join(folder, '.disposing-ws_a', 'shard', 'data.mdb'), 'remains');
@@ -188,10 +188,10 @@ t.test('after a change of model the old space serves until the new one has every
   const tenants = openTenants({ folder, spaces, openShardsMax: 1 });
   t.teardown(() => tenants.close());
   const key = `text_semantic@${'ab'.repeat(8)}`;
-  const formers = (shard: Shard) => {
+  const previous = (shard: Shard) => {
     const snapshot = shard.snapshot();
     try {
-      return snapshot.formers().filter(({ role }) => role === 'text_semantic');
+      return snapshot.previousSpaces().filter(({ role }) => role === 'text_semantic');
     } finally {
       snapshot.close();
     }
@@ -205,7 +205,7 @@ t.test('after a change of model the old space serves until the new one has every
     }
   };
   await tenants.use('ws_a', {}, async (shard) => {
-    t.strictSame(formers(shard), [{ role: 'text_semantic', key, modelSha256: 'ab'.repeat(32) }]);
+    t.strictSame(previous(shard), [{ role: 'text_semantic', key, modelSha256: 'ab'.repeat(32) }]);
     const old = new Float32Array(8).fill(0.5);
     const lacking = await shard.lacking(key, 'text_semantic', new Uint32Array(), 10);
     t.ok(lacking.length > 0);
@@ -218,7 +218,7 @@ t.test('after a change of model the old space serves until the new one has every
     t.equal(await shard.switchSpace(key, 'text_semantic', new Uint32Array()), false);
     await shard.putRows('text_semantic', lacking, new Float32Array(4 * lacking.length).fill(0.5));
     t.equal(await shard.switchSpace(key, 'text_semantic', new Uint32Array()), true);
-    t.strictSame(formers(shard), []);
+    t.strictSame(previous(shard), []);
     t.strictSame(best(shard, 'text_semantic', new Float32Array(4).fill(0.5)).sort(), [...lacking]);
     t.strictSame(best(shard, key, old), []);
   });
@@ -237,7 +237,7 @@ t.test('a disposed tenant stays gone, unless it may return', async (t) => {
   t.equal(await tenants.use('payer_b', { create: true }, () => 2), 2);
 });
 
-t.test('what is closed is never said to be absent, and is not disposed of', async (t) => {
+t.test('a closed tenant is never reported as absent, and is not disposed of', async (t) => {
   const folder = t.testdir();
   const tenants = open(folder);
   await tenants.use('ws_a', { create: true }, () => undefined);
@@ -252,7 +252,7 @@ t.test('what is closed is never said to be absent, and is not disposed of', asyn
   t.equal(await again.useIfThere('ws_a', () => 1), 1);
 });
 
-t.test('indexes that nobody uses are closed, those in use are not, and all are opened again', async (t) => {
+t.test('idle indexes are closed, those in use are not, and all can be opened again', async (t) => {
   const tenants = open(t.testdir());
   t.teardown(() => tenants.close());
   await tenants.use('ws_a', { create: true }, fill);
@@ -268,7 +268,7 @@ t.test('indexes that nobody uses are closed, those in use are not, and all are o
 });
 
 t.test(
-  'indexes give back what they needed, open or closed',
+  'indexes release their memory and files, open or closed',
   { skip: !existsSync('/proc/self/status') && 'memory is read from /proc' },
   async (t) => {
     const own = () =>

@@ -3,7 +3,7 @@ import t from 'tap';
 import { openStore } from '../../src/state/store.ts';
 import { type Teardown, temporaryFolder } from '../payment/fixture.ts';
 
-/** More than LMDB takes. */
+/** Longer than LMDB accepts. */
 const KEY_TOO_LONG = 'k'.repeat(5000);
 
 function open(t: Teardown) {

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FAMILIES, type Family } from '../../domain/family.ts';
+import { FAMILIES, FAMILY_TABLE, type Family } from '../../domain/family.ts';
 import { dropPicture, search, setOptions, takePicture } from '../model/search.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
 import { CloseIcon, PictureIcon, SearchIcon } from './icons.tsx';
-import { FAMILY_WORDS } from './results/family.tsx';
 
 const COUNTS = [10, 30, 100, 1000];
 
@@ -106,7 +105,7 @@ export function SearchForm() {
                   disabled={missing}
                   onChange={() => toggle(family)}
                 />
-                <span>{FAMILY_WORDS[family]}</span>
+                <span>{FAMILY_TABLE[family].label}</span>
               </label>
             );
           })}

@@ -9,16 +9,16 @@ const HOPS_MAX = 5;
 
 export interface Wanted {
   readonly url: string;
-  /** What the file must be; absent: the hub's own content hash is believed, once. */
+  /** Expected hash; absent: the hub's content hash is trusted, once. */
   readonly sha256?: string;
   readonly bytes?: number;
 }
 
 export interface DownloadOptions {
-  /** Times that a broken transfer is taken up again. */
+  /** How often a broken transfer is tried, the first time included. */
   readonly attempts: number;
   readonly onProgress?: (done: number, total: number | undefined) => void;
-  /** Waited for before another attempt. */
+  /** Awaited before another attempt. */
   readonly pause: (attempt: number) => Promise<void>;
 }
 
@@ -27,13 +27,13 @@ export interface Downloaded {
   readonly bytes: number;
 }
 
-/** Another attempt may mend it. */
+/** A failure that another attempt may fix. */
 class Broken extends Error {}
 
 /**
- * Brings a file to `path`, whole and checked. What an attempt leaves lies beside it as `.part` and is taken up by the next one,
- * also of a later process, if the server still has the same content. A file with wrong content is removed.
- * @throws Error that says what was wrong.
+ * Downloads a file completely and checks it; it is left at `path` with the suffix `.part`. A later attempt, also by another
+ * process, resumes a partial file if the server still has the same content. A file with wrong content is removed.
+ * @throws Error that says what was wrong
  */
 export async function download(wanted: Wanted, path: string, options: DownloadOptions): Promise<Downloaded> {
   const part = `${path}.part`;
@@ -59,7 +59,7 @@ function definite({ sha256, bytes }: Wanted): Offer {
   return { ...(sha256 && { contentHash: sha256 }), ...(bytes !== undefined && { bytes }) };
 }
 
-/** One attempt: continues the part where the server lets it. */
+/** One attempt. Resumes the partial file where the server allows it. */
 async function transfer(
   wanted: Wanted,
   part: string,
@@ -72,47 +72,26 @@ async function transfer(
   const tag = before > 0 ? await readFile(`${part}.etag`, 'utf8').catch(() => undefined) : undefined;
   const start = tag === undefined ? 0 : before;
   const { response, offer, etag } = await ask(wanted.url, start, tag);
-  if (response.status === 416) {
-    await response.body?.cancel();
-    // The part may be the whole file already. If it isn't, it is of another content.
-    const whole = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1];
-    const bytes = wanted.bytes ?? offer.bytes ?? (whole === undefined ? undefined : Number(whole));
-    if (start === bytes && (wanted.sha256 ?? offer.contentHash)) return { ...offer, bytes };
-    await forget(part);
-    throw new Broken('the server could not go on from there');
-  }
+  if (response.status === 416) return completedOffer(wanted, part, { response, offer, start });
   if (response.status !== 200 && response.status !== 206) {
     await response.body?.cancel();
     const message = `${wanted.url} was answered ${response.status}`;
     throw response.status >= 500 || response.status === 429 ? new Broken(message) : new Error(message);
   }
-  const goesOn = response.status === 206 && rangeStart(response) === start;
-  if (response.status === 206 && !goesOn) {
+  const resumes = response.status === 206 && rangeStart(response) === start;
+  if (response.status === 206 && !resumes) {
     await response.body?.cancel();
     await forget(part);
     throw new Broken('the server sent another range');
   }
-  const from = goesOn ? start : 0;
-  if (!goesOn && etag !== undefined) await writeFile(`${part}.etag`, etag);
+  const from = resumes ? start : 0;
+  if (!resumes && etag !== undefined) await writeFile(`${part}.etag`, etag);
   const length = Number(response.headers.get('content-length') ?? Number.NaN);
   const total = offer.bytes ?? (Number.isNaN(length) ? undefined : from + length);
   const most = wanted.bytes ?? total ?? BYTES_MAX;
-  let done = from;
-  const file = await open(part, goesOn ? 'a' : 'w');
-  try {
-    // Piece by piece, so that what came before a break is kept.
-    for await (const piece of response.body ?? []) {
-      done += piece.length;
-      if (done > most) break;
-      await file.appendFile(piece);
-      onProgress?.(done, wanted.bytes ?? total);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
-    throw new Broken(`the transfer broke off: ${(error as Error).message}`, { cause: error });
-  } finally {
-    await file.close();
-  }
+  const done = await append(response, part, { from, most }, (bytes) =>
+    onProgress?.(bytes, wanted.bytes ?? total),
+  );
   if (done > most) {
     await forget(part);
     throw new Error(`${wanted.url} sends more than its ${most} bytes`);
@@ -122,9 +101,49 @@ async function transfer(
   return { ...offer, ...(total !== undefined && { bytes: total }) };
 }
 
-/** Follows redirections itself: what the hub says of the content stands on its own answer, not on the last one. */
+/** The server has nothing after `start`: the partial file is complete, or has other content. @throws Broken in that case */
+async function completedOffer(
+  wanted: Wanted,
+  part: string,
+  { response, offer, start }: { response: Response; offer: Offer; start: number },
+): Promise<Offer> {
+  await response.body?.cancel();
+  const whole = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1];
+  const bytes = wanted.bytes ?? offer.bytes ?? (whole === undefined ? undefined : Number(whole));
+  if (start === bytes && (wanted.sha256 ?? offer.contentHash)) return { ...offer, bytes };
+  await forget(part);
+  throw new Broken('the server could not resume the transfer');
+}
+
+/** Appends the body to the partial file, from byte `from`, until over `most` bytes. @returns bytes of the file */
+async function append(
+  response: Response,
+  part: string,
+  { from, most }: { from: number; most: number },
+  onProgress: (done: number) => void,
+): Promise<number> {
+  let done = from;
+  const file = await open(part, from > 0 ? 'a' : 'w');
+  try {
+    // Piece by piece: what arrived before a break is kept.
+    for await (const piece of response.body ?? []) {
+      done += piece.length;
+      if (done > most) break;
+      await file.appendFile(piece);
+      onProgress(done);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
+    throw new Broken(`the transfer broke off: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await file.close();
+  }
+  return done;
+}
+
+/** Follows redirections by itself: the hub's statement of the content is in its own answer, not in the last one. */
 async function ask(address: string, start: number, tag: string | undefined) {
-  // Compressed on the way, the bytes would not be those that were hashed.
+  // Compressed bytes would not match the hash.
   const headers: Record<string, string> = { 'Accept-Encoding': 'identity' };
   if (start > 0 && tag !== undefined) Object.assign(headers, { Range: `bytes=${start}-`, 'If-Range': tag });
   let url = address;

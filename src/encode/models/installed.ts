@@ -1,20 +1,33 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { InputKind, SpaceName } from '../../domain/family.ts';
 import { deviceRefusal, type ProviderChoice } from './device.ts';
-import type { Manifest, ManifestModel, ManifestVariant } from './manifest.ts';
-import type { Candidate, LabelBridge, Missing, PictureTower, SpaceName, TextTower, Towers } from './tower.ts';
+import {
+  ENCODING_ROLES,
+  type EncodingRole,
+  type EncodingRoleName,
+  type Manifest,
+  type ManifestModel,
+  type ManifestVariant,
+} from './manifest.ts';
+import {
+  type Candidate,
+  type Failure,
+  type LabelBridge,
+  type Missing,
+  type TextTower,
+  type Tower,
+  type Towers,
+  textTowerOf,
+} from './tower.ts';
 import type { Verification } from './verification.ts';
 
 /** The models that may serve here, and why others may not. */
 export interface Installed {
   readonly towers: Towers;
   readonly missing: readonly Missing[];
-  /** Weights that were passed over, with the reason: for logs and `/readyz`. */
-  readonly passedOver: readonly {
-    readonly model: string;
-    readonly provider: string;
-    readonly reason: string;
-  }[];
+  /** Weights that were passed over, with the reason: for the log. */
+  readonly passedOver: readonly Failure[];
 }
 
 /** Finds the models in use, checks their files, and lists the weights that each may run with. */
@@ -24,18 +37,17 @@ export async function findInstalled(
   verification: Verification,
   choice: ProviderChoice,
 ): Promise<Installed> {
-  const search = new Search(manifest, folder, verification, choice);
-  await search.text();
-  await search.visual();
-  const { texts, picture, missing, passedOver } = search;
-  return { towers: { texts, ...(picture ? { picture } : {}) }, missing, passedOver };
+  const finder = new Finder(manifest, folder, verification, choice);
+  for (const name of Object.keys(ENCODING_ROLES) as EncodingRoleName[])
+    await finder.find(ENCODING_ROLES[name], manifest.use[name]);
+  return finder;
 }
 
-class Search {
-  readonly texts: TextTower[] = [];
-  picture: PictureTower | undefined;
+/** Looks for towers; where one cannot be had, methods return the reason as text. */
+class Finder implements Installed {
+  readonly towers: Tower[] = [];
   readonly missing: Missing[] = [];
-  readonly passedOver: { model: string; provider: string; reason: string }[] = [];
+  readonly passedOver: Failure[] = [];
   readonly #manifest: Manifest;
   readonly #folder: string;
   readonly #verification: Verification;
@@ -48,53 +60,48 @@ class Search {
     this.#choice = choice;
   }
 
+  /** Adds the towers of the model that serves a role, or what is missing without them. */
+  async find({ part, space, bridge }: EncodingRole, name: string | undefined): Promise<void> {
+    const lack = (asksWith: InputKind, reason: string, lacking = space) =>
+      this.missing.push({ space: lacking, asksWith, reason });
+    const model = this.#model(name);
+    const lackAll = (reason: string) => {
+      lack(part, reason);
+      if (part !== 'text') lack('text', reason);
+    };
+    if (!model) return lackAll('no model is in use');
+    const tower = await this.#towerOf(model, part);
+    if (typeof tower === 'string') return lackAll(tower);
+    const filling: Tower = { ...tower, searches: [space], fills: space };
+    this.towers.push(filling);
+    if (part === 'text') return;
+    if (filling.kind === 'picture' && filling.settings.labels && bridge) {
+      const labels = await this.#bridge(model, bridge);
+      if (typeof labels === 'string') lack('text', labels, bridge);
+      else this.towers[this.towers.indexOf(filling)] = { ...filling, bridge: labels };
+      return;
+    }
+    const words = await this.#towerOf(model, 'text');
+    if (typeof words === 'string') lack('text', words);
+    else this.towers.push({ ...words, searches: [space] });
+  }
+
   #model(name: string | undefined): ManifestModel | undefined {
     return this.#manifest.models.find((model) => model.name === name);
   }
 
-  async text(): Promise<void> {
-    const model = this.#model(this.#manifest.use.text_semantic);
-    const tower = model ? await this.#textTower(model, ['text_semantic']) : 'no model is in use';
-    if (typeof tower === 'string')
-      this.missing.push({ family: 'text_semantic', use: 'words', reason: tower });
-    else this.texts.push({ ...tower, passageSpace: 'text_semantic' });
+  async #towerOf(model: ManifestModel, part: InputKind): Promise<Tower | string> {
+    if (part === 'text') return this.#textTower(model);
+    const { name, revision, [part]: settings } = model;
+    if (!settings) return `the model has no ${part} part`;
+    const candidates = await this.#candidates(model, settings.variants);
+    if (typeof candidates === 'string') return candidates;
+    // TypeScript does not see that the settings are those of the part.
+    return { kind: part, model: name, revision, settings, candidates, searches: [] } as Tower;
   }
 
-  async visual(): Promise<void> {
-    const model = this.#model(this.#manifest.use.visual);
-    const lack = (use: Missing['use'], reason: string) =>
-      this.missing.push({ family: 'visual', use, reason });
-    if (!model?.picture) {
-      lack('pictures', 'no model is in use');
-      lack('words', 'no model is in use');
-      return;
-    }
-    const candidates = await this.#candidates(model, model.picture.variants);
-    if (typeof candidates === 'string') {
-      lack('pictures', candidates);
-      lack('words', candidates);
-      return;
-    }
-    const { name, revision, picture } = model;
-    const bridge = picture.labels ? await this.#bridge(model) : undefined;
-    this.picture = {
-      model: name,
-      revision,
-      settings: picture,
-      candidates,
-      ...(typeof bridge === 'object' ? { bridge } : {}),
-    };
-    if (typeof bridge === 'string') lack('words', bridge);
-    else if (!bridge && !model.text) lack('words', 'the model has no text part');
-    else if (model.text) {
-      const tower = await this.#textTower(model, ['visual_picture']);
-      if (typeof tower === 'string') lack('words', tower);
-      else this.texts.push(tower);
-    }
-  }
-
-  async #textTower(model: ManifestModel, querySpaces: SpaceName[]): Promise<TextTower | string> {
-    const settings = model.text;
+  async #textTower(model: ManifestModel): Promise<TextTower | string> {
+    const { name, revision, text: settings } = model;
     if (!settings) return 'the model has no text part';
     const tokenizer = model.files[settings.tokenizer]!;
     const refusal = await this.#verification.refusal(tokenizer);
@@ -102,35 +109,38 @@ class Search {
     const candidates = await this.#candidates(model, settings.variants);
     if (typeof candidates === 'string') return candidates;
     const tokenizerPath = join(this.#folder, tokenizer.path);
-    return { model: model.name, revision: model.revision, settings, tokenizerPath, candidates, querySpaces };
+    return { kind: 'text', model: name, revision, settings, tokenizerPath, candidates, searches: [] };
   }
 
-  async #bridge(model: ManifestModel): Promise<LabelBridge | string> {
+  async #bridge(model: ManifestModel, space: SpaceName): Promise<LabelBridge | string> {
     const { file, text_model, template, weight, top, output } = model.picture!.labels!;
     const listed = model.files[file]!;
     const refusal = await this.#verification.refusal(listed);
     if (refusal) return refusal;
-    const text = await this.#textOfBridge(text_model);
+    const text = await this.#bridgeText(text_model, space);
     if (typeof text === 'string') return `the labels' text model: ${text}`;
     const lines = (await readFile(join(this.#folder, listed.path), 'utf8')).split('\n');
     const labels = lines
       .map((line) => line.trim())
       .filter((line, index) => line !== '' || index < lines.length - 1);
-    const { dimensions } = this.texts[text]!.settings;
-    return { labels, labelsSha256: listed.sha256!, template, weight, top, output, dimensions, text };
+    const { dimensions } = text.settings;
+    const labelsSha256 = listed.sha256!;
+    return { space, labels, labelsSha256, template, weight, top, output, dimensions, textModel: text.model };
   }
 
-  /** The text tower of a bridge, the one of `text_semantic` where it is the same model: then one query vector does for both. */
-  async #textOfBridge(name: string): Promise<number | string> {
-    const same = this.texts.findIndex((tower) => tower.model === name);
-    if (same >= 0) {
-      const tower = this.texts[same]!;
-      this.texts[same] = { ...tower, querySpaces: [...tower.querySpaces, 'visual_words'] };
-      return same;
+  /** The text tower of a bridge. A tower that serves already searches this space, too: one vector of a query does for both. */
+  async #bridgeText(model: string, space: SpaceName): Promise<TextTower | string> {
+    const serving = textTowerOf(this.towers, model);
+    if (serving) {
+      const both = { ...serving, searches: [...serving.searches, space] };
+      this.towers[this.towers.indexOf(serving)] = both;
+      return both;
     }
-    const tower = await this.#textTower(this.#model(name)!, ['visual_words']);
-    if (typeof tower === 'string') return tower;
-    return this.texts.push(tower) - 1;
+    const found = await this.#textTower(this.#model(model)!);
+    if (typeof found === 'string') return found;
+    const tower = { ...found, searches: [space] };
+    this.towers.push(tower);
+    return tower;
   }
 
   async #candidates(
@@ -138,7 +148,7 @@ class Search {
     variants: readonly ManifestVariant[],
   ): Promise<Candidate[] | string> {
     const found: Candidate[] = [];
-    let first: string | undefined;
+    let shown: string | undefined;
     for (const variant of variants) {
       const file = model.files[variant.file]!;
       for (const provider of variant.providers) {
@@ -146,11 +156,11 @@ class Search {
         if (reason === undefined)
           found.push(candidateOf(variant, provider, join(this.#folder, file.path), file.sha256!));
         else this.passedOver.push({ model: model.name, provider, reason });
-        // The processor's reason is the one to show: it is the provider that every machine has.
-        if (reason !== undefined && (first === undefined || provider === 'cpu')) first = reason;
+        // Every machine has a processor: its reason is shown rather than another provider's.
+        if (reason !== undefined && (shown === undefined || provider === 'cpu')) shown = reason;
       }
     }
-    return found.length > 0 ? found : (first ?? 'no provider can run it');
+    return found.length > 0 ? found : (shown ?? 'no provider can run it');
   }
 }
 

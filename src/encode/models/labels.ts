@@ -1,27 +1,30 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LabelBridge, Towers } from './tower.ts';
+import { type LabelBridge, type PictureTower, type Towers, textTowerOf } from './tower.ts';
 
-/** Identity of the vectors that a label bridge gives: of both models, the labels, and how they are weighed. */
-export function bridgeSha256(towers: Towers): string | undefined {
-  const { picture } = towers;
-  if (!picture?.bridge) return undefined;
-  const { weight, top } = picture.bridge;
-  const parts = [picture.candidates[0]!.sha256, labelTableName(towers, picture.bridge), weight, top];
+/** Identity of a bridge's vectors: both models, the labels, and how they are weighed. */
+export function bridgeSha256(towers: Towers, { candidates }: PictureTower, bridge: LabelBridge): string {
+  const parts = [candidates[0]!.sha256, labelTableName(towers, bridge), bridge.weight, bridge.top];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Name of the file with the labels' embeddings: another text model, list or template has another. */
-function labelTableName({ texts }: Towers, { text, labelsSha256, template }: LabelBridge): string {
-  const parts = [texts[text]!.candidates[0]!.sha256, labelsSha256, template];
+/** Name of the file with the labels' embeddings: it differs by text model, list and template. */
+function labelTableName(towers: Towers, { textModel, labelsSha256, template }: LabelBridge): string {
+  const parts = [textTowerOf(towers, textModel)!.candidates[0]!.sha256, labelsSha256, template];
   return `labels-${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}.f32`;
 }
 
-/** Fills the table that all workers share with the embeddings of the labels from the cache folder. @returns false when they are not there */
-export async function readLabels(towers: Towers, table: Float32Array, cacheFolder: string): Promise<boolean> {
-  const bridge = towers.picture?.bridge;
-  if (!bridge) return true;
+/**
+ * Fills the table that all workers share with the labels' embeddings from the cache folder.
+ * @returns false when the cache has none
+ */
+export async function readLabels(
+  towers: Towers,
+  bridge: LabelBridge,
+  table: Float32Array,
+  cacheFolder: string,
+): Promise<boolean> {
   const kept = await readFile(join(cacheFolder, labelTableName(towers, bridge))).catch(() => undefined);
   if (kept?.byteLength !== table.byteLength) return false;
   new Uint8Array(table.buffer, table.byteOffset, table.byteLength).set(kept);
@@ -29,7 +32,7 @@ export async function readLabels(towers: Towers, table: Float32Array, cacheFolde
   return true;
 }
 
-/** Fills the table by the text model, once: the next start reads it. */
+/** Fills the table by the text model, and keeps it for the next start. */
 export async function embedLabels(
   towers: Towers,
   bridge: LabelBridge,

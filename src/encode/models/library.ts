@@ -2,20 +2,28 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { type DownloadOptions, download } from './download.ts';
-import { changeLock } from './lock.ts';
-import { type ManifestModel, PROVIDERS, type Provider, readManifest } from './manifest.ts';
+import { type Downloaded, type DownloadOptions, download } from './download.ts';
+import { changeLock, type Lock } from './lock.ts';
+import {
+  encodingPartsOf,
+  type ManifestModel,
+  type ManifestVariant,
+  PROVIDERS,
+  type Provider,
+} from './manifest.ts';
+import { filesBesidesWeights } from './manifest-check.ts';
+import { readManifest } from './read-manifest.ts';
 import { Verification } from './verification.ts';
 
-/** Where files lie until all of their model's are there. */
+/** Folder for downloaded files until all files of their model are there. */
 const STAGING = '.pulling';
 
 export interface LibraryFile {
   readonly name: string;
   readonly path: string;
-  /** Why it may not be used; absent: it is there and right. */
+  /** Why it may not be used; absent: it is present and correct. */
   readonly refusal?: string;
-  /** It is there, and not what the manifest says. */
+  /** It is present, but not what the manifest says. */
   readonly wrong: boolean;
   /** Can be pulled. */
   readonly remote: boolean;
@@ -27,11 +35,11 @@ export interface LibraryModel {
   readonly licence: string;
   readonly revision: string;
   readonly note?: string;
-  /** Serves its family here, or will after the next start. */
+  /** Serves its role here, or will after the next start. */
   readonly used: boolean;
-  /** Some weights, and all else that they need, are there and right. */
+  /** Weights for some provider, and all that they need, are present and correct. */
   readonly installed: boolean;
-  /** Providers that it has weights for, of which some are not here. */
+  /** Providers for which the manifest has weights, but none of them is here. */
   readonly lacking: readonly Provider[];
   readonly files: readonly LibraryFile[];
 }
@@ -54,8 +62,8 @@ export class Library {
   }
 
   /**
-   * Every model of the manifest, its files checked: `anew`, or by the checksums that they had when they were last hashed, as
-   * long as their size and time stay.
+   * Every model of the manifest, with its files checked: all of them `anew`, or those whose size or time has changed since
+   * they were last hashed.
    */
   async models({ anew = false } = {}): Promise<LibraryModel[]> {
     const manifest = await readManifest(this.#folder);
@@ -88,19 +96,19 @@ export class Library {
         files,
       });
     }
-    // A folder that the server has not made yet is left to it: it tells a first start by that.
+    // The server recognises a first start by the absence of this folder: do not create it here.
     if (existsSync(this.#cacheFolder)) await verification.save();
     return models;
   }
 
   /**
-   * Brings all files of a model that are missing or wrong. They are moved to their places when all of them are there; hashes
-   * that the manifest did not know are locked last, and only then may the model be used.
-   * @returns paths of the files that were brought.
+   * Downloads all missing or wrong files of a model. They are moved into place once all of them are there. Hashes that the
+   * manifest does not know are locked last; only then may the model be used.
+   * @returns paths of the downloaded files
    */
   async pull(name: string, options: PullOptions): Promise<string[]> {
     const model = await this.#model(name);
-    const before = (await this.models()).find((one) => one.name === name)!;
+    const before = (await this.models()).find((model) => model.name === name)!;
     const wanted = before.files.filter(({ refusal, remote }) => refusal && remote);
     if (wanted.length === 0) {
       if (before.installed) return [];
@@ -111,25 +119,11 @@ export class Library {
     }
     if (!model.hub)
       throw new FarthingError('models_invalid', `${name} has no place on a hub in the manifest.`);
-    await this.#checkRoom(wanted.reduce((sum, file) => sum + (model.files[file.name]!.bytes ?? 0), 0));
-    const { repository, revision } = model.hub;
-    const learned: Record<string, { sha256: string; bytes: number }> = {};
+    await this.#checkSpace(wanted.reduce((sum, file) => sum + (model.files[file.name]!.bytes ?? 0), 0));
+    const learned: Lock['files'] = {};
     for (const { name: file, path } of wanted) {
-      const { sha256, bytes, remote } = model.files[file]!;
-      const found = await download(
-        {
-          url: `${options.hubUrl}/${repository}/resolve/${revision}/${remote}`,
-          ...(sha256 !== undefined && { sha256 }),
-          ...(bytes !== undefined && { bytes }),
-        },
-        this.#staged(path),
-        {
-          attempts: options.attempts,
-          pause: options.pause,
-          onProgress: (done, total) => options.onProgress?.(path, done, total),
-        },
-      );
-      if (sha256 === undefined) learned[path] = found;
+      const found = await this.#download(model, file, options);
+      if (model.files[file]!.sha256 === undefined) learned[path] = found;
     }
     for (const { path } of wanted) {
       await mkdir(dirname(join(this.#folder, path)), { recursive: true });
@@ -141,10 +135,29 @@ export class Library {
     return wanted.map(({ path }) => path);
   }
 
-  /** Makes a model the one that serves its family, from the next start on. @throws FarthingError when it is not installed */
+  /** Downloads one file of a model into the staging folder. */
+  #download(
+    { hub, files }: ManifestModel,
+    file: string,
+    { hubUrl, attempts, pause, onProgress }: PullOptions,
+  ): Promise<Downloaded> {
+    const { path, sha256, bytes, remote } = files[file]!;
+    const wanted = {
+      url: `${hubUrl}/${hub!.repository}/resolve/${hub!.revision}/${remote}`,
+      ...(sha256 !== undefined && { sha256 }),
+      ...(bytes !== undefined && { bytes }),
+    };
+    return download(wanted, this.#staged(path), {
+      attempts,
+      pause,
+      onProgress: (done, total) => onProgress?.(path, done, total),
+    });
+  }
+
+  /** Makes a model serve its role from the next start on. @throws FarthingError when it is not installed */
   async use(name: string): Promise<LibraryModel> {
     await this.#model(name);
-    const model = (await this.models()).find((one) => one.name === name)!;
+    const model = (await this.models()).find((listed) => listed.name === name)!;
     if (!model.installed) {
       const why = model.files.flatMap(({ refusal }) => refusal ?? []).join('; ');
       throw new FarthingError('models_invalid', `${name} is not installed: ${why}.`);
@@ -155,9 +168,9 @@ export class Library {
 
   async #model(name: string): Promise<ManifestModel> {
     const { models } = await readManifest(this.#folder);
-    const model = models.find((one) => one.name === name);
+    const model = models.find((listed) => listed.name === name);
     if (model) return model;
-    const names = models.map((one) => one.name).join(', ');
+    const names = models.map((listed) => listed.name).join(', ');
     throw new FarthingError(
       'models_invalid',
       `There is no model "${name}" in the manifest. There are: ${names}.`,
@@ -168,35 +181,25 @@ export class Library {
     return join(this.#folder, STAGING, path);
   }
 
-  async #checkRoom(bytes: number): Promise<void> {
+  async #checkSpace(bytes: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.#folder);
     if (bavail * bsize >= bytes) return;
     throw new FarthingError('storage_full', `${bytes} bytes are needed, and ${bavail * bsize} are free.`);
   }
 }
 
-/** Each part has weights for some provider, and the files that go with them; what hears has all of its files. */
-function isInstalled({ text, picture, voice, speech }: ManifestModel, there: ReadonlySet<string>): boolean {
-  const weights = (part: { variants: readonly { file: string }[] } | undefined) =>
-    !part || part.variants.some(({ file }) => there.has(file));
-  const besides = [
-    text?.tokenizer,
-    picture?.labels?.file,
-    voice?.file,
-    speech?.encoder,
-    speech?.decoder,
-    speech?.tokenizer,
-  ];
-  return weights(text) && weights(picture) && besides.every((file) => file === undefined || there.has(file));
+/** Whether each part has weights for some provider, and all files besides them are there. */
+function isInstalled(model: ManifestModel, there: ReadonlySet<string>): boolean {
+  const weights = encodingPartsOf(model).every(({ variants }) =>
+    variants.some(({ file }) => there.has(file)),
+  );
+  return weights && filesBesidesWeights(model).every((file) => there.has(file));
 }
 
-function lacksWeights(
-  { text, picture }: ManifestModel,
-  provider: Provider,
-  there: ReadonlySet<string>,
-): boolean {
-  return [text, picture].some((part) => {
-    const own = part?.variants.filter(({ providers }) => providers.includes(provider)) ?? [];
+function lacksWeights(model: ManifestModel, provider: Provider, there: ReadonlySet<string>): boolean {
+  return encodingPartsOf(model).some((part) => {
+    const variants: readonly ManifestVariant[] = part.variants;
+    const own = variants.filter(({ providers }) => providers.includes(provider));
     return own.length > 0 && !own.some(({ file }) => there.has(file));
   });
 }

@@ -4,23 +4,16 @@ import { join } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { FarthingError } from '../../domain/error.ts';
+import { RolesSchema } from './manifest.ts';
 
 const NAME = 'lock.json';
 
 const LockSchema = Type.Object(
   {
     version: Type.Literal(1),
-    /** Models chosen in place of the manifest's. */
-    use: Type.Object(
-      {
-        text_semantic: Type.Optional(Type.String()),
-        visual: Type.Optional(Type.String()),
-        voice: Type.Optional(Type.String()),
-        speech: Type.Optional(Type.String()),
-      },
-      { additionalProperties: false },
-    ),
-    /** By path: what the first pull of a file found, where the manifest couldn't know it. */
+    /** Models that override the manifest's choice. */
+    use: RolesSchema,
+    /** By path: what the first pull of a file found, where the manifest says nothing. */
     files: Type.Record(
       Type.String(),
       Type.Object(
@@ -32,10 +25,10 @@ const LockSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** `lock.json` beside the manifest: what this installation chose and learned. The manifest itself stays as it was published. */
+/** `lock.json` beside the manifest: what this installation chose and learned. The manifest stays as published. */
 export type Lock = Static<typeof LockSchema>;
 
-/** An absent file is an empty lock. @throws FarthingError `models_invalid` for one that is damaged: hashes were locked in it */
+/** Reads the lock; an absent file is an empty one. @throws FarthingError `models_invalid` if damaged: it may have held hashes */
 export async function readLock(folder: string): Promise<Lock> {
   const path = join(folder, NAME);
   let value: unknown;
@@ -52,7 +45,7 @@ export async function readLock(folder: string): Promise<Lock> {
   return value as Lock;
 }
 
-/** Changes the lock in one step: readers see the one before or the one after. */
+/** Replaces the lock atomically: readers see the old or the new one. */
 export async function changeLock(folder: string, change: (lock: Lock) => Lock): Promise<void> {
   const path = join(folder, NAME);
   const written = `${path}.${randomUUID()}.new`;

@@ -1,15 +1,46 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
-import { FarthingError } from '../../domain/error.ts';
-import { type Lock, readLock } from './lock.ts';
+import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox';
+import { CONTENT_LISTS, type InputKind, type SpaceName, VECTOR_LISTS } from '../../domain/family.ts';
+
+/** A role of models that make vectors: the part that fills a space, and, where labels stand for words, the space of those. */
+export interface EncodingRole {
+  readonly part: InputKind;
+  readonly space: SpaceName;
+  readonly bridge?: SpaceName;
+}
+
+/** Roles that make vectors. A joint model has a text part beside its own, which searches the same space. */
+export const ENCODING_ROLES = {
+  text_semantic: { part: 'text', space: 'text_semantic' },
+  visual: { part: 'picture', space: 'visual_picture', bridge: 'visual_words' },
+} as const satisfies Readonly<Record<string, EncodingRole>>;
+export type EncodingRoleName = keyof typeof ENCODING_ROLES;
+
+/** Parts of models that make vectors. */
+export const ENCODING_PARTS: readonly InputKind[] = [
+  ...new Set(Object.values(ENCODING_ROLES).map(({ part }) => part)),
+];
+
+/** What the manifest uses models for, each with the part that serves it. */
+export const MODEL_ROLES = {
+  ...ENCODING_ROLES,
+  voice: { part: 'voice' },
+  speech: { part: 'speech' },
+} as const;
+export type ModelRole = keyof typeof MODEL_ROLES;
+export const ROLE_NAMES = Object.keys(MODEL_ROLES) as ModelRole[];
 
 const closed = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
+/** One property of the same schema for each name. */
+function each<Name extends string, T extends TSchema>(names: readonly Name[], schema: T): Record<Name, T> {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, T>;
+}
+const optionalEach = <Name extends string, T extends TSchema>(names: readonly Name[], schema: T) =>
+  each(names, Type.Optional(schema) as TOptional<T>);
+
 const Name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
-/** A path below the models folder, without a way out of it. */
+/** A path below the models folder that cannot lead out of it. */
 const RelativePath = Type.String({ pattern: '^(?!.*(^|/)\\.\\.(/|$))[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$' });
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
@@ -18,7 +49,7 @@ const Three = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 
 const ModelFile = closed({
   path: RelativePath,
-  /** Both absent: learned at the first pull, and kept in the lock file from then on. */
+  /** Both absent: learned at the first pull, and then kept in the lock file. */
   sha256: Type.Optional(Sha256),
   bytes: Type.Optional(Count(2 ** 40)),
   /** Path in the hub's repository; absent: the file cannot be pulled. */
@@ -37,7 +68,7 @@ export const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const;
 const Provider = Type.Union(PROVIDERS.map((name) => Type.Literal(name)));
 export type Provider = (typeof PROVIDERS)[number];
 
-/** Weights for some providers, and how they are run there. */
+/** Weights for some providers, and how they are run. */
 const Variant = closed({
   providers: Type.Array(Provider, { minItems: 1, maxItems: 3, uniqueItems: true }),
   file: Name,
@@ -49,12 +80,12 @@ const Variant = closed({
   padding_share: Type.Optional(Share),
   /** Widths that inputs are padded to, so that a GPU plans few shapes. */
   widths: Type.Optional(Type.Array(Count(65_536), { minItems: 1, maxItems: 64 })),
-  /** Numbers of rows that a run may have, rising, filled up with empty ones; absent: any. */
+  /** Numbers of rows to which a run is padded, ascending; absent: any number. */
   row_counts: Type.Optional(Type.Array(Count(1024), { minItems: 1, maxItems: 64 })),
   provider_options: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   ),
-  /** Entries of ONNX Runtime's session configuration, by their whole names. */
+  /** Entries of ONNX Runtime's session configuration, by their full names. */
   session_options: Type.Optional(
     Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 1_000 })),
   ),
@@ -72,7 +103,7 @@ const Pooling = Type.Union([
   Type.Literal('last'),
 ]);
 
-/** Weights of another export than the part describes say here what is different. */
+/** Weights of another export than the part describes state the differences here. */
 const TextVariant = closed({
   ...Variant.properties,
   inputs: Type.Optional(TextInputs),
@@ -99,7 +130,7 @@ const Text = closed({
   variants: Type.Array(TextVariant, { minItems: 1 }),
 });
 
-/** Words for pictures without a joint model: ConSE (Norouzi et al. 2013, arXiv:1312.5650). */
+/** Makes pictures searchable by words without a joint model: ConSE (Norouzi et al. 2013, arXiv:1312.5650). */
 const Labels = closed({
   file: Name,
   output: Type.String(),
@@ -130,24 +161,24 @@ const Picture = closed({
   variants: Type.Array(Variant, { minItems: 1 }),
 });
 
-/** Where somebody speaks: windows of sound, each with the end of the one before it, and a state from one to the next. */
+/** A model of voice activity: takes windows of sound, each with the end of the previous window, and a state. */
 const Voice = closed({
   file: Name,
   sample_rate: Count(192_000),
-  /** Samples of a window, and of the former one before it. */
+  /** Samples of a window, and of the previous window before it. */
   window: Count(65_536),
   context: Type.Integer({ minimum: 0, maximum: 65_536 }),
   state: Type.Array(Count(65_536), { minItems: 1, maxItems: 4 }),
   inputs: closed({ sound: Type.String(), state: Type.String(), rate: Type.Optional(Type.String()) }),
   outputs: closed({ probability: Type.String(), state: Type.String() }),
-  /** Probabilities at which a stretch begins, and under which it ends; seconds that it must last, or be silent, to count. */
+  /** Probability at which a stretch begins, and below which it ends; least seconds of a stretch, and of a silence that ends it. */
   begins_at: Share,
   ends_below: Share,
   speech_seconds_min: Type.Number({ minimum: 0 }),
   silence_seconds_min: Type.Number({ minimum: 0 }),
 });
 
-/** What is said: a Whisper-shaped model, with a decoder that is given all tokens each time. */
+/** A model of speech of Whisper's shape, whose decoder takes all tokens in each step. */
 const Speech = closed({
   encoder: Name,
   decoder: Name,
@@ -156,11 +187,11 @@ const Speech = closed({
   fft: Type.Integer({ minimum: 2, maximum: 65_536, multipleOf: 2 }),
   hop: Count(65_536),
   mel_bins: Count(1_024),
-  /** Length of what the encoder takes. */
+  /** Length of the encoder's input. */
   seconds: Count(120),
   inputs: closed({ sound: Type.String(), ids: Type.String(), hidden: Type.String() }),
   outputs: closed({ hidden: Type.String(), logits: Type.String() }),
-  /** Tokens that the decoder begins with; the one that ends; those that it may not choose. */
+  /** Tokens that the decoder begins with; the token that ends; tokens that it may not choose. */
   prompt: Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 16 }),
   end: Type.Integer({ minimum: 0 }),
   suppressed: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 1_000 }),
@@ -169,12 +200,8 @@ const Speech = closed({
 
 const Model = closed({
   name: Name,
-  family: Type.Union([
-    Type.Literal('text_semantic'),
-    Type.Literal('visual'),
-    Type.Literal('voice'),
-    Type.Literal('speech'),
-  ]),
+  /** The role that it can serve. */
+  family: Type.Union(ROLE_NAMES.map((role) => Type.Literal(role))),
   revision: Type.String({ minLength: 1 }),
   licence: Type.String({ minLength: 1 }),
   source: Type.String({ minLength: 1 }),
@@ -187,35 +214,22 @@ const Model = closed({
     }),
   ),
   files: Type.Record(Name, ModelFile),
-  /** A `visual` model with both towers has one space for words and pictures. */
   text: Type.Optional(Text),
   picture: Type.Optional(Picture),
   voice: Type.Optional(Voice),
   speech: Type.Optional(Speech),
-  lists: closed({
-    text_semantic: Type.Optional(List),
-    visual_words: Type.Optional(List),
-    visual_picture: Type.Optional(List),
-  }),
+  lists: closed(optionalEach(VECTOR_LISTS, List)),
 });
 
-const ManifestSchema = closed({
+/** The model that serves each role, by name. */
+export const RolesSchema = closed(optionalEach(ROLE_NAMES, Name));
+
+export const ManifestSchema = closed({
   version: Type.Literal(1),
-  /** The model that serves each family. */
-  use: closed({
-    text_semantic: Type.Optional(Name),
-    visual: Type.Optional(Name),
-    voice: Type.Optional(Name),
-    speech: Type.Optional(Name),
-  }),
+  use: RolesSchema,
   /** Words of a passage where no text model is installed. */
   passage_words: Count(10_000),
-  fusion: closed({
-    depth: Count(10_000),
-    unknown_language_share: Share,
-    raw_words: List,
-    raw_picture: List,
-  }),
+  fusion: closed({ depth: Count(10_000), unknown_language_share: Share, ...each(CONTENT_LISTS, List) }),
   models: Type.Array(Model, { maxItems: 100 }),
 });
 
@@ -228,119 +242,7 @@ export type ManifestVoice = NonNullable<ManifestModel['voice']>;
 export type ManifestVariant = ManifestText['variants'][number];
 export type ManifestFile = ManifestModel['files'][string];
 
-const MANIFEST_BYTES_MAX = 4 * 2 ** 20;
-
-/**
- * Reads and checks `manifest.json` of a models folder.
- * @throws FarthingError `models_invalid` with the place in the file that is wrong.
- */
-export async function readManifest(folder: string): Promise<Manifest> {
-  const path = join(folder, 'manifest.json');
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new FarthingError('models_invalid', `${path} cannot be read.`, { cause: error });
-  });
-  if (text.length > MANIFEST_BYTES_MAX)
-    throw new FarthingError('models_invalid', `${path} is over ${MANIFEST_BYTES_MAX} bytes.`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new FarthingError('models_invalid', `${path} is no JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  return withLock(checkManifest(value, path), await readLock(folder), path);
-}
-
-/** The manifest with what this installation chose and learned. @throws FarthingError for a choice that leads nowhere */
-function withLock(manifest: Manifest, lock: Lock, path: string): Manifest {
-  const models = manifest.models.map((model) => ({
-    ...model,
-    files: Object.fromEntries(
-      Object.entries(model.files).map(([name, file]) => [name, { ...lock.files[file.path], ...file }]),
-    ),
-  }));
-  const locked = { ...manifest, use: { ...manifest.use, ...lock.use }, models };
-  const problem = brokenReference(locked);
-  if (problem) throw new FarthingError('models_invalid', `${path} with its lock file: ${problem}`);
-  return locked;
-}
-
-/** A value as a manifest: its shape, and that every name in it leads somewhere. */
-export function checkManifest(value: unknown, path = 'manifest.json'): Manifest {
-  const wrong = Value.Errors(ManifestSchema, value).First();
-  if (wrong) throw new FarthingError('models_invalid', `${path}${wrong.path}: ${wrong.message}`);
-  const manifest = value as Manifest;
-  const problem = brokenReference(manifest);
-  if (problem) throw new FarthingError('models_invalid', `${path}: ${problem}`);
-  return manifest;
-}
-
-function brokenReference(manifest: Manifest): string | undefined {
-  const names = new Set(manifest.models.map((model) => model.name));
-  if (names.size < manifest.models.length) return 'two models have the same name';
-  for (const family of ['text_semantic', 'visual', 'voice', 'speech'] as const) {
-    const name = manifest.use[family];
-    const model = manifest.models.find((candidate) => candidate.name === name);
-    if (name !== undefined && model?.family !== family)
-      return `use.${family}: there is no ${family} model "${name}"`;
-  }
-  for (const model of manifest.models) {
-    const problem = brokenModel(model, names);
-    if (problem) return `model "${model.name}": ${problem}`;
-  }
-  return undefined;
-}
-
-function brokenHearing(
-  { voice, speech, text, picture, files }: ManifestModel,
-  family: 'voice' | 'speech',
-): string | undefined {
-  const others = { voice: speech, speech: voice }[family];
-  const names = {
-    voice: voice && [voice.file],
-    speech: speech && [speech.encoder, speech.decoder, speech.tokenizer],
-  }[family];
-  if (!names || others || text || picture) return `a ${family} model has a ${family} part alone`;
-  const missing = names.find((name) => !Object.hasOwn(files, name));
-  return missing === undefined ? undefined : `there is no file "${missing}"`;
-}
-
-function brokenModel(model: ManifestModel, names: ReadonlySet<string>): string | undefined {
-  const { text, picture, files, lists } = model;
-  if (model.family === 'text_semantic' && (!text || picture))
-    return 'a text_semantic model has a text part alone';
-  if (model.family === 'voice' || model.family === 'speech') return brokenHearing(model, model.family);
-  if (model.voice || model.speech) return `a ${model.family} model does not hear`;
-  if (model.family === 'visual' && !picture) return 'a visual model has a picture part';
-  if (text && picture && text.dimensions !== picture.dimensions)
-    return 'both parts of a joint model have the same dimensions';
-  if (text && picture?.labels) return 'a joint model needs no labels';
-  for (const { path, sha256, bytes } of Object.values(files))
-    if ((sha256 === undefined) !== (bytes === undefined))
-      return `${path} needs both sha256 and bytes, or none`;
-  const named = [
-    text?.tokenizer,
-    picture?.labels?.file,
-    ...[text, picture].flatMap((part) => part?.variants.map(({ file }) => file) ?? []),
-  ];
-  for (const file of named)
-    if (file !== undefined && !Object.hasOwn(files, file)) return `file "${file}" is not listed`;
-  if (picture?.labels && !names.has(picture.labels.text_model))
-    return `there is no text model "${picture.labels.text_model}"`;
-  if (picture?.std.includes(0)) return 'a standard deviation is zero';
-  if (text?.variants.some(({ run_tokens }) => run_tokens === undefined || run_tokens < text.limit))
-    return 'run_tokens is at least the limit';
-  for (const { row_counts, query_rows, ingest_rows } of [text, picture].flatMap(
-    (part) => part?.variants ?? [],
-  ))
-    if (row_counts && row_counts.at(-1)! < Math.max(query_rows, ingest_rows))
-      return 'the last of row_counts is at least query_rows and ingest_rows';
-  if (text?.variants.some(({ widths }) => widths && widths.at(-1)! < text.limit))
-    return 'the last width is at least the limit';
-  if (model.family === 'text_semantic' && !lists.text_semantic) return 'lists.text_semantic is missing';
-  if (model.family === 'visual' && !lists.visual_picture) return 'lists.visual_picture is missing';
-  if (model.family === 'visual' && (text || picture?.labels) && !lists.visual_words)
-    return 'lists.visual_words is missing';
-  return undefined;
+/** The parts of a model that make vectors. */
+export function encodingPartsOf(model: ManifestModel) {
+  return ENCODING_PARTS.flatMap((part) => model[part] ?? []);
 }

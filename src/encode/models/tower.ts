@@ -1,13 +1,13 @@
-import type { Family } from '../../domain/family.ts';
+import type { InputKind, SpaceName } from '../../domain/family.ts';
 import type { ManifestPicture, ManifestText, Provider } from './manifest.ts';
 
-/** Weights and a provider that may run them, in order of preference. Crosses to the workers as it is. */
+/** Weights and a provider that may run them, in order of preference. Sent to the workers as it is. */
 export interface Candidate {
   readonly provider: Provider;
   /** Absolute path of the weights. */
   readonly path: string;
   readonly sha256: string;
-  /** Where the graph is kept as it was optimised for this processor. Absent: optimised at each opening. */
+  /** Folder of graphs optimised for this processor. Absent: the graph is optimised at each opening. */
   readonly graphsFolder?: string;
   readonly queryRows: number;
   readonly ingestRows: number;
@@ -17,25 +17,37 @@ export interface Candidate {
   readonly rowCounts?: readonly number[];
   readonly providerOptions?: Readonly<Record<string, string | number | boolean>>;
   readonly sessionOptions?: Readonly<Record<string, string>>;
-  /** What these weights call their inputs and output, and how they are pooled, where it is not what the part says. */
+  /** Names of inputs and output, and the pooling, where these weights differ from what the part describes. */
   readonly graph?: Partial<Pick<ManifestText, 'inputs' | 'output' | 'pooling'>>;
 }
 
-/** A model's text part. */
-export interface TextTower {
+/** A part of a model that makes vectors of one kind of input. */
+interface TowerCommon {
+  readonly kind: InputKind;
   readonly model: string;
   readonly revision: string;
-  readonly settings: ManifestText;
-  readonly tokenizerPath: string;
   readonly candidates: readonly Candidate[];
   /** Spaces that a query's vector of this tower searches. */
-  readonly querySpaces: readonly SpaceName[];
-  /** Space that passages go to; absent for the words of a picture model. */
-  readonly passageSpace?: SpaceName;
+  readonly searches: readonly SpaceName[];
+  /** Space of its vectors of an ingest; absent: it encodes queries alone. */
+  readonly fills?: SpaceName;
+}
+
+export interface TextTower extends TowerCommon {
+  readonly kind: 'text';
+  readonly settings: ManifestText;
+  readonly tokenizerPath: string;
+}
+
+export interface PictureTower extends TowerCommon {
+  readonly kind: 'picture';
+  readonly settings: ManifestPicture;
+  readonly bridge?: LabelBridge;
 }
 
 /** How a classifier's labels put a picture into a text model's space. */
 export interface LabelBridge {
+  readonly space: SpaceName;
   readonly labels: readonly string[];
   readonly labelsSha256: string;
   readonly template: string;
@@ -43,31 +55,50 @@ export interface LabelBridge {
   readonly top: number;
   readonly output: string;
   readonly dimensions: number;
-  /** Index of the text tower whose space it is. */
-  readonly text: number;
+  /** The text model whose space it is. */
+  readonly textModel: string;
 }
 
-/** A model's picture part. */
-export interface PictureTower {
-  readonly model: string;
-  readonly revision: string;
-  readonly settings: ManifestPicture;
-  readonly candidates: readonly Candidate[];
-  readonly bridge?: LabelBridge;
-}
+export type Tower = TextTower | PictureTower;
 
-/** The models that serve: what a worker opens. */
-export interface Towers {
-  readonly texts: readonly TextTower[];
-  readonly picture?: PictureTower;
-}
+/** The towers that serve, in the order in which each worker opens them: tasks name them by their index. */
+export type Towers = readonly Tower[];
 
-export const SPACE_NAMES = ['text_semantic', 'visual_picture', 'visual_words'] as const;
-export type SpaceName = (typeof SPACE_NAMES)[number];
-
-/** Why a use of a family is not served; absent: it is. */
+/** Queries that a space does not answer. */
 export interface Missing {
-  readonly family: Exclude<Family, 'raw'>;
-  readonly use: 'words' | 'pictures';
+  readonly space: SpaceName;
+  /** Absent: any. */
+  readonly asksWith?: InputKind;
   readonly reason: string;
+}
+
+/** A model's failure on a provider; without a provider: on all of them. */
+export interface Failure {
+  readonly model: string;
+  readonly provider: string;
+  readonly reason: string;
+}
+
+export function pictureTowerOf(towers: Towers): PictureTower | undefined {
+  return towers.find((tower) => tower.kind === 'picture');
+}
+
+/** The text part of a model. */
+export function textTowerOf(towers: Towers, model: string): TextTower | undefined {
+  return towers.find((tower) => tower.kind === 'text' && tower.model === model) as TextTower | undefined;
+}
+
+/** The tower that a document's passages go to, and whose tokens they are measured in. */
+export function passageTowerOf(towers: Towers): TextTower | undefined {
+  return towers.find((tower) => tower.kind === 'text' && tower.fills !== undefined) as TextTower | undefined;
+}
+
+/** Bytes of one input in the memory that a worker shares; 0 where inputs are sent as messages. */
+export function inputBytes(tower: Tower): number {
+  switch (tower.kind) {
+    case 'text':
+      return 0;
+    case 'picture':
+      return tower.settings.width * tower.settings.height * 3;
+  }
 }

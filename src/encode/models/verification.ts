@@ -11,8 +11,8 @@ interface Seen {
 }
 
 /**
- * Checks model files against the manifest. A file is hashed once; as long as its size and time of change stay, the hash
- * is taken from `verified.json` in the cache folder, so that no start waits for it.
+ * Checks model files against the manifest. A file is hashed once; while its size and modification time stay the same, the
+ * hash comes from `verified.json` in the cache folder, so that starts need not wait.
  */
 export class Verification {
   readonly #folder: string;
@@ -31,12 +31,12 @@ export class Verification {
     return new Verification(folder, cacheFolder, parseSeen(text));
   }
 
-  /** Hashes every file once more, whatever was known of it. */
+  /** Hashes every file again, whatever is known of it. */
   static anew(folder: string, cacheFolder: string): Verification {
     return new Verification(folder, cacheFolder, new Map());
   }
 
-  /** Why a file may not be used; undefined when it is what the manifest says. */
+  /** Why a file may not be used; undefined when it matches the manifest. */
   async refusal(file: ManifestFile): Promise<string | undefined> {
     const path = join(this.#folder, file.path);
     if (file.sha256 === undefined) return `${file.path} is not installed`;
@@ -56,7 +56,7 @@ export class Verification {
     return undefined;
   }
 
-  /** Writes what was hashed, so that the next start need not. */
+  /** Saves the hashes for the next start. */
   async save(): Promise<void> {
     if (!this.#changed) return;
     this.#changed = false;
@@ -68,7 +68,7 @@ export class Verification {
   }
 }
 
-/** A damaged cache is an empty one: files are hashed again. */
+/** A damaged cache counts as empty: files are hashed again. */
 function parseSeen(text: string): Map<string, Seen> {
   try {
     const entries = Object.entries(JSON.parse(text) as Record<string, Seen>);

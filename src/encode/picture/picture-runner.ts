@@ -1,45 +1,49 @@
 import { native } from '../../native/index.ts';
-import type { Candidate, LabelBridge, PictureTower } from '../models/tower.ts';
+import { type Candidate, inputBytes, type LabelBridge, type PictureTower } from '../models/tower.ts';
 import { KeptTensor } from '../session/kept-tensor.ts';
-import { type Session, toUnitLength } from '../session/session.ts';
-import { filledRows } from '../text/grouping.ts';
+import type { Runner, RunTotals, Use } from '../session/runner.ts';
+import { paddedRows, type Session, toUnitLength } from '../session/session.ts';
 
-/** A picture model in one worker: normalises, runs, and, where the words come over labels, places the picture among words. */
-export class PictureRunner {
+/** A picture model in one worker: normalises, runs, and, with a label bridge, places pictures among words. */
+export class PictureRunner implements Runner {
   readonly #tower: PictureTower;
   readonly #candidate: Candidate;
-  readonly session: Session;
-  /** Embeddings of the labels, row by row, shared by all workers; filled before the first picture comes. */
+  readonly #session: Session;
+  /** Embeddings of the labels, row by row, shared by all workers; filled before the first picture arrives. */
   readonly #labels: Float32Array;
   readonly #input: KeptTensor<'float32'>;
 
   constructor(tower: PictureTower, candidate: Candidate, session: Session, labels: Float32Array) {
     this.#tower = tower;
     this.#candidate = candidate;
-    this.session = session;
+    this.#session = session;
     this.#labels = labels;
     this.#input = new KeptTensor('float32', Math.max(candidate.queryRows, candidate.ingestRows) * this.#size);
   }
 
   get #size(): number {
-    return this.#tower.settings.width * this.#tower.settings.height * 3;
+    return inputBytes(this.#tower);
+  }
+
+  get dimensions(): number {
+    return this.#tower.settings.dimensions;
   }
 
   /**
-   * Encodes `count` pictures that lie one after the other in `rgb` into as many rows of `target`: the picture's vector and,
-   * with `words`, after it its vector among words. Both have unit length.
-   * @throws when there are to be words, and there is no bridge to them
+   * Encodes `count` pictures, one after the other in `rgb`, into rows of `target`: the picture's vector and, if `bridged`, its
+   * vector among words. Both have unit length.
+   * @throws Error when `bridged` and the model has no bridge
    */
   async encode(
     rgb: Uint8Array,
     count: number,
-    use: 'query' | 'ingest',
+    use: Use,
     target: Float32Array,
-    words: boolean,
-  ): Promise<number> {
-    const bridge = words ? this.#tower.bridge : undefined;
-    if (words && !bridge) throw new Error('the picture model has no words in this worker');
-    const stride = this.#tower.settings.dimensions + (bridge?.dimensions ?? 0);
+    bridged: boolean,
+  ): Promise<RunTotals> {
+    const bridge = bridged ? this.#tower.bridge : undefined;
+    if (bridged && !bridge) throw new Error('the picture model has no words in this worker');
+    const stride = this.dimensions + (bridge?.dimensions ?? 0);
     const most = use === 'query' ? this.#candidate.queryRows : this.#candidate.ingestRows;
     let runs = 0;
     for (let start = 0; start < count; start += most) {
@@ -52,7 +56,20 @@ export class PictureRunner {
       );
       runs += 1;
     }
-    return runs;
+    return { runs, tokens: 0, padding: 0 };
+  }
+
+  async probe(): Promise<Float32Array> {
+    const vector = new Float32Array(this.dimensions);
+    await this.encode(testPattern(this.#tower), 1, 'query', vector, false);
+    return vector;
+  }
+
+  async fullRun(rows: number): Promise<void> {
+    const picture = testPattern(this.#tower);
+    const rgb = new Uint8Array(rows * picture.length);
+    for (let row = 0; row < rows; row++) rgb.set(picture, row * picture.length);
+    await this.encode(rgb, rows, 'ingest', new Float32Array(rows * this.dimensions), false);
   }
 
   async #run(
@@ -64,8 +81,8 @@ export class PictureRunner {
     const { width, height, layout, mean, std, input, output, dimensions, normalise } = this.#tower.settings;
     const size = this.#size;
     const stride = dimensions + (bridge?.dimensions ?? 0);
-    // Rows that only fill up hold what an earlier run has left there.
-    const filled = filledRows(rows, this.#candidate.rowCounts);
+    // Padding rows keep the pixels of an earlier run.
+    const filled = paddedRows(rows, this.#candidate.rowCounts);
     const tensor = this.#input.of(
       layout === 'nchw' ? [filled, 3, height, width] : [filled, height, width, 3],
     );
@@ -80,7 +97,7 @@ export class PictureRunner {
         values.subarray(from, from + size),
       );
     }
-    const found = await this.session.run(
+    const found = await this.#session.run(
       { [input]: tensor },
       {
         [output]: [filled, dimensions],
@@ -101,6 +118,20 @@ export class PictureRunner {
       placeAmongWords(likelihoods, bridge, this.#labels, target.subarray(start, start + bridge.dimensions));
     }
   }
+}
+
+/** A picture with edges, ramps and colours. */
+function testPattern({ settings: { width, height } }: PictureTower): Uint8Array {
+  const rgb = new Uint8Array(width * height * 3);
+  let at = 0;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      rgb[at++] = (x * 255) / width;
+      rgb[at++] = (y * 255) / height;
+      rgb[at++] = ((x >> 4) ^ (y >> 4)) & 1 ? 220 : 40;
+    }
+  }
+  return rgb;
 }
 
 /**

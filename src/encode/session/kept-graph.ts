@@ -8,8 +8,8 @@ import { native } from '../../native/index.ts';
 import type { Candidate } from '../models/tower.ts';
 
 /**
- * Opens a model by its kept graph, or optimises it and keeps the graph. The numbers are the same: it is the same graph
- * (ONNX Runtime, "Graph Optimizations", offline mode). A kept graph that cannot be read is made anew.
+ * Opens a model from its kept graph, or optimises the model and keeps the graph. Both give the same numbers, because the graph
+ * is the same (ONNX Runtime, "Graph Optimizations", offline mode). An unreadable kept graph is replaced.
  */
 export async function createSession(
   candidate: Candidate,
@@ -28,7 +28,7 @@ export async function createSession(
   return optimised(candidate, options, kept);
 }
 
-/** Without the file where it cannot be written: a full disk must not keep a model from its work. */
+/** Keeps no graph where it cannot be written: a full disk must not stop a model. */
 async function optimised(
   { path, sha256, graphsFolder }: Candidate,
   options: ort.InferenceSession.SessionOptions,
@@ -47,7 +47,7 @@ async function optimised(
   }
 }
 
-/** Those of the same weights that another runtime or processor has left. Of workers that optimise at once, the last one's stays. */
+/** Removes graphs of the same weights by other runtimes or processors. If workers optimise at once, the last graph stays. */
 async function removeOthers(folder: string, sha256: string, kept: string): Promise<void> {
   const others = (await readdir(folder)).filter(
     (name) => name.startsWith(sha256) && name.endsWith('.onnx') && join(folder, name) !== kept,
@@ -55,7 +55,7 @@ async function removeOthers(folder: string, sha256: string, kept: string): Promi
   await Promise.all(others.map((name) => rm(join(folder, name), { force: true })));
 }
 
-/** An optimised graph serves the same weights, options, runtime and kind of processor alone: its vectors' width decides how weights are laid out. */
+/** The name covers all that a graph depends on: weights, options, runtime, and the processor, whose vector width decides the layout of weights. */
 function nameOf({ sha256, sessionOptions = {} }: Candidate): string {
   const made = [ort.env.versions, arch(), native.kernelName(), sessionOptions];
   return `${sha256}-${createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16)}.onnx`;

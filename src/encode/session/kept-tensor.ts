@@ -2,19 +2,19 @@ import * as ort from 'onnxruntime-node';
 
 const DATA = { int64: BigInt64Array, float32: Float32Array } as const;
 
-/** Shapes whose tensors are kept; with fixed widths there are far fewer. */
+/** Most shapes whose tensors are kept; with fixed widths there are far fewer. */
 const SHAPES_MAX = 512;
 
 /**
- * Memory for one input or output of a model, kept between runs, and a tensor over it for each shape that was needed. A tensor
- * shares its memory with those of other shapes: it is filled, run and read before the next one is asked for.
+ * Memory for one input or output of a model, kept between runs, with a tensor over it for each shape that was needed. Tensors
+ * share the memory: fill, run and read one before asking for the next.
  */
 export class KeptTensor<T extends keyof typeof DATA> {
   readonly #type: T;
   readonly #byShape = new Map<string, ort.Tensor>();
   #memory: InstanceType<(typeof DATA)[T]>;
 
-  /** @param capacity elements that are allocated at once; a larger shape allocates more when it comes */
+  /** @param capacity elements allocated at first; a larger shape reallocates */
   constructor(type: T, capacity: number) {
     this.#type = type;
     this.#memory = this.#allocate(capacity);
@@ -40,7 +40,7 @@ export class KeptTensor<T extends keyof typeof DATA> {
     return tensor;
   }
 
-  /** The memory of a tensor that `of` gave. */
+  /** The memory of a tensor from `of`. */
   static data<D extends BigInt64Array | Float32Array>(tensor: ort.Tensor): D {
     return tensor.data as D;
   }

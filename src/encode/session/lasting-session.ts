@@ -3,14 +3,13 @@ import { openSession, type Session } from './session.ts';
 
 /** A session that outlives its device. */
 export interface LastingSession extends Session {
-  /** Why the provider serves no more; undefined as long as it does. */
+  /** Why the provider no longer serves; undefined while it does. */
   readonly loss: string | undefined;
 }
 
 /**
- * Opens a candidate. When its provider fails in a run that the processor can do with the same weights, the provider is lost:
- * the processor goes on in its place, slower, and with the same numbers. What fails on both is the input's fault, and the
- * provider stays.
+ * Opens a candidate. If its provider fails in a run that succeeds on the processor with the same weights, the provider is
+ * lost: the processor takes over, slower, with the same numbers. If both fail, the input is at fault and the provider stays.
  */
 export async function openLasting(
   candidate: Candidate,
@@ -33,7 +32,7 @@ export async function openLasting(
           throw error;
         });
         loss = error instanceof Error ? error.message : String(error);
-        // The device's own session may not even let itself be closed.
+        // Closing the session of a lost device may fail, too.
         await session.close().catch(() => {});
         session = processor;
         return found;

@@ -5,11 +5,11 @@ import { KeptTensor } from './kept-tensor.ts';
 
 export type Feeds = Readonly<Record<string, ort.Tensor>>;
 
-/** A loaded model on one provider, for the thread that opened it. */
+/** A loaded model on one provider. It belongs to the thread that opened it. */
 export interface Session {
   /**
-   * @param outputs the shape of each output that is wanted
-   * @returns their values in memory of the session, which its next run writes anew
+   * @param outputs shapes of the requested outputs
+   * @returns their values, in memory that the session's next run overwrites
    */
   run(feeds: Feeds, outputs: OutputShapes): Promise<Record<string, Output>>;
   close(): Promise<void>;
@@ -23,9 +23,9 @@ export interface Output {
 }
 
 /**
- * How a candidate's session is opened. One thread for each session: throughput comes from several workers, and a small model
- * gains nothing from more. The manifest's options of a provider go to it as they are; of CUDA's, onnxruntime-node 1.30 hands
- * on `deviceId` alone. It has no interface for CUDA graphs or I/O binding: what it takes are tensors that were made before.
+ * Options of a candidate's session. Each session has one thread: throughput comes from several workers, and a small model
+ * gains nothing from more threads. The manifest's provider options are passed on unchanged; of CUDA's, onnxruntime-node 1.30
+ * uses `deviceId` alone. It has no interface for CUDA graphs or I/O binding, but accepts preallocated tensors.
  */
 export function sessionOptionsOf({
   provider,
@@ -43,7 +43,7 @@ export function sessionOptionsOf({
   };
 }
 
-/** Loads a model for the thread that asks. */
+/** Loads a model for the calling thread. */
 export async function openSession(candidate: Candidate): Promise<Session> {
   const session = await createSession(candidate, sessionOptionsOf(candidate));
   const kept = new Map<string, KeptTensor<'float32'>>();
@@ -59,8 +59,8 @@ export async function openSession(candidate: Candidate): Promise<Session> {
     async run(feeds, outputs) {
       const given: Record<string, ort.Tensor> = {};
       for (const [name, dims] of Object.entries(outputs)) given[name] = keptFor(name).of(dims);
-      // ONNX Runtime writes into the tensors that it is given, and refuses those of another shape or type than its own. What
-      // the binding returns are others, over memory that is new with each run.
+      // ONNX Runtime writes into these tensors, and refuses them if shape or type differ. The tensors that the binding returns
+      // are others, over new memory in each run.
       await session.run(feeds, given);
       return Object.fromEntries(
         Object.entries(given).map(([name, tensor]) => [
@@ -73,9 +73,15 @@ export async function openSession(candidate: Candidate): Promise<Session> {
   };
 }
 
+/** Rows of a run once it is padded to the next of the allowed counts; as many as there are where any count is allowed. */
+export function paddedRows(rows: number, counts: readonly number[] | undefined): number {
+  return counts?.find((count) => count >= rows) ?? rows;
+}
+
 /**
- * Scales a row to unit length in place. A row of zeros, which a static model gives for a text without a word that it
- * knows, becomes the same direction each time: rows of an index have unit length. @throws when it is not finite.
+ * Scales a row to unit length in place, as rows of an index need it. A row of zeros, which a static model gives for a text
+ * without known words, becomes a fixed direction.
+ * @throws Error when the row is not finite
  */
 export function toUnitLength(row: Float32Array): void {
   let sum = 0;

@@ -3,7 +3,7 @@ import type { ManifestVoice } from '../models/manifest.ts';
 import { fewer, type Stretch, Stretches } from './stretches.ts';
 import type { Heard, ListenTask } from './voice-thread.ts';
 
-/** What somebody says in a stretch of a recording. */
+/** A stretch of a recording and what is said in it. */
 export interface Said extends Stretch {
   readonly text: string;
 }
@@ -11,42 +11,42 @@ export interface Said extends Stretch {
 export interface ListenerDeps {
   readonly voice: ManifestVoice;
   readonly listen: (task: Omit<ListenTask, 'kind'>) => Promise<Heard>;
-  /** Absent where no model writes speech down. */
+  /** Absent where no model transcribes speech. */
   readonly writing?: { readonly seconds: number; readonly write: (samples: Float32Array) => Promise<string> };
 }
 
 const STRETCHES_MAX = 1_000;
 const SAMPLE_MAX = 32_768;
 
-/** One recording that is listened to: its sound comes in pieces, in order. */
+/** Listens to one recording, whose sound arrives in pieces, in order. */
 export class Listener {
-  readonly #parts: ListenerDeps;
+  readonly #deps: ListenerDeps;
   readonly #stretches: Stretches;
   readonly #said: Said[] = [];
   #rest = new Float32Array();
   #context: Float32Array | undefined;
   #state: Float32Array | undefined;
-  /** Sound that may still be written down, from this second on. */
+  /** Sound that may still be transcribed, and the second at which it begins. */
   #kept = new Float32Array();
   #keptFrom = 0;
   #written = 0;
 
-  constructor(parts: ListenerDeps) {
-    this.#parts = parts;
-    this.#stretches = new Stretches(parts.voice);
+  constructor(deps: ListenerDeps) {
+    this.#deps = deps;
+    this.#stretches = new Stretches(deps.voice);
   }
 
-  /** The next samples: 16 bits, one channel, SOUND_RATE a second. Resolves when they are listened to. */
+  /** Takes the next samples: 16 bits, one channel, SOUND_RATE a second. Resolves when the model has heard them. */
   async hear(samples: Int16Array): Promise<void> {
     const sound = new Float32Array(this.#rest.length + samples.length);
     sound.set(this.#rest);
     for (let at = 0; at < samples.length; at++) sound[this.#rest.length + at] = samples[at]! / SAMPLE_MAX;
-    const { window, context } = this.#parts.voice;
+    const { window, context } = this.#deps.voice;
     const whole = sound.length - (sound.length % window);
     this.#rest = sound.slice(whole);
     if (whole === 0) return;
     const heard = sound.slice(0, whole);
-    const answer = await this.#parts.listen({
+    const answer = await this.#deps.listen({
       samples: heard,
       ...(this.#context && { context: this.#context }),
       ...(this.#state && { state: this.#state }),
@@ -54,22 +54,22 @@ export class Listener {
     this.#context = heard.slice(heard.length - Math.min(context, heard.length));
     this.#state = answer.state;
     for (const probability of answer.probabilities) this.#stretches.push(probability);
-    if (!this.#parts.writing) return;
+    if (!this.#deps.writing) return;
     this.#kept = joined(this.#kept, heard);
-    if (this.#stretches.openFor > this.#parts.writing.seconds / 2) this.#stretches.cut();
+    if (this.#stretches.openFor > this.#deps.writing.seconds / 2) this.#stretches.cut();
     await this.#write();
   }
 
-  /** Where somebody speaks, in order (of very many stretches, those that are close together are one), and what is said. */
+  /** Where somebody speaks, in order, and what is said. Of very many stretches, neighbours are merged. */
   async finish(): Promise<{ speech: readonly Stretch[]; said: readonly Said[] }> {
     const speech = this.#stretches.finish();
     await this.#write();
     return { speech: fewer(speech, STRETCHES_MAX), said: this.#said };
   }
 
-  /** Writes down what has ended since the last time, and lets go of the sound before what goes on. */
+  /** Transcribes the stretches that have ended since the last call, and drops the sound before the open one. */
   async #write(): Promise<void> {
-    const { writing } = this.#parts;
+    const { writing } = this.#deps;
     if (!writing) return;
     const { found } = this.#stretches;
     for (const { time_s, time_end_s } of found.slice(this.#written)) {

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { FarthingError } from '../../domain/error.ts';
-import { type Manifest, type ManifestModel, readManifest } from '../models/manifest.ts';
+import type { ManifestModel } from '../models/manifest.ts';
+import { readManifest } from '../models/read-manifest.ts';
 import { Verification } from '../models/verification.ts';
 import { Listener } from './listener.ts';
 import type {
@@ -16,9 +17,9 @@ import type {
 export type { Said } from './listener.ts';
 export type { Stretch } from './stretches.ts';
 
-/** Finds where somebody speaks in recordings and, with a model for it, what is said. */
+/** Finds where somebody speaks in recordings and, with a model of speech, what is said. */
 export interface Listening {
-  /** Whether speech is written down. */
+  /** Whether speech is transcribed. */
   readonly writes: boolean;
   /** Begins a recording. */
   listen(): Listener;
@@ -28,8 +29,9 @@ export interface Listening {
 const CLOSE_LOOKS_EVERY_MS = 10;
 
 /**
- * The manifest's models of voice and speech, in a thread that starts with the first recording; undefined where no model of voices is installed.
- * @throws FarthingError `models_invalid` for a manifest that is wrong.
+ * The manifest's models of voice and speech, in a thread that starts with the first recording. Undefined where no model of
+ * voices is installed.
+ * @throws FarthingError `models_invalid` for a wrong manifest
  */
 export async function openListening(options: {
   readonly modelsFolder: string;
@@ -40,7 +42,7 @@ export async function openListening(options: {
   const manifest = await readManifest(folder);
   const verification = await Verification.open(folder, options.cacheFolder);
   const usable = async (name: string | undefined): Promise<ManifestModel | undefined> => {
-    const model = manifest.models.find((one) => one.name === name);
+    const model = manifest.models.find((listed) => listed.name === name);
     for (const file of Object.values(model?.files ?? {})) {
       const reason = await verification.refusal(file);
       if (reason === undefined) continue;
@@ -57,7 +59,7 @@ export async function openListening(options: {
 function settingsOf(
   folder: string,
   { voice, files }: ManifestModel,
-  writer: Manifest['models'][number] | undefined,
+  writer: ManifestModel | undefined,
 ): VoiceSettings {
   const path = (model: ManifestModel, name: string): string => join(folder, model.files[name]!.path);
   const { speech } = writer ?? {};
@@ -110,10 +112,10 @@ class ThreadListening implements Listening {
     });
   }
 
-  /** Waits for what runs: a thread that is ended within a run takes the process with it. */
+  /** Waits for running tasks: ending the thread inside a model's run would end the process. */
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#waiting.size > 0) await new Promise((go) => setTimeout(go, CLOSE_LOOKS_EVERY_MS));
+    while (this.#waiting.size > 0) await new Promise((resume) => setTimeout(resume, CLOSE_LOOKS_EVERY_MS));
     await this.#thread?.terminate();
   }
 

@@ -1,22 +1,22 @@
 export interface MelSettings {
   readonly sample_rate: number;
-  /** Samples of a frame, and between the beginnings of two. */
+  /** Samples of a frame, and between the starts of two frames. */
   readonly fft: number;
   readonly hop: number;
   readonly mel_bins: number;
-  /** Length that every stretch is filled up to with silence. */
+  /** Seconds to which every stretch is padded with silence. */
   readonly seconds: number;
 }
 
-/** Where Slaney's mel scale changes from linear to logarithmic, and how steep it is on either side (Auditory Toolbox, 1998). */
+/** Slaney's mel scale (Auditory Toolbox, 1998): its slope below and above the change from linear to logarithmic. */
 const LINEAR_HZ_PER_MEL = 200 / 3;
 const LOG_FROM_HZ = 1000;
 const LOG_STEP = Math.log(6.4) / 27;
-/** As Whisper takes them (Radford et al. 2022, arXiv:2212.04356, and its published code). */
+/** Floor and range of Whisper's spectrograms (Radford et al. 2022, arXiv:2212.04356, and its published code). */
 const POWER_MIN = 1e-10;
 const RANGE_LOG10 = 8;
 
-/** Log-mel spectrograms as Whisper-shaped models take them. Its tables are made once. */
+/** Log-mel spectrograms for Whisper-shaped models. The tables are computed once. */
 export class MelSpectrogram {
   readonly frames: number;
   readonly #settings: MelSettings;
@@ -62,7 +62,7 @@ export class MelSpectrogram {
     return logs.map((log) => (Math.max(log, highest - RANGE_LOG10) + 4) / 4);
   }
 
-  /** Power of each frequency: a discrete Fourier transform by its definition, for lengths that are no power of two. */
+  /** Power of each frequency: a discrete Fourier transform by definition, because lengths are not powers of two. */
   #powers(frame: Float64Array, power: Float64Array): void {
     const { fft } = this.#settings;
     for (let frequency = 0; frequency < power.length; frequency++) {
@@ -78,13 +78,13 @@ export class MelSpectrogram {
   }
 }
 
-/** Before its beginning and after its end, sound goes on as in a mirror. */
+/** Reflects the sound at its beginning and end. */
 function mirrored(at: number, length: number): number {
   if (at < 0) return -at;
   return at < length ? at : 2 * (length - 1) - at;
 }
 
-/** Triangles over the mel scale, each of the same area. */
+/** Triangular filters over the mel scale, of equal area. */
 function melFilters({ fft, mel_bins, sample_rate }: MelSettings): Float64Array {
   const frequencies = fft / 2 + 1;
   const top = melOf(sample_rate / 2);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as ort from 'onnxruntime-node';
 import type { ManifestSpeech } from '../models/manifest.ts';
-import { ByteTokens } from '../text/byte-tokens.ts';
+import { ByteTokens } from './byte-tokens.ts';
 import { MelSpectrogram } from './mel.ts';
 
 export interface SpeechPaths {
@@ -11,7 +11,7 @@ export interface SpeechPaths {
   readonly speech: ManifestSpeech;
 }
 
-/** A Whisper-shaped model in one thread: a spectrogram, an encoder, and a decoder that chooses the likeliest token each time. */
+/** A Whisper-shaped model in one thread: spectrogram, encoder, and a decoder with greedy choice of tokens. */
 export class SpeechWriter {
   readonly #speech: ManifestSpeech;
   readonly #encoder: ort.InferenceSession;
@@ -42,7 +42,7 @@ export class SpeechWriter {
     this.#mel = new MelSpectrogram(speech);
   }
 
-  /** What is said in samples (−1 to 1) of at most the model's length. */
+  /** Transcribes samples (−1 to 1) of at most the model's length. */
   async write(samples: Float32Array): Promise<string> {
     const { inputs, outputs, mel_bins, prompt, end, tokens_max } = this.#speech;
     const sound = new ort.Tensor('float32', this.#mel.of(samples), [1, mel_bins, this.#mel.frames]);

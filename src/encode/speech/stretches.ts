@@ -1,23 +1,24 @@
 import type { ManifestVoice } from '../models/manifest.ts';
 
-/** Where somebody speaks, in seconds from the start. */
+/** A stretch of speech, in seconds from the start. */
 export interface Stretch {
   readonly time_s: number;
   readonly time_end_s: number;
 }
 
 /**
- * Stretches of speech from the probabilities of windows, as they come: one begins where the probability reaches `begins_at`, and
- * ends where it has stayed under `ends_below` for `silence_seconds_min`. Shorter ones than `speech_seconds_min` are no speech.
+ * Finds stretches of speech in the probabilities of windows as they arrive. A stretch begins where the probability reaches
+ * `begins_at`, and ends where it has stayed below `ends_below` for `silence_seconds_min`. Stretches shorter than
+ * `speech_seconds_min` are dropped.
  */
 export class Stretches {
   readonly #voice: ManifestVoice;
   readonly #windowSeconds: number;
-  /** Those that have ended, in order. */
+  /** Stretches that have ended, in order. */
   readonly found: Stretch[] = [];
   #windows = 0;
   #began: number | undefined;
-  /** Window at which a silence inside a stretch began. */
+  /** Window at which the silence inside the open stretch began. */
   #silent: number | undefined;
 
   constructor(voice: ManifestVoice) {
@@ -43,22 +44,22 @@ export class Stretches {
     return this.found;
   }
 
-  /** Seconds that were looked at. */
+  /** Seconds heard so far. */
   get seconds(): number {
     return rounded(this.#windows * this.#windowSeconds);
   }
 
-  /** Second at which the stretch began that goes on; undefined while nobody speaks. */
+  /** Second at which the open stretch began; undefined while nobody speaks. */
   get openSince(): number | undefined {
     return this.#began === undefined ? undefined : rounded(this.#began * this.#windowSeconds);
   }
 
-  /** Seconds that it has lasted. */
+  /** Length of the open stretch in seconds. */
   get openFor(): number {
     return this.openSince === undefined ? 0 : this.seconds - this.openSince;
   }
 
-  /** Ends it here: it goes on as the next one. */
+  /** Ends the open stretch here; the next one begins at once. */
   cut(): void {
     if (this.#began === undefined) return;
     const { speech_seconds_min } = this.#voice;
@@ -79,7 +80,7 @@ export class Stretches {
   }
 }
 
-/** At most so many: those with the shortest silences between them become one, until they are. */
+/** Merges the stretches with the shortest silences between them until at most `most` are left. */
 export function fewer(stretches: readonly Stretch[], most: number): readonly Stretch[] {
   let merged = [...stretches];
   for (let gap = 1; merged.length > most; gap *= 2) {

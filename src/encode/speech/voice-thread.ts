@@ -4,10 +4,7 @@ import * as ort from 'onnxruntime-node';
 import type { ManifestVoice } from '../models/manifest.ts';
 import { type SpeechPaths, SpeechWriter } from './speech-writer.ts';
 
-/**
- * A thread that listens, for an ingest: windows of sound through a model of voice activity, one after the other, and, where there is a model
- * for it, what is said.
- */
+/** A thread that listens for an ingest: runs a model of voice activity over windows of sound, and transcribes speech if a model is installed. */
 
 export interface VoiceSettings {
   readonly weights: string;
@@ -15,17 +12,17 @@ export interface VoiceSettings {
   readonly writing?: SpeechPaths;
 }
 
-/** Sound that goes on from a state; the state after it comes back with the probabilities, one for each whole window. */
+/** Sound that continues from a state. The answer has a probability for each whole window, and the next state. */
 export interface ListenTask {
   readonly kind: 'listen';
   readonly samples: Float32Array;
   /** Absent at the beginning of a recording. */
   readonly state?: Float32Array;
-  /** The last samples before. */
+  /** The last samples before these. */
   readonly context?: Float32Array;
 }
 
-/** A stretch of speech, to be written down. */
+/** A stretch of speech to be transcribed. */
 export interface WriteTask {
   readonly kind: 'write';
   readonly samples: Float32Array;
@@ -41,7 +38,7 @@ export type VoiceResult =
   | { readonly id: number; readonly result: Heard | string }
   | { readonly id: number; readonly failure: string };
 
-/** As the encoder's ingest workers: a search must not wait for it. */
+/** The priority of the encoder's ingest workers: a search must not wait for it. */
 const NICENESS = 10;
 
 const { weights, voice, writing } = workerData as VoiceSettings;
@@ -78,11 +75,11 @@ async function listen({ samples, state, context }: ListenTask): Promise<Heard> {
 }
 
 async function write({ samples }: WriteTask): Promise<string> {
-  if (!writer) throw new Error('no model that writes speech down is installed');
+  if (!writer) throw new Error('no model that transcribes speech is installed');
   return writer.write(samples);
 }
 
-// One after the other: a session runs one thing at a time.
+// One task after the other: a session runs one at a time.
 let last: Promise<unknown> = Promise.resolve();
 parentPort!.on('message', ({ id, task }: VoiceMessage) => {
   last = last

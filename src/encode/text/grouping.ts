@@ -5,7 +5,7 @@ export interface RunBounds {
   readonly tokens: number;
   /** Largest share of padding, 0..1. */
   readonly paddingShare: number;
-  /** Widths that a run may have, rising; absent: any. */
+  /** Widths that a run may have, ascending; absent: any. */
   readonly widths?: readonly number[];
 }
 
@@ -15,8 +15,8 @@ export interface Run {
 }
 
 /**
- * Puts texts of near lengths into one run: longest first, as many as the bounds allow. Every row is in exactly one run; a
- * row alone is never refused.
+ * Groups texts of similar length into runs, longest first, as many in each as the bounds allow. Every row is in exactly one
+ * run; a single row is never refused.
  */
 export function groupByLength(lengths: Uint32Array, bounds: RunBounds): Run[] {
   const order = Uint32Array.from(lengths.keys()).sort((a, b) => lengths[b]! - lengths[a]! || a - b);
@@ -30,7 +30,7 @@ export function groupByLength(lengths: Uint32Array, bounds: RunBounds): Run[] {
     while (end < order.length && end - start < bounds.rows) {
       const rows = end - start + 1;
       const more = tokens + lengths[order[end]!]!;
-      // Padding to the run's longest row: a bucket's own is the price of a fixed shape.
+      // Padding counts up to the run's longest row; beyond it, it is the price of a fixed width.
       if (rows * width > bounds.tokens || 1 - more / (rows * longest) > bounds.paddingShare) break;
       tokens = more;
       end += 1;
@@ -39,9 +39,4 @@ export function groupByLength(lengths: Uint32Array, bounds: RunBounds): Run[] {
     start = end;
   }
   return runs;
-}
-
-/** Rows of a run once it is filled up to one of the numbers that are given. */
-export function filledRows(rows: number, counts: readonly number[] | undefined): number {
-  return counts?.find((count) => count >= rows) ?? rows;
 }

@@ -1,30 +1,57 @@
 import type { Block } from '../../domain/document.ts';
 import type { Locator } from '../../domain/segment.ts';
-import type { CutPassage, PlacedBlock } from '../workers/protocol.ts';
 
-/** A piece of a document that is encoded, indexed and found as one. */
+/** A piece of a document that is encoded, indexed and found as a unit. */
 export interface Passage {
   readonly text: string;
   readonly locator: Locator;
   /**
-   * The page; in a document without pages its section, from 1: equal groups of about eight neighbouring passages. Text
-   * outside the pages of a paged document has 0.
+   * The page; in a document without pages the section, from 1: equal groups of about eight neighbouring passages. Text
+   * outside the pages of a paged document has place 0.
    */
   readonly place: number;
-  /** What is encoded and indexed: the document's title, a line break, and the text. */
+  /** The encoded and indexed text: the document's title, a line break, and the passage. */
   readonly words: string;
+}
+
+/** What passages are measured with. */
+export interface CutSettings {
+  /** Absolute path of the text model's tokenizer; null: passages are measured in words. */
+  readonly tokenizerPath: string | null;
+  /** Most tokens, or words, of a passage. */
+  readonly limit: number;
+  readonly specialTokens: boolean;
+  readonly prefix: string;
+}
+
+/** A block with its place in its page's text: UTF-16 units before it. */
+export interface PlacedBlock {
+  readonly text: string;
+  readonly start: number;
+  readonly page?: number;
+  readonly heading?: string;
+}
+
+/** A passage as the native cutter gives it. Offsets are UTF-16 units of the page's text. */
+export interface CutPassage {
+  readonly text: string;
+  readonly words: string;
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly page?: number;
+  readonly heading?: string;
 }
 
 /** A text of up to so many passages is one section. */
 export const SECTION_PASSAGES = 8;
-/** What stands between two blocks of one page: offsets count in the blocks' text joined by it. */
+/** Joins the blocks of one page: offsets count in the joined text. */
 export const BLOCK_JOINT = '\n\n';
-/** Characters of one task: some hundred passages, some ten milliseconds. */
+/** Characters of one task: about a hundred passages, and some ten milliseconds. */
 const SLICE_CHARACTERS = 65_536;
 
 /**
- * A document's blocks in slices of bounded length, each block with its place in its page's text. A block that is too long
- * is cut at a blank line, a line's end or a space.
+ * Divides a document's blocks into slices of bounded length, each block with its offset in its page's text. A block that is
+ * too long is cut at a blank line, a sentence, a line's end or a space.
  */
 export function sliceBlocks(blocks: readonly Block[]): PlacedBlock[][] {
   const slices: PlacedBlock[][] = [];
@@ -32,7 +59,7 @@ export function sliceBlocks(blocks: readonly Block[]): PlacedBlock[][] {
   let length = 0;
   for (const block of placed(blocks)) {
     for (const part of parts(block)) {
-      // A part that goes on in the middle of a block begins a slice: parts of one slice are joined.
+      // A continued block begins a new slice, because the parts of one slice are joined.
       if (slice.length > 0 && (length + part.text.length > SLICE_CHARACTERS || part.start > block.start)) {
         slices.push(slice);
         [slice, length] = [[], 0];
@@ -48,13 +75,14 @@ export function sliceBlocks(blocks: readonly Block[]): PlacedBlock[][] {
 function* placed(blocks: readonly Block[]): Generator<PlacedBlock> {
   let start = 0;
   let page: number | undefined | null = null;
-  for (const { text, page: own, heading } of blocks) {
-    if (own !== page) start = 0;
-    page = own;
+  for (const block of blocks) {
+    const { text, heading } = block;
+    if (block.page !== page) start = 0;
+    page = block.page;
     yield {
       text,
       start,
-      ...(own === undefined ? {} : { page: own }),
+      ...(page === undefined ? {} : { page }),
       ...(heading === undefined ? {} : { heading }),
     };
     start += text.length + BLOCK_JOINT.length;
@@ -76,12 +104,12 @@ function cutPoint(text: string): number {
     const at = text.lastIndexOf(mark);
     if (at > text.length / 2) return at + mark.length;
   }
-  // Never between the two halves of a character.
+  // Never cuts a surrogate pair.
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
 }
 
-/** Passages as cut, with their locators and places. */
+/** Passages with their locators and places. */
 export function placePassages(cut: readonly CutPassage[]): Passage[] {
   const paged = cut.some(({ page }) => page !== undefined);
   const sections = Math.ceil(cut.length / SECTION_PASSAGES);

@@ -1,33 +1,30 @@
 import { native } from '../../native/index.ts';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import { KeptTensor } from '../session/kept-tensor.ts';
-import { type Output, type Session, toUnitLength } from '../session/session.ts';
-import { filledRows, groupByLength, type Run } from './grouping.ts';
+import type { Runner, RunTotals, Use } from '../session/runner.ts';
+import { type Output, paddedRows, type Session, toUnitLength } from '../session/session.ts';
+import { groupByLength, type Run } from './grouping.ts';
 
-export interface RunTotals {
-  runs: number;
-  tokens: number;
-  padding: number;
-}
-
-export type TextUse = 'query' | 'passage';
+/** A text of about a query's length: warms a model up, and compares providers. */
+const PROBE_TEXT = 'How does a warm current change the weather over an island in winter?';
+const PROBE_WORDS = PROBE_TEXT.split(' ').length;
 
 /** A text model in one worker: tokenises, runs, pools. Its tensors' memory is allocated once, for the largest run. */
-export class TextRunner {
+export class TextRunner implements Runner {
   readonly #settings: TextTower['settings'];
   readonly #candidate: Candidate;
-  readonly session: Session;
+  readonly #session: Session;
   readonly #tokenizer: InstanceType<typeof native.TextTokenizer>;
   readonly #ids: KeptTensor<'int64'>;
   readonly #mask: KeptTensor<'int64'>;
-  /** All zeros: one text in each row. */
+  /** All zeros: each row is one text. */
   readonly #types: KeptTensor<'int64'>;
 
   constructor(tower: TextTower, candidate: Candidate, session: Session) {
     this.#settings = { ...tower.settings, ...candidate.graph };
     const { limit, special_tokens, dropped_tokens, inputs } = this.#settings;
     this.#candidate = candidate;
-    this.session = session;
+    this.#session = session;
     const { queryRows, ingestRows, runTokens, widths } = candidate;
     const widest = widths?.at(-1) ?? limit;
     const tokens = Math.max(widest, Math.min(runTokens, Math.max(queryRows, ingestRows) * widest));
@@ -41,19 +38,14 @@ export class TextRunner {
     });
   }
 
-  /** Most tokens of one text. */
-  get limit(): number {
-    return this.#settings.limit;
-  }
-
   get dimensions(): number {
     return this.#settings.dimensions;
   }
 
-  /** Writes one vector of unit length for each text: row i starts at `offset + i · stride` of `target`. */
+  /** Writes the vector of text i, of unit length, at `offset + i · stride` of `target`. */
   async encode(
     texts: readonly string[],
-    use: TextUse,
+    use: Use,
     target: Float32Array,
     offset: number,
     stride: number,
@@ -77,17 +69,29 @@ export class TextRunner {
     return totals;
   }
 
+  async probe(): Promise<Float32Array> {
+    const vector = new Float32Array(this.dimensions);
+    await this.encode([PROBE_TEXT], 'query', vector, 0, vector.length);
+    return vector;
+  }
+
+  async fullRun(rows: number): Promise<void> {
+    const text = `${PROBE_TEXT} `.repeat(Math.ceil(this.#settings.limit / PROBE_WORDS));
+    const vectors = new Float32Array(rows * this.dimensions);
+    await this.encode(Array<string>(rows).fill(text), 'ingest', vectors, 0, this.dimensions);
+  }
+
   async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {
-    const shape = [filledRows(rows.length, this.#candidate.rowCounts), width];
+    const shape = [paddedRows(rows.length, this.#candidate.rowCounts), width];
     const { inputs, output, padding_token, pooling } = this.#settings;
     const [ids, mask] = [this.#ids.of(shape), this.#mask.of(shape)];
     const used = rows.length * width;
     const [tokens, marks] = [KeptTensor.data<BigInt64Array>(ids), KeptTensor.data<BigInt64Array>(mask)];
     batch.fill(rows, width, padding_token, tokens.subarray(0, used), marks.subarray(0, used));
     tokens.fill(BigInt(padding_token), used);
-    // One token in each row that only fills up: a mean over none would be no number.
+    // Padding rows have one token each: a mean over none would be NaN.
     for (let at = used; at < marks.length; at++) marks[at] = at % width === 0 ? 1n : 0n;
-    const found = await this.session.run(
+    const found = await this.#session.run(
       {
         [inputs.ids]: ids,
         ...(inputs.mask ? { [inputs.mask]: mask } : {}),
@@ -105,17 +109,27 @@ export class TextRunner {
     if (!Number.isInteger(rows) || row >= rows)
       throw new Error(`the model's output has the shape ${output.dims.join(' × ')}`);
     const at = (token: number) => (row * width + token) * size;
-    if (pooling === 'none') target.set(output.data.subarray(row * size, (row + 1) * size));
-    else if (pooling === 'cls') target.set(output.data.subarray(at(0), at(0) + size));
-    else if (pooling === 'last') target.set(output.data.subarray(at(length - 1), at(length - 1) + size));
-    else {
-      target.fill(0);
-      for (let token = 0; token < length; token++) {
-        const start = at(token);
-        for (let index = 0; index < size; index++) target[index]! += output.data[start + index]!;
-      }
-      // The mean's divisor falls out when the row is scaled; without it, it counts.
-      if (!normalise) for (let index = 0; index < size; index++) target[index]! /= length;
+    switch (pooling) {
+      case 'none':
+        target.set(output.data.subarray(row * size, (row + 1) * size));
+        break;
+      case 'cls':
+        target.set(output.data.subarray(at(0), at(0) + size));
+        break;
+      case 'last':
+        target.set(output.data.subarray(at(length - 1), at(length - 1) + size));
+        break;
+      case 'mean':
+        target.fill(0);
+        for (let token = 0; token < length; token++) {
+          const start = at(token);
+          for (let index = 0; index < size; index++) target[index]! += output.data[start + index]!;
+        }
+        // Scaling to unit length cancels the mean's divisor; without it the divisor counts.
+        if (!normalise) for (let index = 0; index < size; index++) target[index]! /= length;
+        break;
+      default:
+        pooling satisfies never;
     }
     if (normalise) toUnitLength(target);
   }

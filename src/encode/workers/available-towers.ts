@@ -1,66 +1,62 @@
-import type { Missing, PictureTower, TextTower, Towers } from '../models/tower.ts';
+import type { Failure, Missing, Tower, Towers } from '../models/tower.ts';
 
-export interface Settled {
+export interface AvailableTowers {
   readonly towers: Towers;
   readonly missing: readonly Missing[];
 }
 
-/** A model's failure on a provider. */
-export interface Failure {
-  readonly model: string;
-  readonly provider: string;
-  readonly reason: string;
-}
-
 /**
- * The towers that serve after some have failed. A tower without a candidate left, or with a failure that names no other
- * provider, goes; what it was used for is missing, with the reason. A picture model stays without its words.
+ * The towers that serve after some have failed. A tower without a candidate left, or with a failure on all providers, is left
+ * out; the queries that it answered are missing, with the reason. A picture model stays when its labels' text model is left
+ * out, and text towers stop searching spaces that nothing fills any more.
  */
-export function settle(
-  { texts, picture }: Towers,
+export function availableTowers(
+  towers: Towers,
   missing: readonly Missing[],
   failures: readonly Failure[],
-): Settled {
-  const lost = [...missing];
-  const reasonOf = (tower: TextTower | PictureTower): string | undefined => {
-    const own = failures.filter(({ model }) => model === tower.model);
-    if (tower.candidates.length > 0 && own.every(({ provider }) => provider !== '')) return undefined;
-    return (
-      own.map(({ provider, reason }) => (provider ? `${provider}: ${reason}` : reason)).join('; ') ||
-      'no provider can run it'
-    );
+): AvailableTowers {
+  const reasons = new Map(towers.map((tower) => [tower, failureOf(tower, failures)]));
+  const lost = towers.flatMap((tower) => {
+    const reason = reasons.get(tower);
+    return reason === undefined ? [] : missingWithout(tower, towers, reason);
+  });
+  const alive = towers.filter((tower) => reasons.get(tower) === undefined);
+  const bridged = alive.map((tower) => {
+    if (tower.kind !== 'picture' || !tower.bridge) return tower;
+    const { bridge, ...alone } = tower;
+    return alive.some(({ kind, model }) => kind === 'text' && model === bridge.textModel) ? tower : alone;
+  });
+  const filled = new Set(bridged.flatMap(spacesFilledBy));
+  const searching = bridged.map((tower) => ({
+    ...tower,
+    searches: tower.searches.filter((space) => filled.has(space)),
+  }));
+  return {
+    towers: searching.filter(({ searches, fills }) => searches.length > 0 || fills !== undefined),
+    missing: [...missing, ...lost],
   };
-  const dead = new Map(texts.map((tower, index) => [index, reasonOf(tower)]));
-  for (const [index, reason] of dead) {
-    if (reason === undefined) continue;
-    const tower = texts[index]!;
-    if (tower.passageSpace) lost.push({ family: 'text_semantic', use: 'words', reason });
-    if (tower.querySpaces.some((space) => space !== 'text_semantic'))
-      lost.push({ family: 'visual', use: 'words', reason });
-  }
-  const kept = texts.filter((_, index) => dead.get(index) === undefined);
-  const pictureReason = picture && reasonOf(picture);
-  if (pictureReason !== undefined) {
-    lost.push(
-      { family: 'visual', use: 'pictures', reason: pictureReason },
-      { family: 'visual', use: 'words', reason: pictureReason },
-    );
-  }
-  if (!picture || pictureReason !== undefined)
-    return { towers: { texts: withoutWords(kept) }, missing: lost };
-  const { bridge, ...alone } = picture;
-  if (!bridge || dead.get(bridge.text) !== undefined)
-    return { towers: { texts: kept, picture: alone }, missing: lost };
-  const text = kept.indexOf(texts[bridge.text]!);
-  return { towers: { texts: kept, picture: { ...alone, bridge: { ...bridge, text } } }, missing: lost };
 }
 
-/** Text towers without the spaces of pictures, where there are none. */
-function withoutWords(texts: readonly TextTower[]): TextTower[] {
-  return texts
-    .map((tower) => ({
-      ...tower,
-      querySpaces: tower.querySpaces.filter((space) => space === 'text_semantic'),
-    }))
-    .filter(({ querySpaces }) => querySpaces.length > 0);
+/** Why a tower cannot serve; undefined while it can. */
+function failureOf({ model, candidates }: Tower, failures: readonly Failure[]): string | undefined {
+  const own = failures.filter((failure) => failure.model === model);
+  if (candidates.length > 0 && own.every(({ provider }) => provider !== '')) return undefined;
+  const reasons = own.map(({ provider, reason }) => (provider ? `${provider}: ${reason}` : reason));
+  return reasons.join('; ') || 'no provider can run it';
+}
+
+/** Queries that nothing answers without a tower: its own, and those of the spaces that it fills. */
+function missingWithout(tower: Tower, towers: Towers, reason: string): Missing[] {
+  const own = tower.searches.map((space) => ({ space, asksWith: tower.kind, reason }));
+  const others = spacesFilledBy(tower).flatMap((space) =>
+    towers
+      .filter((other) => other !== tower && other.searches.includes(space))
+      .map(({ kind }) => ({ space, asksWith: kind, reason })),
+  );
+  return [...own, ...others];
+}
+
+function spacesFilledBy(tower: Tower): Tower['searches'] {
+  const bridge = tower.kind === 'picture' ? tower.bridge : undefined;
+  return [...(tower.fills ? [tower.fills] : []), ...(bridge ? [bridge.space] : [])];
 }

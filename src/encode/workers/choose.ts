@@ -1,28 +1,28 @@
 import { basename } from 'node:path';
-import type { Candidate, PictureTower, TextTower } from '../models/tower.ts';
+import type { Candidate, Tower } from '../models/tower.ts';
 import type { LastingSession } from '../session/lasting-session.ts';
 import type { TowerChoice } from './protocol.ts';
-import { ingestPictureMs, ingestTextMs, openPicture, openText, probePicture, probeText } from './warm-up.ts';
+import { ingestRowMs, openTower } from './warm-up.ts';
 
 /** Smallest cosine between a provider's vector and the processor's, for the same weights and the same input. */
 export const PARITY_MIN = 0.999;
 
-/** How much longer than the fastest a query may take and count as near: twice, or this much, which no search notices. */
+/** A query counts as near the fastest if it takes at most twice as long, or this many milliseconds more, which no search notices. */
 const LATENCY_NEAR = 2;
 const LATENCY_NEAR_MS = 3;
-/** A change of weights encodes every index again: it takes this many times the speed. */
+/** A change of weights encodes every index again: it is worth this factor of speed. */
 const CLEARLY_FASTER = 2;
 
-/** A candidate that was opened and tried: its vector of the probe, and milliseconds. */
+/** A candidate that was opened and tried: its vector of the probe, and times in milliseconds. */
 export interface Trial {
   readonly vector: Float32Array;
   /** Of one query alone. */
   readonly warmupMs: number;
-  /** Of one row in the largest run of an ingest; absent where it was not measured. */
+  /** Of one row in the largest run of an ingest; absent if not measured. */
   readonly rowMs?: number;
 }
 
-/** Opens a candidate and tries it; `measured`: with a run of an ingest, too. */
+/** Opens a candidate and tries it; `measured`: with a run of an ingest as well. */
 export type Try = (candidate: Candidate, measured: boolean) => Promise<Trial>;
 
 interface Contender {
@@ -32,14 +32,14 @@ interface Contender {
 }
 
 /**
- * The fastest candidate whose numbers are right. One that fails to open, or that gives other numbers than the processor
- * does with the same weights, is rejected with its reason.
- * @param former SHA-256 of the weights that filled the indexes: they stay in use unless others are clearly faster
+ * The fastest candidate with the right numbers. A candidate that fails to open, or whose numbers differ from the processor's
+ * with the same weights, is rejected with the reason.
+ * @param previous SHA-256 of the weights that filled the indexes: they stay in use unless others are clearly faster
  */
 export async function chooseCandidate(
   candidates: readonly Candidate[],
   open: Try,
-  former?: string,
+  previous?: string,
 ): Promise<TowerChoice> {
   const only = candidates.length === 1 ? candidates[0] : undefined;
   if (only?.provider === 'cpu') return { candidate: only, rejected: [], slower: [] };
@@ -62,22 +62,25 @@ export async function chooseCandidate(
       });
     }
   }
-  const chosen = stayingOrFastest(contenders, former);
+  const chosen = stayingOrFastest(contenders, previous);
   const slower = contenders
-    .filter((one) => one !== chosen)
-    .map((one) => ({
-      provider: one.candidate.provider,
-      reason: `${told(one)}; chosen was ${told(chosen!)}`,
+    .filter((contender) => contender !== chosen)
+    .map((contender) => ({
+      provider: contender.candidate.provider,
+      reason: `${timesOf(contender)}; chosen was ${timesOf(chosen!)}`,
     }));
   return { ...(chosen ? { candidate: chosen.candidate } : {}), rejected, slower };
 }
 
-/** Queries count; where they are near each other, the throughput of an ingest decides. */
+/** Latency of queries decides; among candidates near the fastest, the throughput of an ingest. */
 function fastest(contenders: readonly Contender[]): Contender | undefined {
   const least = Math.min(...contenders.map(({ warmupMs }) => warmupMs));
   return contenders
     .filter(({ warmupMs }) => isNear(warmupMs, least))
-    .reduce<Contender | undefined>((best, one) => (best && best.rowMs <= one.rowMs ? best : one), undefined);
+    .reduce<Contender | undefined>(
+      (best, next) => (best && best.rowMs <= next.rowMs ? best : next),
+      undefined,
+    );
 }
 
 function isNear(warmupMs: number, least: number): boolean {
@@ -86,44 +89,32 @@ function isNear(warmupMs: number, least: number): boolean {
 
 function stayingOrFastest(
   contenders: readonly Contender[],
-  former: string | undefined,
+  previous: string | undefined,
 ): Contender | undefined {
   const best = fastest(contenders);
-  const staying = fastest(contenders.filter(({ candidate }) => candidate.sha256 === former));
+  const staying = fastest(contenders.filter(({ candidate }) => candidate.sha256 === previous));
   if (!best || !staying || !isNear(staying.warmupMs, best.warmupMs)) return best;
   return CLEARLY_FASTER * best.rowMs <= staying.rowMs ? best : staying;
 }
 
-function told({ candidate, warmupMs, rowMs }: Contender): string {
+function timesOf({ candidate, warmupMs, rowMs }: Contender): string {
   return `${basename(candidate.path)} on ${candidate.provider}: ${warmupMs.toFixed(2)} ms a query, ${rowMs.toFixed(2)} ms a row of an ingest`;
 }
 
-export async function tryText(tower: TextTower, candidate: Candidate, measured: boolean): Promise<Trial> {
-  const { runner, session, report } = await openText(tower, candidate);
+/** Opens a candidate of a tower and tries it. */
+export async function tryTower(tower: Tower, candidate: Candidate, measured: boolean): Promise<Trial> {
+  const opened = await openTower(tower, candidate);
   try {
-    const rowMs = measured ? await ingestTextMs(runner, candidate.ingestRows) : undefined;
-    return { warmupMs: report.warmupMs, rowMs, vector: still(session, await probeText(runner)) };
+    const rowMs = measured ? await ingestRowMs(opened, candidate.ingestRows) : undefined;
+    const { warmupMs } = opened.report;
+    return { warmupMs, rowMs, vector: unlessLost(opened.session, await opened.runner.probe()) };
   } finally {
-    await runner.session.close();
+    await opened.session.close();
   }
 }
 
-export async function tryPicture(
-  tower: PictureTower,
-  candidate: Candidate,
-  measured: boolean,
-): Promise<Trial> {
-  const { runner, session, report } = await openPicture(tower, candidate, new Float32Array(0));
-  try {
-    const rowMs = measured ? await ingestPictureMs(runner, tower, candidate.ingestRows) : undefined;
-    return { warmupMs: report.warmupMs, rowMs, vector: still(session, await probePicture(runner, tower)) };
-  } finally {
-    await runner.session.close();
-  }
-}
-
-/** The vector, if the provider that was tried made it. @throws its failure otherwise */
-function still({ loss }: LastingSession, vector: Float32Array): Float32Array {
+/** The vector, if the tried provider made it. @throws the provider's failure otherwise */
+function unlessLost({ loss }: LastingSession, vector: Float32Array): Float32Array {
   if (loss !== undefined) throw new Error(loss);
   return vector;
 }

@@ -1,14 +1,24 @@
 import { Piscina } from 'piscina';
-import type { ChoosingSettings, CutPassage, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
+import type { Use } from '../session/runner.ts';
+import type { CutPassage } from '../text/passage.ts';
+import type {
+  ChoosingSettings,
+  CutTask,
+  EncodeTask,
+  Task,
+  TowerChoice,
+  TowerReport,
+  WorkTotals,
+} from './protocol.ts';
 
 const WORKER = new URL('./worker.ts', import.meta.url);
 
 /**
- * One worker thread and its shared memory. A pool of one, so that each task's worker is known: what waits stands in our
- * own queue, never in Piscina's. Piscina starts another worker where one has died.
+ * One worker thread and its shared memory: a pool of one, so that each task's worker is known. Waiting work stands in our
+ * queue, never in Piscina's. Piscina replaces a worker that died.
  */
 export class EncoderThread {
-  readonly role: 'query' | 'ingest';
+  readonly role: Use;
   readonly input: Uint8Array;
   readonly output: Float32Array;
   readonly #pool: Piscina;
@@ -25,7 +35,7 @@ export class EncoderThread {
       workerData: settings,
       recordTiming: false,
     });
-    // A worker that dies while idle: the next task meets its successor.
+    // A worker may die while idle: the next task goes to its successor.
     this.#pool.on('error', () => {});
   }
 
@@ -37,11 +47,11 @@ export class EncoderThread {
     return this.#run({ kind: 'choose' });
   }
 
-  encode(task: Extract<Task, { kind: 'texts' | 'pictures' }>): Promise<WorkTotals> {
+  encode(task: EncodeTask): Promise<WorkTotals> {
     return this.#run(task);
   }
 
-  cut(task: Extract<Task, { kind: 'cut' }>): Promise<CutPassage[]> {
+  cut(task: CutTask): Promise<CutPassage[]> {
     return this.#run(task);
   }
 
@@ -56,7 +66,7 @@ export class EncoderThread {
     }
   }
 
-  /** Waits for the task that runs, then ends the thread: one that is ended inside a model's run takes the process with it. */
+  /** Waits for the running task, then ends the thread. Ending it inside a model's run would end the process. */
   async close(): Promise<void> {
     while (this.#running) await this.#running.catch(() => {});
     await this.#pool.destroy();

@@ -1,41 +1,33 @@
 import { FarthingError } from '../../domain/error.ts';
-import type { SpaceName } from '../models/tower.ts';
-import type { PlacedBlock } from './protocol.ts';
-import type { Work } from './work-queue.ts';
-
-/** Work of one kind shares tasks: the same towers and use. */
-export type JobKind = 'query_texts' | 'passage_texts' | 'query_pictures' | 'ingest_pictures' | 'cut';
-
-/** One part of a worker's row: its length, and the spaces whose vector it is. */
-export interface RowPart {
-  readonly spaces: readonly SpaceName[];
-  readonly dimensions: number;
-}
+import type { CutPassage, PlacedBlock } from '../text/passage.ts';
+import type { CutTask, EncodeTask } from './protocol.ts';
+import type { WorkKind, WorkName } from './work-kinds.ts';
+import type { Piece, Work } from './work-queue.ts';
 
 export interface JobOptions {
   readonly tenant: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number) => void;
-  /** Hears of each task that did some of it. */
+  /** Called with each task that did some of it. */
   readonly onTask?: (task: EncoderTask) => void;
 }
 
-/** One task of a worker, for whoever measures. */
+/** One task of a worker, as measured. */
 export interface EncoderTask {
-  readonly kind: JobKind;
+  readonly kind: WorkName;
   /** Texts, pictures or slices done together. */
   readonly entries: number;
   readonly milliseconds: number;
-  /** The longest that one of them waited for a worker. */
+  /** Longest wait of one of them for a worker. */
   readonly waitedMs: number;
 }
 
 export type Vectors = Record<string, Float32Array[]>;
 
-/** A call that waits for its entries, which several tasks may do. `entries` are the indices that its caller counts by. */
+/** A call that waits for its entries, which several tasks may do. `entries` are indices into the caller's inputs. */
 abstract class Job<Result> implements Work<number> {
   readonly tenant: string;
-  readonly kind: JobKind;
+  readonly kind: WorkName;
   readonly entries: readonly number[];
   readonly result: Promise<Result>;
   /** Milliseconds of `performance.now()`. */
@@ -49,7 +41,11 @@ abstract class Job<Result> implements Work<number> {
   #reject!: (error: unknown) => void;
   readonly #onAbort = () => this.fail(this.#signal?.reason);
 
-  constructor(kind: JobKind, entries: readonly number[], { tenant, signal, onProgress, onTask }: JobOptions) {
+  constructor(
+    kind: WorkName,
+    entries: readonly number[],
+    { tenant, signal, onProgress, onTask }: JobOptions,
+  ) {
     this.kind = kind;
     this.tenant = tenant;
     this.entries = entries;
@@ -61,7 +57,7 @@ abstract class Job<Result> implements Work<number> {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // A job that is refused a place is never awaited: its failure is its caller's already.
+    // A job that the queue refuses is never awaited: its caller has the failure already.
     this.result.catch(() => {});
     if (signal?.aborted) this.fail(signal.reason);
     else signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -76,7 +72,7 @@ abstract class Job<Result> implements Work<number> {
 
   onSkipped(): void {}
 
-  /** Some entries are done. */
+  /** Counts entries that are done. */
   protected advance(count: number): void {
     if (this.#ended) return;
     this.#left -= count;
@@ -89,7 +85,7 @@ abstract class Job<Result> implements Work<number> {
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#end();
-    this.#reject(error ?? new FarthingError('interrupted', 'The work was given up.'));
+    this.#reject(error ?? new FarthingError('interrupted', 'The work was cancelled.'));
   }
 
   #end(): void {
@@ -98,34 +94,38 @@ abstract class Job<Result> implements Work<number> {
   }
 }
 
-abstract class VectorJob extends Job<Vectors> {
-  readonly #parts: readonly RowPart[];
+/** Vectors of inputs of one kind, by each tower of its kind of work. */
+export abstract class VectorJob extends Job<Vectors> {
+  protected readonly work: WorkKind;
   readonly #vectors: Vectors;
 
-  constructor(kind: JobKind, entries: readonly number[], parts: readonly RowPart[], options: JobOptions) {
-    super(kind, entries, options);
-    this.#parts = parts;
+  constructor(work: WorkKind, entries: readonly number[], options: JobOptions) {
+    super(work.name, entries, options);
+    this.work = work;
     this.#vectors = Object.fromEntries(
-      parts.flatMap(({ spaces }) => spaces.map((space) => [space, new Array<Float32Array>(entries.length)])),
+      work.parts.flatMap(({ spaces }) =>
+        spaces.map((space) => [space, new Array<Float32Array>(entries.length)]),
+      ),
     );
   }
 
-  /** Whether a row holds a vector of this space. */
-  has(space: SpaceName): boolean {
-    return this.#parts.some(({ spaces }) => spaces.includes(space));
-  }
+  /**
+   * The task of a worker for pieces of jobs of this kind.
+   * @param input the worker's memory for inputs of fixed size
+   */
+  abstract taskOf(pieces: readonly Piece<number>[], input: Uint8Array): EncodeTask;
 
   /** Length of a worker's row. */
   get stride(): number {
-    return this.#parts.reduce((sum, { dimensions }) => sum + dimensions, 0);
+    return this.work.parts.reduce((sum, { dimensions }) => sum + dimensions, 0);
   }
 
-  /** Copies rows out of a worker's memory, which its next task will write over. */
+  /** Copies rows out of a worker's memory, which its next task overwrites. */
   take(entries: readonly number[], rows: Float32Array): void {
     const stride = this.stride;
     entries.forEach((entry, row) => {
       let offset = row * stride;
-      for (const { spaces, dimensions } of this.#parts) {
+      for (const { spaces, dimensions } of this.work.parts) {
         const vector = rows.slice(offset, offset + dimensions);
         for (const space of spaces) this.#vectors[space]![entry] = vector;
         offset += dimensions;
@@ -139,49 +139,60 @@ abstract class VectorJob extends Job<Vectors> {
   }
 }
 
-/** Characters of a token, about: what a pull's budget is reckoned with before the text is tokenised. */
+/** Characters of a token, about: estimates the cost of a text before it is tokenised. */
 const TOKEN_CHARACTERS = 4;
-/** No token is longer, nearly: more of a text than this many characters a token is over every limit. */
+/** Nearly no token is longer: characters beyond this many for each token of the limit are over every limit. */
 export const TOKEN_CHARACTERS_MAX = 16;
 
 export class TextJob extends VectorJob {
-  readonly texts: readonly string[];
-  readonly #limit: number;
+  readonly #texts: readonly string[];
 
-  /** @param limit tokens that the model takes of a text */
-  constructor(
-    kind: 'query_texts' | 'passage_texts',
-    texts: readonly string[],
-    limit: number,
-    parts: readonly RowPart[],
-    options: JobOptions,
-  ) {
+  constructor(work: WorkKind, texts: readonly string[], options: JobOptions) {
     const longestFirst = [...texts.keys()].sort((a, b) => texts[b]!.length - texts[a]!.length || a - b);
-    super(kind, longestFirst, parts, options);
-    this.texts = texts;
-    this.#limit = limit;
+    super(work, longestFirst, options);
+    this.#texts = texts;
   }
 
-  text(entry: number): string {
-    return this.texts[entry]!.slice(0, this.#limit * TOKEN_CHARACTERS_MAX);
+  taskOf(pieces: readonly Piece<number>[]): EncodeTask {
+    const { towers, use } = this.work;
+    const texts = pieces.flatMap(({ work, entries }) =>
+      entries.map((entry) => (work as TextJob).#text(entry)),
+    );
+    return { kind: 'texts', towers, use, texts };
+  }
+
+  #text(entry: number): string {
+    return this.#texts[entry]!.slice(0, this.work.tokensMax * TOKEN_CHARACTERS_MAX);
   }
 
   cost(entry: number): number {
-    return Math.min(this.#limit, 2 + Math.ceil(this.texts[entry]!.length / TOKEN_CHARACTERS));
+    return Math.min(this.work.tokensMax, 2 + Math.ceil(this.#texts[entry]!.length / TOKEN_CHARACTERS));
   }
 }
 
-export class PictureJob extends VectorJob {
-  readonly pictures: readonly Uint8Array[];
+/** Vectors of inputs of one fixed size, as pixels. */
+export class InputJob extends VectorJob {
+  readonly #inputs: readonly Uint8Array[];
 
-  constructor(
-    kind: 'query_pictures' | 'ingest_pictures',
-    pictures: readonly Uint8Array[],
-    parts: readonly RowPart[],
-    options: JobOptions,
-  ) {
-    super(kind, [...pictures.keys()], parts, options);
-    this.pictures = pictures;
+  /** @throws FarthingError `internal` for an input of another size */
+  constructor(work: WorkKind, inputs: readonly Uint8Array[], options: JobOptions) {
+    const wrong = inputs.find(({ length }) => length !== work.inputBytes);
+    if (wrong)
+      throw new FarthingError(
+        'internal',
+        `An input of ${work.name} has ${wrong.length} bytes, and the model takes ${work.inputBytes}.`,
+      );
+    super(work, [...inputs.keys()], options);
+    this.#inputs = inputs;
+  }
+
+  taskOf(pieces: readonly Piece<number>[], input: Uint8Array): EncodeTask {
+    const { towers, use, parts, inputBytes } = this.work;
+    const inputs = pieces.flatMap(({ work, entries }) =>
+      entries.map((entry) => (work as InputJob).#inputs[entry]!),
+    );
+    for (const [index, bytes] of inputs.entries()) input.set(bytes, index * inputBytes);
+    return { kind: 'rows', tower: towers[0]!, use, count: inputs.length, bridged: parts.length > 1 };
   }
 
   cost(): number {
@@ -190,19 +201,24 @@ export class PictureJob extends VectorJob {
 }
 
 /** A document in slices of whole blocks: each slice is one entry, and one task. */
-export class CutJob<Cut> extends Job<Cut[][]> {
-  readonly title: string | undefined;
-  readonly slices: readonly (readonly PlacedBlock[])[];
-  readonly #cut: Cut[][];
+export class CutJob extends Job<CutPassage[][]> {
+  readonly #title: string | undefined;
+  readonly #slices: readonly (readonly PlacedBlock[])[];
+  readonly #cut: CutPassage[][];
 
   constructor(title: string | undefined, slices: readonly (readonly PlacedBlock[])[], options: JobOptions) {
     super('cut', [...slices.keys()], options);
-    this.title = title;
-    this.slices = slices;
-    this.#cut = new Array<Cut[]>(slices.length);
+    this.#title = title;
+    this.#slices = slices;
+    this.#cut = new Array<CutPassage[]>(slices.length);
   }
 
-  take(slice: number, passages: Cut[]): void {
+  taskOf(slice: number): CutTask {
+    const title = this.#title === undefined ? {} : { title: this.#title };
+    return { kind: 'cut', ...title, blocks: this.#slices[slice]! };
+  }
+
+  take(slice: number, passages: CutPassage[]): void {
     this.#cut[slice] = passages;
     this.advance(1);
   }
@@ -211,7 +227,7 @@ export class CutJob<Cut> extends Job<Cut[][]> {
     return 1;
   }
 
-  protected finished(): Cut[][] {
+  protected finished(): CutPassage[][] {
     return this.#cut;
   }
 }

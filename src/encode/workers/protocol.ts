@@ -1,80 +1,69 @@
-import type { Candidate, Towers } from '../models/tower.ts';
-import type { TextUse } from '../text/text-runner.ts';
+import type { Candidate, Failure, Towers } from '../models/tower.ts';
+import type { Use } from '../session/runner.ts';
+import type { CutSettings, PlacedBlock } from '../text/passage.ts';
 
-/** What a worker is started with. The memory is shared: it outlives a worker, and a new one finds it as it was. */
+/** What a worker is started with. The memory is shared: it outlives a worker, and the next one takes it over. */
 export interface WorkerSettings {
-  readonly role: 'query' | 'ingest';
+  readonly role: Use;
   readonly towers: Towers;
-  /** Pixels of a task's pictures, one after the other. Written by the main thread while the worker is idle. */
+  /** Inputs of fixed size of one task, one after the other. The main thread writes them while the worker is idle. */
   readonly input: SharedArrayBuffer;
-  /** Vectors of a task, row by row. Written by the worker, read by the main thread once the task has ended. */
+  /** Vectors of one task, row by row. The worker writes them; the main thread reads them once the task has ended. */
   readonly output: SharedArrayBuffer;
   /** Embeddings of the label bridge. */
   readonly labels: SharedArrayBuffer;
   readonly cutting: CutSettings;
 }
 
-/** A worker that only tries candidates is started with the weights that each tower had before, the texts first. */
+/** A worker that only tries candidates is started with the weights that each tower had at the last start. */
 export interface ChoosingSettings extends WorkerSettings {
   readonly choosing?: readonly (string | undefined)[];
 }
 
-/** What passages are measured with. */
-export interface CutSettings {
-  readonly tokenizerPath: string | null;
-  readonly limit: number;
-  readonly specialTokens: boolean;
-  readonly prefix: string;
+/** Vectors of texts by each of the towers, side by side in a row. */
+export interface TextsTask {
+  readonly kind: 'texts';
+  readonly towers: readonly number[];
+  readonly use: Use;
+  readonly texts: readonly string[];
 }
 
-/** A block with its place in its page's text: UTF-16 units before it. */
-export interface PlacedBlock {
-  readonly text: string;
-  readonly start: number;
-  readonly page?: number;
-  readonly heading?: string;
+/** Vectors of the inputs in the shared memory; `bridged`: each is followed by the vector that the tower's bridge gives. */
+export interface RowsTask {
+  readonly kind: 'rows';
+  readonly tower: number;
+  readonly use: Use;
+  readonly count: number;
+  readonly bridged: boolean;
 }
 
-export interface CutPassage {
-  readonly text: string;
-  readonly words: string;
-  readonly charStart: number;
-  readonly charEnd: number;
-  readonly page?: number;
-  readonly heading?: string;
+export interface CutTask {
+  readonly kind: 'cut';
+  readonly title?: string;
+  readonly blocks: readonly PlacedBlock[];
 }
+
+export type EncodeTask = TextsTask | RowsTask;
 
 export type Task =
-  /** What was opened, and how fast it is. */
+  /** Which towers are open, and how fast they are. */
   | { readonly kind: 'report' }
-  /** Tries every candidate of every tower: which provider serves. */
+  /** Tries every candidate of every tower. */
   | { readonly kind: 'choose' }
-  /** Vectors of texts by each of the given towers, side by side in a row. */
-  | {
-      readonly kind: 'texts';
-      readonly towers: readonly number[];
-      readonly use: TextUse;
-      readonly texts: readonly string[];
-    }
-  /** `words`: each picture's vector is followed by its vector among words. */
-  | {
-      readonly kind: 'pictures';
-      readonly use: 'query' | 'ingest';
-      readonly count: number;
-      readonly words: boolean;
-    }
-  | { readonly kind: 'cut'; readonly title?: string; readonly blocks: readonly PlacedBlock[] };
+  | EncodeTask
+  | CutTask;
 
-/** Tower by tower, the texts first: what a worker found when it opened them. */
+/** What a worker found when it opened a tower. */
 export interface TowerReport {
   readonly model: string;
   readonly provider: string;
-  /** Median of some runs of one row, in milliseconds. */
+  /** Median of some runs of one input, in milliseconds. */
   readonly warmupMs: number;
   /** Present when it could not be opened. */
   readonly failure?: string;
 }
 
+/** The provider that serves a tower, and why the others do not. */
 export interface TowerChoice {
   /** Absent when no candidate serves. */
   readonly candidate?: Candidate;
@@ -83,19 +72,12 @@ export interface TowerChoice {
   readonly slower: readonly { readonly provider: string; readonly reason: string }[];
 }
 
-/** A provider that failed at run time; the processor serves in its place. */
-export interface ProviderLoss {
-  readonly model: string;
-  readonly provider: string;
-  readonly reason: string;
-}
-
 export interface WorkTotals {
   readonly runs: number;
   readonly tokens: number;
   readonly padding: number;
-  /** Present once a provider of this worker is lost. */
-  readonly losses?: readonly ProviderLoss[];
+  /** Providers of this worker that failed at run time; the processor serves in their place. */
+  readonly losses?: readonly Failure[];
 }
 
 /** Most rows of one task: the size of the shared memory. */

@@ -1,11 +1,11 @@
-/** Before anything was measured: one query of a small model on a slow processor. */
+/** Assumed before anything is measured: one query of a small model on a slow processor. */
 const FIRST_GUESS_MS = 10;
-/** Queries that the pace remembers, about. */
+/** Number of recent queries that the pace reflects, about. */
 const MEMORY = 64;
 
 /**
- * How fast queries are answered by all workers together: milliseconds of the time in which any of them had some, for each query.
- * By what one worker takes, and how many there are, it could not be told: they share processors, with each other and with more.
+ * How fast all workers together answer queries: milliseconds for each query, of the time in which any of them was busy. It
+ * cannot be derived from one worker's time, because workers share processors with each other and with other threads.
  */
 export class QueryPace {
   #ms = FIRST_GUESS_MS * MEMORY;
@@ -17,7 +17,7 @@ export class QueryPace {
     return this.#ms / this.#queries;
   }
 
-  /** A task begins. @returns what to call at its end, with the number of queries that it answered */
+  /** Records that a task begins. @returns a function to call at its end with the number of answered queries */
   begin(now: number): (now: number, queries: number) => void {
     if (this.#running === 0) this.#countedTo = now;
     this.#running += 1;

@@ -1,24 +1,24 @@
 import { FarthingError } from '../../domain/error.ts';
 
-/** What one call wants done: entries of one kind, of which a worker takes some at a time. */
+/** The work of one call: entries of one kind, of which a worker takes some at a time. */
 export interface Work<Entry> {
   readonly tenant: string;
-  /** Entries that may share a task have the same. */
+  /** Entries of one kind may share a task. */
   readonly kind: string;
   readonly entries: readonly Entry[];
   /** Cost of each entry, in the unit of a pull's budget. */
   cost(entry: Entry): number;
-  /** True once nobody wants it any more. */
+  /** True once it is cancelled. */
   cancelled(): boolean;
   /** Called once if it was cancelled while it waited. */
   onSkipped(): void;
 }
 
-/** Some entries of one call, to be done together with others. */
+/** Some entries of one call, processed together with others. */
 export interface Piece<Entry> {
   readonly work: Work<Entry>;
   readonly entries: readonly Entry[];
-  /** Times that it was tried before. */
+  /** How often it was tried before. */
   readonly attempts: number;
 }
 
@@ -28,7 +28,7 @@ export interface PullBounds {
 }
 
 /**
- * A bounded queue that serves Tenants in turn: each pull goes on with the Tenant after the last one, so that a heavy one
+ * A bounded queue that serves Tenants in turn. Each pull continues with the Tenant after the last one, so that a heavy Tenant
  * delays another by one turn at most. Cancelled work is dropped when its turn comes.
  */
 export class FairQueue<Entry> {
@@ -37,19 +37,19 @@ export class FairQueue<Entry> {
   readonly #repeated: Piece<Entry>[] = [];
   #calls = 0;
 
-  /** @param most calls that may wait */
+  /** @param most maximum of waiting calls */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Calls that wait or have entries that wait. */
+  /** Number of calls with waiting entries. */
   get depth(): number {
     return this.#calls + this.#repeated.length;
   }
 
   /**
-   * @param tooLong what waits would keep another call waiting for too long
-   * @throws FarthingError `overloaded` when another call could not be queued now.
+   * @param tooLong another call would wait too long
+   * @throws FarthingError `overloaded` when another call could not be queued now
    */
   admit(what: string, retryAfterS: number, tooLong = false): void {
     if (this.depth < this.#most && !tooLong) return;
@@ -67,12 +67,12 @@ export class FairQueue<Entry> {
     this.#calls += 1;
   }
 
-  /** Puts a piece before everything else; it is pulled alone, so that what broke its worker takes nobody else's work along. */
+  /** Puts a piece before all others. It is pulled alone, so that an entry that breaks its worker fails no other. */
   repeat(piece: Piece<Entry>): void {
     this.#repeated.push({ ...piece, attempts: piece.attempts + 1 });
   }
 
-  /** The next pieces of one kind within the bounds; the first entry is never too large. Empty when nothing waits. */
+  /** The next pieces of one kind within the bounds; the first entry always fits. Empty when nothing waits. */
   pull(boundsOf: (kind: string) => PullBounds): Piece<Entry>[] {
     for (let piece = this.#repeated.shift(); piece; piece = this.#repeated.shift()) {
       if (!piece.work.cancelled()) return [piece];
@@ -82,7 +82,7 @@ export class FairQueue<Entry> {
     let kind: string | undefined;
     let entries = 0;
     let cost = 0;
-    // One turn for each Tenant, then around again while there is room.
+    // One turn for each Tenant, then again while the bounds allow more.
     for (let passed = 0; passed < this.#tenants.size; ) {
       const [tenant, waiting] = this.#tenants.entries().next().value!;
       const head = this.#head(tenant, waiting);
@@ -112,7 +112,7 @@ export class FairQueue<Entry> {
     return pieces;
   }
 
-  /** Takes out all that waits, for a queue that closes. */
+  /** Removes and returns all waiting work, for a queue that closes. */
   drain(): Work<Entry>[] {
     const left = [...this.#tenants.values()].flat().map(({ work }) => work);
     for (const { work } of this.#repeated) left.push(work);
@@ -122,7 +122,7 @@ export class FairQueue<Entry> {
     return [...new Set(left)];
   }
 
-  /** A Tenant's first call that has entries left and is still wanted; a Tenant without one is forgotten. */
+  /** A Tenant's first call with entries left that is not cancelled; a Tenant without one is removed. */
   #head(
     tenant: string,
     waiting: { work: Work<Entry>; next: number }[],

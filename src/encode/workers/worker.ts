@@ -1,11 +1,24 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { native } from '../../native/index.ts';
-import { chooseCandidate, type Try, tryPicture, tryText } from './choose.ts';
-import type { ChoosingSettings, CutPassage, Task, TowerChoice, TowerReport, WorkTotals } from './protocol.ts';
-import { type OpenedPicture, type OpenedText, openPicture, openText } from './warm-up.ts';
+import type { Candidate } from '../models/tower.ts';
+import type { RunTotals } from '../session/runner.ts';
+import type { CutPassage } from '../text/passage.ts';
+import { TextRunner } from '../text/text-runner.ts';
+import { chooseCandidate, tryTower } from './choose.ts';
+import type {
+  ChoosingSettings,
+  CutTask,
+  RowsTask,
+  Task,
+  TextsTask,
+  TowerChoice,
+  TowerReport,
+  WorkTotals,
+} from './protocol.ts';
+import { type OpenTower, openTower } from './warm-up.ts';
 
-/** Lower than the event loop and the query worker: a long run of an ingest must not hold up a search. */
+/** A lower priority than the event loop's and the query workers': a long run of an ingest must not hold up a search. */
 const INGEST_NICENESS = 10;
 
 type TaskResult = TowerReport[] | TowerChoice[] | WorkTotals | CutPassage[];
@@ -13,8 +26,7 @@ type TaskResult = TowerReport[] | TowerChoice[] | WorkTotals | CutPassage[];
 class Worker {
   readonly #settings: ChoosingSettings;
   readonly #output: Float32Array;
-  readonly #texts: (OpenedText | undefined)[] = [];
-  #picture: OpenedPicture | undefined;
+  readonly #towers: (OpenTower | undefined)[] = [];
   readonly #reports: TowerReport[] = [];
   #cutter: InstanceType<typeof native.PassageCutter> | undefined;
 
@@ -23,33 +35,19 @@ class Worker {
     this.#output = new Float32Array(settings.output);
   }
 
-  /** Opens every tower with its first candidate, the chosen one. One that fails is reported, the others serve. */
+  /** Opens every tower with its first candidate, the chosen one. A tower that fails is reported; the others serve. */
   async open(): Promise<void> {
-    const { texts, picture } = this.#settings.towers;
-    for (const tower of texts) {
-      const opened = await this.#attempt(tower.model, () => openText(tower, tower.candidates[0]!));
-      this.#texts.push(opened);
-    }
-    if (picture) {
-      const labels = new Float32Array(this.#settings.labels);
-      this.#picture = await this.#attempt(picture.model, () =>
-        openPicture(picture, picture.candidates[0]!, labels),
-      );
-    }
-  }
-
-  async #attempt<T extends { report: TowerReport }>(
-    model: string,
-    open: () => Promise<T>,
-  ): Promise<T | undefined> {
-    try {
-      const opened = await open();
-      this.#reports.push(opened.report);
-      return opened;
-    } catch (error) {
-      const failure = error instanceof Error ? error.message : String(error);
-      this.#reports.push({ model, provider: '', warmupMs: 0, failure });
-      return undefined;
+    const labels = new Float32Array(this.#settings.labels);
+    for (const tower of this.#settings.towers) {
+      try {
+        const opened = await openTower(tower, tower.candidates[0]!, labels);
+        this.#towers.push(opened);
+        this.#reports.push(opened.report);
+      } catch (error) {
+        this.#towers.push(undefined);
+        const failure = error instanceof Error ? error.message : String(error);
+        this.#reports.push({ model: tower.model, provider: '', warmupMs: 0, failure });
+      }
     }
   }
 
@@ -61,47 +59,45 @@ class Worker {
         return this.#choose();
       case 'texts':
         return this.#withLosses(await this.#encodeTexts(task));
-      case 'pictures':
-        return this.#withLosses(await this.#encodePictures(task));
+      case 'rows':
+        return this.#withLosses(await this.#encodeRows(task));
       case 'cut':
         return this.#cut(task);
     }
   }
 
   #withLosses(totals: WorkTotals): WorkTotals {
-    const losses = [...this.#texts, this.#picture].flatMap((opened) =>
-      opened?.session.loss === undefined
+    const losses = this.#towers.flatMap((tower) =>
+      tower?.session.loss === undefined
         ? []
-        : [{ model: opened.report.model, provider: opened.report.provider, reason: opened.session.loss }],
+        : [{ model: tower.report.model, provider: tower.report.provider, reason: tower.session.loss }],
     );
     return losses.length > 0 ? { ...totals, losses } : totals;
   }
 
   async #choose(): Promise<TowerChoice[]> {
-    const { texts, picture } = this.#settings.towers;
-    const former = this.#settings.choosing ?? [];
+    const { towers, choosing = [] } = this.#settings;
     const choices: TowerChoice[] = [];
-    for (const tower of texts) {
-      const open: Try = (candidate, measured) => tryText(tower, candidate, measured);
-      choices.push(await chooseCandidate(tower.candidates, open, former[choices.length]));
-    }
-    if (picture) {
-      const open: Try = (candidate, measured) => tryPicture(picture, candidate, measured);
-      choices.push(await chooseCandidate(picture.candidates, open, former[choices.length]));
+    for (const [index, tower] of towers.entries()) {
+      const open = (candidate: Candidate, measured: boolean) => tryTower(tower, candidate, measured);
+      choices.push(await chooseCandidate(tower.candidates, open, choosing[index]));
     }
     return choices;
   }
 
-  async #encodeTexts({ towers, use, texts }: Extract<Task, { kind: 'texts' }>): Promise<WorkTotals> {
-    const runners = towers.map((index) => {
-      const opened = this.#texts[index];
-      if (!opened) throw new Error('the text model is not open in this worker');
-      return opened.runner;
-    });
+  #runner(index: number): OpenTower['runner'] {
+    const opened = this.#towers[index];
+    if (!opened) throw new Error(`${this.#settings.towers[index]?.model} is not open in this worker`);
+    return opened.runner;
+  }
+
+  async #encodeTexts({ towers, use, texts }: TextsTask): Promise<WorkTotals> {
+    const runners = towers.map((index) => this.#runner(index));
     const stride = runners.reduce((sum, runner) => sum + runner.dimensions, 0);
-    const totals = { runs: 0, tokens: 0, padding: 0 };
+    const totals: RunTotals = { runs: 0, tokens: 0, padding: 0 };
     let offset = 0;
     for (const runner of runners) {
+      if (!(runner instanceof TextRunner)) throw new Error('texts were sent to a tower that takes none');
       const { runs, tokens, padding } = await runner.encode(texts, use, this.#output, offset, stride);
       totals.runs += runs;
       totals.tokens += tokens;
@@ -111,14 +107,13 @@ class Worker {
     return totals;
   }
 
-  async #encodePictures({ use, count, words }: Extract<Task, { kind: 'pictures' }>): Promise<WorkTotals> {
-    if (!this.#picture) throw new Error('the picture model is not open in this worker');
-    const rgb = new Uint8Array(this.#settings.input);
-    const runs = await this.#picture.runner.encode(rgb, count, use, this.#output, words);
-    return { runs, tokens: 0, padding: 0 };
+  async #encodeRows({ tower, use, count, bridged }: RowsTask): Promise<WorkTotals> {
+    const runner = this.#runner(tower);
+    if (runner instanceof TextRunner) throw new Error('inputs of fixed size were sent to a text tower');
+    return runner.encode(new Uint8Array(this.#settings.input), count, use, this.#output, bridged);
   }
 
-  #cut({ title, blocks }: Extract<Task, { kind: 'cut' }>): CutPassage[] {
+  #cut({ title, blocks }: CutTask): CutPassage[] {
     const { tokenizerPath, limit, specialTokens, prefix } = this.#settings.cutting;
     this.#cutter ??= new native.PassageCutter(tokenizerPath, { limit, specialTokens, dropped: [] }, prefix);
     return this.#cutter.cut(title, blocks as PlacedBlocks);
@@ -136,6 +131,6 @@ async function start(): Promise<(task: Task) => Promise<TaskResult>> {
   return (task) => worker.handle(task);
 }
 
-// Piscina awaits the export before it calls the worker ready. A failed start is told to each task: a worker that threw here
-// would only be started again.
+// Piscina awaits the export before it calls the worker ready. A failed start fails each task: if it threw here, Piscina
+// would start the worker again and again.
 export default start().catch((error: unknown) => (): Promise<TaskResult> => Promise.reject(error));

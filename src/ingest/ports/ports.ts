@@ -1,4 +1,5 @@
-import type { Extracted, FileInfo, Pixels, UnpackedMember } from '../../domain/document.ts';
+import type { Extracted, FileInfo, UnpackedMember } from '../../domain/document.ts';
+import type { EncoderInput, InputKind } from '../../domain/family.ts';
 import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Address } from '../../domain/payment.ts';
@@ -75,8 +76,11 @@ export interface IngestEncoder {
     document: Pick<Extracted, 'title' | 'blocks'>,
     options: EncodeOptions,
   ): Promise<IngestPassage[]>;
-  encodePassages(texts: readonly string[], options: EncodeOptions): Promise<VectorsBySpace>;
-  encodePictures(pictures: readonly Pixels[], options: EncodeOptions): Promise<VectorsBySpace>;
+  encodeIngest<K extends InputKind>(
+    kind: K,
+    inputs: readonly EncoderInput<K>[],
+    options: EncodeOptions,
+  ): Promise<VectorsBySpace>;
   admitIngest(): void;
 }
 

@@ -1,19 +1,13 @@
 import type { Extracted, FileInfo } from '../../domain/document.ts';
 import type { Item } from '../../domain/item.ts';
 import type { SegmentRecord } from '../../domain/segment.ts';
+import type { PreviousSpace } from '../../domain/space.ts';
 import type { IngestEncoder } from '../ports/ports.ts';
-
-/** A space of an index that another model filled than the one in use. */
-export interface FormerSpace {
-  readonly role: string;
-  readonly key: string;
-  readonly modelSha256: string;
-}
 
 /** What a change of model needs of an index. */
 export interface ReencodeShard {
   snapshot(): {
-    formers(): readonly FormerSpace[];
+    previousSpaces(): readonly PreviousSpace[];
     records(segments: Uint32Array): (SegmentRecord | undefined)[];
     item(id: string): Item | undefined;
     close(): void;

@@ -2,10 +2,11 @@ import type { PictureContent } from '../../domain/document.ts';
 import { errorCode } from '../../domain/error.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Locator } from '../../domain/segment.ts';
+import type { PreviousSpace } from '../../domain/space.ts';
 import { fileOf } from '../items/files.ts';
 import type { VectorsBySpace } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
-import { type FormerSpace, type Known, known, putRows, type ReencodeRun } from './reencode-deps.ts';
+import { type Known, known, putRows, type ReencodeRun } from './reencode-deps.ts';
 
 const PICTURES_AT_ONCE = 16;
 /** Segments that are looked for at once: more than one file can have, and few enough to be read in one go. */
@@ -24,13 +25,13 @@ interface Filling {
 type Lacking = Map<Filling, Known[]>;
 
 /** Encodes all stored pictures by the picture model in use, from the files they came in, and then lets it serve. */
-export async function reencodePictures(run: ReencodeRun, formers: readonly FormerSpace[]): Promise<void> {
-  const formerOf = (role: string) => formers.find((former) => former.role === role);
+export async function reencodePictures(run: ReencodeRun, previous: readonly PreviousSpace[]): Promise<void> {
+  const previousOf = (role: string) => previous.find((space) => space.role === role);
   const fillings = ROLES.filter((role) => run.encoder.spaces.some(({ name }) => name === role)).map(
     (role): Filling => ({
       role,
-      // A space that the former model did not have: every picture is in the other one.
-      from: formerOf(role)?.key ?? formerOf('visual_picture')?.key ?? 'visual_picture',
+      // If the previous model lacked this space, every picture is in the other one.
+      from: previousOf(role)?.key ?? previousOf('visual_picture')?.key ?? 'visual_picture',
       givenUp: new Set(),
     }),
   );
@@ -46,9 +47,9 @@ async function switchAll({ tenants, tenant }: ReencodeRun, fillings: readonly Fi
   return tenants.use(tenant, {}, async (shard) => {
     for (const { role, givenUp } of fillings) {
       const snapshot = shard.snapshot();
-      const former = snapshot.formers().find((one) => one.role === role);
+      const previous = snapshot.previousSpaces().find((space) => space.role === role);
       snapshot.close();
-      if (former && !(await shard.switchSpace(former.key, role, Uint32Array.from(givenUp)))) return false;
+      if (previous && !(await shard.switchSpace(previous.key, role, Uint32Array.from(givenUp)))) return false;
     }
     return true;
   });
@@ -95,8 +96,11 @@ async function fillItem(
   if (typeof pictures === 'string') return giveUp(pictures);
   const rows: VectorsBySpace = {};
   for (let start = 0; start < pictures.length; start += PICTURES_AT_ONCE) {
-    const part = pictures.slice(start, start + PICTURES_AT_ONCE).map(({ pixels }) => pixels);
-    const some = await retryOverloaded(() => encoder.encodePictures(part, { tenant, signal }), signal);
+    const part = pictures.slice(start, start + PICTURES_AT_ONCE).map(({ pixels }) => pixels.rgb);
+    const some = await retryOverloaded(
+      () => encoder.encodeIngest('picture', part, { tenant, signal }),
+      signal,
+    );
     for (const [space, more] of Object.entries(some)) rows[space] = [...(rows[space] ?? []), ...more];
   }
   for (const [filling, segments] of lacking) {

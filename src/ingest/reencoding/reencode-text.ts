@@ -1,7 +1,7 @@
 import type { Item } from '../../domain/item.ts';
+import type { PreviousSpace } from '../../domain/space.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import {
-  type FormerSpace,
   type Known,
   known,
   LACKING_AT_ONCE,
@@ -16,7 +16,7 @@ const TEXTS_AT_ONCE = 16;
 const HEADS_MAX = 1_000;
 
 /** Encodes all stored passages by the text model in use, and then lets it serve. */
-export async function reencodeText(run: ReencodeRun, { role, key }: FormerSpace): Promise<void> {
+export async function reencodeText(run: ReencodeRun, { role, key }: PreviousSpace): Promise<void> {
   const { tenants, tenant, signal } = run;
   const heads = new Heads(run);
   const givenUp = new Set<number>();
@@ -56,7 +56,7 @@ async function encodeSome(
   for (let start = 0; start < texts.length; start += TEXTS_AT_ONCE) {
     const part = texts.slice(start, start + TEXTS_AT_ONCE);
     const words = part.map((one) => one.words);
-    const rows = await retryOverloaded(() => encoder.encodePassages(words, { tenant, signal }), signal);
+    const rows = await retryOverloaded(() => encoder.encodeIngest('text', words, { tenant, signal }), signal);
     await putRows(
       run,
       role,

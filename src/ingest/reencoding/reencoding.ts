@@ -1,24 +1,24 @@
 import { errorCode } from '../../domain/error.ts';
+import { LISTS, type SegmentKind, VECTOR_LISTS } from '../../domain/family.ts';
+import type { FilledSpace, PreviousSpace } from '../../domain/space.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
-import type { FormerSpace, ReencodeDeps, ReencodeRun } from './reencode-deps.ts';
+import type { ReencodeDeps, ReencodeRun } from './reencode-deps.ts';
 import { reencodePictures } from './reencode-pictures.ts';
 import { reencodeText } from './reencode-text.ts';
 
-/** A space and the model that fills it; `model`: for people. */
-export interface Filled {
-  readonly role: string;
-  readonly modelSha256: string;
+/** A space, and the model that fills it with its name for people. */
+interface NamedSpace extends FilledSpace {
   readonly model: string;
 }
 
 export interface ReencodingDeps extends ReencodeDeps {
   readonly store: Store;
   /** The spaces of the models in use. */
-  readonly inUse: readonly Filled[];
-  /** Loads a former model, so that no search has to wait for it. */
-  readonly load: (space: Filled) => Promise<unknown>;
-  /** No index needs a former model any more. */
+  readonly inUse: readonly NamedSpace[];
+  /** Loads a previous model, so that no search has to wait for it. */
+  readonly load: (space: NamedSpace) => Promise<unknown>;
+  /** No index needs a previous model any more. */
   readonly onDone: () => Promise<void>;
   readonly log: (event: object) => void;
   /** What an operator must see. */
@@ -39,9 +39,9 @@ export interface ReencodingProgress {
 const KEY = 'filled';
 const LOG_EVERY_MS = 10_000;
 const ENCODED_AGAIN =
-  'what is stored is encoded again in the background; until then the former model searches it';
+  'what is stored is encoded again in the background; until then the previous model searches it';
 const STAYS =
-  'what is stored stays with the former model, and is encoded again once one is in use in its place';
+  'what is stored stays with the previous model, and is encoded again once one is in use in its place';
 
 /**
  * A change of model: what an index holds is encoded again in the background, Tenant by Tenant, while the model that filled
@@ -50,7 +50,7 @@ const STAYS =
  */
 export class Reencoding {
   readonly #parts: ReencodingDeps;
-  readonly #table: Table<{ readonly spaces: readonly Filled[] }>;
+  readonly #table: Table<{ readonly spaces: readonly NamedSpace[] }>;
   readonly #stop = new AbortController();
   readonly #progress = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
   #running: Promise<void> | undefined;
@@ -66,20 +66,20 @@ export class Reencoding {
     return this.#running && { ...this.#progress };
   }
 
-  /** At start, before the first request: former models are loaded; the rest goes on by itself. */
+  /** At start, before the first request: previous models are loaded; the rest goes on by itself. */
   async start(): Promise<void> {
     const { inUse, load, warn, log, tenants } = this.#parts;
     const before = this.#table.get(KEY)?.spaces;
-    const formers = (before ?? []).filter((old) => !inUse.some((now) => isSame(old, now)));
+    const previous = (before ?? []).filter((old) => !inUse.some((now) => isSame(old, now)));
     // Nothing was filled by another model: spaces that are new are remembered with the others.
-    if (before && formers.length === 0)
+    if (before && previous.length === 0)
       return before.length < inUse.length ? this.#remember(inUse) : undefined;
     const all = await tenants.list();
     if (all.length === 0) return this.#remember(inUse);
     // From here on an index may be filled by either.
-    await this.#remember([...formers, ...inUse]);
-    const successor = (old: Filled) => inUse.find(({ role }) => role === old.role);
-    for (const old of formers) {
+    await this.#remember([...previous, ...inUse]);
+    const successor = (old: NamedSpace) => inUse.find(({ role }) => role === old.role);
+    for (const old of previous) {
       const now = successor(old);
       warn({
         event: 'model_changed',
@@ -90,9 +90,9 @@ export class Reencoding {
         consequence: now ? ENCODED_AGAIN : STAYS,
       });
     }
-    await Promise.all(formers.map(load));
-    const staying = formers.filter((old) => !successor(old));
-    if (before && staying.length === formers.length) return;
+    await Promise.all(previous.map(load));
+    const staying = previous.filter((old) => !successor(old));
+    if (before && staying.length === previous.length) return;
     if (!before) log({ event: 'indexes_looked_at', why: 'which models filled them is not known' });
     this.#progress.tenants_left = all.length;
     this.#running = this.#run(all, staying)
@@ -110,8 +110,8 @@ export class Reencoding {
     await this.#running;
   }
 
-  /** @param staying former models of roles that no model is in use for */
-  async #run(all: readonly string[], staying: readonly Filled[]): Promise<void> {
+  /** @param staying previous models of roles that no model is in use for */
+  async #run(all: readonly string[], staying: readonly NamedSpace[]): Promise<void> {
     const { inUse, log, onDone } = this.#parts;
     const started = performance.now();
     for (const tenant of all) {
@@ -127,7 +127,7 @@ export class Reencoding {
     if (staying.length === 0) await onDone();
   }
 
-  /** Never rejects: an index that cannot be encoded again stays with its former model until the next start. */
+  /** Never rejects: an index that cannot be encoded again stays with its previous model until the next start. */
   async #tenant(tenant: string): Promise<void> {
     const { log, warn } = this.#parts;
     const { signal } = this.#stop;
@@ -172,29 +172,35 @@ export class Reencoding {
     this.#parts.log({ event: 'reencoding', ...this.#progress });
   }
 
-  #remember(spaces: readonly Filled[]): Promise<void> {
+  #remember(spaces: readonly NamedSpace[]): Promise<void> {
     return this.#table.put(KEY, { spaces });
   }
 }
 
-function isSame(a: Filled, b: Filled): boolean {
+function isSame(a: FilledSpace, b: FilledSpace): boolean {
   return a.role === b.role && a.modelSha256 === b.modelSha256;
 }
 
 /** True when there was something to do. @throws not_found when the Tenant ended meanwhile */
 async function reencodeTenant(run: ReencodeRun): Promise<boolean> {
   const { tenants, tenant, encoder } = run;
-  const formers = await tenants.use(tenant, {}, async (shard) => {
+  const previous = await tenants.use(tenant, {}, async (shard) => {
     await shard.removeStaleSpaces();
     const snapshot = shard.snapshot();
-    const found: readonly FormerSpace[] = snapshot.formers();
+    const found: readonly PreviousSpace[] = snapshot.previousSpaces();
     snapshot.close();
-    // A former model's space for which none is in use now stays as it is.
+    // A previous model's space without a model in use for its role stays as it is.
     return found.filter(({ role }) => encoder.spaces.some(({ name }) => name === role));
   });
-  const text = formers.find(({ role }) => role === 'text_semantic');
-  if (text) await reencodeText(run, text);
-  const visual = formers.filter(({ role }) => role !== 'text_semantic');
-  if (visual.length > 0) await reencodePictures(run, visual);
-  return formers.length > 0;
+  const passages = previous.filter(({ role }) => kindOf(role) === 'passages');
+  for (const space of passages) await reencodeText(run, space);
+  const pictures = previous.filter(({ role }) => kindOf(role) === 'pictures');
+  if (pictures.length > 0) await reencodePictures(run, pictures);
+  return previous.length > 0;
+}
+
+/** Kind of Segment whose vectors a space holds. */
+function kindOf(role: string): SegmentKind | undefined {
+  const list = VECTOR_LISTS.find((name) => LISTS[name].spaces.includes(role));
+  return list && LISTS[list].kind;
 }

@@ -85,7 +85,7 @@ export async function readAndEncode(
   const texts = await inParts(
     passages,
     PASSAGES_AT_ONCE,
-    (part) => encoder.encodePassages(part.map(wordsOf), options),
+    (part) => encoder.encodeIngest('text', part.map(wordsOf), options),
     onDone,
     signal,
   );
@@ -93,7 +93,7 @@ export async function readAndEncode(
     ? await inParts(
         pictures,
         PICTURES_AT_ONCE,
-        (part) => encoder.encodePictures(part.map(pixelsOf), options),
+        (part) => encoder.encodeIngest('picture', part.map(pixelsOf), options),
         onDone,
         signal,
       )
@@ -135,8 +135,8 @@ function wordsOf(passage: IngestPassage): string {
   return passage.words;
 }
 
-function pixelsOf(picture: PictureContent): PictureContent['pixels'] {
-  return picture.pixels;
+function pixelsOf(picture: PictureContent): Uint8Array {
+  return picture.pixels.rgb;
 }
 
 function checkCount(count: number, limits: IngestLimits): void {

@@ -1,7 +1,15 @@
 import type { PictureContent } from '../../domain/document.ts';
-import { FAMILIES, type Family } from '../../domain/family.ts';
+import {
+  FAMILIES,
+  type Family,
+  LIST_NAMES,
+  LISTS,
+  type ListTraits,
+  type SegmentKind,
+} from '../../domain/family.ts';
 import type { ItemId } from '../../domain/id.ts';
 import type { PageKind } from '../../domain/segment.ts';
+import { roleOfKey } from '../../domain/space.ts';
 import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';
 
@@ -50,11 +58,15 @@ export function pictureSegments(
 
 /** The families that find these Segments. */
 export function familiesOf(passages: readonly IngestSegment[], pictures: readonly IngestSegment[]): Family[] {
-  const found = new Set<Family>();
-  if (passages.length + pictures.length > 0) found.add('raw');
-  if (passages.some((segment) => Object.keys(segment.vectors).length > 0)) found.add('text_semantic');
-  if (pictures.some((segment) => Object.keys(segment.vectors).length > 0)) found.add('visual');
-  return FAMILIES.filter((family) => found.has(family));
+  const segments: Partial<Record<SegmentKind, readonly IngestSegment[]>> = { passages, pictures };
+  const lists = LIST_NAMES.map((name) => LISTS[name]).filter((list) =>
+    segments[list.kind]?.some((segment) => isRankedBy(list, segment)),
+  );
+  return FAMILIES.filter((family) => lists.some((list) => list.family === family));
+}
+
+function isRankedBy(list: ListTraits, { vectors }: IngestSegment): boolean {
+  return list.scans !== 'vectors' || Object.keys(vectors).some((key) => list.spaces.includes(roleOfKey(key)));
 }
 
 function rowsAt(vectors: VectorsBySpace, index: number, count: number): Record<string, Float32Array> {

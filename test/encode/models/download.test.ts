@@ -10,7 +10,7 @@ const content = randomBytes(300_000);
 const sha256 = createHash('sha256').update(content).digest('hex');
 const PATH = '/model.onnx';
 
-/** Pulls the one file of a hub, with attempts at once. */
+/** Pulls the only file of a hub, without pauses between attempts. */
 async function pulled(t: Test, file: HubFile, wanted: Partial<Wanted> = {}, attempts = 4) {
   const hub = await startHub(t, { [PATH]: file });
   const path = join(t.testdir({}), 'models/model.onnx');
@@ -37,7 +37,7 @@ t.test("a small file is checked against git's hash of it", async (t) => {
   t.equal((await run()).sha256, createHash('sha256').update(small).digest('hex'));
 });
 
-t.test('a transfer that breaks off is taken up where it ended, also by a later process', async (t) => {
+t.test('a broken transfer resumes where it ended, also in a later process', async (t) => {
   let part = '';
   const kept = (bytes: number) => () => existsSync(part) && statSync(part).size > bytes;
   const faults = [
@@ -50,36 +50,36 @@ t.test('a transfer that breaks off is taken up where it ended, also by a later p
   await t.rejects(run(), /broke off|ended after/);
   await t.rejects(run(), /broke off|ended after/);
   t.strictSame(await run(), { sha256, bytes: content.length });
-  const starts = hub.asked.map(({ range }) => Number(/\d+/.exec(range ?? '0')![0]));
+  const starts = hub.requests.map(({ range }) => Number(/\d+/.exec(range ?? '0')![0]));
   t.equal(starts[0], 0);
   t.ok(starts[1]! > 0 && starts[2]! > starts[1]!, `${starts}`);
 });
 
-t.test('a server that is away for a moment, or ignores ranges, costs time only', async (t) => {
+t.test('a server that is away for a moment, or ignores ranges, costs only time', async (t) => {
   const faults = [{ breakAfter: 70_000 }, { status: 503 }, { ranges: 'ignored' as const }];
   const { run } = await pulled(t, { content, large: true, faults });
   t.strictSame(await run(), { sha256, bytes: content.length });
 });
 
-t.test('another range than the one asked for is thrown away, and the file begun anew', async (t) => {
+t.test('a range that was not requested is discarded, and the file begins anew', async (t) => {
   const faults = [{ breakAfter: 70_000 }, { ranges: 'shifted' as const }];
   const { run } = await pulled(t, { content, large: true, faults });
   t.strictSame(await run(), { sha256, bytes: content.length });
 });
 
-t.test('416 on a part that is the whole file ends it; on any other, the file is begun anew', async (t) => {
+t.test('416 on a complete partial file ends the transfer; on any other, the file begins anew', async (t) => {
   const whole = await pulled(t, { content, large: true });
   await whole.run();
   t.strictSame(await whole.run(), { sha256, bytes: content.length });
-  t.equal(whole.hub.asked.at(-1)!.range, `bytes=${content.length}-`);
+  t.equal(whole.hub.requests.at(-1)!.range, `bytes=${content.length}-`);
   const longer = await pulled(t, { content, large: true });
   await longer.run();
   writeFileSync(longer.part, Buffer.concat([content, Buffer.alloc(10)]));
   t.strictSame(await longer.run(), { sha256, bytes: content.length });
-  t.equal(longer.hub.asked.at(-1)!.range, undefined);
+  t.equal(longer.hub.requests.at(-1)!.range, undefined);
 });
 
-t.test('a length that is not kept is a break; one that is exceeded ends the transfer', async (t) => {
+t.test('a body shorter than announced is a break; a longer one ends the transfer', async (t) => {
   const short = await pulled(t, { content, large: true, faults: [{ overstate: 5_000 }] }, {}, 2);
   t.strictSame(await short.run(), { sha256, bytes: content.length });
   const long = await pulled(t, { content, large: true, faults: [{ tooLong: 5_000 }] });
@@ -87,7 +87,7 @@ t.test('a length that is not kept is a break; one that is exceeded ends the tran
   t.notOk(existsSync(long.part), 'nothing is left');
 });
 
-t.test('wrong bytes are thrown away with both hashes told', async (t) => {
+t.test('wrong bytes are discarded, and both hashes reported', async (t) => {
   const { run, part } = await pulled(t, { content, large: true, faults: [{ wrongBytes: true }] });
   await t.rejects(run(), new RegExp(`thrown away: its hash is [0-9a-f]{64}, and should be ${sha256}`));
   t.notOk(existsSync(part));
@@ -99,7 +99,7 @@ t.test("the manifest's checksum outranks what the server says of its own content
   await t.rejects(run(), new RegExp(`should be ${other}`));
 });
 
-t.test('a file that nobody vouches for is not kept', async (t) => {
+t.test('a file that neither manifest nor server describes is not kept', async (t) => {
   const { run, part } = await pulled(t, { content, large: true, bare: true });
   await t.rejects(run(), /neither the manifest nor the server says/);
   t.notOk(existsSync(part));

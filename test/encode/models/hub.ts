@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
-/** What a served file does wrong, in the order of its requests; after the last one it behaves. */
+/** Faults of a served file, one for each request; after the last one it is served correctly. */
 export type Fault =
-  /** Closes the connection after so many bytes; `when`: once that is true, so that the client has had time to keep them. */
+  /** Closes the connection after a number of bytes, once `when` is true: the client has had time to store them. */
   | { readonly breakAfter: number; readonly when?: () => boolean }
   | { readonly status: number }
-  /** Says that there are so many bytes more than are sent. */
+  /** Announces more bytes than it sends. */
   | { readonly overstate: number }
-  /** Sends so many bytes more than the hub says that there are. */
+  /** Sends more bytes than the hub announces. */
   | { readonly tooLong: number }
   | { readonly wrongBytes: true }
   /** Ignores a range, or sends another one. */
@@ -21,18 +21,18 @@ export interface HubFile {
   /** Large files are redirected, with the hash on the first answer; small ones have git's hash as their tag. */
   readonly large?: boolean;
   readonly faults?: Fault[];
-  /** No hash is told at all. */
+  /** Sends no hash. */
   readonly bare?: boolean;
 }
 
-export interface Asked {
+export interface HubRequest {
   readonly path: string;
   readonly range: string | undefined;
 }
 
 /** A model hub on a free port of this machine, with its paths, hashes and redirections, and with faults on demand. */
 export async function startHub(t: Pick<Test, 'teardown'>, files: Record<string, HubFile>) {
-  const asked: Asked[] = [];
+  const requests: HubRequest[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url!, 'http://hub');
     const stored = url.pathname.startsWith('/storage');
@@ -44,7 +44,7 @@ export async function startHub(t: Pick<Test, 'teardown'>, files: Record<string, 
       const linked = file.bare ? {} : { 'X-Linked-Etag': `"${hash}"`, 'X-Linked-Size': file.content.length };
       return void response.writeHead(302, { Location: `/storage${path}`, ...linked }).end();
     }
-    asked.push({ path, range: request.headers.range });
+    requests.push({ path, range: request.headers.range });
     answer(request, response, file);
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -52,7 +52,7 @@ export async function startHub(t: Pick<Test, 'teardown'>, files: Record<string, 
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 function tagOf({ content, large, bare }: HubFile): string {
@@ -76,11 +76,11 @@ function answer(request: IncomingMessage, response: ServerResponse, file: HubFil
   if (fault && 'wrongBytes' in fault) body = Buffer.from(body.map((byte) => byte ^ 1));
   if (fault && 'tooLong' in fault) body = Buffer.concat([body, Buffer.alloc(fault.tooLong)]);
   const overstated = fault && 'overstate' in fault ? fault.overstate : 0;
-  const told = ranges === 'shifted' ? start + 1 : start;
+  const stated = ranges === 'shifted' ? start + 1 : start;
   response.writeHead(honoured ? 206 : 200, {
     ETag: tag,
     'Content-Length': body.length + overstated,
-    ...(honoured && { 'Content-Range': `bytes ${told}-${file.content.length - 1}/${file.content.length}` }),
+    ...(honoured && { 'Content-Range': `bytes ${stated}-${file.content.length - 1}/${file.content.length}` }),
   });
   if (fault && 'breakAfter' in fault) {
     const breakOff = () => {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Manifest } from '../../../src/encode/models/manifest.ts';
 import { openEncoder } from '../../../src/encode/open-encoder.ts';
-import { cosine, MODELS } from '../embedded.ts';
+import { familyReports } from '../../../src/search/families.ts';
+import { servedLists } from '../../../src/search/lists.ts';
+import { cosine, MODELS } from '../rig/embedded.ts';
 import '../../rig/teardown-order.ts';
 
 const MINILM = 'all-MiniLM-L6-v2/model_int8.onnx';
@@ -43,37 +45,40 @@ async function open(root: string, modelsFolder: string, more: { provider?: 'cuda
   return encoder;
 }
 
-t.test('without the text model pictures are still found by pictures, and the reason is told', async (t) => {
-  const root = t.testdir();
-  const encoder = await open(root, await folderWith(root, { absent: [MINILM] }));
-  const [visual, text, raw] = encoder.families;
-  t.match(text, { available: false, reason: `${MINILM} is not installed`, words: false });
-  t.match(visual, {
-    available: true,
-    words: false,
-    pictures: true,
-    reason: /words: the labels' text model: .*not installed/,
-  });
-  t.match(raw, { available: true });
-  t.strictSame(
-    encoder.spaces.map(({ name }) => name),
-    ['visual_picture'],
-  );
-  t.strictSame(await encoder.encodeQuery('a cat', { tenant: 'x' }), {});
-  t.strictSame(Object.keys(encoder.fusion.lists).sort(), ['raw_picture', 'raw_words', 'visual_picture']);
-});
+t.test(
+  'without the text model pictures are still found by pictures, and the reason is reported',
+  async (t) => {
+    const root = t.testdir();
+    const encoder = await open(root, await folderWith(root, { absent: [MINILM] }));
+    const [visual, text, raw] = familyReports(encoder);
+    t.match(text, { available: false, reason: `${MINILM} is not installed`, words: false });
+    t.match(visual, {
+      available: true,
+      words: false,
+      pictures: true,
+      reason: /words: the labels' text model: .*not installed/,
+    });
+    t.match(raw, { available: true });
+    t.strictSame(
+      encoder.spaces.map(({ name }) => name),
+      ['visual_picture'],
+    );
+    t.strictSame(await encoder.encodeQuery('text', 'a cat', { tenant: 'x' }), {});
+    t.strictSame([...servedLists(encoder).keys()].sort(), ['raw_picture', 'raw_words', 'visual_picture']);
+  },
+);
 
 t.test('without the picture model text is still found', async (t) => {
   const root = t.testdir();
   const encoder = await open(root, await folderWith(root, { absent: [MOBILENET] }));
-  t.match(encoder.families[0], {
+  t.match(familyReports(encoder)[0], {
     family: 'visual',
     available: false,
     reason: `${MOBILENET} is not installed`,
   });
   t.equal(encoder.pictureSpec, undefined);
-  t.strictSame(Object.keys(await encoder.encodeQuery('a cat', { tenant: 'x' })), ['text_semantic']);
-  t.strictSame(await encoder.encodeQueryPicture({ rgb: new Uint8Array(0) }, { tenant: 'x' }), {});
+  t.strictSame(Object.keys(await encoder.encodeQuery('text', 'a cat', { tenant: 'x' })), ['text_semantic']);
+  t.strictSame(await encoder.encodeQuery('picture', new Uint8Array(0), { tenant: 'x' }), {});
 });
 
 t.test('a model file that was tampered with is refused with both checksums', async (t) => {
@@ -84,7 +89,7 @@ t.test('a model file that was tampered with is refused with both checksums', asy
     root,
     await folderWith(root, { absent: [MINILM], replaced: { [MOBILENET]: weights } }),
   );
-  t.match(encoder.families[0], {
+  t.match(familyReports(encoder)[0], {
     available: false,
     reason: /model\.onnx has the SHA-256 [0-9a-f]{64}, the manifest says 1d716c36/,
   });
@@ -101,19 +106,16 @@ t.test(
     Object.assign(file, { bytes: broken.length, sha256: createHash('sha256').update(broken).digest('hex') });
     await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
     const encoder = await open(root, folder);
-    t.match(encoder.families[0], { available: true, words: false, pictures: true });
+    t.match(familyReports(encoder)[0], { available: true, words: false, pictures: true });
     const { width, height } = encoder.pictureSpec!;
-    const pictures = Array.from({ length: 4 }, (_, index) => ({
-      rgb: Uint8Array.from(
-        { length: width * height * 3 },
-        (_, at) => (at * (index + 3)) % (60 * (index + 1)),
-      ),
-    }));
-    const vector = async (picture: { rgb: Uint8Array }) =>
-      (await encoder.encodeQueryPicture(picture, { tenant: 'x' })).visual_picture!;
+    const pictures = Array.from({ length: 4 }, (_, index) =>
+      Uint8Array.from({ length: width * height * 3 }, (_, at) => (at * (index + 3)) % (60 * (index + 1))),
+    );
+    const vector = async (picture: Uint8Array) =>
+      (await encoder.encodeQuery('picture', picture, { tenant: 'x' })).visual_picture!;
     const alone: Float32Array[] = [];
     for (const picture of pictures) alone.push(await vector(picture));
-    // The first one goes to the worker; the others wait, and share its next task.
+    // The first goes to the worker; the others wait, and share the next task.
     const together = await Promise.all(pictures.map(vector));
     for (const [index, one] of together.entries()) t.ok(cosine(one, alone[index]!) > 0.9999, `${index}`);
     t.ok(cosine(alone[0]!, alone[3]!) < 0.99, 'they are different');
@@ -129,7 +131,7 @@ t.test('weights that the manifest knows but no runtime can open make their famil
   Object.assign(file, { bytes: broken.length, sha256: createHash('sha256').update(broken).digest('hex') });
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
   const encoder = await open(root, folder);
-  t.match(encoder.families[0], { available: false, pictures: false, reason: /protobuf|model/i });
+  t.match(familyReports(encoder)[0], { available: false, pictures: false, reason: /protobuf|model/i });
 });
 
 t.test('documents are cut by words where no text model is installed', async (t) => {
@@ -152,7 +154,7 @@ t.test('documents are cut by words where no text model is installed', async (t) 
   t.ok(passages.length >= 3 && passages.every(({ words }) => words.split(/\s+/).length <= 181));
 });
 
-t.test('a provider that was asked for and cannot serve stops the start with its reason', async (t) => {
+t.test('a configured provider that cannot serve stops the start with its reason', async (t) => {
   const root = t.testdir();
   const folder = await folderWith(root, { absent: [MINILM] });
   await t.rejects(open(root, folder, { provider: 'cuda' }), {

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkManifest, type Manifest, readManifest } from '../../../src/encode/models/manifest.ts';
-import { MODELS } from '../embedded.ts';
+import type { Manifest } from '../../../src/encode/models/manifest.ts';
+import { checkManifest, readManifest } from '../../../src/encode/models/read-manifest.ts';
+import { MODELS } from '../rig/embedded.ts';
 import '../../rig/teardown-order.ts';
 
 const embedded = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;

@@ -17,7 +17,7 @@ t.test(
     const first = await Verification.open(models, cache);
     t.equal(await first.refusal(file), undefined);
     await first.save();
-    // The same size and time with other bytes: only a second hash could tell.
+    // Other bytes of the same size and time: only a second hash shows the difference.
     await writeFile(path, 'weighty');
     await utimes(path, 1e9, 1e9);
     t.equal(await (await Verification.open(models, cache)).refusal(file), undefined);
@@ -40,7 +40,7 @@ t.test('a file of another size and an absent one are refused without being read'
   t.match(await verification.refusal({ ...file, path: 'absent.onnx' }), /absent\.onnx is not installed/);
 });
 
-t.test('a damaged cache is an empty one', async (t) => {
+t.test('a damaged cache counts as empty', async (t) => {
   const folder = t.testdir({ 'weights.onnx': 'weights', cache: { 'verified.json': '{"x":' } });
   const verification = await Verification.open(folder, join(folder, 'cache'));
   t.equal(await verification.refusal(file), undefined);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { pixelsOf, readPhotographs } from '../../../bench/sets/photographs.ts';
-import { cosine, openEmbedded, SHARED } from '../embedded.ts';
+import { cosine, openEmbedded, SHARED } from '../rig/embedded.ts';
 
 const folder = join(SHARED, 'data/photos');
 const skip = existsSync(folder) ? false : `${folder} is not here`;
@@ -20,16 +20,17 @@ t.test('photographs are found by their captions and by half of themselves', { sk
   const spec = encoder.pictureSpec!;
   const photographs = await readPhotographs(folder);
   const pixels = await Promise.all(photographs.map((photograph) => pixelsOf(photograph, spec)));
-  const { visual_words, visual_picture } = await encoder.encodePictures(pixels, { tenant });
+  const { visual_words, visual_picture } = await encoder.encodeIngest('picture', pixels, { tenant });
   let [captioned, inFive, cropped] = [0, 0, 0];
   for (const [index, photograph] of photographs.entries()) {
-    const { visual_picture: crop } = await encoder.encodeQueryPicture(
+    const { visual_picture: crop } = await encoder.encodeQuery(
+      'picture',
       await pixelsOf(photograph, spec, 'crop_half_area'),
       { tenant },
     );
     cropped += Number(rankOf(crop!, visual_picture!, index) === 0);
     if (photograph.caption === undefined) continue;
-    const { visual_words: words } = await encoder.encodeQuery(photograph.caption, { tenant });
+    const { visual_words: words } = await encoder.encodeQuery('text', photograph.caption, { tenant });
     captioned += 1;
     inFive += Number(rankOf(words!, visual_words!, index) < 5);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
-import { cosine, openEmbedded } from '../embedded.ts';
+import { cosine, openEmbedded } from '../rig/embedded.ts';
 import { pictureCases } from './pictures/cases.ts';
 import '../../rig/teardown-order.ts';
 
@@ -26,7 +26,7 @@ t.test('a picture has the vector that a reference pipeline gives it, however it 
   t.strictSame([...cases.keys()].sort(), Object.keys(reference).sort());
   for (const [name, bytes] of cases) {
     const { pixels } = await extractor.decodePicture(bytes);
-    const { visual_picture: own } = await encoder.encodeQueryPicture(pixels, { tenant: 'ws_test' });
+    const { visual_picture: own } = await encoder.encodeQuery('picture', pixels.rgb, { tenant: 'ws_test' });
     const { buffer } = Uint8Array.from(Buffer.from(reference[name]!, 'base64'));
     const likeness = cosine(own!, new Float32Array(buffer));
     t.ok(likeness >= PARITY_MIN, `${name}: cosine ${likeness.toFixed(5)}`);

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import type { Candidate } from '../../../src/encode/models/tower.ts';
 import { KeptTensor } from '../../../src/encode/session/kept-tensor.ts';
 import { openSession } from '../../../src/encode/session/session.ts';
-import { MODELS } from '../embedded.ts';
+import { MODELS } from '../rig/embedded.ts';
 
 const SHA256 = 'a'.repeat(64);
 
@@ -34,7 +34,7 @@ async function vectorOf(t: Test, candidate: Candidate): Promise<number[]> {
   return [...found.sentence_embedding!.data];
 }
 
-t.test('a kept graph gives the very numbers of the weights it was made of', async (t) => {
+t.test('a kept graph gives exactly the numbers of its weights', async (t) => {
   const folder = join(t.testdir({}), 'graphs');
   const plain = await vectorOf(t, candidateIn(undefined));
   t.strictSame(await vectorOf(t, candidateIn(folder)), plain, 'when it is made');
@@ -44,7 +44,7 @@ t.test('a kept graph gives the very numbers of the weights it was made of', asyn
   t.strictSame(await vectorOf(t, candidateIn(folder)), plain, 'when it is there');
 });
 
-t.test('a kept graph that cannot be read is made anew, and one of another runtime goes', async (t) => {
+t.test('an unreadable kept graph is replaced, and one of another runtime removed', async (t) => {
   const folder = t.testdir({
     [`${SHA256}-other.onnx`]: 'of another processor',
     'b.onnx': 'of other weights',
@@ -58,7 +58,7 @@ t.test('a kept graph that cannot be read is made anew, and one of another runtim
   t.equal(readFileSync(join(folder, name)).length, whole.length);
 });
 
-t.test('where nothing can be kept, the model is opened all the same', async (t) => {
+t.test('where no graph can be kept, the model opens all the same', async (t) => {
   const file = join(t.testdir({}), 'file');
   writeFileSync(file, 'a file where the folder should be');
   t.strictSame(

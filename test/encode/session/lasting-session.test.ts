@@ -1,5 +1,4 @@
 import t from 'tap';
-import { type FamilyReport, withLoss, withRejections } from '../../../src/encode/models/described.ts';
 import type { Candidate } from '../../../src/encode/models/tower.ts';
 import { openLasting } from '../../../src/encode/session/lasting-session.ts';
 import type { Output, Session } from '../../../src/encode/session/session.ts';
@@ -22,9 +21,9 @@ const output = (value: number): Record<string, Output> => ({
 function fakes(runs: { cuda: () => Record<string, Output>; cpu: () => Record<string, Output> }) {
   const opened: Candidate[] = [];
   const closed: string[] = [];
-  const open = async (asked: Candidate): Promise<Session> => {
-    opened.push(asked);
-    const provider = asked.provider as 'cuda' | 'cpu';
+  const open = async (candidate: Candidate): Promise<Session> => {
+    opened.push(candidate);
+    const provider = candidate.provider as 'cuda' | 'cpu';
     return {
       run: async () => runs[provider](),
       close: async () => {
@@ -37,7 +36,7 @@ function fakes(runs: { cuda: () => Record<string, Output>; cpu: () => Record<str
 }
 
 t.test(
-  'a device that is lost in a run is replaced by the processor with the same weights, and that run is answered',
+  'a device that is lost in a run is replaced by the processor with the same weights, and the run is answered',
   async (t) => {
     let alive = true;
     const { open, opened, closed } = fakes({
@@ -60,7 +59,7 @@ t.test(
   },
 );
 
-t.test('what fails on the processor too is its own fault, and costs no device', async (t) => {
+t.test('a run that fails on the processor, too, costs no device', async (t) => {
   const { open, closed } = fakes({
     cuda: () => {
       throw new Error('bad shape on the device');
@@ -73,34 +72,4 @@ t.test('what fails on the processor too is its own fault, and costs no device', 
   await t.rejects(session.run({}, { out: [1] }), /bad shape on the device/);
   t.equal(session.loss, undefined);
   t.strictSame(closed, ['cpu']);
-});
-
-t.test('a loss is told once for each model, and shown in its family with the reason', async (t) => {
-  const families: FamilyReport[] = [
-    { family: 'text_semantic', available: true, model: 'm', provider: 'cuda', words: true, pictures: false },
-    { family: 'raw', available: true, words: true, pictures: true },
-  ];
-  const loss = { model: 'm', provider: 'cuda', reason: 'gone' };
-  const after = withLoss(families, loss);
-  t.match(after[0], { available: true, provider: 'cpu', reason: /cuda was lost at run time.*gone/ });
-  t.equal(withLoss(after, loss), after);
-});
-
-t.test('a provider that was rejected at the start is shown in its family with the reason', async (t) => {
-  const family = {
-    family: 'text_semantic' as const,
-    available: true,
-    model: 'm',
-    provider: 'cpu',
-    words: true,
-    pictures: false,
-  };
-  const rejected = [
-    { model: 'm', provider: 'cuda', reason: 'cosine 0.90000' },
-    { model: 'm', provider: 'webgpu', reason: 'no adapter' },
-    { model: 'other', provider: 'cuda', reason: 'never mind' },
-  ];
-  t.match(withRejections([family], rejected), [
-    { reason: 'cuda was rejected: cosine 0.90000; webgpu was rejected: no adapter', provider: 'cpu' },
-  ]);
 });

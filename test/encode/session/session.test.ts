@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { readManifest } from '../../../src/encode/models/manifest.ts';
+import { readManifest } from '../../../src/encode/models/read-manifest.ts';
 import type { Candidate } from '../../../src/encode/models/tower.ts';
 import { KeptTensor } from '../../../src/encode/session/kept-tensor.ts';
 import {
@@ -10,7 +10,7 @@ import {
   sessionOptionsOf,
 } from '../../../src/encode/session/session.ts';
 import { TextRunner } from '../../../src/encode/text/text-runner.ts';
-import { MODELS } from '../embedded.ts';
+import { MODELS } from '../rig/embedded.ts';
 
 const candidate: Candidate = {
   provider: 'cpu',
@@ -79,7 +79,7 @@ t.test('a run writes its output into memory that the session keeps', async (t) =
   );
 });
 
-/** A fake session: gives ones, and keeps the shapes and values of its inputs. */
+/** A fake session that gives ones, and keeps the shapes and values of its inputs. */
 function fakeSession(): Session & { readonly seen: { shape: number[]; mask: number[] }[] } {
   const seen: { shape: number[]; mask: number[] }[] = [];
   return {
@@ -94,15 +94,16 @@ function fakeSession(): Session & { readonly seen: { shape: number[]; mask: numb
   };
 }
 
-t.test('with fixed shapes, runs are filled up to a width and to a number of rows', async (t) => {
+t.test('with fixed shapes, runs are padded to a width and to a number of rows', async (t) => {
   const { text } = (await readManifest(MODELS)).models.find(({ name }) => name === 'all-MiniLM-L6-v2')!;
   const tower = {
+    kind: 'text' as const,
     model: 'm',
     revision: '',
     settings: text!,
     tokenizerPath: join(MODELS, 'all-MiniLM-L6-v2/tokenizer.json'),
     candidates: [],
-    querySpaces: [],
+    searches: [],
   };
   const session = fakeSession();
   const fixed = { ...candidate, queryRows: 8, runTokens: 1024, widths: [8, 256], rowCounts: [1, 4, 8] };
@@ -118,10 +119,6 @@ t.test('with fixed shapes, runs are filled up to a width and to a number of rows
       [1, 8],
     ],
   );
-  t.strictSame(
-    session.seen[1]!.mask.slice(24),
-    [1, 0, 0, 0, 0, 0, 0, 0],
-    'a row that fills up has one token',
-  );
+  t.strictSame(session.seen[1]!.mask.slice(24), [1, 0, 0, 0, 0, 0, 0, 0], 'a padding row has one token');
   t.strictSame(session.seen[0]!.mask, [1, 1, 1, 1, 1, 0, 0, 0]);
 });

@@ -26,7 +26,7 @@ function stretchesOf(probabilities: readonly number[]) {
 }
 
 t.test(
-  'a stretch begins with speech, outlasts short silences, and is no stretch when it is too short',
+  'a stretch begins with speech, outlasts short silences, and is dropped when it is too short',
   async (t) => {
     const [yes, maybe, no] = [0.9, 0.4, 0.1];
     t.same(stretchesOf([no, no, yes, yes, yes, no, no, yes, no, no, no, no, no, no]), [
@@ -40,7 +40,7 @@ t.test(
   },
 );
 
-t.test('of very many stretches the nearest become one', async (t) => {
+t.test('very many stretches are merged with their nearest neighbours', async (t) => {
   const many = Array.from({ length: 100 }, (_, at) => ({ time_s: at * 3, time_end_s: at * 3 + 1.5 }));
   const merged = fewer(many, 10);
   t.ok(merged.length <= 10);
@@ -74,7 +74,7 @@ t.test('speech is heard in a recording of speech, and none in silence and noise'
   await extractor.extract(SPEECH, opened, {
     onSound: async (piece) => {
       samples += piece.length;
-      // Odd pieces: what is left of a window waits for the next one.
+      // Odd pieces: the rest of a window waits for the next piece.
       for (let at = 0; at < piece.length; at += 12_345) await listener.hear(piece.slice(at, at + 12_345));
     },
   });

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { SOUND_RATE } from '../../../src/domain/document.ts';
 import type { ManifestSpeech, ManifestVoice } from '../../../src/encode/models/manifest.ts';
+import { ByteTokens } from '../../../src/encode/speech/byte-tokens.ts';
 import { Listener } from '../../../src/encode/speech/listener.ts';
 import { MelSpectrogram } from '../../../src/encode/speech/mel.ts';
 import { SpeechWriter } from '../../../src/encode/speech/speech-writer.ts';
-import { ByteTokens } from '../../../src/encode/text/byte-tokens.ts';
-import { SPEECH_VOCABULARY, speechDecoder, speechEncoder, speechReference } from '../session/onnx-file.ts';
+import { SPEECH_VOCABULARY, speechDecoder, speechEncoder, speechReference } from '../rig/onnx-file.ts';
 
 const SPEECH: ManifestSpeech = {
   encoder: 'encoder',
@@ -28,7 +28,7 @@ const SPEECH: ManifestSpeech = {
 };
 const DIMENSIONS = 8;
 
-/** A tone of some seconds, as samples of −1 to 1. */
+/** A tone, as samples from −1 to 1. */
 function tone(hertz: number, seconds: number): Float32Array {
   return Float32Array.from(
     { length: seconds * SOUND_RATE },
@@ -55,7 +55,7 @@ t.test('a spectrogram has its tone in the right place, and a range of eight powe
   );
 });
 
-t.test('tokens of bytes become text again', async (t) => {
+t.test('byte tokens become text again', async (t) => {
   const tokens = new ByteTokens(
     JSON.stringify({
       model: { vocab: { Hello: 0, Ġcaf: 1, 'Ã©': 2, Ċ: 3, '<|end|>': 4 } },
@@ -66,7 +66,7 @@ t.test('tokens of bytes become text again', async (t) => {
 });
 
 t.test(
-  'a model of Whisper’s shape with random weights writes what a computation by hand gives',
+  'a model of Whisper’s shape with random weights transcribes as a computation by hand does',
   async (t) => {
     const folder = t.testdir({});
     const at = (name: string) => join(folder, name);
@@ -97,7 +97,7 @@ t.test(
   },
 );
 
-t.test('each stretch is written down with its sound and its times, long ones in parts', async (t) => {
+t.test('each stretch is transcribed with its sound and times, long ones in parts', async (t) => {
   const voice = {
     sample_rate: 16_000,
     window: 1_600,

@@ -47,7 +47,7 @@ t.test('a long and a short text do not', async (t) => {
   );
 });
 
-t.test('a run has one of the widths that are given', async (t) => {
+t.test('a run has one of the given widths', async (t) => {
   const runs = groupByLength(Uint32Array.from([3, 9, 17]), { ...bounds, widths: [8, 16, 32] });
   t.strictSame(
     runs.map(({ width }) => width),
@@ -55,7 +55,7 @@ t.test('a run has one of the widths that are given', async (t) => {
   );
 });
 
-t.test('nothing gives nothing, and an empty text has a width', async (t) => {
+t.test('no texts give no runs, and an empty text has a width', async (t) => {
   t.strictSame(groupByLength(new Uint32Array(0), bounds), []);
   t.equal(groupByLength(new Uint32Array(1), bounds)[0]!.width, 1);
 });

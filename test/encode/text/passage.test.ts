@@ -2,13 +2,13 @@ import t from 'tap';
 import type { Block } from '../../../src/domain/document.ts';
 import { BLOCK_JOINT, type Passage, placePassages, sliceBlocks } from '../../../src/encode/text/passage.ts';
 import { native } from '../../../src/native/index.ts';
-import { openEmbedded } from '../embedded.ts';
+import { openEmbedded } from '../rig/embedded.ts';
 
 const encoder = await openEmbedded({ queryWorkers: 0 });
 t.teardown(() => encoder.close());
 const SENTENCE = 'The cat sat on the mat and looked at the moon. ';
 
-/** What is wrong where passages must be the very text at their locators, with nothing but white space between two. */
+/** Faults of passages: each must be exactly the text at its locator, with nothing but white space between two. */
 function uncovered(blocks: readonly Block[], passages: readonly Passage[]): unknown[] {
   const pages = new Map<number | undefined, string>();
   for (const { page, text } of blocks)
@@ -41,7 +41,7 @@ t.test('passages of pages and headings cover their pages and never span them', a
   t.ok(passages.every(({ words, text }) => words === `A title\n${text}`));
 });
 
-t.test('a long text goes through many tasks and comes back whole', async (t) => {
+t.test('a long text is cut in many tasks, and its passages cover it', async (t) => {
   const text = `${SENTENCE.repeat(20)}\n\n`.repeat(250) + 'x'.repeat(70_000) + ' 🙂'.repeat(30_000);
   const blocks = [{ text: 'Before.' }, { text, heading: 'Long' }, { text: 'After.' }];
   t.ok(sliceBlocks(blocks).length > 4);

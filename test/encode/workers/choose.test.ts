@@ -2,22 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import {
-  formerWeights,
+  previousWeights,
   readChosenWeights,
   saveChosenWeights,
 } from '../../../src/encode/models/chosen-weights.ts';
 import { findInstalled } from '../../../src/encode/models/installed.ts';
-import { readManifest } from '../../../src/encode/models/manifest.ts';
+import { readManifest } from '../../../src/encode/models/read-manifest.ts';
 import type { Candidate, Towers } from '../../../src/encode/models/tower.ts';
 import { Verification } from '../../../src/encode/models/verification.ts';
-import {
-  chooseCandidate,
-  cosine,
-  type Trial,
-  tryPicture,
-  tryText,
-} from '../../../src/encode/workers/choose.ts';
-import { MODELS } from '../embedded.ts';
+import { chooseCandidate, cosine, type Trial, tryTower } from '../../../src/encode/workers/choose.ts';
+import { MODELS } from '../rig/embedded.ts';
 
 const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({
   provider,
@@ -58,7 +52,7 @@ t.test('the fastest provider with the right numbers serves', async (t) => {
   t.match(await chooseCandidate(all, open), { candidate: { provider: 'cuda' }, rejected: [] });
 });
 
-t.test('a GPU that is slower than the processor does not, and its figures are told', async (t) => {
+t.test('a GPU that is slower than the processor does not serve, and its figures are reported', async (t) => {
   const { open } = fakes({
     cuda: { warmupMs: 19, rowMs: 1, vector: RIGHT },
     cpu: { warmupMs: 5, rowMs: 60, vector: RIGHT },
@@ -70,7 +64,7 @@ t.test('a GPU that is slower than the processor does not, and its figures are to
   });
 });
 
-t.test('where queries take nearly the same, the throughput of an ingest decides', async (t) => {
+t.test('where queries take nearly the same time, the throughput of an ingest decides', async (t) => {
   const near = fakes({
     cuda: { warmupMs: 2.5, rowMs: 0.2, vector: RIGHT },
     cpu: { warmupMs: 1, rowMs: 60, vector: RIGHT },
@@ -82,12 +76,12 @@ t.test('where queries take nearly the same, the throughput of an ingest decides'
 });
 
 t.test('the weights that filled the indexes stay, unless others are clearly faster', async (t) => {
-  const choose = async (rowMs: number, former: string, warmupMs = 2) => {
+  const choose = async (rowMs: number, previous: string, warmupMs = 2) => {
     const { open } = fakes({
       cuda: { warmupMs, rowMs, vector: RIGHT },
       cpu: { warmupMs: 2, rowMs: 10, vector: RIGHT },
     });
-    return (await chooseCandidate(all, open, former)).candidate?.provider;
+    return (await chooseCandidate(all, open, previous)).candidate?.provider;
   };
   t.equal(await choose(6, 'of int8'), 'cpu', 'not twice as fast');
   t.equal(await choose(5, 'of int8'), 'cuda', 'twice as fast');
@@ -111,7 +105,7 @@ t.test(
   },
 );
 
-t.test('numbers that are none are rejected', async (t) => {
+t.test('NaN is rejected', async (t) => {
   const { open } = fakes({
     cuda: { warmupMs: 1, vector: Float32Array.of(Number.NaN, 0) },
     cpu: { warmupMs: 5, vector: RIGHT },
@@ -140,7 +134,7 @@ t.test('with the processor alone nothing is tried', async (t) => {
   t.strictSame(opened, []);
 });
 
-t.test('where nothing serves, every reason is told', async (t) => {
+t.test('where nothing serves, every reason is reported', async (t) => {
   const { open } = fakes({});
   const { candidate: chosen, rejected } = await chooseCandidate(all, open);
   t.equal(chosen, undefined);
@@ -151,28 +145,25 @@ t.test('both parts of the embedded models are measured by a query and by a run o
   const verification = Verification.anew(MODELS, t.testdir());
   const manifest = await readManifest(MODELS);
   const { towers } = await findInstalled(manifest, MODELS, verification, 'cpu');
-  const [text, picture] = [towers.texts[0]!, towers.picture!];
-  for (const trial of [
-    await tryText(text, text.candidates[0]!, true),
-    await tryPicture(picture, picture.candidates[0]!, true),
-  ]) {
+  t.strictSame(towers.map(({ kind }) => kind).sort(), ['picture', 'text']);
+  for (const tower of towers) {
+    const trial = await tryTower(tower, tower.candidates[0]!, true);
     t.ok(trial.warmupMs > 0 && trial.rowMs! > 0);
     t.ok(Math.abs(cosine(trial.vector, trial.vector) - 1) < 1e-5);
   }
-  t.equal((await tryText(text, text.candidates[0]!, false)).rowMs, undefined);
+  t.equal((await tryTower(towers[0]!, towers[0]!.candidates[0]!, false)).rowMs, undefined);
 });
 
-t.test('the weights that were chosen are known at the next start, part by part', async (t) => {
+t.test('the chosen weights are known at the next start, part by part', async (t) => {
   const folder = join(t.testdir(), 'cache');
-  const tower = (model: string, path: string) => ({ model, candidates: [candidate('cpu', path)] });
-  const towers = (text: string) =>
-    ({ texts: [tower('a', text)], picture: tower('b', 'pictures') }) as unknown as Towers;
+  const tower = (kind: string, path: string) => ({ kind, model: 'a', candidates: [candidate('cpu', path)] });
+  const towers = (text: string) => [tower('text', text), tower('picture', 'pictures')] as unknown as Towers;
   t.strictSame(await readChosenWeights(folder), {});
   await saveChosenWeights(folder, {}, towers('int8'));
   const chosen = await readChosenWeights(folder);
-  t.strictSame(formerWeights(towers('any'), chosen), ['of int8', 'of pictures']);
+  t.strictSame(previousWeights(towers('any'), chosen), ['of int8', 'of pictures']);
   await saveChosenWeights(folder, chosen, towers('fp16'));
-  t.strictSame(formerWeights(towers('any'), await readChosenWeights(folder)), ['of fp16', 'of pictures']);
+  t.strictSame(previousWeights(towers('any'), await readChosenWeights(folder)), ['of fp16', 'of pictures']);
   await writeFile(join(folder, 'chosen-weights.json'), '{"a');
-  t.strictSame(await readChosenWeights(folder), {}, 'a damaged file is no knowledge');
+  t.strictSame(await readChosenWeights(folder), {}, 'a damaged file counts as none');
 });

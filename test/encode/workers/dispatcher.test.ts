@@ -1,13 +1,25 @@
 import t from 'tap';
-import { Dispatcher, taskBounds } from '../../../src/encode/workers/dispatcher.ts';
+import { Dispatcher } from '../../../src/encode/workers/dispatcher.ts';
 import { EncoderThread } from '../../../src/encode/workers/encoder-thread.ts';
 import { TextJob } from '../../../src/encode/workers/job.ts';
+import { taskBounds, type WorkKind } from '../../../src/encode/workers/work-kinds.ts';
 
-/** The worker's own count of tasks of passages that ran at once; its module runs in worker threads alone. */
+/** Place of the worker's count of ingest tasks that ran at once; its module runs in worker threads only. */
 const MOST = 998;
-/** Place in a slot's memory by which its worker comes up without its model. */
+/** Place in a thread's memory that makes its worker come up without its model. */
 const LOSES = 127;
 const FAILING = new URL('./failing-worker.ts', import.meta.url);
+
+const BOUNDS = taskBounds(8, 1e6);
+const kind = {
+  towers: [0],
+  parts: [{ spaces: ['text_semantic'], dimensions: 2 }],
+  tokensMax: 1000,
+  inputBytes: 0,
+  bounds: BOUNDS,
+} as const;
+const QUERIES: WorkKind = { ...kind, name: 'query_texts', use: 'query' };
+const PASSAGES: WorkKind = { ...kind, name: 'passage_texts', use: 'ingest' };
 
 function dispatcher(
   roles: readonly ('query' | 'ingest')[] = ['query', 'ingest'],
@@ -21,24 +33,16 @@ function dispatcher(
   const start = (role: 'query' | 'ingest', fails = false) => {
     const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
     if (fails) new Float32Array(memory.output)[LOSES] = 1;
-    return new EncoderThread({ role, towers: { texts: [] }, cutting, ...memory }, FAILING);
+    return new EncoderThread({ role, towers: [], cutting, ...memory }, FAILING);
   };
-  const slots = roles.map((role) => start(role));
-  const bounds = taskBounds(8, 1e6);
+  const threads = roles.map((role) => start(role));
   const opened = new Dispatcher({
-    slots,
+    threads,
     opening: opening.map((how) => start('ingest', how !== 'opens')),
     queryQueueMax,
     queryWaitMsMax,
     ingestQueueMax: 100,
-    bounds: {
-      query_texts: bounds,
-      passage_texts: bounds,
-      query_pictures: bounds,
-      ingest_pictures: bounds,
-      cut: bounds,
-    },
-    towers: { query_texts: [0], passage_texts: [0] },
+    boundsOf: () => BOUNDS,
     models: ['m'],
     log,
   });
@@ -46,8 +50,7 @@ function dispatcher(
   return opened;
 }
 
-const parts = [{ spaces: ['text_semantic' as const], dimensions: 2 }];
-const query = (text: string, tenant = 'a') => new TextJob('query_texts', [text], 1000, parts, { tenant });
+const query = (text: string, tenant = 'a') => new TextJob(QUERIES, [text], { tenant });
 const answer = async (opened: Dispatcher, text: string) => [
   ...(await opened.query(query(text))).text_semantic![0]!,
 ];
@@ -69,13 +72,13 @@ t.test('workers that throw or die lose no query and answer none twice', async (t
   t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
 });
 
-t.test('a worker that comes back without its model is given nothing more', async (t) => {
-  let told!: (event: object) => void;
+t.test('a worker that comes back without its model gets no more work', async (t) => {
+  let onLost!: (event: object) => void;
   const lost = new Promise<object>((resolve) => {
-    told = resolve;
+    onLost = resolve;
   });
   const opened = dispatcher(['query', 'query'], undefined, undefined, undefined, (event) => {
-    if ((event as { event: string }).event === 'encode_worker_lost') told(event);
+    if ((event as { event: string }).event === 'encode_worker_lost') onLost(event);
   });
   t.strictSame(await answer(opened, 'lose 1'), ['lose 1'.length, 1]);
   t.match(await lost, { role: 'query', error: /m: no memory is left/ });
@@ -88,7 +91,7 @@ t.test('a worker that comes back without its model is given nothing more', async
   t.throws(() => opened.admitQuery(), { code: 'not_ready' });
 });
 
-t.test('what fails by itself is refused in the end, and takes nobody along', async (t) => {
+t.test('an entry that always fails is refused in the end, and no other with it', async (t) => {
   const opened = dispatcher();
   const neighbours = ['fine 1', 'always 2', 'fine 3'].map((text) => answer(opened, text));
   const [first, broken, last] = await Promise.allSettled(neighbours);
@@ -96,16 +99,11 @@ t.test('what fails by itself is refused in the end, and takes nobody along', asy
   t.strictSame([first!.status, last!.status], ['fulfilled', 'fulfilled']);
 });
 
-t.test('queries go before what an ingest waits for', async (t) => {
+t.test('queries go before the waiting work of an ingest', async (t) => {
   const opened = dispatcher(['ingest']);
   const done: string[] = [];
-  const passages = new TextJob(
-    'passage_texts',
-    Array.from({ length: 200 }, (_, index) => `passage ${index}`),
-    1000,
-    parts,
-    { tenant: 'a' },
-  );
+  const texts = Array.from({ length: 200 }, (_, index) => `passage ${index}`);
+  const passages = new TextJob(PASSAGES, texts, { tenant: 'a' });
   const ingest = opened.ingest(passages).then(() => done.push('ingest'));
   await Promise.all(Array.from({ length: 20 }, (_, index) => answer(opened, `fine ${index}`)));
   done.push('queries');
@@ -114,51 +112,48 @@ t.test('queries go before what an ingest waits for', async (t) => {
 });
 
 const passages = (text: string, count: number) =>
-  new TextJob(
-    'passage_texts',
-    Array.from({ length: count }, () => text),
-    1000,
-    parts,
-    { tenant: 'a' },
-  );
+  new TextJob(PASSAGES, Array<string>(count).fill(text), { tenant: 'a' });
 
-t.test('an ingest uses every worker of its own while nobody searches', async (t) => {
+t.test('an ingest uses all ingest workers while there are no searches', async (t) => {
   const labels = new SharedArrayBuffer(4 * 1000);
   const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
   await opened.ingest(passages('meet', 16));
   t.equal(new Int32Array(labels)[MOST], 2);
 });
 
-t.test('a worker that is still opening is given work once it answers, and none if it fails', async (t) => {
+t.test('a worker that is still opening gets work once it answers, and none if it fails', async (t) => {
   const labels = new SharedArrayBuffer(4 * 1000);
   const opened = dispatcher(['ingest'], labels, undefined, undefined, undefined, ['opens']);
   await opened.ingest(passages('meet', 16));
   t.equal(new Int32Array(labels)[MOST], 2, 'two had to meet');
-  let told!: (event: object) => void;
+  let onLost!: (event: object) => void;
   const lost = new Promise<object>((resolve) => {
-    told = resolve;
+    onLost = resolve;
   });
-  const alone = dispatcher(['ingest'], undefined, undefined, undefined, told, ['fails to open']);
+  const alone = dispatcher(['ingest'], undefined, undefined, undefined, onLost, ['fails to open']);
   t.match(await lost, { event: 'encode_worker_lost', role: 'ingest' });
   await alone.ingest(passages('fine', 100));
   t.equal(alone.counters.workerFailures, 0);
 });
 
-t.test('while there are searches, an ingest leaves a worker idle for each of theirs', async (t) => {
-  const labels = new SharedArrayBuffer(4 * 1000);
-  const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
-  let over = false;
-  const searching = (async () => {
-    while (!over) await answer(opened, 'fine 1');
-  })();
-  await opened.ingest(passages('fine', 400));
-  over = true;
-  await searching;
-  t.equal(new Int32Array(labels)[MOST], 1);
-});
+t.test(
+  'while there are searches, an ingest leaves an ingest worker idle for each query worker',
+  async (t) => {
+    const labels = new SharedArrayBuffer(4 * 1000);
+    const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
+    let over = false;
+    const searching = (async () => {
+      while (!over) await answer(opened, 'fine 1');
+    })();
+    await opened.ingest(passages('fine', 400));
+    over = true;
+    await searching;
+    t.equal(new Int32Array(labels)[MOST], 1);
+  },
+);
 
-t.test('a query that would wait too long is refused at once, but never a few', async (t) => {
-  // Before anything was measured a query is taken to need ten milliseconds: so long for ten of them.
+t.test('a query that would wait too long is refused at once, but a few may always wait', async (t) => {
+  // Before anything is measured a query counts as ten milliseconds: ten of them may wait.
   const opened = dispatcher(['query'], undefined, 1000, 100);
   const outcomes = Array.from({ length: 40 }, (_, index) =>
     answer(opened, `fine ${index}`).then(
@@ -166,9 +161,9 @@ t.test('a query that would wait too long is refused at once, but never a few', a
       (error: { code: string }) => error.code,
     ),
   );
-  const told = await Promise.all(outcomes);
-  const refused = told.filter((one) => one === 'overloaded').length;
-  t.equal(told.filter((one) => one === 'answered').length, 40 - refused);
+  const ends = await Promise.all(outcomes);
+  const refused = ends.filter((end) => end === 'overloaded').length;
+  t.equal(ends.filter((end) => end === 'answered').length, 40 - refused);
   t.ok(refused >= 20 && refused <= 31, `${refused} of 40 were refused`);
   const few = dispatcher(['query'], undefined, 1000, 0.001);
   const all = Array.from({ length: 9 }, (_, index) => answer(few, `fine ${index}`));
@@ -221,7 +216,7 @@ t.test(
       }),
     );
     t.ok(times.every((count) => count === 1));
-    // One failure each, unless two of them stood in one task.
+    // One failure each, unless two stood in one task.
     t.ok(opened.counters.workerFailures >= 40, `${opened.counters.workerFailures} failures`);
     t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
   },

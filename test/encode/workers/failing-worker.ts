@@ -3,17 +3,17 @@ import type { Task, WorkerSettings } from '../../../src/encode/workers/protocol.
 
 /**
  * A worker that fails as its texts say: `throw` throws once, `exit` ends the thread once, `always` throws each time, `lose`
- * ends the thread once, and the one in its place has no model and fails everything. Other
- * texts get the row [length, 1]. What has failed once is kept in the shared labels, which outlive the thread. Passages
- * count how many tasks of passages run at once; `meet` waits until there are two.
+ * ends the thread once, and its successor has no model and fails everything. Other texts get the row [length, 1]. The shared
+ * labels, which outlive the thread, record what has failed. Ingests count how many of their tasks run at once; `meet` waits
+ * until two do.
  */
 const settings = workerData as WorkerSettings;
 const output = new Float32Array(settings.output);
 const failed = new Int32Array(settings.labels);
 
-/** Places in the shared labels: tasks of passages that run, the most there ever were, and all that were begun. */
+/** Places in the shared labels: running tasks of ingests, the most at once so far, and all that began. */
 const [RUNNING, MOST, BEGUN] = [997, 998, 999] as const;
-/** Place in the slot's own memory, behind all rows: the next thread of this slot has lost its model. */
+/** Place in the thread's own memory, behind all rows: its successor has lost its model. */
 const LOSES = 127;
 const FAILS_ONCE = new Set(['throw', 'exit', 'lose']);
 const lost = output[LOSES] === 1;
@@ -33,7 +33,7 @@ export default async (task: Task): Promise<unknown> => {
     return [{ model: 'm', provider: 'cpu', warmupMs: 0, ...(lost && { failure: 'no memory is left' }) }];
   if (lost) throw new Error('the model is not open');
   if (task.kind !== 'texts') throw new Error('texts only');
-  if (task.use === 'passage') count(task.texts);
+  if (task.use === 'ingest') count(task.texts);
   task.texts.forEach((text, row) => {
     const [how, id] = text.split(' ');
     const first = FAILS_ONCE.has(how!) && Atomics.exchange(failed, Number(id), 1) === 0;
@@ -42,6 +42,6 @@ export default async (task: Task): Promise<unknown> => {
     if (first || how === 'always') throw new Error(`failing: ${text}`);
     output.set([text.length, 1], row * 2);
   });
-  if (task.use === 'passage') Atomics.sub(failed, RUNNING, 1);
+  if (task.use === 'ingest') Atomics.sub(failed, RUNNING, 1);
   return { runs: 1, tokens: task.texts.length, padding: 0 };
 };

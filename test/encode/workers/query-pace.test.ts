@@ -19,18 +19,18 @@ function paceOf(tasks: readonly (readonly [number, number, number])[]): number {
 const repeated = (count: number, of: (index: number) => readonly [number, number, number]) =>
   Array.from({ length: count }, (_, index) => of(index));
 
-t.test('the pace is what it was lately, whatever was guessed first', async (t) => {
+t.test('the pace reflects recent queries, whatever was assumed at first', async (t) => {
   t.equal(new QueryPace().milliseconds, 10);
   const single = paceOf(repeated(2000, (index) => [index * 4, index * 4 + 4, 1]));
   t.ok(Math.abs(single - 4) < 0.01, `${single} ms`);
 });
 
-t.test('time in which nobody asks does not count', async (t) => {
+t.test('time without queries does not count', async (t) => {
   const rare = paceOf(repeated(2000, (index) => [index * 1000, index * 1000 + 4, 1]));
   t.ok(Math.abs(rare - 4) < 0.01, `${rare} ms`);
 });
 
-t.test('workers that share the queries share the time, however unlike they are', async (t) => {
+t.test('workers that share the queries share the time, however different they are', async (t) => {
   // Sixteen queries in 100 ms by the one, one in 80 ms by the other: 17.25 queries in 100 ms.
   const tasks = [
     ...repeated(400, (index) => [index * 100, index * 100 + 100, 16] as const),

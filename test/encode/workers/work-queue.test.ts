@@ -29,7 +29,7 @@ const bounds =
 const taken = (queue: FairQueue<string>, entries: number, cost?: number) =>
   queue.pull(bounds(entries, cost)).flatMap((piece) => piece.entries);
 
-t.test('tenants are served in turn, however much one has', async (t) => {
+t.test('tenants are served in turn, however much work one has', async (t) => {
   const queue = new FairQueue<string>(100);
   queue.add(work('heavy', ['h1', 'h2', 'h3', 'h4']));
   queue.add(work('heavy', ['h5']));
@@ -57,7 +57,7 @@ t.test('a pull stays within its cost, but never takes nothing', async (t) => {
   t.strictSame(taken(queue, 9, 4), ['xx', 'xx']);
 });
 
-t.test('what was cancelled is skipped and told so', async (t) => {
+t.test('cancelled work is skipped and told so', async (t) => {
   const queue = new FairQueue<string>(100);
   const [gone, wanted] = [work('a', ['g1', 'g2']), work('a', ['w1'])];
   queue.add(gone);
@@ -79,7 +79,7 @@ t.test('a full queue refuses and says when to come again', async (t) => {
   t.doesNotThrow(() => queue.admit('searches', 3));
 });
 
-t.test('what is repeated comes first, and alone', async (t) => {
+t.test('repeated pieces come first, and alone', async (t) => {
   const queue = new FairQueue<string>(100);
   const broken = work('a', ['1', '2']);
   queue.add(broken);
@@ -93,7 +93,7 @@ t.test('what is repeated comes first, and alone', async (t) => {
   t.strictSame(taken(queue, 9), ['2']);
 });
 
-t.test('what waits can be taken out when the queue closes', async (t) => {
+t.test('waiting work can be removed when the queue closes', async (t) => {
   const queue = new FairQueue<string>(100);
   const [first, second] = [work('a', ['1', '2']), work('b', ['3'])];
   queue.add(first);

@@ -3,9 +3,9 @@ import type { Provider } from '../../../src/encode/models/manifest.ts';
 import type { Towers } from '../../../src/encode/models/tower.ts';
 import { workerCounts } from '../../../src/encode/workers/worker-counts.ts';
 
-/** Towers of which the counts need the providers alone. */
+/** Towers with nothing but providers, which the counts depend on. */
 function towers(...providers: Provider[]): Towers {
-  return { texts: providers.map((provider) => ({ candidates: [{ provider }] })) } as unknown as Towers;
+  return providers.map((provider) => ({ candidates: [{ provider }] })) as unknown as Towers;
 }
 
 const automatic = { query: undefined, ingest: undefined };
@@ -21,6 +21,6 @@ t.test('a GPU is fed by one worker of each role', async (t) => {
   t.strictSame(workerCounts(automatic, towers('cuda', 'cuda'), 64), { query: 1, ingest: 1 });
 });
 
-t.test('what the operator says counts, also none', async (t) => {
+t.test('what the operator configures counts, zero included', async (t) => {
   t.strictSame(workerCounts({ query: 3, ingest: 0 }, towers('cpu'), 64), { query: 3, ingest: 0 });
 });

@@ -33,15 +33,18 @@ t.test('an explained search says how each hit came to its score', async (t) => {
   ]);
 });
 
-t.test('and what was scanned, rescored and proved, and which tasks the encoders did', async (t) => {
-  const { body } = await workspace.search({ query: 'who counts gulls in the morning?', explain: true });
-  t.match(body.explanation, { segments: 2, depth: 100 });
-  const vectors = body.explanation.lists.find(({ list }: { list: string }) => list === 'text_semantic');
-  t.match(vectors, { scanned: 2, rescored: Number, exact: true });
-  t.match(body.explanation.tasks, [{ kind: 'query_texts', batch: 1, waited_ms: Number, ran_ms: Number }]);
-});
+t.test(
+  'an explained search says what was scanned, rescored and proved, and which tasks the encoders did',
+  async (t) => {
+    const { body } = await workspace.search({ query: 'who counts gulls in the morning?', explain: true });
+    t.match(body.explanation, { segments: 2, depth: 100 });
+    const vectors = body.explanation.lists.find(({ list }: { list: string }) => list === 'text_semantic');
+    t.match(vectors, { scanned: 2, rescored: Number, exact: true });
+    t.match(body.explanation.tasks, [{ kind: 'query_texts', batch: 1, waited_ms: Number, ran_ms: Number }]);
+  },
+);
 
-t.test('so it does with a picture, whether a near copy of it is there or not', async (t) => {
+t.test('a search by picture is explained as well, with and without a near copy in the index', async (t) => {
   const samples = join(import.meta.dirname, '../../../samples');
   const pictures = await new TestAgent(server.url).rent();
   for (const name of ['coffee.png', 'rocket.jpg', 'chelsea.png'])
@@ -63,7 +66,7 @@ t.test('so it does with a picture, whether a near copy of it is there or not', a
   }
 });
 
-t.test('nothing is explained that nobody asked to be', async (t) => {
+t.test('nothing is explained without a request', async (t) => {
   for (const request of [
     { query: 'gulls' },
     { query: 'gulls', explain: false },

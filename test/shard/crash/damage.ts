@@ -1,6 +1,6 @@
 import type { Random } from '../../rig/random.ts';
 
-/** A way to damage the bytes of an index file, given as a copy; what it returns is written. */
+/** A way to damage a copy of an index file's bytes. Its result is written. */
 export type Damage = (bytes: Buffer<ArrayBuffer>, random: Random) => Buffer<ArrayBuffer>;
 
 const PAGE = 4096;
@@ -13,7 +13,7 @@ function pageOf(bytes: Buffer, random: Random): number {
   return PAGE * random.below(Math.floor(bytes.length / PAGE));
 }
 
-/** Sets the number after each block's magic, which is the version of its layout: also of those that nothing refers to any more. */
+/** Sets the layout version, the number after each block's magic, also of blocks that nothing refers to any more. */
 function futureBlock(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
   const version = 100 + random.below(60_000);
   for (let at = bytes.indexOf('FTHB'); at !== -1; at = bytes.indexOf('FTHB', at + 4))
@@ -21,7 +21,7 @@ function futureBlock(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBu
   return bytes;
 }
 
-/** Sets the version of the whole index, wherever a page has it: the record's key with its four bytes behind it. */
+/** Sets the version of the index wherever a page has it: four bytes after the record's key. */
 function futureFormat(bytes: Buffer<ArrayBuffer>, random: Random): Buffer<ArrayBuffer> {
   const version = 100 + random.below(60_000);
   for (let at = bytes.indexOf('format'); at !== -1; at = bytes.indexOf('format', at + 1))

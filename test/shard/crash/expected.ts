@@ -2,17 +2,17 @@ import type { Test } from 'tap';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 
-/** What the writer said of one tenant: each Item's number of Segments, and whether it must, may or must not be there. */
+/** One tenant as the writer printed it: each Item's number of Segments, and whether it must, may or must not be there. */
 interface Known {
   readonly items: Map<string, { segments: number; state: 'there' | 'perhaps' | 'gone' }>;
   disposal: 'none' | 'begun' | 'done';
 }
 
-/** Keeps what the writer said, and compares a data folder with it. */
+/** Records what the writer printed, and compares a data folder with it. */
 export class Expected {
   readonly #tenants = new Map<string, Known>();
   acknowledged = 0;
-  /** Kills that found a disposal begun and not acknowledged, and tenants that were found with a merged block. */
+  /** Kills within a disposal that was not acknowledged, and tenants found with a merged block. */
   disposalsCut = 0;
   merged = 0;
 
@@ -32,7 +32,7 @@ export class Expected {
     if (sign === '<') item.state = verb === 'append' ? 'there' : 'gone';
   }
 
-  /** Looks into every tenant: whole Items only, all that were acknowledged, none that was removed, no disposed tenant. */
+  /** Checks every tenant: whole Items only, all acknowledged ones, no removed ones, no disposed tenant. */
   async compare(t: Test, tenants: Tenants): Promise<void> {
     for (const [tenant, known] of this.#tenants) {
       const exists = tenants.exists(tenant);
@@ -83,7 +83,7 @@ export class Expected {
         problems.push(
           `${rows} vectors, ${segments} segments and ${items} items counted; ${sum} and ${present.size} are there`,
         );
-      // More rows than one commit can have brought (six writers, twelve Segments each): some were merged.
+      // More rows than one commit can have added (six writers, twelve Segments each): some were merged.
       if (snapshot.blocks().some((rows) => rows > 72)) this.merged += 1;
       snapshot.close();
     });

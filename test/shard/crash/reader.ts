@@ -9,14 +9,14 @@ import { itemOf, open, passage, towards } from '../fixtures.ts';
 import { DAMAGES } from './damage.ts';
 
 /**
- * Damages copies of an index file and asks each whatever can be asked: node reader.ts FILE FOLDER SEED FROM TO. Says the case before
- * and what came of it afterwards: `same`, `different`, or the codes of the errors.
+ * Damages copies of an index file and asks each every query: node reader.ts FILE FOLDER SEED FROM TO. Prints each case before,
+ * and its outcome afterwards: `same`, `different`, or the codes of the errors.
  */
 const [file = '', folder = '', seed = '1', from = '0', to = '0'] = process.argv.slice(2);
 const good = readFileSync(file);
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
-/** Everything that checksums cover: each question with its answer, or its error's code. */
+/** Everything that checksums cover: each query with its answer, or its error's code. */
 function answersOf(shard: Shard): Map<string, unknown> {
   const answers = new Map<string, unknown>();
   const ask = (name: string, question: () => unknown): void => {
@@ -62,7 +62,7 @@ async function outcomeOf(tenants: Tenants, tenant: string, truth: Map<string, un
         if (typeof answer === 'string') outcomes.add(answer.slice('error '.length));
         else if (!isDeepStrictEqual(answer, truth.get(name))) outcomes.add(`different:${name}`);
       }
-      // Writing to what is left must not end the process either.
+      // Writing to the damaged index must not end the process either.
       await codes(() => shard.append(itemOf('new'), [passage('new', 'common')]));
       await codes(() => shard.removeItem('i3'));
       await codes(async () => shard.item('i4'));

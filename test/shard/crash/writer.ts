@@ -4,8 +4,8 @@ import { Random } from '../../rig/random.ts';
 import { itemOf, open, passage, towards } from '../fixtures.ts';
 
 /**
- * Writes to a few tenants at once until it is killed: node writer.ts FOLDER SEED, or, with a third argument, one tenant until
- * nothing more fits. Says `> what` before, `< what` once it is durable, `! what code` when it was refused.
+ * Writes to a few tenants at once until it is killed: node writer.ts FOLDER SEED; with a third argument, to one tenant until
+ * nothing more fits. Prints `> what` before a write, `< what` once it is durable, `! what code` when it is refused.
  */
 const [folder = '', seed = '1', untilFull] = process.argv.slice(2);
 const WRITERS = 6;
@@ -60,7 +60,7 @@ async function write(): Promise<void> {
     const tenant = `ws_${slot}_${generations[slot]}`;
     const choice = random.next();
     if (choice < 0.03) {
-      // Its name is not used again, as no workspace's is.
+      // Its name is not reused, like a workspace's.
       generations[slot] = `${seed}_${++serial}`;
       await said(`dispose ${tenant}`, () => tenants.dispose(tenant));
     } else if (choice < 0.2) await removeOne(tenant);

@@ -1,17 +1,10 @@
-import type { Family } from '../../../domain/family.ts';
-
-/** The families in words for people. */
-export const FAMILY_WORDS: Readonly<Record<Family, string>> = {
-  text_semantic: 'Meaning',
-  visual: 'Look',
-  raw: 'Exact',
-};
+import { FAMILY_TABLE, type Family } from '../../../domain/family.ts';
 
 /** A family's name in its colour. */
 export function FamilyTag({ family }: { family: Family }) {
   return (
     <span class="family" data-family={family} title={family}>
-      {FAMILY_WORDS[family] ?? family}
+      {FAMILY_TABLE[family]?.label ?? family}
     </span>
   );
 }

@@ -13,7 +13,7 @@ export async function pictureCases(): Promise<Map<string, Buffer>> {
   for (const name of ['chelsea.png', 'coffee.png', 'hot_dog.jpg', 'rocket.jpg'])
     cases.set(name, await readFile(join(SAMPLES, name)));
   const coffee = () => sharp(cases.get('coffee.png')!);
-  // Stored lying on its side, with the note that a viewer turns it.
+  // Stored on its side, with EXIF's orientation.
   const turned = await coffee().rotate(-90).withMetadata({ orientation: 6 }).jpeg({ quality: 95 }).toBuffer();
   cases.set('exif-orientation-6.jpg', turned);
   cases.set(
@@ -25,7 +25,7 @@ export async function pictureCases(): Promise<Map<string, Buffer>> {
     await coffee().toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer(),
   );
   cases.set('display-p3.png', await coffee().withIccProfile('p3').png().toBuffer());
-  // Half of it transparent, from left to right: over black or over white it is another picture.
+  // Increasingly transparent from left to right: it differs over black and over white.
   const [width, height] = [600, 400];
   const alpha = Buffer.from(
     Uint8Array.from({ length: width * height }, (_, at) => ((at % width) * 255) / width),

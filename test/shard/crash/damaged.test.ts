@@ -3,14 +3,14 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { deep } from '../rig/deep.ts';
-import { itemOf, open, passage, towards } from './fixtures.ts';
-import '../rig/teardown-order.ts';
+import { deep } from '../../rig/deep.ts';
+import { itemOf, open, passage, towards } from '../fixtures.ts';
+import '../../rig/teardown-order.ts';
 
 /** `make damage-index` tries 1,000 cases. */
 const CASES = Number(process.env.CASES ?? deep(100, 1000));
 const SEED = process.env.SEED ?? '1';
-const READER = join(import.meta.dirname, 'crash/reader.ts');
+const READER = join(import.meta.dirname, 'reader.ts');
 
 /** An index with everything in it: merged and small blocks, large values, removals, free pages. */
 async function writeGood(folder: string): Promise<string> {

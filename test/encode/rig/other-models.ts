@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Manifest, ManifestModel } from '../../src/encode/models/manifest.ts';
+import type { Manifest, ManifestModel } from '../../../src/encode/models/manifest.ts';
 import { clipTokenizer } from './clip-tokenizer.ts';
 import { MODELS, SHARED } from './embedded.ts';
-import { pictureModel, textModel } from './session/onnx-file.ts';
+import { pictureModel, textModel } from './onnx-file.ts';
 
 /** A model that is not in the tree, and its files by their paths. */
 export interface OtherModel {
@@ -16,7 +16,7 @@ const shared = join(SHARED, 'models');
 const calibration = { a: 10, b: -5, of: 'score' as const };
 const list = { weight: 1, calibration };
 
-/** Lays files of some models into a folder beside the embedded ones, and lists the models in its manifest. */
+/** Writes the files of models into a folder beside the embedded ones, and lists the models in its manifest. */
 export async function folderOf(
   folder: string,
   others: readonly OtherModel[],
@@ -85,7 +85,7 @@ export async function potion(): Promise<OtherModel> {
   return { model, contents };
 }
 
-/** MiniLM's part over weights that give one vector of 8 dimensions for each token: what is different stands in the variant. */
+/** MiniLM's text part with weights that give a vector of 8 dimensions for each token; the variant states the differences. */
 export async function tokenVectors(): Promise<OtherModel> {
   const manifest = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
   const { text, files } = manifest.models.find(({ name }) => name === 'all-MiniLM-L6-v2')!;

@@ -3,23 +3,23 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { deep } from '../rig/deep.ts';
-import { Random } from '../rig/random.ts';
-import { Expected } from './crash/expected.ts';
-import { itemOf, open, passage } from './fixtures.ts';
-import '../rig/teardown-order.ts';
+import { deep } from '../../rig/deep.ts';
+import { Random } from '../../rig/random.ts';
+import { itemOf, open, passage } from '../fixtures.ts';
+import { Expected } from './expected.ts';
+import '../../rig/teardown-order.ts';
 
 /** `make crash-index` kills 200 times. */
 const KILLS = Number(process.env.KILLS ?? deep(4, 30));
 const SEED = Number(process.env.SEED ?? 1);
-const WRITER = join(import.meta.dirname, 'crash/writer.ts');
+const WRITER = join(import.meta.dirname, 'writer.ts');
 
-/** So many more writes are let pass while a disposal is waited for. */
+/** Writes that may pass while the test waits for a disposal. */
 const PATIENCE = 300;
 
 /**
- * Runs the writer; kills it once it has said that so many writes are durable, or at the first disposal that it begins after them.
- * Resolves with how it ended.
+ * Runs the writer, and kills it after a number of durable writes, or at the first disposal after them. Resolves with how it
+ * ended.
  */
 async function runWriter(
   expected: Expected,
@@ -30,7 +30,7 @@ async function runWriter(
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const until = expected.acknowledged + killAfter;
-  // What it had said before it died is still read.
+  // Reads what it printed before it died.
   for await (const line of createInterface({ input: child.stdout })) {
     expected.hear(line);
     const due = expected.acknowledged >= until;
@@ -42,7 +42,7 @@ async function runWriter(
 }
 
 t.test(
-  `killed ${KILLS} times while it appends, merges, removes and disposes, an index keeps whole what it acknowledged`,
+  `killed ${KILLS} times while it appends, merges, removes and disposes, an index keeps everything it acknowledged, whole`,
   async (t) => {
     const folder = t.testdir();
     const random = new Random(SEED);
@@ -68,7 +68,7 @@ t.test(
   },
 );
 
-t.test('when the disk is full, an append says so, and nothing that was acknowledged is lost', async (t) => {
+t.test('on a full disk an append reports it, and nothing acknowledged is lost', async (t) => {
   const folder = t.testdir();
   const expected = new Expected();
   const refused: string[] = [];
@@ -77,8 +77,8 @@ t.test('when the disk is full, an append says so, and nothing that was acknowled
     if (line.startsWith('!')) refused.push(line.split(' ').at(-1)!);
     hear(line);
   };
-  // No file of the writer may grow over 3 MiB: for it that is what a full disk is. Its environment is empty because what the
-  // test runner loads into every process ends it at SIGXFSZ, which Node ignores.
+  // A limit of 3 MiB for each file stands for a full disk. The environment is empty because a module that the test runner
+  // loads into every process ends it at SIGXFSZ, which Node ignores.
   const limited = [
     'bash',
     '-c',

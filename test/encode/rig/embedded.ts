@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { EncoderOptions } from '../../src/encode/encoder.ts';
-import { openEncoder } from '../../src/encode/open-encoder.ts';
+import type { EncoderOptions } from '../../../src/encode/encoder.ts';
+import { openEncoder } from '../../../src/encode/open-encoder.ts';
 
 /** The models of the tree, and a cache that all tests of one machine share: labels are embedded once. */
-export const MODELS = join(import.meta.dirname, '../../models');
-export const CACHE = join(import.meta.dirname, '../../node_modules/.cache/farthing-test');
-export const SHARED = join(import.meta.dirname, '../../../shared');
+export const MODELS = join(import.meta.dirname, '../../../models');
+export const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/farthing-test');
+export const SHARED = join(import.meta.dirname, '../../../../shared');
 
 export function openEmbedded(options: Partial<EncoderOptions> = {}) {
   return openEncoder({

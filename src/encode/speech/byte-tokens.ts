@@ -1,17 +1,17 @@
-/** What is needed of a `tokenizer.json` with a byte-level vocabulary (GPT-2's, and Whisper's after it). */
+/** The part that is read of a `tokenizer.json` with a byte-level vocabulary, as GPT-2 and Whisper have it. */
 interface TokenizerFile {
   readonly model: { readonly vocab: Readonly<Record<string, number>> };
   readonly added_tokens?: readonly { readonly id: number; readonly special: boolean }[];
 }
 
-/** Bytes that stand for themselves in the vocabulary's letters; the others are letters from 256 on, in order. */
+/** Bytes that the vocabulary writes as themselves; the others are written as letters from 256 on, in order. */
 const PRINTABLE: readonly (readonly [number, number])[] = [
   [33, 126],
   [161, 172],
   [174, 255],
 ];
 
-/** Tokens back to text. */
+/** Turns tokens back into text. */
 export class ByteTokens {
   readonly #bytes = new Map<number, Uint8Array>();
 
@@ -29,7 +29,7 @@ export class ByteTokens {
     }
   }
 
-  /** Special tokens say nothing; a letter whose bytes are not all there becomes U+FFFD. */
+  /** Special tokens are left out; an incomplete character becomes U+FFFD. */
   text(ids: readonly number[]): string {
     return Buffer.concat(ids.flatMap((id) => this.#bytes.get(id) ?? [])).toString('utf8');
   }

@@ -133,7 +133,7 @@ export function speechDecoder(dimensions: number): Uint8Array {
   });
 }
 
-/** What both of them give for a spectrogram, computed by hand: the tokens after the prompt. */
+/** The tokens after the prompt that encoder and decoder give for a spectrogram, computed by hand. */
 export function speechReference(
   mel: Float32Array,
   speech: {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { confidenceOf, type FusionSettings, type ListSettings, weightOf } from '../../src/domain/fusion.ts';
+import { confidenceOf, weightOf } from '../../src/search/relevance.ts';
 
 t.test('confidence rises with the score and stays between 0 and 1', async (t) => {
   for (const kind of ['score', 'log_score', 'share'] as const) {
@@ -22,24 +22,12 @@ t.test('a share of the ceiling does not depend on the scale of the scores', asyn
 t.test(
   'a list counts less for a language that its model does not know, when the guess is reliable',
   async (t) => {
-    const english: ListSettings = {
-      family: 'text_semantic',
-      weight: 0.5,
-      calibration: { a: 1, b: 0, of: 'score' },
-      languages: ['eng'],
-    };
-    const settings: FusionSettings = {
-      depth: 100,
-      unknownLanguageShare: 0.1,
-      lists: { text_semantic: english },
-    };
-    t.equal(weightOf(settings, english, { language: 'deu', reliable: true }), 0.05);
-    t.equal(weightOf(settings, english, { language: 'deu', reliable: false }), 0.5);
-    t.equal(weightOf(settings, english, { language: 'eng', reliable: true }), 0.5);
-    t.equal(weightOf(settings, english, null), 0.5);
-    t.equal(
-      weightOf(settings, { ...english, languages: undefined }, { language: 'deu', reliable: true }),
-      0.5,
-    );
+    const english = { weight: 0.5, languages: ['eng'] };
+    const anyLanguage = { weight: 0.5 };
+    t.equal(weightOf(english, 0.1, { language: 'deu', reliable: true }), 0.05);
+    t.equal(weightOf(english, 0.1, { language: 'deu', reliable: false }), 0.5);
+    t.equal(weightOf(english, 0.1, { language: 'eng', reliable: true }), 0.5);
+    t.equal(weightOf(english, 0.1, null), 0.5);
+    t.equal(weightOf(anyLanguage, 0.1, { language: 'deu', reliable: true }), 0.5);
   },
 );

@@ -1,0 +1,18 @@
+/** What vectors are for. Queries and ingests differ in workers, prefixes and sizes of runs. */
+export type Use = 'query' | 'ingest';
+
+export interface RunTotals {
+  runs: number;
+  tokens: number;
+  padding: number;
+}
+
+/** A tower in one worker. Each kind of input has its own way to be encoded. */
+export interface Runner {
+  /** Length of its vector. */
+  readonly dimensions: number;
+  /** The vector, of unit length, of an input that is always the same, encoded as a query. */
+  probe(): Promise<Float32Array>;
+  /** One run of an ingest, with as many of the largest inputs. */
+  fullRun(rows: number): Promise<void>;
+}

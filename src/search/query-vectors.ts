@@ -1,0 +1,66 @@
+import type { PictureContent } from '../domain/document.ts';
+import { type InputKind, QUERY_INPUTS, type QueryField } from '../domain/family.ts';
+import type { SearchInput } from '../domain/search.ts';
+import type { EncodeOptions } from '../encode/encoder.ts';
+import type { QueryEncoder } from '../encode/model-versions.ts';
+import type { Extractor } from '../extract/extractor.ts';
+import type { ListQuery } from '../shard/snapshot.ts';
+import type { ServedList } from './lists.ts';
+import type { QueryLanguage } from './relevance.ts';
+
+/** A query as lists can be asked with it. */
+export interface QueryVectors {
+  readonly words?: string;
+  readonly picture?: PictureContent;
+  /** By what was encoded and the key of the space. */
+  readonly vectors: Readonly<Partial<Record<InputKind, Readonly<Record<string, Float32Array>>>>>;
+}
+
+/**
+ * Encodes what the lists need of a query; its picture is decoded for any list.
+ * @throws image_unreadable, overloaded
+ */
+export async function encodeQuery(
+  { query, image }: SearchInput,
+  lists: readonly ServedList[],
+  { encoder, extractor }: { readonly encoder: QueryEncoder; readonly extractor: Extractor },
+  options: EncodeOptions,
+): Promise<QueryVectors> {
+  const needs = (field: QueryField) =>
+    lists.some(({ traits }) => traits.scans === 'vectors' && traits.asksWith === field);
+  const encodePicture = async (file: Uint8Array) => {
+    const picture = await extractor.decodePicture(file);
+    const vectors = needs('image')
+      ? await encoder.encodeQuery(
+          'picture',
+          picture.pixels.rgb,
+          options,
+          async (spec) =>
+            // Another model wants the same picture in another form.
+            (await extractor.decodePicture(file, spec)).pixels.rgb,
+        )
+      : {};
+    return { picture, vectors };
+  };
+  const [text, seen] = await Promise.all([
+    query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
+    image && encodePicture(image),
+  ]);
+  return { words: query, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
+}
+
+/** What one list is asked with. */
+export function listQueryOf(
+  { traits, space }: ServedList,
+  { words, picture, vectors }: QueryVectors,
+  language: QueryLanguage | null | undefined,
+): ListQuery {
+  switch (traits.scans) {
+    case 'vectors':
+      return { space: space!, vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]! };
+    case 'words':
+      return { words: words!, ...(language?.reliable && { language: language.language }) };
+    case 'fingerprints':
+      return { fingerprint: picture!.fingerprint, digest: picture!.digest };
+  }
+}

@@ -1,0 +1,97 @@
+import { FarthingError } from '../domain/error.ts';
+import { type Family, LISTS } from '../domain/family.ts';
+import { type Bound, type ListScan, RECALL_HELD, type SearchResult } from '../domain/search.ts';
+import { native } from '../native/index.ts';
+import type { ListQuery, RankedList, Snapshot } from '../shard/snapshot.ts';
+import type { ScoredList } from './fuse.ts';
+import type { ServedList } from './lists.ts';
+import { listQueryOf, type QueryVectors } from './query-vectors.ts';
+import type { UnprovedList } from './recall-probe.ts';
+import { confidenceOf, weightOf } from './relevance.ts';
+
+/** The lists of a search as one snapshot ranks them. */
+export interface ScannedLists {
+  readonly scored: readonly ScoredList[];
+  readonly scans: readonly ListScan[];
+  readonly unproved: readonly UnprovedList[];
+}
+
+export interface ScanOptions {
+  /** Places that each list should reach. */
+  readonly depth: number;
+  /** Every list is proved. */
+  readonly exact: boolean;
+  readonly unknownLanguageShare: number;
+}
+
+/** Ranks the lists one after the other. @throws request_malformed once the client has left */
+export async function scanLists(
+  snapshot: Snapshot,
+  lists: readonly ServedList[],
+  query: QueryVectors,
+  { depth, exact, unknownLanguageShare }: ScanOptions,
+  signal: AbortSignal,
+): Promise<ScannedLists> {
+  const language = query.words === undefined ? undefined : native.detectLanguage(query.words);
+  const scored: ScoredList[] = [];
+  const scans: ListScan[] = [];
+  const unproved: UnprovedList[] = [];
+  for (const list of lists) {
+    const listQuery = listQueryOf(list, query, language);
+    const ranking = await rank(snapshot, listQuery, { depth, exact }, signal);
+    scored.push(scoredList(list, ranking, weightOf(list, unknownLanguageShare, language)));
+    const { scanned, rescored, method } = ranking;
+    scans.push({ list: list.name, scanned, rescored, exact: ranking.exact, method });
+    if (!ranking.exact) unproved.push({ list: list.name, method, query: listQuery, depth });
+  }
+  return { scored, scans, unproved };
+}
+
+/** A ranked list; a promise only where the index is so large that another thread ranks it. */
+function rank(
+  snapshot: Snapshot,
+  query: ListQuery,
+  options: { readonly depth: number; readonly exact: boolean },
+  signal: AbortSignal,
+): RankedList | Promise<RankedList> {
+  const ranking = snapshot.rank(query, options, signal);
+  if (!(ranking instanceof Promise)) return ranking;
+  return ranking.catch((error: unknown) => {
+    throw signal.aborted ? clientLeft() : error;
+  });
+}
+
+function scoredList(
+  { name, traits, calibration }: ServedList,
+  ranking: RankedList,
+  weight: number,
+): ScoredList {
+  const { family, kind, nearIdentical } = traits;
+  const { segments, scores, places, ceiling } = ranking;
+  return {
+    name,
+    family,
+    kind,
+    nearIdentical,
+    weight,
+    confidence: (score) => confidenceOf(calibration, score, ceiling || 1),
+    segments,
+    scores,
+    places,
+  };
+}
+
+/** What holds for each family: it is proved when each of its lists is. */
+export function boundsOf(scans: readonly ListScan[]): SearchResult['bounds'] {
+  const bounds: Partial<Record<Family, Bound>> = {};
+  for (const { list, exact } of scans) {
+    const { family } = LISTS[list];
+    if (!exact) bounds[family] = { exact, recall: RECALL_HELD };
+    else bounds[family] ??= { exact };
+  }
+  return bounds;
+}
+
+export function clientLeft(): FarthingError {
+  return new FarthingError('request_malformed', 'The client closed the connection.');
+}

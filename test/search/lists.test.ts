@@ -1,0 +1,129 @@
+import t from 'tap';
+import { LISTS, type ListName, QUERY_INPUTS, SPACE_NAMES, type SpaceName } from '../../src/domain/family.ts';
+import type { Encoder, ServedSpace } from '../../src/encode/encoder.ts';
+import { ModelVersions } from '../../src/encode/model-versions.ts';
+import { ENCODING_ROLES, type EncodingRole } from '../../src/encode/models/manifest.ts';
+import { familyReports } from '../../src/search/families.ts';
+import { servedLists } from '../../src/search/lists.ts';
+import { planLists } from '../../src/search/plan.ts';
+
+const settings = { weight: 1, calibration: { a: 1, b: 0, of: 'score' as const } };
+const list = { ...settings, weight: 0.5 };
+
+function space(name: SpaceName, change: Partial<ServedSpace> = {}): ServedSpace {
+  return {
+    name,
+    key: name,
+    dimensions: 8,
+    modelSha256: 'ab'.repeat(32),
+    model: `model of ${name}`,
+    revision: '1',
+    provider: 'cpu',
+    weights: 'weights',
+    warmupMs: 1.234,
+    notes: [],
+    asksWith: { text: {} },
+    lists: { text_semantic: list, visual_words: list, visual_picture: list },
+    ...change,
+  };
+}
+
+const pictures = (change: Partial<ServedSpace> = {}) =>
+  space('visual_picture', { asksWith: { picture: {} }, ...change });
+const encoder = (spaces: readonly ServedSpace[], missing: Encoder['missing'] = []) =>
+  ({
+    spaces,
+    missing,
+    fusion: { depth: 100, unknown_language_share: 0.1, raw_words: settings, raw_picture: settings },
+    admitQuery: () => undefined,
+  }) as unknown as Encoder;
+const spacesOf = (served: ReturnType<typeof servedLists>) =>
+  Object.fromEntries([...served].map(([name, { space }]) => [name, space]));
+
+t.test('each space of the table is filled by the models of one role', async (t) => {
+  const roles: readonly EncodingRole[] = Object.values(ENCODING_ROLES);
+  const filled = roles.flatMap(({ space, bridge }) => [space, ...(bridge ? [bridge] : [])]);
+  t.strictSame([...filled].sort(), [...SPACE_NAMES].sort());
+});
+
+t.test(
+  'labels serve words of pictures in their own space, a joint model in that of its pictures',
+  async (t) => {
+    const labels = encoder([space('text_semantic'), pictures(), space('visual_words')]);
+    t.strictSame(spacesOf(servedLists(labels)), {
+      text_semantic: 'text_semantic',
+      visual_words: 'visual_words',
+      visual_picture: 'visual_picture',
+      raw_words: undefined,
+      raw_picture: undefined,
+    });
+    const joint = encoder([pictures({ asksWith: { picture: {}, text: { languages: ['eng'] } } })]);
+    const served = servedLists(joint);
+    t.match(spacesOf(served), { visual_words: 'visual_picture', visual_picture: 'visual_picture' });
+    t.match(served.get('visual_words'), { languages: ['eng'], weight: 0.5 });
+    t.equal(served.get('visual_picture')!.languages, undefined);
+  },
+);
+
+t.test('without models the content itself is searched, and each list names what is missing', async (t) => {
+  const missing: Encoder['missing'] = [
+    { space: 'text_semantic', asksWith: 'text', reason: 'no text' },
+    { space: 'visual_picture', asksWith: 'picture', reason: 'no pictures' },
+    { space: 'visual_picture', asksWith: 'text', reason: 'no words' },
+  ];
+  const none = encoder([], missing);
+  t.strictSame([...servedLists(none).keys()], ['raw_words', 'raw_picture']);
+  const refused = (families: readonly ('visual' | 'text_semantic')[], query?: string) => () =>
+    planLists({ families, k: 1, ...(query ? { query } : { image: new Uint8Array(1) }) }, none);
+  t.throws(refused(['visual'], 'a cat'), { code: 'family_unavailable', detail: /visual .*: no words\./ });
+  t.throws(refused(['visual']), { code: 'family_unavailable', detail: /visual .*: no pictures\./ });
+  t.throws(refused(['text_semantic']), { code: 'family_not_applicable' });
+  t.match(familyReports(none), [
+    { family: 'visual', available: false, reason: 'no words; no pictures' },
+    { family: 'text_semantic', available: false, reason: 'no text', words: false },
+    { family: 'raw', available: true, words: true, pictures: true, reason: undefined },
+  ]);
+});
+
+t.test('a family that lacks one use says which, and what its provider went through', async (t) => {
+  const missing: Encoder['missing'] = [{ space: 'visual_words', asksWith: 'text', reason: 'no labels' }];
+  const [visual] = familyReports(encoder([pictures({ notes: ['cuda was lost'] })], missing));
+  t.strictSame(visual, {
+    family: 'visual',
+    available: true,
+    reason: 'words: no labels; cuda was lost',
+    model: 'model of visual_picture',
+    revision: '1',
+    provider: 'cpu',
+    warmup_ms: 1.23,
+    words: false,
+    pictures: true,
+  });
+});
+
+t.test('a previous model serves its space, under its key, before a list’s other spaces', async (t) => {
+  const current = encoder([space('text_semantic'), pictures(), space('visual_words')]);
+  const joint = encoder([pictures({ asksWith: { picture: {}, text: {} }, model: 'joint' })]);
+  const open = async ({ role }: { role: string }) => (role === 'visual_picture' ? joint : undefined);
+  const versions = new ModelVersions({ current, open, log: () => undefined });
+  const previous = (role: string) => ({ role, key: `${role}@old`, modelSha256: 'cd'.repeat(32) });
+  const searching = await versions.searching([previous('visual_picture'), previous('text_semantic')]);
+  t.match(spacesOf(servedLists(searching)), {
+    text_semantic: undefined,
+    visual_words: 'visual_picture@old',
+    visual_picture: 'visual_picture@old',
+  });
+  t.throws(() => planLists({ query: 'x', families: ['text_semantic'], k: 1 }, searching), {
+    code: 'family_unavailable',
+    detail: /is not installed any more/,
+  });
+});
+
+t.test('a search asks the lists that apply to it, in the order of the table', async (t) => {
+  const all = encoder([space('text_semantic'), pictures(), space('visual_words')]);
+  const names = (input: { query?: string; image?: Uint8Array }): ListName[] =>
+    planLists({ ...input, k: 1 }, all).map(({ name }) => name);
+  t.strictSame(names({ query: 'x' }), ['text_semantic', 'visual_words', 'raw_words']);
+  t.strictSame(names({ image: new Uint8Array(1) }), ['visual_picture', 'raw_picture']);
+  for (const name of names({ query: 'x' })) t.equal(QUERY_INPUTS[LISTS[name].asksWith], 'text');
+});
