@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../src/domain/document.ts';
 import { MediaFile, quietFfmpeg } from '../../src/extract/media/ffmpeg.ts';
-import { ShotMerger } from '../../src/extract/media/shots.ts';
 import { extractPdf } from '../../src/extract/pdf/pdf.ts';
 import { Pdfium } from '../../src/extract/pdf/pdfium.ts';
 import { fromRaw, pictureTypeOf, prepareSharp, readPicture } from '../../src/extract/picture/picture.ts';
+import { ShotMerger } from '../../src/extract/picture/shots.ts';
 
 /** What a decoder gives by itself, on this thread, and how long it takes for it. */
 export interface BareRun {

@@ -14,10 +14,10 @@ import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { Collector, Sounds } from './process/collector.ts';
+import { Unpacked } from './process/member-writer.ts';
 import type { ConfinementReport, Settings } from './process/messages.ts';
 import { ReaderPool } from './process/reader-pool.ts';
-import { ReaderQueue } from './process/reader-queue.ts';
-import { Unpacked } from './process/unpacked.ts';
+import { ReaderQueue } from './process/warm-reader.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {

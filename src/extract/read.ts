@@ -1,21 +1,21 @@
 import type { Block, ExtractLimits, FileInfo, PictureContent, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import { ARCHIVE_TYPES, openArchive, unpackArchive } from './archive/archive.ts';
-import { ShotMerger } from './media/shots.ts';
-import { embeddedPictures } from './office/embedded.ts';
+import { MAIL_TYPE, openMail, readMail, unpackMail } from './mail/mail.ts';
 import { OFFICE_FORMATS, openOffice, readOffice } from './office/office.ts';
 import { extractPdf, openPdf, tooManyCharacters } from './pdf/pdf.ts';
 import type { Pdfium } from './pdf/pdfium.ts';
 import { captionOf } from './picture/caption.ts';
+import { embeddedPictures } from './picture/embedded.ts';
 import { greyOfPicture, openPicture, type PictureType } from './picture/picture.ts';
 import { readPictures } from './picture/picture-sequence.ts';
+import { ShotMerger } from './picture/shots.ts';
 import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from './picture/text-page-test.ts';
 import type { Done, MemberSink } from './process/program.ts';
+import { corrupt, unsupported } from './reading/refusal.ts';
 import { recognise } from './recognise.ts';
-import { corrupt, unsupported } from './refusal.ts';
 import { decodeText } from './text/charset.ts';
-import { MAIL_TYPE, openMail, readMail, unpackMail } from './text/mail.ts';
-import { type ReadText, TEXT_READERS } from './text/text-readers.ts';
+import { type ReadText, TEXT_READERS } from './text/text-format.ts';
 
 /** What the readers of all types share, in the child process. */
 export interface Reading {

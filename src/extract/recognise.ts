@@ -1,16 +1,16 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { FarthingError } from '../domain/error.ts';
 import { type ArchiveType, archiveType } from './archive/archive.ts';
-import { mediaFormat } from './media/media-types.ts';
+import { looksLikeMail } from './mail/mail.ts';
+import { mediaFormat } from './media/recordings.ts';
 import { isEncryptedOffice, officeType } from './office/office.ts';
 import { type PictureType, pictureTypeOf } from './picture/picture.ts';
-import { unsupported } from './refusal.ts';
+import { unsupported } from './reading/refusal.ts';
 import { decodeText } from './text/charset.ts';
 import { csvSeparator } from './text/csv.ts';
 import { looksLikeHtml } from './text/html.ts';
-import { looksLikeMail } from './text/mail.ts';
 import { looksLikeMarkdown } from './text/markdown.ts';
-import type { TEXT_READERS } from './text/text-readers.ts';
+import type { TEXT_READERS } from './text/text-format.ts';
 
 type TextType = keyof typeof TEXT_READERS;
 

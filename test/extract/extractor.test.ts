@@ -5,9 +5,16 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS, type Extracted, type ExtractLimits } from '../../src/domain/document.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
-import { READABLE_TYPES } from '../../src/extract/readable.ts';
-import { zipOf } from './archive/archives.ts';
-import { bombPdf, emptyPdf, laughingPdf, millionPagesPdf, pixelFlood, scriptedPdf } from './hostile.ts';
+import { READABLE_TYPES } from '../../src/extract/formats.ts';
+import { zipOf } from './samples/archives.ts';
+import {
+  bombPdf,
+  emptyPdf,
+  laughingPdf,
+  millionPagesPdf,
+  pixelFlood,
+  scriptedPdf,
+} from './samples/hostile.ts';
 
 const SHARED = '../shared/data';
 const needsShared = existsSync(SHARED) ? false : 'the shared sample files are not here';

@@ -4,7 +4,7 @@ import t from 'tap';
 import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { ERRORS } from '../../src/domain/error.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
-import { tarGzOf, tarOf, zipOf } from './archive/archives.ts';
+import { tarGzOf, tarOf, zipOf } from './samples/archives.ts';
 
 /** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 60);

@@ -2,7 +2,7 @@ import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import type { ExtractLimits, FileInfo } from '../../domain/document.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import type { MemberSink } from '../process/program.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { looksLikeTar, readTar } from './tar.ts';
 import { unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 

@@ -1,4 +1,4 @@
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 
 export interface TarEntry {
   readonly path: string;

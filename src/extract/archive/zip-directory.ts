@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { FarthingError } from '../../domain/error.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
 
 /** A member as the archive's central directory describes it. */
 export interface ZipEntry {

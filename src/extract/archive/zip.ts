@@ -1,4 +1,4 @@
-import { tooLarge } from '../refusal.ts';
+import { tooLarge } from '../reading/refusal.ts';
 import { unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 
 /** Members of an office file, and bytes that those which are read have together once unpacked. */

@@ -22,7 +22,7 @@ import {
   SoftwareScaleContext,
   type Stream,
 } from 'node-av/lib';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { isQuarter, type Turn, turned, turnOf } from './rotate.ts';
 import { SoundDecoder, type SoundPiece } from './sound.ts';
 

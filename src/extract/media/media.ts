@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '../../domain/document.ts';
 import type { Preview } from '../../domain/preview.ts';
-import { embeddedPictures } from '../office/embedded.ts';
+import { embeddedPictures } from '../picture/embedded.ts';
 import { fromRaw, prepareSharp, shrinkRaw } from '../picture/picture.ts';
 import { PICTURE_SIDE_PIXELS } from '../picture/preview.ts';
+import { ShotMerger } from '../picture/shots.ts';
 import type { Settings, Task } from '../process/messages.ts';
 import type { Done, Output, Prepare } from '../process/program.ts';
-import { corrupt, tooLarge, unsupported } from '../refusal.ts';
+import { corrupt, tooLarge, unsupported } from '../reading/refusal.ts';
 import { chapterBlocks, chaptersOf } from './chapters.ts';
 import { MediaFile, quietFfmpeg, type RgbFrame } from './ffmpeg.ts';
-import { mediaFormat } from './media-types.ts';
-import { ShotMerger } from './shots.ts';
+import { mediaFormat } from './recordings.ts';
 import { cueText } from './subtitles.ts';
 import { tagBlock, titleTag } from './tags.ts';
 

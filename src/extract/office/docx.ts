@@ -1,5 +1,5 @@
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { Outline } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import { type OfficeContent, picturesOf, relationships, titleIn } from './office-content.ts';

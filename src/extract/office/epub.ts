@@ -1,6 +1,6 @@
 import type { Block } from '../../domain/document.ts';
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { readHtml } from '../text/html.ts';
 import { walkXml } from '../text/xml.ts';
 import { type OfficeContent, picturesOf, resolvePath, titleIn } from './office-content.ts';

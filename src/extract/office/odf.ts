@@ -1,6 +1,6 @@
 import type { Block } from '../../domain/document.ts';
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
 import { Outline, shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';

@@ -2,7 +2,7 @@ import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { PageKind } from '../../domain/segment.ts';
 import { Zip } from '../archive/zip.ts';
-import { unsupported } from '../refusal.ts';
+import { unsupported } from '../reading/refusal.ts';
 import { readDocx } from './docx.ts';
 import { readEpub } from './epub.ts';
 import { readOdf } from './odf.ts';

@@ -5,7 +5,7 @@ import type { Box } from '../../domain/segment.ts';
 import { fromRaw, greyOfRaw } from '../picture/picture.ts';
 import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from '../picture/text-page-test.ts';
 import type { Sink } from '../read.ts';
-import { corrupt, tooLarge, unknownPage } from '../refusal.ts';
+import { corrupt, tooLarge, unknownPage } from '../reading/refusal.ts';
 import { shorten } from '../text/outline.ts';
 import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage, type RenderedPage } from './pdfium.ts';
 import { reflow } from './reflow.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
-import { tooLarge } from '../refusal.ts';
+import { tooLarge } from '../reading/refusal.ts';
 import { finish, finishAll, openSource, type PictureType, type Source, seconds } from './picture.ts';
 
 /** Frames of an animation that are handed on. */

@@ -5,7 +5,7 @@ import type { ExtractLimits, FileInfo, PictureContent, PictureSpec } from '../..
 import { FarthingError } from '../../domain/error.ts';
 import type { Preview } from '../../domain/preview.ts';
 import { native } from '../../native/index.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { type BmpHeader, decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
 
 /** The pictures that libvips reads, and its names for them. */

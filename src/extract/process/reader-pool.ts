@@ -1,7 +1,7 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { ConfinementReport } from './messages.ts';
 import type { DoneReply } from './reader-process.ts';
-import type { ReaderQueue, ReaderTask } from './reader-queue.ts';
+import type { ReaderQueue, ReaderTask } from './warm-reader.ts';
 
 interface Waiting {
   readonly owner: string;

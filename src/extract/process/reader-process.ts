@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { encodeFrame, FrameReader } from './frames.ts';
 import { type ConfinementReport, type Reply, readReply, type Settings, type Task } from './messages.ts';
 
-const PROGRAM = fileURLToPath(new URL('./child-bootstrap.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../child-bootstrap.ts', import.meta.url));
 
 /**
  * No thread that waits for a debugger's signal (it blocks the one by which threads are confined), little JavaScript

@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 
 export interface XmlVisitor {
   /** True for an element that is passed over, with all that is in it. */

@@ -1,12 +1,12 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { TurnQueue } from '../../domain/fair-queue.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { IngestTenants } from '../deps.ts';
 import { fileOf } from '../files.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
 import type { Unfinished } from '../quota.ts';
 import { unlessOverloaded } from '../retry-overloaded.ts';
-import { TurnQueue } from './fair-queue.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
 import type { Progress, WorkDeps } from './work.ts';

@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS, type ExtractLimits } from '../../../src/domain/document.ts';
 import { archiveType, openArchive, unpackArchive } from '../../../src/extract/archive/archive.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
-import { cleanPath } from '../../../src/extract/process/unpacked.ts';
-import { tarGzOf, tarHeader, tarOf, zipOf } from './archives.ts';
+import { cleanPath } from '../../../src/extract/process/member-writer.ts';
+import { tarGzOf, tarHeader, tarOf, zipOf } from '../samples/archives.ts';
 import '../../rig/teardown-order.ts';
 
 const FILES = {

@@ -6,11 +6,11 @@ import t from 'tap';
 import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../../src/domain/document.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
 import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
-import { ShotMerger } from '../../../src/extract/media/shots.ts';
 import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
 import { fromRaw } from '../../../src/extract/picture/picture.ts';
-import { FILM_SOUND_RATE, writeFilm } from './films.ts';
+import { ShotMerger } from '../../../src/extract/picture/shots.ts';
+import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';

@@ -7,7 +7,7 @@ import { openExtractor } from '../../../src/extract/extractor.ts';
 import { missingLanguages } from '../../../src/extract/ocr/tesseract.ts';
 import { Pdfium } from '../../../src/extract/pdf/pdfium.ts';
 import { readPictures } from '../../../src/extract/picture/picture-sequence.ts';
-import { pdfOf, pdfStream } from '../hostile.ts';
+import { pdfOf, pdfStream } from '../samples/hostile.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';

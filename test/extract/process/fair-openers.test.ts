@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
-import { laughingPdf } from '../hostile.ts';
+import { laughingPdf } from '../samples/hostile.ts';
 import '../../rig/teardown-order.ts';
 
 t.test('a tenant whose files never open holds up its own files, and nobody else’s', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ReaderPool } from '../../../src/extract/process/reader-pool.ts';
-import type { ReaderQueue, ReaderTask } from '../../../src/extract/process/reader-queue.ts';
+import type { ReaderQueue, ReaderTask } from '../../../src/extract/process/warm-reader.ts';
 
 /** Stands for a child process: its task ends when the test says so. */
 class HeldLane {

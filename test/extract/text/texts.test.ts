@@ -8,7 +8,7 @@ import { readHtml } from '../../../src/extract/text/html.ts';
 import { readMarkdown } from '../../../src/extract/text/markdown.ts';
 import { readXml } from '../../../src/extract/text/plain-xml.ts';
 import { readRtf } from '../../../src/extract/text/rtf.ts';
-import { pdfOf, scriptedPdf } from '../hostile.ts';
+import { pdfOf, scriptedPdf } from '../samples/hostile.ts';
 
 t.test('a table in text is told from prose, and each row carries the names of its columns', async (t) => {
   const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';

@@ -4,8 +4,8 @@
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { native } from '../../native/index.ts';
-import { PIPE } from './frames.ts';
+import { native } from '../native/index.ts';
+import { PIPE } from './process/frames.ts';
 
 const CLOSED_ON_EXEC = 0o2000000;
 

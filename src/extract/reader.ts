@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { FarthingError } from '../../domain/error.ts';
-import { Pdfium } from '../pdf/pdfium.ts';
-import { pictureTypeOf, prepareSharp, readPicture } from '../picture/picture.ts';
-import { renderPreview } from '../picture/preview.ts';
-import { extractFile, openFile, type Reading, unpackFile } from '../read.ts';
-import type { Prepare } from './program.ts';
+import { FarthingError } from '../domain/error.ts';
+import { Pdfium } from './pdf/pdfium.ts';
+import { pictureTypeOf, prepareSharp, readPicture } from './picture/picture.ts';
+import { renderPreview } from './picture/preview.ts';
+import type { Prepare } from './process/program.ts';
+import { extractFile, openFile, type Reading, unpackFile } from './read.ts';
 
 /** Memory that PDFium has grown to and never gives back, above which a fresh process is better. */
 const WORN_BYTES = 192 * 2 ** 20;

@@ -2,10 +2,10 @@ import PostalMime, { type Address, type Attachment, type Email } from 'postal-mi
 import type { Block, ExtractLimits, FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { MemberSink } from '../process/program.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
-import { readHtml } from './html.ts';
-import { shorten } from './outline.ts';
-import { readPlain } from './plain.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
+import { readHtml } from '../text/html.ts';
+import { shorten } from '../text/outline.ts';
+import { readPlain } from '../text/plain.ts';
 
 export const MAIL_TYPE = 'message/rfc822';
 

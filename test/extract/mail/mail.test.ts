@@ -1,7 +1,7 @@
 import t from 'tap';
 import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
+import { looksLikeMail, openMail, readMail, unpackMail } from '../../../src/extract/mail/mail.ts';
 import { recognise } from '../../../src/extract/recognise.ts';
-import { looksLikeMail, openMail, readMail, unpackMail } from '../../../src/extract/text/mail.ts';
 
 const MAIL = Buffer.from(
   [

@@ -1,6 +1,6 @@
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
-import { pictureTypeOf, readPicture } from '../picture/picture.ts';
-import type { EmbeddedPicture } from './office-content.ts';
+import type { EmbeddedPicture } from '../office/office-content.ts';
+import { pictureTypeOf, readPicture } from './picture.ts';
 
 /** Smaller ones are bullets, logos and rules. */
 const SIDE_PIXELS_MIN = 64;

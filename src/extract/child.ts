@@ -4,13 +4,13 @@
  */
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { native } from '../../native/index.ts';
-import { BLOCK_LENGTH_MAX } from '../read.ts';
-import { encodeFrame, FrameReader, PIPE } from './frames.ts';
-import { pictureBody, pictureHeader, type Settings, type Task } from './messages.ts';
-import type { Output, Prepare, Program } from './program.ts';
+import type { Block } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+import { native } from '../native/index.ts';
+import { encodeFrame, FrameReader, PIPE } from './process/frames.ts';
+import { pictureBody, pictureHeader, type Settings, type Task } from './process/messages.ts';
+import type { Output, Prepare, Program } from './process/program.ts';
+import { BLOCK_LENGTH_MAX } from './read.ts';
 
 const PROGRESS_INTERVAL_MS = 100;
 /** Blocks may be a few characters with their marks: a message of so many stays small. */
@@ -25,8 +25,8 @@ let program: Program | undefined;
 
 const PROGRAMS: Readonly<Record<Settings['program'], () => Promise<{ prepare: Prepare }>>> = {
   reader: () => import('./reader.ts'),
-  recogniser: () => import('../ocr/recogniser.ts'),
-  media: () => import('../media/media.ts'),
+  recogniser: () => import('./ocr/recogniser.ts'),
+  media: () => import('./media/media.ts'),
 };
 
 /** Loads all that is loaded lazily otherwise, confines the process, and tries that reading works within. */

@@ -1,5 +1,5 @@
-import { FarthingError } from '../domain/error.ts';
-import { READABLE_NAMES, READABLE_TYPES } from './readable.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { READABLE_NAMES, READABLE_TYPES } from '../formats.ts';
 
 export function unsupported(mediaType: string | undefined): FarthingError {
   const what =

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { TurnQueue } from '../../../src/ingest/jobs/fair-queue.ts';
+import { TurnQueue } from '../../src/domain/fair-queue.ts';
 
 t.test('each tenant has its turn, and its own entries keep their order', async (t) => {
   const queue = new TurnQueue<string>(9);
