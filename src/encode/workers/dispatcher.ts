@@ -3,7 +3,7 @@ import type { EncoderThread } from './encoder-thread.ts';
 import { CutJob, type EncoderTask, type JobKind, type PictureJob, TextJob } from './job.ts';
 import { type CutPassage, type ProviderLoss, TASK_ROWS_MAX } from './protocol.ts';
 import { QueryPace } from './query-pace.ts';
-import { FairQueue, type Piece, type PullBounds } from './work-queue.ts';
+import { type Piece, type PullBounds, WorkQueue } from './work-queue.ts';
 
 export type AnyJob = TextJob | PictureJob | CutJob<CutPassage>;
 
@@ -54,8 +54,8 @@ const ATTEMPTS_MAX = 3;
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #queries: FairQueue<number>;
-  readonly #ingest: FairQueue<number>;
+  readonly #queries: WorkQueue<number>;
+  readonly #ingest: WorkQueue<number>;
   /** Workers that may be given work; one that could not be started again is left out. */
   readonly #slots: Set<EncoderThread>;
   /** Workers with a task: until its rows are copied out of the worker's memory, or a failed worker answers again. */
@@ -69,8 +69,8 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#queries = new FairQueue(options.queryQueueMax);
-    this.#ingest = new FairQueue(options.ingestQueueMax);
+    this.#queries = new WorkQueue(options.queryQueueMax);
+    this.#ingest = new WorkQueue(options.ingestQueueMax);
     // Query workers are asked first: the others run at a lower priority.
     this.#slots = new Set(
       [...this.#all].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
@@ -133,7 +133,7 @@ export class Dispatcher {
     return this.#add(this.#ingest, job) as Promise<Awaited<J['result']>>;
   }
 
-  #add(queue: FairQueue<number>, job: AnyJob): Promise<unknown> {
+  #add(queue: WorkQueue<number>, job: AnyJob): Promise<unknown> {
     if (!job.cancelled()) {
       queue.add(job);
       this.#pump();
@@ -191,7 +191,7 @@ export class Dispatcher {
     return of('ingest', this.#busy.keys()).length >= most;
   }
 
-  async #serve(slot: EncoderThread, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {
+  async #serve(slot: EncoderThread, queue: WorkQueue<number>, pieces: Piece<number>[]): Promise<void> {
     const started = performance.now();
     const ended = queue === this.#queries ? this.#pace.begin(started) : undefined;
     try {
@@ -226,7 +226,7 @@ export class Dispatcher {
   }
 
   /** One entry at a time, so that only what fails by itself fails in the end. */
-  #repeat(queue: FairQueue<number>, pieces: Piece<number>[], error: unknown): void {
+  #repeat(queue: WorkQueue<number>, pieces: Piece<number>[], error: unknown): void {
     for (const { work, entries, attempts } of pieces) {
       if (attempts + 1 >= ATTEMPTS_MAX) (work as AnyJob).fail(toFarthingError(error));
       else {

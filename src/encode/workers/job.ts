@@ -74,8 +74,6 @@ abstract class Job<Result> implements Work<number> {
     return this.#ended;
   }
 
-  onSkipped(): void {}
-
   /** Some entries are done. */
   protected advance(count: number): void {
     if (this.#ended) return;

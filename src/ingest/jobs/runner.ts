@@ -1,6 +1,6 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { TurnQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { IngestTenants } from '../deps.ts';
 import { fileOf } from '../files.ts';
@@ -44,14 +44,14 @@ interface Entry {
 /** Runs jobs, a few at once, the Tenants in turn; one of them holds all places but one at most. */
 export class JobRunner {
   readonly #parts: RunnerDeps;
-  readonly #turns: TurnQueue<Entry>;
+  readonly #queue: FairQueue<Entry>;
   readonly #entries = new Map<string, Entry>();
   #running = 0;
   #closed = false;
 
   constructor(parts: RunnerDeps) {
     this.#parts = parts;
-    this.#turns = new TurnQueue(Math.max(1, parts.limits.jobsAtOnce - 1));
+    this.#queue = new FairQueue({ tenantTakenMax: Math.max(1, parts.limits.jobsAtOnce - 1) });
   }
 
   /** Jobs that wait or run. */
@@ -79,7 +79,7 @@ export class JobRunner {
     if (this.#closed || this.#entries.has(job.id)) return;
     const entry: Entry = { job, opened, controller: new AbortController() };
     this.#entries.set(job.id, entry);
-    this.#turns.push(job.tenant, entry);
+    this.#queue.push(job.tenant, entry);
     this.#next();
   }
 
@@ -87,7 +87,7 @@ export class JobRunner {
   async cancel(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    if (this.#turns.remove(entry.job.tenant, entry))
+    if (this.#queue.remove(entry.job.tenant, entry))
       entry.running = this.#parts.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
     else entry.controller.abort(new Stopped(true));
     await entry.running;
@@ -103,12 +103,12 @@ export class JobRunner {
 
   #next(): void {
     while (!this.#closed && this.#running < this.#parts.limits.jobsAtOnce) {
-      const entry = this.#turns.take();
+      const entry = this.#queue.take();
       if (!entry) return;
       this.#running++;
       entry.running = this.#run(entry).finally(() => {
         this.#running--;
-        this.#turns.done(entry.job.tenant);
+        this.#queue.done(entry.job.tenant);
         this.#entries.delete(entry.job.id);
         this.#next();
       });
