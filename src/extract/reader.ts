@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { FarthingError } from '../domain/error.ts';
-import { Pdfium } from './pdf/pdfium.ts';
-import { pictureTypeOf, prepareSharp, readPicture } from './picture/picture.ts';
-import { renderPreview } from './picture/preview.ts';
+import { pictureTypeOf } from './picture/picture.ts';
+import { readPicture } from './picture/picture-content.ts';
+import { prepareSharp } from './picture/picture-source.ts';
 import type { Prepare } from './process/program.ts';
-import { extractFile, openFile, type Reading, unpackFile } from './read.ts';
+import { Readers } from './read.ts';
 
-/** Memory that PDFium has grown to and never gives back, above which a fresh process is better. */
-const WORN_BYTES = 192 * 2 ** 20;
-
-/** Text, documents and pictures: all that is read by PDFium, libvips and JavaScript. */
+/** The program that reads everything but recordings, with PDFium, libvips and JavaScript. */
 export const prepare: Prepare = async ({ limits, pictureSpec }) => {
   const sample = sharp({ create: { width: 16, height: 16, channels: 3, background: '#7f7f7f' } });
   const samples = await Promise.all([
@@ -19,31 +16,34 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
     sample.clone().webp().toBuffer(),
   ]);
   prepareSharp();
-  const reading: Reading = { pdfium: await Pdfium.load(), limits, pictureSpec };
+  const readers = await Readers.load({ limits, pictureSpec });
   return {
     tryOut: async () => {
-      await Promise.all(samples.map((bytes) => openFile(bytes, undefined, reading)));
+      await Promise.all(samples.map((bytes) => readers.open(bytes)));
     },
     perform: async (task, body, output) => {
-      if (task.task === 'picture') {
-        const type = await pictureTypeOf(body);
-        if (!type) throw new FarthingError('image_unreadable', 'It is no picture that can be read.');
-        await output.picture(await readPicture(body, type, limits, pictureSpec));
-        return {};
+      switch (task.task) {
+        case 'picture': {
+          const type = await pictureTypeOf(body);
+          if (!type) throw new FarthingError('image_unreadable', 'It is no picture that can be read.');
+          await output.picture(await readPicture(body, type, limits, pictureSpec));
+          return {};
+        }
+        case 'open':
+          return { fileInfo: await readers.open(await readFile(task.path), task.name) };
+        case 'extract': {
+          const summary = await readers.read(await readFile(task.path), task.mediaType, output);
+          return { ...summary, worn: readers.worn };
+        }
+        case 'unpack':
+          await readers.unpack(await readFile(task.path), task.mediaType, output.members);
+          return {};
+        case 'preview':
+          await output.preview(await readers.preview(await readFile(task.path), task.mediaType, task));
+          return { worn: readers.worn };
+        default:
+          throw new Error(`not a task of the reader: ${task.task}`);
       }
-      const bytes = await readFile(task.path);
-      if (task.task === 'open') return { opened: await openFile(bytes, task.name, reading) };
-      if (task.task === 'preview') {
-        await output.preview(await renderPreview(bytes, task, reading));
-        return { worn: reading.pdfium.memoryBytes > WORN_BYTES };
-      }
-      if (task.task === 'unpack') {
-        await unpackFile(bytes, task.mediaType, reading, output.members);
-        return {};
-      }
-      if (task.task !== 'extract') throw new Error(`no reader's task: ${task.task}`);
-      const { title, textless } = await extractFile(bytes, task.mediaType, reading, output);
-      return { title, textless, worn: reading.pdfium.memoryBytes > WORN_BYTES };
     },
   };
 };

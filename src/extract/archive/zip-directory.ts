@@ -39,6 +39,13 @@ const UNIX = 3;
 const MODE_TYPE = 0o170000;
 const MODE_FILE = 0o100000;
 
+const STARTS = ['PK\x03\x04', 'PK\x05\x06'];
+
+/** Whether a ZIP archive begins here, with a member or, when it is empty, with its end. */
+export function isZip(bytes: Uint8Array): boolean {
+  return STARTS.includes(Buffer.from(bytes.subarray(0, 4)).toString('latin1'));
+}
+
 /** The central directory of a ZIP archive in memory. @throws file_corrupt, file_encrypted, document_too_large. */
 export function zipEntries(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -11,28 +11,29 @@ import { ERRORS, type ErrorCode, FarthingError } from '../../domain/error.ts';
 import type { Preview } from '../../domain/preview.ts';
 import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/segment.ts';
 
-/** First message to a child: what it needs to know for all files. */
+/** The first message to a child: what it needs for all files. */
 export interface Settings {
-  /** What it loads: see program.ts. */
+  /** Which program the child becomes. */
   readonly program: 'reader' | 'recogniser' | 'media';
-  /** Languages that a recogniser knows. */
+  /** Languages of the recogniser (ISO 639-2). */
   readonly languages: readonly string[];
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;
-  /** Folder whose files it may read. */
+  /** The only folder whose files it may read. */
   readonly scratch: string;
-  /** Added to its scheduling priority (0..19): work that nobody waits for gives way. */
+  /** Niceness of the process, 0..19: above 0 for work that nobody waits for. */
   readonly niceness: number;
 }
 
-/** What a child is asked to do. A query's picture comes as the message's body, a file by its path. */
+/** What a child is asked to do. A file comes by its path, the picture of a query as the body of the message. */
 export type Task =
-  | { readonly task: 'open'; readonly path: string; readonly name?: string; readonly mediaType?: string }
+  | { readonly task: 'open'; readonly path: string; readonly name?: string }
+  | { readonly task: 'open-recording'; readonly path: string; readonly mediaType: string }
   | {
       readonly task: 'extract';
       readonly path: string;
       readonly mediaType: string;
-      /** Whether the sound of a recording is wanted. */
+      /** True to get the sound of a recording. */
       readonly sound?: boolean;
     }
   | {
@@ -46,7 +47,7 @@ export type Task =
   | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'picture' };
 
-/** How far a child is confined: `enforced`, `partial: why`, `unavailable: why`. */
+/** How far the kernel confines a child: each is `enforced`, `partial: why` or `unavailable: why`. */
 export interface ConfinementReport {
   readonly noNewPrivileges: string;
   readonly landlock: string;
@@ -54,7 +55,7 @@ export interface ConfinementReport {
   readonly memoryLimit: string;
 }
 
-/** What a child answers: any number of `progress`, `blocks`, `picture`, `preview` and `member`, then `done` or `refused`. */
+/** What a child sends: `ready` once; for each task any number of the others, then `done` or `refused`. */
 export type Reply =
   | { readonly reply: 'ready'; readonly confinement: ConfinementReport }
   | { readonly reply: 'progress'; readonly fraction: number }
@@ -63,7 +64,7 @@ export type Reply =
   | { readonly reply: 'preview'; readonly preview: Preview }
   | { readonly reply: 'sound'; readonly samples: Int16Array }
   | {
-      /** A piece of the next file of an archive; the first one names it, the last one ends it. */
+      /** A piece of a file in an archive. The first piece of a file has its path, the last one ends it. */
       readonly reply: 'member';
       readonly path?: string;
       readonly piece: Buffer;
@@ -72,14 +73,14 @@ export type Reply =
     }
   | {
       readonly reply: 'done';
-      readonly opened?: FileInfo;
+      readonly fileInfo?: FileInfo;
       readonly title?: string;
       readonly textless?: readonly number[];
       readonly worn?: boolean;
     }
   | { readonly reply: 'refused'; readonly error: FarthingError };
 
-/** Header of a picture's message; its body is pixels, fingerprint and digest, one after the other. */
+/** The header of a picture's message. Its body is `pictureBody`: pixels, fingerprint and digest, one after the other. */
 export function pictureHeader({ pixels, fingerprint, digest, ...rest }: PictureContent): object {
   return {
     reply: 'picture',
@@ -92,7 +93,7 @@ export function pictureBody({ pixels, fingerprint, digest }: PictureContent): Bu
   return Buffer.concat([pixels.rgb, fingerprint, digest]);
 }
 
-/** Reads a child's message and believes nothing: a decoder may have been taken over. @throws TypeError. */
+/** Checks everything in a child's message: a decoder may have been taken over. @throws TypeError. */
 export function readReply(header: unknown, body: Buffer): Reply {
   const message = asObject(header);
   switch (message.reply) {
@@ -119,7 +120,7 @@ export function readReply(header: unknown, body: Buffer): Reply {
     case 'done':
       return {
         reply: 'done',
-        opened: message.opened === undefined ? undefined : readOpened(asObject(message.opened)),
+        fileInfo: message.fileInfo === undefined ? undefined : readFileInfo(asObject(message.fileInfo)),
         title: asOptionalText(message.title),
         ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
         worn: message.worn === true,
@@ -186,7 +187,7 @@ function readPicture(
     throw new TypeError('a picture of wrong lengths');
   }
   return {
-    // Copies: the body is a part of a larger piece of memory, which would be kept.
+    // Copies: the body is part of a larger buffer, which would stay in memory.
     pixels: { rgb: new Uint8Array(body.subarray(0, pixels)) },
     fingerprint: new Uint8Array(body.subarray(pixels, pixels + fingerprint)),
     digest: new Uint8Array(body.subarray(pixels + fingerprint)),
@@ -197,7 +198,7 @@ function readPicture(
   };
 }
 
-/** A copy: whoever listens hands it on to a thread. */
+/** A copy in a buffer of its own, which can be given to a thread. */
 function readSamples(body: Buffer): Int16Array {
   const samples = new Int16Array(body.length >> 1);
   new Uint8Array(samples.buffer).set(body.subarray(0, samples.byteLength));
@@ -206,7 +207,7 @@ function readSamples(body: Buffer): Int16Array {
 
 const PREVIEW_BYTES_MAX = 4 * 2 ** 20;
 
-/** Only what looks like a WebP of a reasonable size goes on to a browser. */
+/** Browsers get only what begins as a WebP of a plausible size. */
 function readPreview({ width, height }: Record<string, unknown>, body: Buffer): Preview {
   const isWebp =
     body.length <= PREVIEW_BYTES_MAX &&
@@ -215,9 +216,10 @@ function readPreview({ width, height }: Record<string, unknown>, body: Buffer): 
   if (!isWebp) throw new TypeError('a preview that is no WebP');
   return { bytes: new Uint8Array(body), width: asCount(width), height: asCount(height) };
 }
+
 const KINDS: readonly DocumentKind[] = ['text', 'document', 'picture', 'video', 'audio', 'archive'];
 
-function readOpened(value: Record<string, unknown>): FileInfo {
+function readFileInfo(value: Record<string, unknown>): FileInfo {
   const kind = asOneOf(value.kind, KINDS);
   const counts: { pages?: number; width?: number; height?: number; members?: number; membersBytes?: number } =
     {};
@@ -285,7 +287,7 @@ function asShare(value: unknown): number {
 }
 
 function asOneOf<T extends string>(value: unknown, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === value);
+  const found = allowed.find((word) => word === value);
   if (found === undefined) throw new TypeError('an unknown word');
   return found;
 }

@@ -1,23 +1,20 @@
+import type { ExtractLimits } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { READABLE_NAMES, READABLE_TYPES } from '../formats.ts';
 
-export function unsupported(mediaType: string | undefined): FarthingError {
-  const what =
-    mediaType === undefined ? 'The file is of no type that is known here' : `${mediaType} cannot be read`;
-  const why = /^image\/hei[cf]/.test(mediaType ?? '')
-    ? ': its HEVC has no decoder here; convert it to JPEG or AVIF'
-    : '';
-  return new FarthingError('media_type_unsupported', `${what}${why}. Send ${READABLE_NAMES}.`, {
-    facts: { ...(mediaType && { media_type: mediaType }), readable: [...READABLE_TYPES] },
-  });
-}
-
+/** @param what the damage, as the rest of "The file is damaged: …" */
 export function corrupt(what: string): FarthingError {
   return new FarthingError('file_corrupt', `The file is damaged: ${what}. Send it again, whole.`);
 }
 
+/** @param what which limit the file is over, and what to send instead */
 export function tooLarge(what: string, facts: Readonly<Record<string, number>>): FarthingError {
   return new FarthingError('document_too_large', what, { facts });
+}
+
+export function tooManyCharacters({ charactersMax }: ExtractLimits): FarthingError {
+  return tooLarge(`Send documents of at most ${charactersMax} characters of text.`, {
+    limit_characters: charactersMax,
+  });
 }
 
 export function unknownPage(page: number, pages: number): FarthingError {

@@ -1,5 +1,11 @@
 import type { Block } from '../../domain/document.ts';
 import { tableText } from './table.ts';
+import { textReader } from './text-format.ts';
+
+export const csv = textReader({
+  looksLike: ({ start }) => csvSeparator(start) !== undefined,
+  read: (text) => readCsv(text, csvSeparator(text) ?? ','),
+});
 
 const COLUMNS_MAX = 1_000;
 const ROWS_LOOKED_AT = 20;

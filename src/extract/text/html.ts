@@ -1,6 +1,9 @@
 import { compile, type HtmlToTextOptions } from 'html-to-text';
 import type { Block } from '../../domain/document.ts';
 import { Outline, shorten } from './outline.ts';
+import { textReader } from './text-format.ts';
+
+export const html = textReader({ looksLike: ({ start }) => looksLikeHtml(start), read: readHtml });
 
 /** Stand around a heading in the converted text. Control characters are dropped from what is read, so nobody else writes them. */
 const HEADING_START = '\u0001';

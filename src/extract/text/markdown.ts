@@ -1,5 +1,11 @@
 import type { Block } from '../../domain/document.ts';
 import { Outline } from './outline.ts';
+import { textReader } from './text-format.ts';
+
+export const markdown = textReader({
+  looksLike: ({ text, name }) => looksLikeMarkdown(text, name),
+  read: readMarkdown,
+});
 
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 /** Marks that may close a heading's line; tried at the start of a run alone, as each pattern here that begins with one. */

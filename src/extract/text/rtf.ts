@@ -1,6 +1,9 @@
 import { TextDecoder } from 'node:util';
 import type { Block } from '../../domain/document.ts';
 import { readPlain } from './plain.ts';
+import { textReader } from './text-format.ts';
+
+export const rtf = textReader({ looksLike: ({ start }) => /^\{\\rtf/.test(start), read: readRtf });
 
 /** Groups that hold no text of the document (RTF 1.9.1, destinations). */
 const HIDDEN =

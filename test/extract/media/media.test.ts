@@ -8,7 +8,7 @@ import { openExtractor } from '../../../src/extract/extractor.ts';
 import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
 import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
-import { fromRaw } from '../../../src/extract/picture/picture.ts';
+import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
 import { ShotMerger } from '../../../src/extract/picture/shots.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 

@@ -1,9 +1,9 @@
 import { strToU8, zipSync } from 'fflate';
 import sharp from 'sharp';
 import t from 'tap';
-import { officeType, readOffice } from '../../../src/extract/office/office.ts';
 import { dateShapes, dateText } from '../../../src/extract/office/xlsx-dates.ts';
 import { captionOf } from '../../../src/extract/picture/caption.ts';
+import { readBytes } from '../../rig/readers.ts';
 
 const grey = sharp({ create: { width: 20, height: 20, channels: 3, background: '#808080' } });
 
@@ -71,7 +71,7 @@ t.test('dates of spreadsheets are shown as dates, other numbers as they are', as
       `<worksheet><sheetData><row>${cell('A1', 1, '45658')}${cell('B1', 2, '45658.75')}${cell('C1', 3, '45658')}${cell('D1', 4, '0.5')}${cell('E1', 0, '45658')}</row></sheetData></worksheet>`,
     ),
   });
-  const { blocks } = readOffice(bytes, officeType(bytes)!);
+  const { blocks } = await readBytes(bytes);
   t.equal(blocks[0]?.text, '| 2025-01-01 | 2025-01-01 18:00 | 45658 | 12:00 | 45658');
   t.equal(dateText('0', 'date', true), '1904-01-01');
   t.equal(dateText('-1', 'date', false), undefined);

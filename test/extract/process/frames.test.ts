@@ -46,7 +46,7 @@ t.test('a message of a wrong shape is refused: who sends it may have been taken 
     { reply: 'ready' },
     { reply: 'picture', width: 1, height: 1, lengths: [1, 1, 32] },
     { reply: 'picture', width: 1, height: 1, lengths: [0, -32, 32] },
-    { reply: 'done', opened: { kind: 'program', mediaType: 'x' } },
+    { reply: 'done', fileInfo: { kind: 'program', mediaType: 'x' } },
     { reply: 'done', title: {} },
     { reply: 'refused', code: 'x', facts: {} },
   ]) {
