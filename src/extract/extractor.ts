@@ -10,7 +10,6 @@ import type {
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
-import { recordingType } from './media/recordings.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
 import { MemberWriter } from './process/member-writer.ts';
@@ -244,8 +243,8 @@ class ChildExtractor implements Extractor {
 
   async preview(path: string, place: { mediaType: string; page: number; timeS?: number }): Promise<Preview> {
     let preview: Preview | undefined;
-    const isFilm = recordingType(place.mediaType)?.kind === 'video';
-    await (isFilm ? this.#pools.mediaOpenings : this.#pools.previews).run(ANY_TENANT, {
+    const { mediaOpenings, previews } = this.#pools;
+    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(ANY_TENANT, {
       task: { task: 'preview', path, ...place },
       file: path,
       secondsMax: this.#limits.openSecondsMax,

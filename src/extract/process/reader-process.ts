@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { encodeFrame, FrameReader } from './frames.ts';
-import { type ConfinementReport, type Reply, readReply, type Settings, type Task } from './messages.ts';
+import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
+import { readReply } from './read-reply.ts';
 
 const PROGRAM = fileURLToPath(new URL('../child-bootstrap.ts', import.meta.url));
 

@@ -9,7 +9,6 @@ import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
 import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
 import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
-import { ShotMerger } from '../../../src/extract/picture/shots.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 
 const SAMPLES = '../shared/data/samples';
@@ -74,6 +73,28 @@ t.test('sound says what it is, and that its speech cannot be found', { skip: nee
   t.same(pictures, []);
 });
 
+t.test('a film without pictures is a sound, and is heard', async (t) => {
+  const second = Buffer.alloc(2 * FILM_SOUND_RATE, Buffer.of(0xe8, 0x03));
+  for (const [format, mediaType] of [
+    ['mov', 'audio/quicktime'],
+    ['matroska', 'audio/matroska'],
+  ] as const) {
+    const path = join(t.testdir(), format);
+    const sound = [{ ms: 0, data: second, lasts: 1000 }];
+    writeFilm(path, format, { width: 160, height: 80, frames: [], sound });
+    const fileInfo = await extractor.open(path, {});
+    t.match(fileInfo, { kind: 'audio', mediaType, duration_s: 1, notSearchable: ['speech'] });
+    let samples = 0;
+    await extractor.extract(path, fileInfo, {
+      onSound: async (piece) => {
+        samples += piece.length;
+      },
+    });
+    t.equal(samples, FILM_SOUND_RATE);
+    await t.rejects(extractor.preview(path, { mediaType, page: 1 }), { code: 'preview_unavailable' });
+  }
+});
+
 t.test('a recording cut off at any tenth is read or refused by code', { skip: needsShared }, async (t) => {
   for (const name of ['video/bottle-detection.mp4', 'audio/jfk.flac']) {
     const bytes = readFileSync(`${SAMPLES}/${name}`);
@@ -116,20 +137,6 @@ t.test('tags become words, and lyrics come last', async (t) => {
   t.equal(titleTag(tags), 'Gulls');
   t.same(tagBlock(tags), { text: 'Title: Gulls\nArtist: The Keepers\n\nAt dawn\nthey rise' });
   t.equal(tagBlock({ encoder: 'Lavf' }), undefined);
-});
-
-t.test('near-equal neighbours are one shot, and many shots stay spread', async (t) => {
-  const frame = (time_s: number, byte: number) =>
-    ({ time_s, time_end_s: time_s, fingerprint: new Uint8Array(16).fill(byte) }) as unknown as PictureContent;
-  const merger = new ShotMerger(4, 1);
-  for (let second = 0; second < 10; second++) merger.push(frame(second, second < 5 ? 0 : 255));
-  t.match(merger.finish(), [
-    { time_s: 0, time_end_s: 5 },
-    { time_s: 5, time_end_s: 10 },
-  ]);
-  for (let second = 0; second < 64; second++) merger.push(frame(second, second % 2 ? 0 : 255));
-  const kept = merger.finish();
-  t.ok(kept.length <= 4 && kept[0]!.time_s === 0 && kept.at(-1)!.time_s! >= 32);
 });
 
 /** A picture whose left half has one colour and whose right half another. */
