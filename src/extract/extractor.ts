@@ -156,7 +156,7 @@ class ChildExtractor implements Extractor {
     await sounds.finish();
     if (recognise) await this.#recognise(path, fileInfo, textless, collector, signal);
     return {
-      opened: fileInfo,
+      fileInfo,
       ...(title !== undefined && { title }),
       blocks: inReadingOrder(collector.blocks),
       pictures: collector.pictures,

@@ -48,8 +48,8 @@ function file(bytes: Buffer | string, name = 'file'): string {
 }
 
 t.test('a PDF gives its pages, counted from 1, and its title', async (t) => {
-  const { opened, title, blocks, pictures } = await read('samples/almanac.pdf');
-  t.match(opened, { kind: 'document', mediaType: 'application/pdf', pages: 5 });
+  const { fileInfo, title, blocks, pictures } = await read('samples/almanac.pdf');
+  t.match(fileInfo, { kind: 'document', mediaType: 'application/pdf', pages: 5 });
   t.equal(title, 'A Small Almanac');
   t.same(
     blocks.map(({ page }) => page),
@@ -72,17 +72,17 @@ t.test('the lines of a page have their boxes, whole, and its number has none', a
 
 t.test('text, Markdown and HTML give their sections and titles', async (t) => {
   t.match(await read('samples/tea.txt'), {
-    opened: { mediaType: 'text/plain' },
+    fileInfo: { mediaType: 'text/plain' },
     title: 'Brewing green tea',
     blocks: [{ text: /^Green tea turns bitter/ }],
   });
   t.match(await read('samples/lighthouses.md'), {
-    opened: { mediaType: 'text/markdown' },
+    fileInfo: { mediaType: 'text/markdown' },
     title: 'Lighthouses',
     blocks: [{}, { heading: 'The Fresnel lens' }, { heading: 'Keepers' }, { heading: 'Foghorns' }],
   });
   t.match(await read(file('<!doctype html><title>T</title><p>Words.')), {
-    opened: { mediaType: 'text/html' },
+    fileInfo: { mediaType: 'text/html' },
     title: 'T',
     blocks: [{ text: 'Words.' }],
   });
@@ -100,7 +100,7 @@ t.test(
   async (t) => {
     for (const name of ['chelsea.png', 'rocket.jpg']) {
       const bytes = readFileSync(`samples/${name}`);
-      const { pictures, opened } = await read(`samples/${name}`);
+      const { pictures, fileInfo } = await read(`samples/${name}`);
       t.equal(pictures.length, 1);
       t.equal(pictures[0]?.pixels.rgb.length, SPEC.width * SPEC.height * 3);
       t.equal(pictures[0]?.fingerprint.length, 16);
@@ -109,7 +109,7 @@ t.test(
         createHash('sha256').update(bytes).digest('hex'),
       );
       t.same(
-        { width: opened.width, height: opened.height },
+        { width: fileInfo.width, height: fileInfo.height },
         { width: pictures[0]?.width, height: pictures[0]?.height },
       );
       const query = await extractor.decodePicture(bytes);
@@ -271,7 +271,7 @@ t.test('what a file does to its reader, it does to itself alone', async (t) => {
 
 t.test('the samples of every kind in scope are read', { skip: needsShared }, async (t) => {
   const long = await read(`${SHARED}/samples/pdf/GeoTopo-komprimiert.pdf`);
-  t.match(long, { opened: { pages: 117 }, title: 'Geometrie und Topologie' });
+  t.match(long, { fileInfo: { pages: 117 }, title: 'Geometrie und Topologie' });
   t.ok(
     long.blocks.length > 110 &&
       long.pictures.length > 0 &&
@@ -283,21 +283,21 @@ t.test('the samples of every kind in scope are read', { skip: needsShared }, asy
     [1, 2, 3],
     'a scan is found by how its pages look',
   );
-  t.match(await read(`${SHARED}/samples/pdf/pdflatex-4-pages.pdf`), { opened: { pages: 4 } });
+  t.match(await read(`${SHARED}/samples/pdf/pdflatex-4-pages.pdf`), { fileInfo: { pages: 4 } });
   await t.rejects(read(`${SHARED}/samples/pdf/libreoffice-writer-password.pdf`), {
     code: 'file_encrypted',
     status: 422,
   });
   await t.rejects(read(`${SHARED}/samples/image/corrupt-header.jpg`), { code: 'file_corrupt', status: 422 });
-  t.match(await read(`${SHARED}/samples/image/Landscape_6.jpg`), { opened: { width: 600, height: 450 } });
+  t.match(await read(`${SHARED}/samples/image/Landscape_6.jpg`), { fileInfo: { width: 600, height: 450 } });
   t.match(await read(`${SHARED}/samples/image/Channel_digital_image_CMYK_color.jpg`), {
-    opened: { mediaType: 'image/jpeg' },
+    fileInfo: { mediaType: 'image/jpeg' },
   });
-  t.match(await read(`${SHARED}/samples/image/4.webp`), { opened: { mediaType: 'image/webp' } });
+  t.match(await read(`${SHARED}/samples/image/4.webp`), { fileInfo: { mediaType: 'image/webp' } });
   t.match(await read(`${SHARED}/photos/coral/sunflower.bmp`), {
-    opened: { mediaType: 'image/bmp', width: 512 },
+    fileInfo: { mediaType: 'image/bmp', width: 512 },
   });
-  t.match(await read(`${SHARED}/samples/office/test.pptx`), { opened: { pages: 6, pageKind: 'slide' } });
+  t.match(await read(`${SHARED}/samples/office/test.pptx`), { fileInfo: { pages: 6, pageKind: 'slide' } });
 });
 
 t.test('readers have an empty environment, and leave no files behind', async (t) => {

@@ -125,8 +125,8 @@ function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item
 }
 
 /** A recording without tags, words and pictures can still be found by its name. */
-function namedAtLeast({ blocks, pictures, opened }: Extracted, { name }: Item): readonly Block[] {
-  if (opened.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
+function namedAtLeast({ blocks, pictures, fileInfo }: Extracted, { name }: Item): readonly Block[] {
+  if (fileInfo.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
   return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' ') }];
 }
 

@@ -115,9 +115,9 @@ t.test('the child unpacks into the files that it is given, and nowhere else', as
   const large = Buffer.alloc(3 * 2 ** 20, 'some words that repeat ');
   const path = join(t.testdirName, 'archive');
   writeFileSync(path, zipOf({ '../../escaped.txt': 'out', 'large.txt': large }));
-  const opened = await extractor.open(path, {});
-  t.match(opened, { kind: 'archive', members: 2, membersBytes: large.length + 3 });
-  const members = await extractor.unpack(path, opened, {
+  const fileInfo = await extractor.open(path, {});
+  t.match(fileInfo, { kind: 'archive', members: 2, membersBytes: large.length + 3 });
+  const members = await extractor.unpack(path, fileInfo, {
     target: (index) => join(t.testdirName, 'out', `member-${index}`),
   });
   t.match(members, [

@@ -36,10 +36,10 @@ t.test(
   async (t) => {
     for (const name of ['bottle-detection.mp4', 'one-by-one-person-detection.mp4']) {
       const path = `${SAMPLES}/video/${name}`;
-      const { opened, pictures } = await read(path);
-      t.match(opened, { kind: 'video', mediaType: 'video/mp4' });
-      t.ok(opened.duration_s! > 30);
-      t.ok(pictures.length > 5 && pictures.length < opened.duration_s! * 2 + 2, `${pictures.length} shots`);
+      const { fileInfo, pictures } = await read(path);
+      t.match(fileInfo, { kind: 'video', mediaType: 'video/mp4' });
+      t.ok(fileInfo.duration_s! > 30);
+      t.ok(pictures.length > 5 && pictures.length < fileInfo.duration_s! * 2 + 2, `${pictures.length} shots`);
       t.ok(pictures.every(({ time_s, time_end_s }) => time_end_s! > time_s!));
       const frame = await frameAt(path, 7);
       const near = pictures
@@ -67,9 +67,9 @@ async function frameAt(path: string, second: number): Promise<PictureContent> {
 }
 
 t.test('sound says what it is, and that its speech cannot be found', { skip: needsShared }, async (t) => {
-  const { opened, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
-  t.match(opened, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
-  t.ok(Math.abs(opened.duration_s! - 11) < 0.1);
+  const { fileInfo, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
+  t.match(fileInfo, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
+  t.ok(Math.abs(fileInfo.duration_s! - 11) < 0.1);
   t.same(pictures, []);
 });
 
@@ -180,9 +180,9 @@ t.test('a film that was held upright is shown upright', async (t) => {
   for (const [name, { matrix, first, last, upright }] of Object.entries(turns)) {
     const path = join(t.testdir(), `${name}.mov`);
     writeFilm(path, 'mov', { width: 160, height: 80, frames, matrix });
-    const { opened, pictures } = await read(path);
+    const { fileInfo, pictures } = await read(path);
     const [width, height] = upright ? [80, 160] : [160, 80];
-    t.match(opened, { width, height }, name);
+    t.match(fileInfo, { width, height }, name);
     t.match(pictures, [{ width, height }], name);
     const preview = await extractor.preview(path, { mediaType: 'video/quicktime', page: 1 });
     t.match(preview, { width, height });
@@ -211,8 +211,8 @@ t.test('pictures, sound and cues count from one start, and gaps of the sound are
     cues: [{ ms: 9000, data: Buffer.from('A gull cries.'), lasts: 1500 }],
   });
   const heard: Int16Array[] = [];
-  const opened = await extractor.open(path, {});
-  const { blocks, pictures } = await extractor.extract(path, opened, {
+  const fileInfo = await extractor.open(path, {});
+  const { blocks, pictures } = await extractor.extract(path, fileInfo, {
     onSound: async (samples) => void heard.push(samples),
   });
   t.match(pictures, [{ time_s: 0 }, { time_s: 5 }]);

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { dateShapes } from '../../../src/extract/office/xlsx-dates.ts';
-import { reflow } from '../../../src/extract/pdf/reflow.ts';
 import { pictureTypeOf } from '../../../src/extract/picture/picture.ts';
 import { csvSeparator, readCsv } from '../../../src/extract/text/csv.ts';
 import { readHtml } from '../../../src/extract/text/html.ts';
@@ -8,7 +7,6 @@ import { readMarkdown } from '../../../src/extract/text/markdown.ts';
 import { readXml } from '../../../src/extract/text/plain-xml.ts';
 import { readRtf } from '../../../src/extract/text/rtf.ts';
 import { recognisedType } from '../../rig/readers.ts';
-import { pdfOf, scriptedPdf } from '../samples/hostile.ts';
 
 t.test('a table in text is told from prose, and each row carries the names of its columns', async (t) => {
   const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';
@@ -82,16 +80,6 @@ t.test('XML gives the text of its elements, and none of its entities', async (t)
   t.throws(() => readXml('<?xml version="1.0"?><a>'), { code: 'file_corrupt' });
 });
 
-t.test('lines of a page know where they stand in its text, whatever hyphens break them', async (t) => {
-  const { text, lines } = reflow(
-    'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext',
-  );
-  t.match(text, /a broken word in it\nshort|a broken word in it short/);
-  t.ok(lines.every(({ at }) => at < text.length));
-  t.equal(text.slice(lines[1]!.at, lines[1]!.at + 3), 'ken');
-  t.equal(text.slice(lines.at(-1)!.at), 'Next');
-});
-
 t.test('no pattern takes more than linear time, whatever the bytes: none of these would end', async (t) => {
   const many = 400_000;
   t.equal(await pictureTypeOf(Buffer.from(`${'<!---->'.repeat(1_000)}x`)), undefined);
@@ -117,14 +105,4 @@ t.test('no pattern takes more than linear time, whatever the bytes: none of thes
     ),
     ['time'],
   );
-});
-
-t.test('text that speaks of PDFs is text, and a PDF with something before it is one', async (t) => {
-  const prose = 'A file that begins with %PDF-1.7 is a PDF, and ends with %%EOF.';
-  t.equal(await recognisedType(Buffer.from(prose)), 'text/plain');
-  const pdf = scriptedPdf('words');
-  t.equal(await recognisedType(pdf), 'application/pdf');
-  t.equal(await recognisedType(Buffer.concat([Buffer.from('\r\n'), pdf])), 'application/pdf');
-  const lettered = pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']);
-  t.equal(await recognisedType(Buffer.concat([Buffer.from('\n'), lettered])), 'application/pdf');
 });
