@@ -57,7 +57,7 @@ t.test('README and the description of an upload list the names of the table', as
   t.match(JSON.stringify(description), READABLE_NAMES);
 });
 
-/** Loads a module in a process of its own and lists the packages that come with it. */
+/** Loads a module in another process and lists the packages that it loads. */
 async function packagesWith(module: string): Promise<string[]> {
   const script = `
     import { registerHooks } from 'node:module';
@@ -76,7 +76,7 @@ async function packagesWith(module: string): Promise<string[]> {
   return JSON.parse(stdout) as string[];
 }
 
-t.test('the server loads no decoder: neither the table nor the extractor needs a package', async (t) => {
+t.test('the server loads no decoder: neither the table nor the extractor loads a package', async (t) => {
   t.same(await packagesWith('../../src/extract/formats.ts'), []);
   t.same(await packagesWith('../../src/extract/extractor.ts'), []);
   t.ok((await packagesWith('../../src/extract/reader.ts')).includes('sharp'), 'the reader does');

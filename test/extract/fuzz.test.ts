@@ -6,7 +6,7 @@ import { ERRORS } from '../../src/domain/error.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
-/** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
+/** Randomly changed files of every format. FUZZ_SECONDS sets the duration; FUZZ_SEED repeats a run. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 60);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 interface Seed {
@@ -20,7 +20,7 @@ const FOLDERS = [
 ];
 
 t.test(
-  `every changed file is read or refused by code, and the readers go on (FUZZ_SEED=${SEED})`,
+  `every changed file is read or refused by code, and the readers keep reading (FUZZ_SEED=${SEED})`,
   async (t) => {
     const extractor = openExtractor({
       pictureSpec: undefined,
@@ -67,7 +67,7 @@ async function outcomeOf(extractor: Extractor, path: string, member: string): Pr
   }
 }
 
-/** A few bytes overwritten, a stretch repeated, removed or cut off. */
+/** Overwrites some bytes, or repeats, removes or cuts off a stretch. */
 function changed(bytes: Buffer, random: () => number): Buffer {
   const at = Math.floor(random() * bytes.length);
   const length = Math.floor(random() * Math.min(4096, bytes.length - at));
@@ -84,7 +84,7 @@ function changed(bytes: Buffer, random: () => number): Buffer {
   return copy;
 }
 
-/** Mulberry32: small, and the same on every machine. */
+/** Mulberry32: the same numbers on every machine. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

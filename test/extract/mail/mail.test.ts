@@ -53,7 +53,7 @@ t.test('a mail gives its fields, its text and its attachments', async (t) => {
   t.same(await unpackBytes(MAIL), [{ path: 'costs.csv', text: 'part,price\nlens,400\nbulb,12\n' }]);
 });
 
-t.test('a mail of HTML alone gives its text, without what would be fetched or run', async (t) => {
+t.test('a mail of HTML alone gives its text; nothing is fetched or run', async (t) => {
   const mail = Buffer.from(
     'From: a@example.org\nDate: Tue, 3 Nov 2026 10:00:00 +0100\nSubject: Hi\nContent-Type: text/html\n\n<script>alert(1)</script><img src="http://127.0.0.1:9/x"><p>Only words.</p>\n',
   );
@@ -61,14 +61,14 @@ t.test('a mail of HTML alone gives its text, without what would be fetched or ru
   t.equal(blocks.at(-1)?.text, 'Only words.');
 });
 
-t.test('text that talks of fields is no mail', async (t) => {
+t.test('text that mentions fields is no mail', async (t) => {
   t.notOk(looksLikeMail('Subject: the weather\n\nIt rains.'));
   t.notOk(looksLikeMail('From: here\nTo: there\nwe walked all day\nDate: today\n'));
   t.notOk(looksLikeMail('name: x\nversion: 1\ndate: 2\nfrom: y\n'));
   t.ok(looksLikeMail('From ada@example.org Tue\nFrom: a@b.c\nTo: b@c.d\nDate: now\n\nx'));
 });
 
-t.test('a mail nested without end is damaged, and ends at once', async (t) => {
+t.test('a mail that is nested too deep is refused as damaged', async (t) => {
   const depth = 300;
   const open = Array.from(
     { length: depth },

@@ -66,14 +66,18 @@ async function frameAt(path: string, second: number): Promise<PictureContent> {
   throw new Error('the film is shorter');
 }
 
-t.test('sound says what it is, and that its speech cannot be found', { skip: needsShared }, async (t) => {
-  const { fileInfo, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
-  t.match(fileInfo, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
-  t.ok(Math.abs(fileInfo.duration_s! - 11) < 0.1);
-  t.same(pictures, []);
-});
+t.test(
+  'a sound has its type and length, and says that its speech is not searchable',
+  { skip: needsShared },
+  async (t) => {
+    const { fileInfo, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
+    t.match(fileInfo, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
+    t.ok(Math.abs(fileInfo.duration_s! - 11) < 0.1);
+    t.same(pictures, []);
+  },
+);
 
-t.test('a film without pictures is a sound, and is heard', async (t) => {
+t.test('a film without pictures is read as a sound', async (t) => {
   const second = Buffer.alloc(2 * FILM_SOUND_RATE, Buffer.of(0xe8, 0x03));
   for (const [format, mediaType] of [
     ['mov', 'audio/quicktime'],
@@ -110,7 +114,7 @@ t.test('a recording cut off at any tenth is read or refused by code', { skip: ne
   }
 });
 
-t.test('a playlist is text, and never followed', async (t) => {
+t.test('a playlist is read as text and never followed', async (t) => {
   for (const playlist of [
     '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:///etc/hostname\n',
     'ffconcat version 1.0\nfile /etc/hostname\n',
@@ -122,7 +126,7 @@ t.test('a playlist is text, and never followed', async (t) => {
   }
 });
 
-t.test('cues lose their marks of style', async (t) => {
+t.test('cues lose their markup', async (t) => {
   const bytes = (text: string) => Buffer.from(text);
   t.equal(cueText(AV_CODEC_ID_SUBRIP, bytes('<i>Good</i> morning')), 'Good morning');
   t.equal(cueText(AV_CODEC_ID_ASS, bytes('0,0,Default,,0,0,0,,{\\an8}Up, and\\Nthere')), 'Up, and\nthere');
@@ -132,14 +136,14 @@ t.test('cues lose their marks of style', async (t) => {
   );
 });
 
-t.test('tags become words, and lyrics come last', async (t) => {
+t.test('tags become text, lyrics last', async (t) => {
   const tags = { TITLE: 'Gulls', artist: 'The Keepers', 'lyrics-eng': 'At dawn\nthey rise', encoder: 'Lavf' };
   t.equal(titleTag(tags), 'Gulls');
   t.same(tagBlock(tags), { text: 'Title: Gulls\nArtist: The Keepers\n\nAt dawn\nthey rise' });
   t.equal(tagBlock({ encoder: 'Lavf' }), undefined);
 });
 
-/** A picture whose left half has one colour and whose right half another. */
+/** A picture in two colours, left and right. */
 function halves(left: string, right: string, width = 160, height = 80): Promise<Buffer> {
   return sharp({ create: { width, height, channels: 3, background: right } })
     .composite([
@@ -157,11 +161,11 @@ async function colourAt(bytes: Uint8Array, x: number, y: number): Promise<string
   return [...data].map((tone) => (tone > 128 ? 'F' : '0')).join('');
 }
 
-t.test('a film that was held upright is shown upright', async (t) => {
+t.test('a film that was shot upright is shown upright', async (t) => {
   const frames = [{ ms: 0, data: await halves('#ff0000', '#0000ff'), lasts: 1000 }];
   const unity = 65_536;
   const [wide, high] = [160 * unity, 80 * unity];
-  const turns = {
+  const rotations = {
     right: {
       matrix: [0, unity, 0, -unity, 0, 0, high, 0, 2 ** 30],
       first: 'F00',
@@ -177,7 +181,7 @@ t.test('a film that was held upright is shown upright', async (t) => {
     },
     not: { matrix: [unity, 0, 0, 0, unity, 0, 0, 0, 2 ** 30], first: 'F00', last: '00F', upright: false },
   };
-  for (const [name, { matrix, first, last, upright }] of Object.entries(turns)) {
+  for (const [name, { matrix, first, last, upright }] of Object.entries(rotations)) {
     const path = join(t.testdir(), `${name}.mov`);
     writeFilm(path, 'mov', { width: 160, height: 80, frames, matrix });
     const { fileInfo, pictures } = await read(path);
@@ -191,7 +195,7 @@ t.test('a film that was held upright is shown upright', async (t) => {
   }
 });
 
-t.test('pictures, sound and cues count from one start, and gaps of the sound are silence', async (t) => {
+t.test('pictures, sound and cues count from one start; gaps in the sound are silence', async (t) => {
   const path = join(t.testdir(), 'late.mkv');
   const red = await halves('#ff0000', '#0000ff');
   const blue = await halves('#0000ff', '#ff0000');
@@ -231,7 +235,7 @@ t.test('pictures, sound and cues count from one start, and gaps of the sound are
 });
 
 t.test(
-  'a preview is decoded from the key frame before it, and after much decoding only key frames are',
+  'a preview is decoded from the key frame before it; after many pixels only key frames are decoded',
   { skip: needsShared },
   async (t) => {
     const times = (second: number, decodedPixelsMax?: number): number[] => {

@@ -33,21 +33,17 @@ function words({ blocks }: Extracted): string {
   return blocks.map(({ text }) => text).join('\n');
 }
 
-t.test(
-  'a scanned page gives its text, with where it stands and how sure it is',
-  { skip: needsShared },
-  async (t) => {
-    const scan = await read(`${SAMPLES}/pdf/MEDRPT-2024-PAT-3847_medical_report_scan.pdf`);
-    const first = scan.blocks.filter(({ page }) => page === 1);
-    t.match(words({ ...scan, blocks: first }), /COMPREHENSIVE MEDICAL REPORT/);
-    t.same([...new Set(scan.blocks.map(({ page }) => page))], [1, 2, 3], 'in the order of the pages');
-    t.ok(scan.blocks.every(({ source, confidence = 0 }) => source === 'ocr' && confidence > 0.3));
-    t.ok(scan.blocks.every(({ marks = [] }) => marks.length > 0));
-    t.equal(scan.pictures.length, 3, 'and is found by its look');
-  },
-);
+t.test('a scanned page gives its text with boxes and confidence', { skip: needsShared }, async (t) => {
+  const scan = await read(`${SAMPLES}/pdf/MEDRPT-2024-PAT-3847_medical_report_scan.pdf`);
+  const first = scan.blocks.filter(({ page }) => page === 1);
+  t.match(words({ ...scan, blocks: first }), /COMPREHENSIVE MEDICAL REPORT/);
+  t.same([...new Set(scan.blocks.map(({ page }) => page))], [1, 2, 3], 'in the order of the pages');
+  t.ok(scan.blocks.every(({ source, confidence = 0 }) => source === 'ocr' && confidence > 0.3));
+  t.ok(scan.blocks.every(({ marks = [] }) => marks.length > 0));
+  t.equal(scan.pictures.length, 3, 'and is found by its look');
+});
 
-t.test('a picture of writing is read, one of other things is not', async (t) => {
+t.test('a picture of text is read; a photograph is not', async (t) => {
   const written = join(t.testdir(), 'written.png');
   const lines = ['The lighthouse keeper', 'counts forty gulls', 'every morning'];
   const texts = lines.map((line, at) => `<text x="40" y="${100 + at * 90}" font-size="56">${line}</text>`);
@@ -64,7 +60,7 @@ t.test('a picture of writing is read, one of other things is not', async (t) => 
   t.same((await read('samples/chelsea.png')).blocks, []);
 });
 
-/** Block letters of bars, in units of a fifth of their height: x, y, width, height. */
+/** Letters made of bars: x, y, width and height in fifths of the letter's height. */
 const BARS: Readonly<Record<string, readonly string[]>> = {
   E: ['0 0 1 5', '0 0 3 1', '0 2 3 1', '0 4 3 1'],
   F: ['0 0 1 5', '0 2 3 1', '0 4 3 1'],
@@ -88,7 +84,7 @@ function drawn(lines: readonly string[], unit: number): string {
     .join('\n');
 }
 
-t.test('a PDF page of letters that are drawn, or of a picture far from the origin, is read', async (t) => {
+t.test('a PDF page of drawn letters is read; a picture far from the origin counts', async (t) => {
   const path = join(t.testdir(), 'drawn.pdf');
   const lines = ['THE LITTLE HILL', 'FELT THE TILT', 'IF I TELL THE', 'LIFT HE FELL', 'TELL THE FLEET'];
   writeFileSync(
@@ -129,7 +125,7 @@ t.test('a PDF page of letters that are drawn, or of a picture far from the origi
   );
 });
 
-t.test('a fax of several pages gives its pages, read', { skip: needsShared }, async (t) => {
+t.test('every page of a fax is read', { skip: needsShared }, async (t) => {
   const fax = await read(`${SAMPLES}/image/G31D_MULTI.TIF`);
   t.ok((fax.fileInfo.pages ?? 0) > 1);
   t.same(
@@ -139,7 +135,7 @@ t.test('a fax of several pages gives its pages, read', { skip: needsShared }, as
   t.ok(fax.blocks.length > 0 && fax.blocks.every(({ source }) => source === 'ocr'));
 });
 
-t.test('without languages scans have no text, and an absent language is named', async (t) => {
+t.test('a language that is not installed is named', async (t) => {
   t.same(missingLanguages(['eng', 'tlh', '../x']), ['tlh', '../x']);
   t.throws(() => extractorOf(['tlh']), /@tesseract\.js-data\/tlh/);
 });

@@ -27,12 +27,12 @@ t.test('a text document gives its sections, tables and pictures', { skip: needsS
   t.match(blocks[1], { text: /^Abstract\n\nAutoGen is an open-source framework/ });
   t.ok(
     blocks.every(({ page }) => page === undefined),
-    'it has no pages of its own',
+    'it has no pages',
   );
   t.equal(pictures.length, 1);
 });
 
-t.test('slides and sheets are numbered, and named by their titles', { skip: needsShared }, async (t) => {
+t.test('slides and sheets have numbers and titles', { skip: needsShared }, async (t) => {
   const slides = await readBytes(readFileSync(`${SAMPLES}/test.pptx`));
   t.match(slides.fileInfo, { pages: 6, pageKind: 'slide' });
   t.match(slides.blocks[2], {
@@ -56,7 +56,7 @@ t.test('a book gives its chapters in order', { skip: needsShared }, async (t) =>
   t.match(book.blocks[2], { page: 3, heading: /Chapter 2/ });
 });
 
-t.test('OpenDocument gives the same', async (t) => {
+t.test('OpenDocument gives sections, sheets and slides', async (t) => {
   const xml = (body: string) =>
     `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d">${body}</office:document-content>`;
   const type = 'application/vnd.oasis.opendocument';
@@ -92,7 +92,7 @@ t.test('OpenDocument gives the same', async (t) => {
   });
 });
 
-t.test('a paragraph stays whole around its notes and text boxes, which come after it', async (t) => {
+t.test('a paragraph stays whole: notes and text boxes inside it come after it', async (t) => {
   const ODF = 'application/vnd.oasis.opendocument';
   const odf = (kind: string, body: string) =>
     zipOf({
@@ -185,7 +185,7 @@ t.test('entities that a file defines are neither expanded nor fetched', async (t
   t.match(blocks[0]!.text, /^Before .*after$/);
 });
 
-t.test('damage, encryption and lies about sizes are told by code', async (t) => {
+t.test('damage, encryption and false sizes have their codes', async (t) => {
   const whole = docx(paragraph('Words of a page'.repeat(40)));
   for (let tenth = 1; tenth < 10; tenth++)
     await t.rejects(recognisedType(whole.subarray(0, (whole.length * tenth) / 10)), {

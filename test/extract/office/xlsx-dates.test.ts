@@ -3,7 +3,7 @@ import { dateShapes, dateText } from '../../../src/extract/office/xlsx-dates.ts'
 import { readBytes } from '../../rig/readers.ts';
 import { zipOf } from '../samples/archives.ts';
 
-t.test('dates of spreadsheets are shown as dates, other numbers as they are', async (t) => {
+t.test('dates in spreadsheets are shown as dates, other numbers as stored', async (t) => {
   const cell = (reference: string, style: number, value: string) =>
     `<c r="${reference}" s="${style}"><v>${value}</v></c>`;
   const bytes = zipOf({
@@ -25,7 +25,7 @@ t.test('dates of spreadsheets are shown as dates, other numbers as they are', as
   t.same(
     shapes.map((shape) => dateText(`${40 / 24}`, shape!, false)),
     ['40:00', '2400:00', '144000', '40:00'],
-    'hours, minutes and seconds in brackets are those of all the days',
+    'hours, minutes and seconds in brackets count all the days',
   );
   t.equal(dateText(`${90_061 / 86_400}`, 'hours', false), '25:01:01');
 });

@@ -3,7 +3,7 @@ import { reflow } from '../../../src/extract/pdf/reflow.ts';
 import { recognisedType } from '../../rig/readers.ts';
 import { pdfOf, scriptedPdf } from '../samples/hostile.ts';
 
-t.test('lines of a page know where they stand in its text, whatever hyphens break them', async (t) => {
+t.test('each line knows its place in the text, also where hyphens break words', async (t) => {
   const { text, lines } = reflow(
     'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext',
   );
@@ -13,7 +13,7 @@ t.test('lines of a page know where they stand in its text, whatever hyphens brea
   t.equal(text.slice(lines.at(-1)!.at), 'Next');
 });
 
-t.test('text that speaks of PDFs is text, and a PDF with something before it is one', async (t) => {
+t.test('text about PDFs is text; a PDF with bytes before it is a PDF', async (t) => {
   const prose = 'A file that begins with %PDF-1.7 is a PDF, and ends with %%EOF.';
   t.equal(await recognisedType(Buffer.from(prose)), 'text/plain');
   const pdf = scriptedPdf('words');

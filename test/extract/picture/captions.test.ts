@@ -4,7 +4,7 @@ import { captionOf } from '../../../src/extract/picture/caption.ts';
 
 const grey = sharp({ create: { width: 20, height: 20, channels: 3, background: '#808080' } });
 
-t.test('what EXIF says about a picture becomes words', async (t) => {
+t.test('EXIF becomes text', async (t) => {
   const bytes = await grey
     .clone()
     .jpeg()
@@ -25,7 +25,7 @@ t.test('what EXIF says about a picture becomes words', async (t) => {
   t.match(caption?.text, /^Artist: Ada$/m);
 });
 
-t.test('captions of XMP and the words of an SVG are read, each once', async (t) => {
+t.test('captions of XMP and the text of an SVG are read, each once', async (t) => {
   const xmp =
     '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt><rdf:li>A ferry at noon</rdf:li></rdf:Alt></dc:description><dc:subject><rdf:Bag><rdf:li>boats</rdf:li><rdf:li>harbour</rdf:li></rdf:Bag></dc:subject></rdf:Description></rdf:RDF></x:xmpmeta>';
   const bytes = await grey
@@ -43,7 +43,7 @@ t.test('captions of XMP and the words of an SVG are read, each once', async (t) 
   t.equal((await captionOf(svg, 'image/svg+xml'))?.text, 'Title: Map of the coast\nText: Land’s, End');
 });
 
-t.test('a picture that says nothing has no caption, and damaged fields are no fault of it', async (t) => {
+t.test('a picture without metadata has no caption; damaged metadata is no error', async (t) => {
   t.equal(await captionOf(await grey.clone().png().toBuffer(), 'image/png'), undefined);
   const bytes = await grey
     .clone()

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { PictureContent } from '../../../src/domain/document.ts';
 import { ShotMerger } from '../../../src/extract/picture/shots.ts';
 
-t.test('near-equal neighbours are one shot, and many shots stay spread', async (t) => {
+t.test('nearly equal neighbours are one shot; too many shots are thinned evenly', async (t) => {
   const frame = (time_s: number, byte: number) =>
     ({ time_s, time_end_s: time_s, fingerprint: new Uint8Array(16).fill(byte) }) as unknown as PictureContent;
   const merger = new ShotMerger(4, 1);

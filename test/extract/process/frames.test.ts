@@ -30,7 +30,7 @@ t.test('a frame over the limit and a broken header are errors', async (t) => {
   t.throws(() => [...new FrameReader().push(Buffer.from([0, 0, 0, 1, 0, 0, 0, 0, 0x7b]))], SyntaxError);
 });
 
-t.test('a message of a wrong shape is refused: who sends it may have been taken over', async (t) => {
+t.test('a message of a wrong shape is refused: its sender may have been taken over', async (t) => {
   const none = Buffer.alloc(0);
   for (const header of [
     null,

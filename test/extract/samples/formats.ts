@@ -48,7 +48,7 @@ function bmp(): Buffer {
   return bytes;
 }
 
-/** A file of each format in src/extract/formats.ts. Of recordings, it is no more than their signature. */
+/** A file of each format in src/extract/formats.ts, in its order. A recording's is only its signature. */
 export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Promise<Buffer>>> = {
   'application/pdf': () => readFileSync('samples/almanac.pdf'),
   [`${OOXML}.wordprocessingml.document`]: () =>

@@ -8,7 +8,7 @@ import { readXml } from '../../../src/extract/text/plain-xml.ts';
 import { readRtf } from '../../../src/extract/text/rtf.ts';
 import { recognisedType } from '../../rig/readers.ts';
 
-t.test('a table in text is told from prose, and each row carries the names of its columns', async (t) => {
+t.test('a table is told from prose, and each row carries the names of its columns', async (t) => {
   const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';
   t.equal(csvSeparator(table), ',');
   t.equal(csvSeparator(table.replaceAll(',', '\t')), '\t');
@@ -36,13 +36,13 @@ t.test('a table in text is told from prose, and each row carries the names of it
         text: '| Part | Note\n| Part: 7" pipe | Note: 2" wide\n| Part: valve | Note: "open\n| Part: bulb | Note: a "b", c\n| Part: "x"y | Note: two lines\n| Part: last | Note: "',
       },
     ],
-    'a quote is one at the start of a cell alone, and when it is closed',
+    'a quote counts only at the start of a cell, and only when it is closed',
   );
   const long = `${'many words '.repeat(500)}end`;
   t.equal(readCsv(`Name,Text\na,${long}\n`, ',').blocks[0]!.text, `| Name | Text\n| Name: a | Text: ${long}`);
 });
 
-t.test('RTF gives its text without its tables of fonts and colours', async (t) => {
+t.test('RTF gives its text, without tables of fonts and colours', async (t) => {
   const source =
     "{\\rtf1\\ansi{\\fonttbl{\\f0 Times;}}{\\*\\generator x;}\\b Caf\\'e9\\b0\\par Two \\{braces\\} and \\u8364?uro.\\par}";
   t.same(readRtf(source), { title: 'Café', blocks: [{ text: 'Two {braces} and €uro.' }] });
@@ -61,13 +61,13 @@ t.test('RTF gives its text without its tables of fonts and colours', async (t) =
   );
   t.equal(textOf("\\ansicpg1251 \\'d1\\'e2\\'e5\\'f2"), 'Свет');
   t.equal(textOf("\\ansicpg932 \\'93\\'95\\'8c\\'e4 x"), '燈御 x', 'two bytes are one letter');
-  t.equal(textOf("\\ansicpg932\\uc2 \\u28783\\'93\\'95!"), '灯!', 'what stands for it is passed over');
+  t.equal(textOf("\\ansicpg932\\uc2 \\u28783\\'93\\'95!"), '灯!', 'its replacement is skipped');
   t.equal(
     textOf(
       "{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset204 B;}}\\f0 caf\\'e9 {\\f1 \\'d1\\'e2\\'e5\\'f2} \\'e9",
     ),
     'café Свет é',
-    'a font has a character set of its own',
+    'a font has its character set',
   );
   t.equal(textOf("\\ansicpg99999 caf\\'e9"), 'café');
   t.equal(await recognisedType(Buffer.from(source)), 'application/rtf');
@@ -80,7 +80,7 @@ t.test('XML gives the text of its elements, and none of its entities', async (t)
   t.throws(() => readXml('<?xml version="1.0"?><a>'), { code: 'file_corrupt' });
 });
 
-t.test('no pattern takes more than linear time, whatever the bytes: none of these would end', async (t) => {
+t.test('every pattern takes linear time: with a slower one, this test would not end', async (t) => {
   const many = 400_000;
   t.equal(await pictureTypeOf(Buffer.from(`${'<!---->'.repeat(1_000)}x`)), undefined);
   t.equal(await pictureTypeOf(Buffer.from('<!-- a --><!-- b -->\n<svg>')), 'image/svg+xml');
