@@ -11,6 +11,7 @@ import type {
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
+import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
 import { MemberWriter } from './process/member-writer.ts';
 import type { ConfinementReport, Reply, Task } from './process/messages.ts';
@@ -76,7 +77,7 @@ export interface ExtractorOptions {
   readonly log: (event: object) => void;
 }
 
-/** Work whose Tenant is not told. */
+/** For work whose Tenant is not stated: all of it takes turns as one Tenant's. */
 const ANY_TENANT = '';
 
 export function openExtractor(options: ExtractorOptions): Extractor {
@@ -117,7 +118,7 @@ class ChildExtractor implements Extractor {
     const fileInfo = await this.#open(this.#pools.openings, tenant, task);
     const { mediaType } = fileInfo;
     if (!isRecording(fileInfo)) return fileInfo;
-    return this.#open(this.#pools.mediaOpenings, ANY_TENANT, { task: 'open-recording', path, mediaType });
+    return this.#open(this.#pools.mediaOpenings, tenant, { task: 'open-recording', path, mediaType });
   }
 
   async #open(
@@ -227,11 +228,10 @@ class ChildExtractor implements Extractor {
       const code = errorCode(error);
       if (code === 'overloaded' || code === 'interrupted' || code === 'internal') throw error;
       const { detail, facts } = error as Partial<FarthingError>;
-      throw new FarthingError(
-        'image_unreadable',
-        detail ?? 'Send a picture: JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG or uncompressed BMP.',
-        { facts: { ...facts, field: 'image_b64' }, cause: error },
-      );
+      throw new FarthingError('image_unreadable', detail ?? `Send a picture: ${PICTURE_NAMES}.`, {
+        facts: { ...facts, field: 'image_b64' },
+        cause: error,
+      });
     }
     const picture = collector.pictures[0];
     if (!picture)
@@ -277,7 +277,7 @@ function isRecording({ kind }: FileInfo): boolean {
   return kind === 'video' || kind === 'audio';
 }
 
-/** Faults of one page, which the file survives. */
+/** Refusals of a page that leave the rest of the file readable. */
 const PAGE_FAULTS: readonly ErrorCode[] = ['extraction_timeout', 'extraction_failed', 'file_corrupt'];
 
 /** In the order of pages, those without a page first. OCR's blocks were added at the end. */

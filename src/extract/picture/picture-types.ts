@@ -23,3 +23,6 @@ export const PICTURE_TYPES: readonly PictureType[] = [
   { mediaType: 'image/svg+xml', name: 'SVG', libvips: { format: 'svg', loader: 'Svg' } },
   { mediaType: 'image/bmp', name: 'uncompressed BMP' },
 ];
+
+/** For people. */
+export const PICTURE_NAMES = PICTURE_TYPES.map(({ name }) => name).join(', ');

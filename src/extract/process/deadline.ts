@@ -12,14 +12,14 @@ export class Deadline {
     this.#start();
   }
 
-  /** Stops the time until each `hold` has its `goOn`. */
+  /** Stops the time until each `hold` has its `resume`. */
   hold(): void {
     if (this.#holds++ > 0) return;
     this.#left -= performance.now() - this.#since;
     clearTimeout(this.#timer);
   }
 
-  goOn(): void {
+  resume(): void {
     if (--this.#holds === 0) this.#start();
   }
 

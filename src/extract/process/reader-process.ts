@@ -147,8 +147,8 @@ export class ReaderProcess {
   #holdBack(waiting: void | Promise<void>): void {
     if (!waiting) return;
     this.#pipe.pause();
-    const goOn = (): void => void this.#pipe.resume();
-    waiting.then(goOn, goOn);
+    const resume = (): void => void this.#pipe.resume();
+    waiting.then(resume, resume);
   }
 
   #end(why: string): void {

@@ -176,7 +176,7 @@ function holdingBack(
     const waiting = listen();
     if (!waiting) return;
     deadline.hold();
-    return waiting.catch(end).finally(() => deadline.goOn());
+    return waiting.catch(end).finally(() => deadline.resume());
   } catch (error) {
     end(error);
   }
