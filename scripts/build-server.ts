@@ -16,8 +16,8 @@ const PROGRAMS = [
   'server/main',
   'encode/workers/worker',
   'encode/speech/voice-thread',
-  'extract/process/child-bootstrap',
-  'extract/process/child',
+  'extract/child-bootstrap',
+  'extract/child',
 ];
 
 /** They load native parts, WebAssembly, data or threads from files beside their own. */
@@ -34,7 +34,7 @@ const KEPT_APART = [
 ];
 
 const programs = new Set(PROGRAMS.map((program) => basename(program)));
-const ADDRESS = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)|import\.meta\.(?:url|dirname)/g;
+const ADDRESS = /new URL\('(?:\.{1,2}\/)+([\w-]+)\.ts', import\.meta\.url\)|import\.meta\.(?:url|dirname)/g;
 
 /** A program's address becomes that of the built one; whatever else lies beside a source stays there. */
 const addresses: Plugin = {

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../src/domain/document.ts';
 import { MediaFile, quietFfmpeg } from '../../src/extract/media/ffmpeg.ts';
-import { ShotMerger } from '../../src/extract/media/shots.ts';
 import { extractPdf } from '../../src/extract/pdf/pdf.ts';
 import { Pdfium } from '../../src/extract/pdf/pdfium.ts';
-import { fromRaw, pictureTypeOf, prepareSharp, readPicture } from '../../src/extract/picture/picture.ts';
+import { pictureTypeOf } from '../../src/extract/picture/picture.ts';
+import { fromRaw, readPicture } from '../../src/extract/picture/picture-content.ts';
+import { prepareSharp } from '../../src/extract/picture/picture-source.ts';
+import { ShotMerger } from '../../src/extract/picture/shots.ts';
 
 /** What a decoder gives by itself, on this thread, and how long it takes for it. */
 export interface BareRun {
@@ -28,11 +30,16 @@ export async function barePdf(path: string, limits: ExtractLimits, spec: Picture
   const blocks: Block[] = [];
   const pictures: PictureContent[] = [];
   const began = performance.now();
-  const { title } = await extractPdf(pdfium, bytes, limits, spec, {
-    block: async (block) => void blocks.push(block),
-    picture: async (picture) => void pictures.push(picture),
-    progress: () => undefined,
-  });
+  const { title } = await extractPdf(
+    pdfium,
+    bytes,
+    { limits, pictureSpec: spec },
+    {
+      block: async (block) => void blocks.push(block),
+      picture: async (picture) => void pictures.push(picture),
+      progress: () => undefined,
+    },
+  );
   const seconds = (performance.now() - began) / 1000;
   const document = pdfium.open(bytes);
   const amount = document.pageCount;

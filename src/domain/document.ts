@@ -96,7 +96,7 @@ export interface PictureContent {
 
 /** Everything that a file contributes to the index. */
 export interface Extracted {
-  readonly opened: FileInfo;
+  readonly fileInfo: FileInfo;
   readonly title?: string;
   readonly blocks: readonly Block[];
   readonly pictures: readonly PictureContent[];

@@ -1,6 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type {
   Block,
   Extracted,
@@ -13,31 +11,35 @@ import type {
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/preview.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
-import { Collector, Sounds } from './process/collector.ts';
-import type { ConfinementReport, Settings } from './process/messages.ts';
-import { ReaderPool } from './process/reader-pool.ts';
-import { ReaderQueue } from './process/reader-queue.ts';
-import { Unpacked } from './process/unpacked.ts';
+import { PICTURE_NAMES } from './picture/picture-types.ts';
+import { Collector, SoundRelay } from './process/collector.ts';
+import { MemberWriter } from './process/member-writer.ts';
+import type { ConfinementReport, Reply, Task } from './process/messages.ts';
+import type { ReaderPool } from './process/reader-pool.ts';
+import { ReaderPools } from './process/reader-pools.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {
   /**
-   * Recognises the type by content, checks limits, opens the file: pages counted, the first page or frame decoded.
+   * Recognises the type by content, checks limits and opens the file: counts pages, decodes the first page or frame.
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
   open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
-  /** Reads all of an opened file. @throws as open; the signal's reason when it is aborted. */
-  extract(path: string, opened: FileInfo, options?: ExtractOptions): Promise<Extracted>;
-  /** Writes the files inside an opened archive or mail, each to where `target` says for its number. @throws as extract. */
-  unpack(path: string, opened: FileInfo, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
+  /** Reads all of a file that was opened before. @throws as open; the signal's reason when it is aborted. */
+  extract(path: string, fileInfo: FileInfo, options?: ExtractOptions): Promise<Extracted>;
+  /** Writes the files inside an archive or mail that was opened before, each to its `target`. @throws as extract. */
+  unpack(path: string, fileInfo: FileInfo, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
   /**
-   * A query's picture, in the form that the picture model in use wants, or another one. Its child process never reads
-   * anything else. @throws image_unreadable, overloaded.
+   * Decodes the picture of a query, for the current picture model or for the one of `spec`. Its child process reads
+   * nothing else. @throws image_unreadable, overloaded.
    */
   decodePicture(bytes: Uint8Array, spec?: PictureSpec): Promise<PictureContent>;
-  /** A small picture of an opened file, of one of its pages (from 1), or of a moment of it. @throws preview_unavailable, field_invalid, and as open. */
-  preview(path: string, of: { mediaType: string; page: number; timeS?: number }): Promise<Preview>;
+  /**
+   * A small picture of a file that was opened before: of one of its pages, from 1, or of a moment.
+   * @throws preview_unavailable, field_invalid, and as open.
+   */
+  preview(path: string, place: { mediaType: string; page: number; timeS?: number }): Promise<Preview>;
   /** How the child processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
@@ -48,40 +50,35 @@ export interface Extractor {
 export interface ExtractOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (fraction: number) => void;
-  /** Asks for the sound of a recording: pieces of 16-bit samples, SOUND_RATE a second. The reader waits for each. */
+  /** Gets the sound of a recording: 16-bit samples, SOUND_RATE a second. The reader waits for each promise. */
   readonly onSound?: (samples: Int16Array) => Promise<void>;
-  /** False: what would have to be recognised in pictures is left out. */
+  /** False: no OCR. */
   readonly recognise?: boolean;
 }
 
 export interface UnpackOptions {
+  /** Where the member of this number, from 0, is written. */
   readonly target: (index: number) => string;
   readonly signal?: AbortSignal;
-  /** Hears how many are written. */
+  /** @param count members that are written so far */
   readonly onMember?: (count: number) => void;
 }
 
 export interface ExtractorOptions {
-  /** What the picture model wants; undefined without one: pictures then have a fingerprint and no pixels. */
+  /** What the picture model wants. Without a model, pictures have a fingerprint and no pixels. */
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;
-  /** Folder of this Extractor alone, on the file system of the uploads; emptied at start. */
+  /** Folder of this Extractor alone, on the file system of the uploads. It is emptied at the start. */
   readonly scratchFolder: string;
-  /** Languages whose writing is recognised in scans (ISO 639-2); empty: none. */
+  /** Languages of OCR (ISO 639-2); empty: no OCR. */
   readonly languages?: readonly string[];
   /** Files that are read at the same time. */
   readonly readers?: number;
   readonly log: (event: object) => void;
 }
 
-const QUERIES_WAITING_MAX = 64;
-const OPENINGS_WAITING_MAX = 64;
-const PREVIEWS_WAITING_MAX = 64;
-/** Two, of which one Tenant takes one at most: a file made to last holds up its own Tenant alone. */
-const OPENERS_MIN = 2;
-const EXTRACTIONS_WAITING_MAX = 1024;
-/** Ingest gives way to queries: as the encoder's ingest workers do. */
-const INGEST_NICENESS = 10;
+/** For work whose Tenant is not stated: all of it takes turns as one Tenant's. */
+const ANY_TENANT = '';
 
 export function openExtractor(options: ExtractorOptions): Extractor {
   return new ChildExtractor(options);
@@ -91,22 +88,10 @@ class ChildExtractor implements Extractor {
   readonly #limits: ExtractLimits;
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
-  readonly #queries: ReaderQueue;
-  /** Pictures of queries in forms that former models want: started when the first one comes. */
-  readonly #otherQueries = new Map<string, ReaderQueue>();
-  readonly #queriesFor: (spec: PictureSpec | undefined, index: number) => ReaderQueue;
-  readonly #openings: ReaderPool;
-  readonly #extractions: readonly ReaderQueue[];
-  /** Its child starts with the first preview that is asked for. */
-  readonly #previews: ReaderQueue;
-  /** Started when the first scan comes; undefined without languages. */
-  readonly #recogniser: ReaderQueue | undefined;
-  /** Started when the first recording comes. */
-  readonly #mediaOpenings: ReaderQueue;
-  readonly #mediaExtractions: ReaderQueue;
+  readonly #pools: ReaderPools;
 
   constructor(options: ExtractorOptions) {
-    const { pictureSpec, limits, scratchFolder, languages = [], readers = 1, log } = options;
+    const { limits, pictureSpec, languages = [], readers = 1, log } = options;
     const missing = missingLanguages(languages);
     if (missing.length > 0)
       throw new Error(
@@ -115,36 +100,13 @@ class ChildExtractor implements Extractor {
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
     this.#log = log;
-    rmSync(scratchFolder, { recursive: true, force: true });
-    const lane = (
-      name: string,
-      program: Settings['program'],
-      niceness: number,
-      waitingMax = EXTRACTIONS_WAITING_MAX,
-      spec = pictureSpec,
-    ): ReaderQueue => {
-      const scratch = join(scratchFolder, name);
-      mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const settings = { program, languages, pictureSpec: spec, limits, scratch, niceness };
-      return new ReaderQueue({ name, waitingMax, log, settings });
-    };
-    this.#queriesFor = (spec, index) => lane(`query-${index}`, 'reader', 0, QUERIES_WAITING_MAX, spec);
-    this.#queries = lane('query', 'reader', 0, QUERIES_WAITING_MAX);
-    const openers = Array.from({ length: Math.max(OPENERS_MIN, readers) }, (_, index) =>
-      lane(`open-${index}`, 'reader', 0),
-    );
-    this.#openings = new ReaderPool(openers, OPENINGS_WAITING_MAX);
-    this.#extractions = Array.from({ length: readers }, (_, index) =>
-      lane(`extract-${index}`, 'reader', INGEST_NICENESS),
-    );
-    this.#previews = lane('preview', 'reader', INGEST_NICENESS, PREVIEWS_WAITING_MAX);
-    this.#mediaOpenings = lane('open-media', 'media', 0, OPENINGS_WAITING_MAX);
-    this.#mediaExtractions = lane('extract-media', 'media', INGEST_NICENESS);
-    if (languages.length > 0) this.#recogniser = lane('recognise', 'recogniser', INGEST_NICENESS);
-    void this.#warm();
+    this.#pools = new ReaderPools({ ...options, languages, readers });
   }
 
-  async open(path: string, { name, tenant = '' }: { name?: string; tenant?: string }): Promise<FileInfo> {
+  async open(
+    path: string,
+    { name, tenant = ANY_TENANT }: { name?: string; tenant?: string },
+  ): Promise<FileInfo> {
     const { size } = await stat(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -152,37 +114,38 @@ class ChildExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const { opened } = await this.#openings.run(tenant, {
-      task: { task: 'open', path, ...(name !== undefined && { name }) },
-      file: path,
-      secondsMax: this.#limits.openSecondsMax,
-      onReply: () => undefined,
-    });
-    if (!opened) throw new FarthingError('extraction_failed', 'The reader gave no answer.');
-    return isRecording(opened) ? this.#openRecording(path, opened.mediaType) : opened;
+    const task: Task = { task: 'open', path, ...(name !== undefined && { name }) };
+    const fileInfo = await this.#open(this.#pools.openings, tenant, task);
+    const { mediaType } = fileInfo;
+    if (!isRecording(fileInfo)) return fileInfo;
+    return this.#open(this.#pools.mediaOpenings, tenant, { task: 'open-recording', path, mediaType });
   }
 
-  async #openRecording(path: string, mediaType: string): Promise<FileInfo> {
-    const { opened } = await this.#mediaOpenings.run({
-      task: { task: 'open', path, mediaType },
-      file: path,
+  async #open(
+    pool: ReaderPool,
+    tenant: string,
+    task: Extract<Task, { task: 'open' | 'open-recording' }>,
+  ): Promise<FileInfo> {
+    const { fileInfo } = await pool.run(tenant, {
+      task,
+      file: task.path,
       secondsMax: this.#limits.openSecondsMax,
       onReply: () => undefined,
     });
-    if (!opened) throw new FarthingError('extraction_failed', 'The reader gave no answer.');
-    return opened;
+    if (!fileInfo) throw noAnswer();
+    return fileInfo;
   }
 
   async extract(
     path: string,
-    opened: FileInfo,
+    fileInfo: FileInfo,
     { signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
-    const sounds = new Sounds(this.#limits, onSound);
-    const lane = isRecording(opened) ? this.#mediaExtractions : this.#leastBusy;
-    const { title, textless = [] } = await lane.run({
-      task: { task: 'extract', path, mediaType: opened.mediaType, ...(onSound && { sound: true }) },
+    const sounds = new SoundRelay(this.#limits, onSound);
+    const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
+    const { title = fileInfo.title, textless = [] } = await pool.run(ANY_TENANT, {
+      task: { task: 'extract', path, mediaType: fileInfo.mediaType, ...(onSound && { sound: true }) },
       file: path,
       secondsMax: this.#limits.extractSecondsMax,
       signal,
@@ -192,11 +155,10 @@ class ChildExtractor implements Extractor {
       },
     });
     await sounds.finish();
-    if (recognise) await this.#recognise(path, opened, textless, collector, signal);
-    const named = title ?? opened.title;
+    if (recognise) await this.#recognise(path, fileInfo, textless, collector, signal);
     return {
-      opened,
-      ...(named !== undefined && { title: named }),
+      fileInfo,
+      ...(title !== undefined && { title }),
       blocks: inReadingOrder(collector.blocks),
       pictures: collector.pictures,
     };
@@ -207,26 +169,22 @@ class ChildExtractor implements Extractor {
     { mediaType, members = 0 }: FileInfo,
     { target, signal, onMember = () => undefined }: UnpackOptions,
   ): Promise<readonly UnpackedMember[]> {
-    const unpacked = new Unpacked(members, this.#limits, target, onMember);
+    const writer = new MemberWriter(members, this.#limits, target, onMember);
     try {
-      await this.#leastBusy.run({
+      await this.#pools.extractions.run(ANY_TENANT, {
         task: { task: 'unpack', path, mediaType },
         file: path,
         secondsMax: this.#limits.extractSecondsMax,
         signal,
-        onReply: (reply) => (reply.reply === 'member' ? unpacked.take(reply) : undefined),
+        onReply: (reply) => (reply.reply === 'member' ? writer.take(reply) : undefined),
       });
-      return await unpacked.finish();
+      return await writer.finish();
     } finally {
-      await unpacked.close();
+      await writer.close();
     }
   }
 
-  get #leastBusy(): ReaderQueue {
-    return this.#extractions.reduce((least, other) => (other.depth < least.depth ? other : least));
-  }
-
-  /** Text of pages that have none, page by page: other files' pages come between. A page that fails stays without text. */
+  /** OCR of the pages without text, one task a page: other files' pages come between. A page that fails stays without text. */
   async #recognise(
     path: string,
     { mediaType }: FileInfo,
@@ -234,13 +192,14 @@ class ChildExtractor implements Extractor {
     collector: Collector,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    if (!this.#recogniser) return;
+    const { recogniser } = this.#pools;
+    if (!recogniser) return;
     const taken = pages.slice(0, this.#limits.recognisedPagesMax);
     if (taken.length < pages.length)
       this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
     for (const [index, page] of taken.entries()) {
       try {
-        await this.#recogniser.run({
+        await recogniser.run(ANY_TENANT, {
           task: { task: 'recognise', path, mediaType, page },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
@@ -256,22 +215,10 @@ class ChildExtractor implements Extractor {
     }
   }
 
-  /** A former model's form of pictures has a child of its own, for as long as the server runs. */
-  #queriesOf(spec: PictureSpec | undefined): ReaderQueue {
-    const key = JSON.stringify(spec);
-    if (key === JSON.stringify(this.#pictureSpec)) return this.#queries;
-    let lane = this.#otherQueries.get(key);
-    if (!lane) {
-      lane = this.#queriesFor(spec, this.#otherQueries.size);
-      this.#otherQueries.set(key, lane);
-    }
-    return lane;
-  }
-
   async decodePicture(bytes: Uint8Array, spec = this.#pictureSpec): Promise<PictureContent> {
     const collector = new Collector(this.#limits, spec, undefined);
     try {
-      await this.#queriesOf(spec).run({
+      await this.#pools.queries(spec).run(ANY_TENANT, {
         task: { task: 'picture' },
         body: bytes,
         secondsMax: this.#limits.querySecondsMax,
@@ -281,11 +228,10 @@ class ChildExtractor implements Extractor {
       const code = errorCode(error);
       if (code === 'overloaded' || code === 'interrupted' || code === 'internal') throw error;
       const { detail, facts } = error as Partial<FarthingError>;
-      throw new FarthingError(
-        'image_unreadable',
-        detail ?? 'Send a picture: JPEG, PNG, WebP, GIF, TIFF, AVIF, SVG or uncompressed BMP.',
-        { facts: { ...facts, field: 'image_b64' }, cause: error },
-      );
+      throw new FarthingError('image_unreadable', detail ?? `Send a picture: ${PICTURE_NAMES}.`, {
+        facts: { ...facts, field: 'image_b64' },
+        cause: error,
+      });
     }
     const picture = collector.pictures[0];
     if (!picture)
@@ -295,65 +241,46 @@ class ChildExtractor implements Extractor {
     return picture;
   }
 
-  async preview(path: string, of: { mediaType: string; page: number; timeS?: number }): Promise<Preview> {
+  async preview(path: string, place: { mediaType: string; page: number; timeS?: number }): Promise<Preview> {
     let preview: Preview | undefined;
-    const lane = of.mediaType.startsWith('video/') ? this.#mediaOpenings : this.#previews;
-    await lane.run({
-      task: { task: 'preview', path, ...of },
+    const { mediaOpenings, previews } = this.#pools;
+    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(ANY_TENANT, {
+      task: { task: 'preview', path, ...place },
       file: path,
       secondsMax: this.#limits.openSecondsMax,
-      onReply: (reply) => {
+      onReply: (reply: Reply) => {
         if (reply.reply === 'preview') preview = reply.preview;
       },
     });
-    if (!preview) throw new FarthingError('extraction_failed', 'The reader gave no answer.');
+    if (!preview) throw noAnswer();
     return preview;
   }
 
   confinement(): ConfinementReport | undefined {
-    return this.#openings.confinement ?? this.#queries.confinement;
+    return this.#pools.confinement;
   }
 
   depths(): { queries: number; opening: number; extracting: number } {
-    const all = [...this.#extractions, this.#mediaExtractions];
-    const extracting = all.reduce((sum, lane) => sum + lane.depth, 0);
-    const opening = this.#openings.depth + this.#mediaOpenings.depth;
-    return { queries: this.#queries.depth, opening, extracting };
+    return this.#pools.depths();
   }
 
-  /**
-   * One after the other: a start is all work, and the server has other things to do at its own start. Further readers start when
-   * the first ones are busy.
-   */
-  async #warm(): Promise<void> {
-    const [first, second] = this.#openings.lanes;
-    for (const lane of [first!, this.#queries, this.#extractions[0]!, second!]) await lane.warm();
+  close(): Promise<void> {
+    return this.#pools.close();
   }
+}
 
-  async close(): Promise<void> {
-    const lanes = [
-      this.#queries,
-      ...this.#otherQueries.values(),
-      this.#openings,
-      this.#previews,
-      ...this.#extractions,
-      this.#mediaOpenings,
-      this.#mediaExtractions,
-    ];
-    await Promise.all(
-      [...lanes, ...(this.#recogniser ? [this.#recogniser] : [])].map((lane) => lane.close()),
-    );
-  }
+function noAnswer(): FarthingError {
+  return new FarthingError('extraction_failed', 'The reader gave no answer.');
 }
 
 function isRecording({ kind }: FileInfo): boolean {
   return kind === 'video' || kind === 'audio';
 }
 
-/** Faults of one page, not of the server. */
+/** Refusals of a page that leave the rest of the file readable. */
 const PAGE_FAULTS: readonly ErrorCode[] = ['extraction_timeout', 'extraction_failed', 'file_corrupt'];
 
-/** Recognised pages come after all others: blocks in the order of their pages again, those without a page first. */
+/** In the order of pages, those without a page first. OCR's blocks were added at the end. */
 function inReadingOrder(blocks: readonly Block[]): Block[] {
   return [...blocks].sort((a, b) => (a.page ?? 0) - (b.page ?? 0));
 }

@@ -5,9 +5,16 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS, type Extracted, type ExtractLimits } from '../../src/domain/document.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
-import { READABLE_TYPES } from '../../src/extract/readable.ts';
-import { zipOf } from './archive/archives.ts';
-import { bombPdf, emptyPdf, laughingPdf, millionPagesPdf, pixelFlood, scriptedPdf } from './hostile.ts';
+import { READABLE_TYPES } from '../../src/extract/formats.ts';
+import { zipOf } from './samples/archives.ts';
+import {
+  bombPdf,
+  emptyPdf,
+  laughingPdf,
+  millionPagesPdf,
+  pixelFlood,
+  scriptedPdf,
+} from './samples/hostile.ts';
 
 const SHARED = '../shared/data';
 const needsShared = existsSync(SHARED) ? false : 'the shared sample files are not here';
@@ -26,7 +33,7 @@ function started(test: Test, limits: Partial<ExtractLimits> = {}) {
   return { extractor, events, scratchFolder };
 }
 
-/** One Extractor for all tests that leave its children in order. */
+/** For all tests that do no harm to its processes. */
 const { extractor, scratchFolder } = started(t);
 
 async function read(path: string, from: Extractor = extractor): Promise<Extracted> {
@@ -41,8 +48,8 @@ function file(bytes: Buffer | string, name = 'file'): string {
 }
 
 t.test('a PDF gives its pages, counted from 1, and its title', async (t) => {
-  const { opened, title, blocks, pictures } = await read('samples/almanac.pdf');
-  t.match(opened, { kind: 'document', mediaType: 'application/pdf', pages: 5 });
+  const { fileInfo, title, blocks, pictures } = await read('samples/almanac.pdf');
+  t.match(fileInfo, { kind: 'document', mediaType: 'application/pdf', pages: 5 });
   t.equal(title, 'A Small Almanac');
   t.same(
     blocks.map(({ page }) => page),
@@ -53,7 +60,7 @@ t.test('a PDF gives its pages, counted from 1, and its title', async (t) => {
   t.same(pictures, [], 'pages of text alone are not looked at as pictures');
 });
 
-t.test('the lines of a page have their boxes, whole, and its number has none', async (t) => {
+t.test('each line of a page has its box, except the page number', async (t) => {
   const { blocks } = await read('samples/almanac.pdf');
   const boxes = (blocks[0]!.marks ?? []).map(({ box }) => box);
   const right = Math.max(...boxes.map(({ x, width }) => x + width));
@@ -65,17 +72,17 @@ t.test('the lines of a page have their boxes, whole, and its number has none', a
 
 t.test('text, Markdown and HTML give their sections and titles', async (t) => {
   t.match(await read('samples/tea.txt'), {
-    opened: { mediaType: 'text/plain' },
+    fileInfo: { mediaType: 'text/plain' },
     title: 'Brewing green tea',
     blocks: [{ text: /^Green tea turns bitter/ }],
   });
   t.match(await read('samples/lighthouses.md'), {
-    opened: { mediaType: 'text/markdown' },
+    fileInfo: { mediaType: 'text/markdown' },
     title: 'Lighthouses',
     blocks: [{}, { heading: 'The Fresnel lens' }, { heading: 'Keepers' }, { heading: 'Foghorns' }],
   });
   t.match(await read(file('<!doctype html><title>T</title><p>Words.')), {
-    opened: { mediaType: 'text/html' },
+    fileInfo: { mediaType: 'text/html' },
     title: 'T',
     blocks: [{ text: 'Words.' }],
   });
@@ -84,7 +91,7 @@ t.test('text, Markdown and HTML give their sections and titles', async (t) => {
   t.equal(
     blocks.map(({ text }) => text.trim()).join(' '),
     long.trim(),
-    'a long text comes in pieces and whole',
+    'a long text comes in pieces, and complete',
   );
 });
 
@@ -93,7 +100,7 @@ t.test(
   async (t) => {
     for (const name of ['chelsea.png', 'rocket.jpg']) {
       const bytes = readFileSync(`samples/${name}`);
-      const { pictures, opened } = await read(`samples/${name}`);
+      const { pictures, fileInfo } = await read(`samples/${name}`);
       t.equal(pictures.length, 1);
       t.equal(pictures[0]?.pixels.rgb.length, SPEC.width * SPEC.height * 3);
       t.equal(pictures[0]?.fingerprint.length, 16);
@@ -102,7 +109,7 @@ t.test(
         createHash('sha256').update(bytes).digest('hex'),
       );
       t.same(
-        { width: opened.width, height: opened.height },
+        { width: fileInfo.width, height: fileInfo.height },
         { width: pictures[0]?.width, height: pictures[0]?.height },
       );
       const query = await extractor.decodePicture(bytes);
@@ -111,10 +118,10 @@ t.test(
   },
 );
 
-t.test('pictures are turned as EXIF says, flattened on white, and brought to sRGB', async (t) => {
+t.test('pictures are rotated by EXIF, flattened on white, and converted to sRGB', async (t) => {
   const red = sharp({ create: { width: 40, height: 20, channels: 3, background: '#ff0000' } });
-  const turned = await red.clone().jpeg().withMetadata({ orientation: 6 }).toBuffer();
-  t.match(await extractor.open(file(turned), {}), { width: 20, height: 40 });
+  const portrait = await red.clone().jpeg().withMetadata({ orientation: 6 }).toBuffer();
+  t.match(await extractor.open(file(portrait), {}), { width: 20, height: 40 });
   const clear = await sharp({
     create: { width: 64, height: 48, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
   })
@@ -139,7 +146,7 @@ t.test('the type comes from the content, whatever the name says', async (t) => {
   t.match(await extractor.open(file('BMW and MZ are text', 'x'), {}), { mediaType: 'text/plain' });
 });
 
-t.test('what cannot be read is refused with the list of what can', async (t) => {
+t.test('an unreadable format is refused with the list of readable ones', async (t) => {
   const jar = zipOf({ 'META-INF/MANIFEST.MF': 'Manifest-Version: 1.0' });
   const program = Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01'), Buffer.alloc(3000, 1)]);
   for (const content of [jar, program, Buffer.alloc(3000)]) {
@@ -197,37 +204,37 @@ t.test('claims over a limit are refused before anything is decoded', async (t) =
   await t.rejects(extractor.decodePicture(new Uint8Array()), { code: 'image_unreadable' });
 });
 
-t.test('scripts in a PDF do not run: its text is read', async (t) => {
+t.test('the text of a PDF is read, its scripts do not run', async (t) => {
   t.match(await read(file(scriptedPdf('Harmless words of a page'))), {
     blocks: [{ text: 'Harmless words of a page', page: 1 }],
   });
 });
 
-t.test('what a file does to its reader, it does to itself alone', async (t) => {
-  const ofOthers = readers();
-  const own = started(t, { filesPerChild: 3 });
+t.test('a file that breaks its reader harms no other file', async (t) => {
+  const others = readers();
+  const fragile = started(t, { filesPerChild: 3 });
   const endless = file(laughingPdf(12));
   const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
   const isReading = (): Promise<void> =>
-    until(() => readdirSync(join(own.scratchFolder, 'extract-0')).length > 0);
+    until(() => readdirSync(join(fragile.scratchFolder, 'extract-0')).length > 0);
   const nextIsRead = async (t: Test): Promise<void> => {
-    t.match(await own.extractor.extract('samples/almanac.pdf', pdf), { title: 'A Small Almanac' });
+    t.match(await fragile.extractor.extract('samples/almanac.pdf', pdf), { title: 'A Small Almanac' });
   };
 
-  await t.test('a reader that dies fails its file; the one that waits is read', async (t) => {
-    const doomed = own.extractor.extract(endless, pdf);
-    const waiting = own.extractor.extract('samples/tea.txt', { kind: 'text', mediaType: 'text/plain' });
+  await t.test('when a reader dies, its file fails and the waiting one is read', async (t) => {
+    const doomed = fragile.extractor.extract(endless, pdf);
+    const waiting = fragile.extractor.extract('samples/tea.txt', { kind: 'text', mediaType: 'text/plain' });
     await isReading();
-    for (const pid of readers()) if (!ofOthers.includes(pid)) process.kill(pid, 'SIGKILL');
+    for (const pid of readers()) if (!others.includes(pid)) process.kill(pid, 'SIGKILL');
     await t.rejects(doomed, { code: 'extraction_failed' });
     t.match(await waiting, { title: 'Brewing green tea' });
   });
 
-  await t.test('an aborted file ends at once, before its turn too', async (t) => {
+  await t.test('an aborted file ends at once, also while it waits', async (t) => {
     const controller = new AbortController();
-    const aborted = own.extractor.extract(endless, pdf, { signal: controller.signal });
+    const aborted = fragile.extractor.extract(endless, pdf, { signal: controller.signal });
     const waiting = new AbortController();
-    const neverBegun = own.extractor.extract(
+    const neverBegun = fragile.extractor.extract(
       'samples/tea.txt',
       { kind: 'text', mediaType: 'text/plain' },
       { signal: waiting.signal },
@@ -239,7 +246,7 @@ t.test('what a file does to its reader, it does to itself alone', async (t) => {
     await t.rejects(aborted, /no longer wanted/);
   });
 
-  await t.test('a file without end takes its time and no more', async (t) => {
+  await t.test('a file that takes too long is refused', async (t) => {
     const impatient = started(t, { extractSecondsMax: 1 });
     await t.rejects(impatient.extractor.extract(endless, pdf), {
       code: 'extraction_timeout',
@@ -248,23 +255,23 @@ t.test('what a file does to its reader, it does to itself alone', async (t) => {
   });
 
   await t.test('memory over the limit ends the reader', async (t) => {
-    await t.rejects(own.extractor.extract(file(bombPdf(600)), pdf), {
+    await t.rejects(fragile.extractor.extract(file(bombPdf(600)), pdf), {
       code: /extraction_failed|extraction_timeout/,
     });
     await nextIsRead(t);
   });
 
-  await t.test('a reader is replaced after so many files, and reading goes on', async (t) => {
-    const starts = (): number => own.events.filter((event) => event.event === 'extractor_ready').length;
+  await t.test('a reader is replaced after a number of files', async (t) => {
+    const starts = (): number => fragile.events.filter((event) => event.event === 'extractor_ready').length;
     const before = starts();
     for (let index = 0; index < 6; index++) await nextIsRead(t);
     t.ok(starts() - before >= 1);
   });
 });
 
-t.test('the samples of every kind in scope are read', { skip: needsShared }, async (t) => {
+t.test('samples of every kind are read', { skip: needsShared }, async (t) => {
   const long = await read(`${SHARED}/samples/pdf/GeoTopo-komprimiert.pdf`);
-  t.match(long, { opened: { pages: 117 }, title: 'Geometrie und Topologie' });
+  t.match(long, { fileInfo: { pages: 117 }, title: 'Geometrie und Topologie' });
   t.ok(
     long.blocks.length > 110 &&
       long.pictures.length > 0 &&
@@ -274,30 +281,31 @@ t.test('the samples of every kind in scope are read', { skip: needsShared }, asy
   t.same(
     scan.pictures.map(({ page }) => page),
     [1, 2, 3],
-    'a scan is found by how its pages look',
+    'the pages of a scan become pictures',
   );
-  t.match(await read(`${SHARED}/samples/pdf/pdflatex-4-pages.pdf`), { opened: { pages: 4 } });
+  t.match(await read(`${SHARED}/samples/pdf/pdflatex-4-pages.pdf`), { fileInfo: { pages: 4 } });
   await t.rejects(read(`${SHARED}/samples/pdf/libreoffice-writer-password.pdf`), {
     code: 'file_encrypted',
     status: 422,
   });
   await t.rejects(read(`${SHARED}/samples/image/corrupt-header.jpg`), { code: 'file_corrupt', status: 422 });
-  t.match(await read(`${SHARED}/samples/image/Landscape_6.jpg`), { opened: { width: 600, height: 450 } });
+  t.match(await read(`${SHARED}/samples/image/Landscape_6.jpg`), { fileInfo: { width: 600, height: 450 } });
   t.match(await read(`${SHARED}/samples/image/Channel_digital_image_CMYK_color.jpg`), {
-    opened: { mediaType: 'image/jpeg' },
+    fileInfo: { mediaType: 'image/jpeg' },
   });
-  t.match(await read(`${SHARED}/samples/image/4.webp`), { opened: { mediaType: 'image/webp' } });
+  t.match(await read(`${SHARED}/samples/image/4.webp`), { fileInfo: { mediaType: 'image/webp' } });
   t.match(await read(`${SHARED}/photos/coral/sunflower.bmp`), {
-    opened: { mediaType: 'image/bmp', width: 512 },
+    fileInfo: { mediaType: 'image/bmp', width: 512 },
   });
-  t.match(await read(`${SHARED}/samples/office/test.pptx`), { opened: { pages: 6, pageKind: 'slide' } });
+  t.match(await read(`${SHARED}/samples/office/test.pptx`), { fileInfo: { pages: 6, pageKind: 'slide' } });
 });
 
-t.test('readers have an empty environment, and leave no files behind', async (t) => {
+t.test('readers have an empty environment and leave no files', async (t) => {
   const environments = readers().map((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
   t.ok(environments.length >= 3);
   t.ok(environments.every((environment) => environment === ''));
-  for (const lane of readdirSync(scratchFolder)) t.same(readdirSync(join(scratchFolder, lane)), [], lane);
+  for (const reader of readdirSync(scratchFolder))
+    t.same(readdirSync(join(scratchFolder, reader)), [], reader);
   await extractor.close();
   t.same(readers(), [], 'closing ends them');
   await t.rejects(extractor.open('samples/tea.txt', {}), { code: 'interrupted' });

@@ -5,50 +5,15 @@ import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { ERRORS } from '../../src/domain/error.ts';
 import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
 import { deep } from '../rig/deep.ts';
-import { tarGzOf, tarOf, zipOf } from './archive/archives.ts';
+import { FORMAT_SAMPLES } from './samples/formats.ts';
 
-/** Changed files of every kind; FUZZ_SECONDS and FUZZ_SEED make it longer and repeat it. */
+/** Randomly changed files of every format. FUZZ_SECONDS sets the duration; FUZZ_SEED repeats a run. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? deep(4, 60));
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 interface Seed {
   readonly name: string;
-  readonly bytes: () => Buffer;
+  readonly bytes: () => string | Buffer | Promise<Buffer>;
 }
-
-const INSIDE = {
-  'notes/a.txt': 'Words about tides and harbours. '.repeat(50),
-  'b.md': '# Title\n\nMore words.',
-};
-/** Kinds that no sample is of. */
-const MADE: readonly Seed[] = [
-  { name: 'zip', bytes: () => zipOf(INSIDE) },
-  { name: 'tar', bytes: () => tarOf(INSIDE) },
-  { name: 'tar.gz', bytes: () => tarGzOf(INSIDE) },
-  {
-    name: 'mail',
-    bytes: () =>
-      Buffer.from(
-        'From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?Q?T=C3=A4st?=\nDate: Tue, 3 Nov 2026 10:00:00 +0100\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/html\n\n<p>Words</p>\n--x\nContent-Type: text/csv; name=a.csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nYSxiCjEsMgo=\n--x--\n',
-      ),
-  },
-  {
-    name: 'rtf',
-    bytes: () => Buffer.from("{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 Words \\'e4 \\u228?\\par more}"),
-  },
-  {
-    name: 'svg',
-    bytes: () =>
-      Buffer.from(
-        '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><title>Map</title><rect width="40" height="50" fill="#c33"/><text x="5" y="20">words</text></svg>',
-      ),
-  },
-  { name: 'csv', bytes: () => Buffer.from('part,price\nlens,400\nbulb,12\nwick,3\n') },
-  { name: 'xml', bytes: () => Buffer.from('<?xml version="1.0"?><a><title>T</title><b>words</b></a>') },
-  {
-    name: 'html',
-    bytes: () => Buffer.from('<!doctype html><title>T</title><main><h1>A</h1><p>words</p></main>'),
-  },
-];
 
 const FOLDERS = [
   'samples',
@@ -56,7 +21,7 @@ const FOLDERS = [
 ];
 
 t.test(
-  `every changed file is read or refused by code, and the readers go on (FUZZ_SEED=${SEED})`,
+  `every changed file is read or refused by code, and the readers keep reading (FUZZ_SEED=${SEED})`,
   async (t) => {
     const extractor = openExtractor({
       pictureSpec: undefined,
@@ -72,7 +37,7 @@ t.test(
     );
     const seeds: Seed[] = [
       ...files.map((name) => ({ name, bytes: () => readFileSync(name) })),
-      ...MADE.flatMap((seed) => [seed, seed]),
+      ...Object.entries(FORMAT_SAMPLES).map(([name, bytes]) => ({ name, bytes })),
     ];
     const random = randomNumbers(SEED);
     const path = join(t.testdirName, 'changed');
@@ -80,7 +45,7 @@ t.test(
     const end = performance.now() + SECONDS * 1000;
     for (let count = 0; count === 0 || performance.now() < end; count++) {
       const seed = seeds[Math.floor(random() * seeds.length)]!;
-      writeFileSync(path, changed(seed.bytes(), random));
+      writeFileSync(path, changed(Buffer.from(await seed.bytes()), random));
       const outcome = await outcomeOf(extractor, path, `${path}.member`);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       if (outcome !== 'read' && (!Object.hasOwn(ERRORS, outcome) || outcome === 'internal'))
@@ -91,19 +56,19 @@ t.test(
   },
 );
 
-/** FileInfo, read and unpacked: `read`, or the code of the refusal. */
+/** Opens, reads and unpacks a file. @returns `read`, or the code of the refusal. */
 async function outcomeOf(extractor: Extractor, path: string, member: string): Promise<string> {
   try {
-    const opened = await extractor.open(path, {});
-    if (opened.kind !== 'archive') await extractor.extract(path, opened);
-    if (opened.members) await extractor.unpack(path, opened, { target: () => member });
+    const fileInfo = await extractor.open(path, {});
+    if (fileInfo.kind !== 'archive') await extractor.extract(path, fileInfo);
+    if (fileInfo.members) await extractor.unpack(path, fileInfo, { target: () => member });
     return 'read';
   } catch (error) {
     return (error as { code?: string }).code ?? 'none';
   }
 }
 
-/** A few bytes overwritten, a stretch repeated, removed or cut off. */
+/** Overwrites some bytes, or repeats, removes or cuts off a stretch. */
 function changed(bytes: Buffer, random: () => number): Buffer {
   const at = Math.floor(random() * bytes.length);
   const length = Math.floor(random() * Math.min(4096, bytes.length - at));
@@ -120,7 +85,7 @@ function changed(bytes: Buffer, random: () => number): Buffer {
   return copy;
 }
 
-/** Mulberry32: small, and the same on every machine. */
+/** Mulberry32: the same numbers on every machine. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { zipOf } from '../extract/archive/archives.ts';
+import { zipOf } from '../extract/samples/archives.ts';
 import {
   bombPdf,
   emptyPdf,
@@ -8,7 +8,7 @@ import {
   millionPagesPdf,
   pixelFlood,
   scriptedPdf,
-} from '../extract/hostile.ts';
+} from '../extract/samples/hostile.ts';
 import {
   concatPlaylist,
   docxOf,

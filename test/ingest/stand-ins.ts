@@ -182,7 +182,7 @@ export class FakeExtractor implements IngestExtractor {
     }
     if (this.failure !== undefined) throw this.failure;
     return {
-      opened,
+      fileInfo: opened,
       title: 'A title',
       blocks: [{ text: 'First passage.' }, { text: 'Second passage.' }],
       pictures: [],

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { zipOf } from '../extract/archive/archives.ts';
+import { zipOf } from '../extract/samples/archives.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
 
 t.test(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { writeFilm } from '../extract/media/films.ts';
+import { writeFilm } from '../extract/samples/films.ts';
 import { TestAgent } from '../rig/test-server.ts';
 import { spawnBuilt } from './built-process.ts';
 

@@ -4,7 +4,7 @@ import type { Use } from '../session/runner.ts';
 import type { EncoderThread } from './encoder-thread.ts';
 import { CutJob, type EncoderTask, type VectorJob } from './job.ts';
 import { QueryPace } from './query-pace.ts';
-import { FairQueue, type Piece, type PullBounds } from './work-queue.ts';
+import { type Piece, type PullBounds, WorkQueue } from './work-queue.ts';
 
 type AnyJob = VectorJob | CutJob;
 
@@ -53,8 +53,8 @@ const ATTEMPTS_MAX = 3;
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #queries: FairQueue<number>;
-  readonly #ingest: FairQueue<number>;
+  readonly #queries: WorkQueue<number>;
+  readonly #ingest: WorkQueue<number>;
   /** Threads that may get work; one that could not be restarted is left out. */
   readonly #threads: Set<EncoderThread>;
   /** Threads with a task, until its rows are copied out of their memory, or the failed worker answers again. */
@@ -68,8 +68,8 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#queries = new FairQueue(options.queryQueueMax);
-    this.#ingest = new FairQueue(options.ingestQueueMax);
+    this.#queries = new WorkQueue(options.queryQueueMax);
+    this.#ingest = new WorkQueue(options.ingestQueueMax);
     // Query workers come first: the others run at a lower priority.
     this.#threads = new Set(
       [...this.#all].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
@@ -132,7 +132,7 @@ export class Dispatcher {
     return this.#add(this.#ingest, job) as Promise<Awaited<J['result']>>;
   }
 
-  #add(queue: FairQueue<number>, job: AnyJob): Promise<unknown> {
+  #add(queue: WorkQueue<number>, job: AnyJob): Promise<unknown> {
     if (!job.cancelled()) {
       queue.add(job);
       this.#pump();
@@ -189,7 +189,7 @@ export class Dispatcher {
     return count('ingest', this.#busy.keys()) >= most;
   }
 
-  async #serve(thread: EncoderThread, queue: FairQueue<number>, pieces: Piece<number>[]): Promise<void> {
+  async #serve(thread: EncoderThread, queue: WorkQueue<number>, pieces: Piece<number>[]): Promise<void> {
     const started = performance.now();
     const ended = queue === this.#queries ? this.#pace.begin(started) : undefined;
     try {
@@ -224,7 +224,7 @@ export class Dispatcher {
   }
 
   /** Repeats a failed task entry by entry, so that in the end only the entry at fault fails. */
-  #repeat(queue: FairQueue<number>, pieces: Piece<number>[], error: unknown): void {
+  #repeat(queue: WorkQueue<number>, pieces: Piece<number>[], error: unknown): void {
     for (const { work, entries, attempts } of pieces) {
       if (attempts + 1 >= ATTEMPTS_MAX) (work as AnyJob).fail(toFarthingError(error));
       else {

@@ -70,8 +70,6 @@ abstract class Job<Result> implements Work<number> {
     return this.#ended;
   }
 
-  onSkipped(): void {}
-
   /** Counts entries that are done. */
   protected advance(count: number): void {
     if (this.#ended) return;

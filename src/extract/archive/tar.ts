@@ -1,4 +1,4 @@
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 
 export interface TarEntry {
   readonly path: string;
@@ -8,7 +8,7 @@ export interface TarEntry {
 }
 
 const BLOCK_BYTES = 512;
-/** Records that describe the next entry: pax headers, and GNU's long names. */
+/** Bytes of a record that describes the next entry: a pax header, or a long name of GNU. */
 const DESCRIPTION_BYTES_MAX = 64 * 1024;
 const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;
@@ -23,7 +23,7 @@ export function looksLikeTar(bytes: Uint8Array): boolean {
 }
 
 /**
- * Entries of a tar archive (POSIX.1-2017 "pax", ustar, GNU names) as they come; after a file's entry, the pieces of its
+ * The entries of a tar archive (POSIX.1-2017 "pax", ustar, GNU names) in order, a file's entry followed by the pieces of its
  * content. @throws file_corrupt.
  */
 export async function* readTar(
@@ -33,7 +33,7 @@ export async function* readTar(
   let described: { path?: string; bytes?: number } = {};
   for (;;) {
     const header = await input.take(BLOCK_BYTES);
-    // Two empty blocks end it; some writers leave them out.
+    // Two empty blocks end the archive. Some programs leave them out.
     if (!header || header.every((byte) => byte === 0)) return;
     if (!isSummed(header)) throw corrupt('one of its headers is damaged');
     const type = String.fromCharCode(header[156]!);
@@ -60,7 +60,7 @@ export async function* readTar(
   }
 }
 
-/** Bytes that come in pieces, taken in the lengths that are wanted. */
+/** Takes bytes in other lengths than they come in. */
 class Pieces {
   readonly #source: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -70,7 +70,7 @@ class Pieces {
       Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   }
 
-  /** Undefined at the end. @throws file_corrupt when it comes before so many bytes. */
+  /** Undefined at the end. @throws file_corrupt for an end within these bytes. */
   async take(bytes: number): Promise<Uint8Array | undefined> {
     const pieces: Uint8Array[] = [];
     let length = 0;
@@ -83,7 +83,7 @@ class Pieces {
     return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
   }
 
-  /** The next bytes as they come. @throws file_corrupt when the end comes before, unless it may. */
+  /** The next bytes in the pieces in which they come. @throws file_corrupt for an end within them, unless `mayEnd`. */
   async *pieces(bytes: number, mayEnd = false): AsyncGenerator<Uint8Array> {
     for (let left = bytes; left > 0; ) {
       if (this.#rest.length === 0) {
@@ -111,13 +111,13 @@ function padded(bytes: number): number {
   return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** The sum counts its own field as spaces; old writers summed signed bytes. */
+/** The sum counts its field as spaces. Old programs summed signed bytes. */
 function isSummed(header: Uint8Array): boolean {
   let unsigned = 0;
   let signed = 0;
   for (let at = 0; at < BLOCK_BYTES; at++) {
-    const own = at >= CHECKSUM_AT && at < CHECKSUM_AT + CHECKSUM_BYTES;
-    const byte = own ? 0x20 : header[at]!;
+    const isSum = at >= CHECKSUM_AT && at < CHECKSUM_AT + CHECKSUM_BYTES;
+    const byte = isSum ? 0x20 : header[at]!;
     unsigned += byte;
     signed += byte > 127 ? byte - 256 : byte;
   }

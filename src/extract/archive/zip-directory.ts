@@ -1,22 +1,22 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { FarthingError } from '../../domain/error.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
 
 /** A member as the archive's central directory describes it. */
 export interface ZipEntry {
   readonly name: string;
-  /** Bytes once unpacked, as claimed: no more are ever unpacked. */
+  /** Bytes once unpacked, as the directory says. No more than that is unpacked. */
   readonly bytes: number;
   readonly packedBytes: number;
   readonly method: number;
   readonly crc: number;
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   readonly offset: number;
   /** False for folders and links. */
   readonly isFile: boolean;
 }
 
-/** More than any office program writes; archives have a limit of their own. */
+/** No office program writes as many. Archives have another limit. */
 const ENTRIES_MAX = 65_535;
 
 const LOCAL_HEADER = 0x04034b50;
@@ -31,13 +31,20 @@ const ENCRYPTED = 0x0001;
 const UTF8_NAME = 0x0800;
 const STORED = 0;
 const DEFLATED = 8;
-/** Extra field of sizes over 32 bits (4.5.3), which some writers use for small files too. */
+/** Extra field for sizes over 32 bits (4.5.3). Some programs use it for small files too. */
 const ZIP64 = 0x0001;
 const IN_ZIP64 = 0xffffffff;
 /** "Made by" Unix: the file's mode is in the upper half of its attributes. */
 const UNIX = 3;
 const MODE_TYPE = 0o170000;
 const MODE_FILE = 0o100000;
+
+const STARTS = ['PK\x03\x04', 'PK\x05\x06'];
+
+/** Whether a ZIP archive begins here, with a member or, when it is empty, with its end. */
+export function isZip(bytes: Uint8Array): boolean {
+  return STARTS.includes(Buffer.from(bytes.subarray(0, 4)).toString('latin1'));
+}
 
 /** The central directory of a ZIP archive in memory. @throws file_corrupt, file_encrypted, document_too_large. */
 export function zipEntries(bytes: Uint8Array): ZipEntry[] {
@@ -82,7 +89,7 @@ export function unpackEntry(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
   return unpacked;
 }
 
-/** Never more than the claimed size: zlib stops there. */
+/** zlib stops at the stated size. */
 function inflated(packed: Uint8Array, { bytes }: ZipEntry): Uint8Array | undefined {
   if (bytes === 0) return new Uint8Array();
   try {
@@ -123,7 +130,7 @@ function entryAt(
   };
 }
 
-/** Old writers give names in a code page of their own; UTF-8 that says nothing of itself is common too. */
+/** Old programs write names in some code page. UTF-8 without its flag is common too. */
 function nameOf(bytes: Uint8Array, isUtf8: boolean): string {
   try {
     return new TextDecoder('utf-8', { fatal: !isUtf8 }).decode(bytes);
@@ -132,7 +139,7 @@ function nameOf(bytes: Uint8Array, isUtf8: boolean): string {
   }
 }
 
-/** Sizes that are said to stand in the extra field are taken from there, in this order. */
+/** Replaces the sizes that stand in the extra field, in this order. */
 function withZip64(sizes: readonly number[], view: DataView, at: number, length: number): number[] {
   if (!sizes.includes(IN_ZIP64)) return [...sizes];
   for (let field = at; field + 4 <= at + length; field += 4 + view.getUint16(field + 2, true)) {

@@ -1,11 +1,11 @@
-import { tooLarge } from '../refusal.ts';
+import { tooLarge } from '../reading/refusal.ts';
 import { unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 
-/** Members of an office file, and bytes that those which are read have together once unpacked. */
+/** Members of an office file, and bytes of all members that are read, once unpacked. */
 const MEMBERS_MAX = 10_000;
 const UNPACKED_BYTES_MAX = 256 * 2 ** 20;
 
-/** A ZIP archive in memory: the list of its members is read at once, a member when it is asked for. */
+/** A ZIP archive in memory. The list of members is read at once, a member on demand. */
 export class Zip {
   readonly names: ReadonlySet<string>;
   readonly #bytes: Uint8Array;
@@ -25,7 +25,7 @@ export class Zip {
     this.names = new Set(this.#entries.keys());
   }
 
-  /** A member's bytes; undefined when there is none of this name. @throws file_corrupt, document_too_large. */
+  /** A member's bytes; undefined for an unknown name. @throws file_corrupt, document_too_large. */
   read(name: string): Uint8Array | undefined {
     const entry = this.#entries.get(name);
     if (!entry) return undefined;
@@ -37,7 +37,7 @@ export class Zip {
     return unpackEntry(this.#bytes, entry);
   }
 
-  /** A member as text (UTF-8, or UTF-16 by its mark). */
+  /** A member as text: UTF-16 with a byte order mark, otherwise UTF-8. */
   text(name: string): string | undefined {
     const bytes = this.read(name);
     if (!bytes) return undefined;

@@ -10,14 +10,14 @@ export interface Chapter {
 
 const CHAPTERS_MAX = 1_000;
 const TITLE_LENGTH_MAX = 300;
-/** Parts of a file that hold chapters are small; a larger one is not read. */
+/** Lists of chapters are small: a larger part of a file is not read. */
 const PART_BYTES_MAX = 16 * 2 ** 20;
-/** Parts that are passed over on the way to them. */
+/** Parts that are skipped on the way to a list of chapters. */
 const PARTS_MAX = 100_000;
 
 /**
  * Chapters of a recording, in order: MP4 (Nero's `chpl`), Matroska, ID3v2 (`CHAP`), and comments of Ogg and FLAC (`CHAPTER001=…`).
- * None where they are damaged: the recording itself may be whole.
+ * Damaged lists give none: the recording itself may be intact.
  */
 export function chaptersOf(
   path: string,
@@ -36,7 +36,7 @@ export function chaptersOf(
           : tagChapters(tags);
     return found
       .map(({ time_s, title }) => ({
-        // Milliseconds, as the times of frames and cues have them.
+        // Milliseconds, like the times of frames and cues.
         time_s: Math.round(time_s * 1000) / 1000,
         title: shorten(withoutControls(title), TITLE_LENGTH_MAX),
       }))
@@ -51,7 +51,7 @@ export function chaptersOf(
   }
 }
 
-/** Each chapter's title as text of the seconds that it begins at; it lasts until the next. */
+/** Each chapter's title as text, from the chapter's start to the next one's. */
 export function chapterBlocks(chapters: readonly Chapter[], duration_s: number): Block[] {
   return chapters.map(({ time_s, title }, index) => {
     const end = chapters[index + 1]?.time_s ?? duration_s;
@@ -59,7 +59,7 @@ export function chapterBlocks(chapters: readonly Chapter[], duration_s: number):
   });
 }
 
-/** A file that is read in small parts. @throws RangeError beyond its end */
+/** A file that is read in small parts. @throws RangeError beyond the end of the file */
 class Source {
   readonly bytes: number;
   readonly #file: number;
@@ -126,11 +126,11 @@ function matroskaChapters(source: Source): Chapter[] {
   const list = [...elements(source, segment.from, segment.to)].find(({ id }) => id === EBML_CHAPTERS);
   if (!list) return [];
   const chapters: Chapter[] = [];
-  const inside = (id: number, of: { from: number; to: number }) =>
-    [...elements(source, of.from, of.to)].filter((one) => one.id === id);
-  for (const atom of inside(EBML_EDITION, list).flatMap((edition) => inside(EBML_ATOM, edition))) {
-    const start = inside(EBML_START, atom)[0];
-    const title = inside(EBML_DISPLAY, atom).flatMap((display) => inside(EBML_TITLE, display))[0];
+  const children = (id: number, parent: { from: number; to: number }) =>
+    [...elements(source, parent.from, parent.to)].filter((element) => element.id === id);
+  for (const atom of children(EBML_EDITION, list).flatMap((edition) => children(EBML_ATOM, edition))) {
+    const start = children(EBML_START, atom)[0];
+    const title = children(EBML_DISPLAY, atom).flatMap((display) => children(EBML_TITLE, display))[0];
     if (!start || !title || start.to - start.from > 8) continue;
     const nanoseconds = [...source.read(start.from, start.to - start.from)].reduce(
       (sum, byte) => sum * 256 + byte,
@@ -166,7 +166,7 @@ function* elements(source: Source, from: number, to: number): Generator<Element>
       unknown &&= byte === 0xff;
     }
     const start = at + idBytes + sizeBytes;
-    // Of unknown size, as streams are written: it reaches to the end of what it lies in.
+    // An unknown size, as streams have it: the element ends with its parent.
     const end = unknown ? to : start + size;
     if (end > to) return;
     yield { id, from: start, to: end };

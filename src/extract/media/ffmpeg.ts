@@ -22,20 +22,20 @@ import {
   SoftwareScaleContext,
   type Stream,
 } from 'node-av/lib';
-import { corrupt } from '../refusal.ts';
-import { isQuarter, type Turn, turned, turnOf } from './rotate.ts';
+import { corrupt } from '../reading/refusal.ts';
+import { type Rotation, rotated, rotationOf, swapsSides } from './rotate.ts';
 import { SoundDecoder, type SoundPiece } from './sound.ts';
 
-/** Longer side of a frame as it is handed on: more than any picture model looks at. */
+/** Longer side of the frames that are given: more than any picture model uses. */
 const FRAME_SIDE_PIXELS = 480;
-/** Ticks of the container's own times in a second (AV_TIME_BASE). */
+/** Ticks a second of the times that the container states (AV_TIME_BASE). */
 const TICKS = 1e6;
-/** What lies beyond says that a time is not known (AV_NOPTS_VALUE). */
+/** Greater values mean an unknown time (AV_NOPTS_VALUE). */
 const TIME_MAX = 2 ** 52;
-/** Damaged packets in a row after which a stream is given up. */
+/** Damaged packets after which reading ends. */
 const FAULTS_MAX = 100;
 
-/** FFmpeg writes what it thinks of a file to the process's error output: nobody reads it there. */
+/** Silences FFmpeg's messages about files on the error output. */
 export function quietFfmpeg(): void {
   Log.setLevel(AV_LOG_QUIET);
 }
@@ -47,7 +47,7 @@ export interface RgbFrame {
   readonly time_s: number;
 }
 
-/** A packet of a subtitle stream, as it lies in the file. */
+/** A packet of a subtitle stream, as stored in the file. */
 export interface SubtitlePacket {
   readonly codec: number;
   readonly data: Uint8Array;
@@ -56,8 +56,8 @@ export interface SubtitlePacket {
 }
 
 /**
- * A media file, opened by FFmpeg: from this one file, by the demuxers that its type allows, so that no playlist leads anywhere.
- * Everything runs on this thread; it must be closed.
+ * A media file, opened by FFmpeg. It reads this file alone, by the demuxers of the file's type: a playlist leads nowhere.
+ * Everything runs on this thread. It must be closed.
  */
 export class MediaFile {
   readonly #context = new FormatContext();
@@ -78,28 +78,28 @@ export class MediaFile {
     return Math.max(0, Number(this.#context.duration) / TICKS);
   }
 
-  /** The time at which the first stream begins, in seconds: every time that is given counts from it, of all streams alike. */
+  /** When the first stream begins, in seconds. The times of all streams count from it. */
   get #start_s(): number {
     const start = Number(this.#context.startTime);
     return Math.abs(start) < TIME_MAX ? start / TICKS : 0;
   }
 
-  /** Width and height in pixels, as the video is to be shown. */
+  /** Width and height of the video as displayed, in pixels; undefined without a video. */
   get size(): { width: number; height: number } | undefined {
     const { video } = this;
     if (!video) return undefined;
     const { width, height } = video.codecpar;
-    return isQuarter(streamTurn(video)) ? { width: height, height: width } : { width, height };
+    return swapsSides(streamRotation(video)) ? { width: height, height: width } : { width, height };
   }
 
-  /** Reading goes on from the last key frame before a second, or from where it was in a file that says not where that lies. */
+  /** Continues with the last key frame before a second; in a file without an index, with the next packet. */
   seek(second: number): void {
-    // A thousandth more: times are given rounded, and the frame's own may be a little later.
+    // A thousandth more: given times are rounded, and the frame's exact time may be a little later.
     const ticks = BigInt(Math.round((second + 0.001 + this.#start_s) * TICKS));
     this.#context.seekFrameSync(-1, ticks, AVSEEK_FLAG_BACKWARD);
   }
 
-  /** The stream that is to be looked at; pictures of covers do not count. */
+  /** The first stream of moving pictures. Covers are none. */
   get video(): Stream | undefined {
     return this.#streams(AVMEDIA_TYPE_VIDEO).find((stream) => !stream.attachedPic?.data);
   }
@@ -114,18 +114,18 @@ export class MediaFile {
     );
   }
 
-  /** What the file and its streams say about themselves. */
+  /** Tags of the file and its streams. The file's win. */
   get tags(): Record<string, string> {
     const streams = this.#context.streams.map((stream) => stream.metadata?.getAll() ?? {});
     return Object.assign({}, ...streams, this.#context.metadata?.getAll() ?? {}) as Record<string, string>;
   }
 
   /**
-   * Frames of the video and packets of subtitles, as they come.
-   * @param everySeconds frames in between are decoded, but not given
-   * @param keyFramesOnly others are not even decoded
-   * @param decodedPixelsMax from so many decoded pixels on, only key frames are
-   * @param soundSecondsMax decodes the first stream of sound too; silence is filled in up to this second
+   * Frames of the video, packets of subtitles, and pieces of sound, in the order of the file.
+   * @param everySeconds least distance of the frames that are given; those between are decoded only
+   * @param keyFramesOnly decodes key frames alone
+   * @param decodedPixelsMax after this many decoded pixels, decodes key frames alone
+   * @param soundSecondsMax decodes the first stream of sound too, with gaps up to this second filled by silence
    */
   *read(options: {
     everySeconds: number;
@@ -185,7 +185,7 @@ class VideoDecoder {
   readonly #stream: Stream;
   readonly #start_s: number;
   readonly #everySeconds: number;
-  readonly #turn: Turn | undefined;
+  readonly #rotation: Rotation | undefined;
   readonly #decoder = new CodecContext();
   readonly #frame = new Frame();
   readonly #small = new Frame();
@@ -198,7 +198,7 @@ class VideoDecoder {
     this.#stream = stream;
     this.#start_s = start_s;
     this.#everySeconds = everySeconds;
-    this.#turn = streamTurn(stream);
+    this.#rotation = streamRotation(stream);
     const codec = Codec.findDecoder(stream.codecpar.codecId);
     if (!codec) throw corrupt('its pictures are in a format that cannot be decoded');
     this.#decoder.allocContext3(codec);
@@ -264,13 +264,13 @@ class VideoDecoder {
     if (this.#scaler!.scaleFrameSync(this.#small, this.#frame) < 0)
       throw corrupt('its pictures cannot be scaled');
     const small = { data: rows(this.#small, width, height), width, height };
-    // What a frame itself says is the decoder's, which may have it from the stream's own data.
-    const turn = turnOf(this.#frame.getSideData(AV_FRAME_DATA_DISPLAYMATRIX)) ?? this.#turn;
-    return { ...(turn ? turned(small, turn) : small), time_s };
+    // The frame's matrix comes from the decoder, which may have found it in the stream's data.
+    const rotation = rotationOf(this.#frame.getSideData(AV_FRAME_DATA_DISPLAYMATRIX)) ?? this.#rotation;
+    return { ...(rotation ? rotated(small, rotation) : small), time_s };
   }
 }
 
-/** The pixels without what stands between two rows. */
+/** The pixels without the padding of each row. */
 function rows(frame: Frame, width: number, height: number): Uint8Array {
   const source = frame.data?.[0];
   const stride = frame.linesize[0] ?? 0;
@@ -281,8 +281,8 @@ function rows(frame: Frame, width: number, height: number): Uint8Array {
   return data;
 }
 
-function streamTurn({ codecpar }: Stream): Turn | undefined {
-  return turnOf(codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
+function streamRotation({ codecpar }: Stream): Rotation | undefined {
+  return rotationOf(codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
 }
 
 function subtitlePacket({ timeBase, codecpar }: Stream, packet: Packet, start_s: number): SubtitlePacket {

@@ -1,71 +1,68 @@
 import { createHash } from 'node:crypto';
 import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '../../domain/document.ts';
 import type { Preview } from '../../domain/preview.ts';
-import { embeddedPictures } from '../office/embedded.ts';
-import { fromRaw, prepareSharp, shrinkRaw } from '../picture/picture.ts';
-import { PICTURE_SIDE_PIXELS } from '../picture/preview.ts';
+import { embeddedPictures } from '../picture/embedded.ts';
+import { fromRaw } from '../picture/picture-content.ts';
+import { previewOfRaw } from '../picture/picture-preview.ts';
+import { prepareSharp } from '../picture/picture-source.ts';
+import { ShotMerger } from '../picture/shots.ts';
 import type { Settings, Task } from '../process/messages.ts';
-import type { Done, Output, Prepare } from '../process/program.ts';
-import { corrupt, tooLarge, unsupported } from '../refusal.ts';
+import type { Prepare } from '../process/program.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
+import type { Output, Summary } from '../reading/sink.ts';
 import { chapterBlocks, chaptersOf } from './chapters.ts';
 import { MediaFile, quietFfmpeg, type RgbFrame } from './ffmpeg.ts';
-import { mediaFormat } from './media-types.ts';
-import { ShotMerger } from './shots.ts';
+import { recordingType } from './recordings.ts';
 import { cueText } from './subtitles.ts';
 import { tagBlock, titleTag } from './tags.ts';
 
-/** Frames are looked at so often, and less often in films with more of them than the second figure. */
-const LOOK_EVERY_SECONDS = 0.5;
-const LOOKS_MAX = 4_000;
-/** Work of decoding every frame, in pixels, over which only key frames are decoded: about a minute and a half of one core. */
+/** Seconds between the frames that are looked at; more in a film that would have more than FRAMES_MAX of them. */
+const FRAME_EVERY_SECONDS = 0.5;
+const FRAMES_MAX = 4_000;
+/** Pixels of a film over which key frames alone are decoded: about a minute and a half of one core. */
 const DECODED_PIXELS_MAX = 2e10;
-/** The same for the frame of a preview, which somebody waits for: some seconds from its key frame. */
+/** The same for a preview, which a user waits for: some seconds of film after a key frame. */
 const PREVIEW_PIXELS_MAX = 5e8;
 /** The size of 8K: no film is larger. */
 const FRAME_PIXELS_MAX = 36_000_000;
 /** Ten seconds. */
-const SOUND_BYTES_AT_ONCE = 10 * 2 * SOUND_RATE;
-const TURN_EVERY_FRAMES = 8;
+const SOUND_MESSAGE_BYTES = 10 * 2 * SOUND_RATE;
+/** Frames between two turns of the event loop, so that messages flow. */
+const FRAMES_PER_TURN = 8;
 
-/** Video and audio, read by FFmpeg. */
+/** The program that reads films and sounds, with FFmpeg. */
 export const prepare: Prepare = async (settings) => {
   quietFfmpeg();
   prepareSharp();
   return {
     tryOut: async () => undefined,
     perform: async (task, _body, output) => {
-      if (task.task === 'open')
-        return {
-          opened: withMedia(task.path, task.mediaType, (file, type) => describe(file, type, settings.limits)),
-        };
-      if (task.task !== 'extract' && task.task !== 'preview') throw new Error(`no media task: ${task.task}`);
-      const file = new MediaFile(task.path, formatOf(task.mediaType).demuxers);
-      try {
-        if (task.task === 'extract') return await extract(file, settings, output, task);
-        await output.preview(await preview(file, task.timeS));
-        return {};
-      } finally {
-        file.close();
+      switch (task.task) {
+        case 'open-recording':
+          return {
+            fileInfo: await withMedia(task, (file) => describe(file, task.mediaType, settings.limits)),
+          };
+        case 'extract':
+          return withMedia(task, (file) => extract(file, settings, output, task));
+        case 'preview':
+          await output.preview(await withMedia(task, (file) => preview(file, task.timeS)));
+          return {};
+        default:
+          throw new Error(`not a task of the media program: ${task.task}`);
       }
     },
   };
 };
 
-function formatOf(mediaType: string | undefined) {
-  const format = mediaType === undefined ? undefined : mediaFormat(mediaType);
-  if (!format) throw unsupported(mediaType);
-  return format;
-}
-
-function withMedia<T>(
-  path: string,
-  mediaType: string | undefined,
-  use: (file: MediaFile, mediaType: string) => T,
-): T {
-  const format = formatOf(mediaType);
-  const file = new MediaFile(path, format.demuxers);
+async function withMedia<T>(
+  { path, mediaType }: { path: string; mediaType: string },
+  use: (file: MediaFile) => T | Promise<T>,
+): Promise<T> {
+  const type = recordingType(mediaType);
+  if (!type) throw new Error(`${mediaType} is no recording`);
+  const file = new MediaFile(path, type.demuxers);
   try {
-    return use(file, format.mediaType);
+    return await use(file);
   } finally {
     file.close();
   }
@@ -85,9 +82,9 @@ function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Fi
     ...(duration_s > 0 && { duration_s: rounded(duration_s) }),
     ...(title !== undefined && { title }),
   };
-  const unheard = file.hasAudio ? { notSearchable: ['speech'] as const } : {};
+  const speech = file.hasAudio ? { notSearchable: ['speech'] as const } : {};
   if (!size)
-    return { kind: 'audio', mediaType: mediaType.replace(/^video\//, 'audio/'), ...known, ...unheard };
+    return { kind: 'audio', mediaType: mediaType.replace(/^video\//, 'audio/'), ...known, ...speech };
   const { width, height } = size;
   if (width * height > FRAME_PIXELS_MAX)
     throw tooLarge(`Send films of at most ${FRAME_PIXELS_MAX} pixels a frame.`, {
@@ -95,8 +92,8 @@ function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Fi
       height,
       limit_pixels: FRAME_PIXELS_MAX,
     });
-  for (const piece of file.read({ everySeconds: LOOK_EVERY_SECONDS, keyFramesOnly: true })) {
-    if ('width' in piece) return { kind: 'video', mediaType, width, height, ...known, ...unheard };
+  for (const piece of file.read({ everySeconds: FRAME_EVERY_SECONDS, keyFramesOnly: true })) {
+    if ('width' in piece) return { kind: 'video', mediaType, width, height, ...known, ...speech };
   }
   throw corrupt('none of its pictures can be decoded');
 }
@@ -106,30 +103,30 @@ async function extract(
   { limits, pictureSpec }: Settings,
   output: Output,
   { path, mediaType, sound = false }: Extract<Task, { task: 'extract' }>,
-): Promise<Done> {
+): Promise<Summary> {
   const { tags, duration_s, covers, video } = file;
   const title = titleTag(tags);
-  const described = tagBlock(tags);
-  if (described) await output.block(described);
+  const tagged = tagBlock(tags);
+  if (tagged) await output.block(tagged);
   for (const chapter of chapterBlocks(chaptersOf(path, mediaType, tags), duration_s))
     await output.block(chapter);
   const pictures = covers.map((bytes) => ({ bytes }));
   for (const cover of await embeddedPictures(pictures, limits, pictureSpec)) await output.picture(cover);
-  const everySeconds = Math.max(LOOK_EVERY_SECONDS, duration_s / LOOKS_MAX);
+  const everySeconds = Math.max(FRAME_EVERY_SECONDS, duration_s / FRAMES_MAX);
   const shots = new ShotMerger(limits.shotsMax, everySeconds);
-  let looked = 0;
-  const heard = new Gathered(output);
+  let frames = 0;
+  const sounds = new SoundMessages(output);
   const reading = file.read({
     everySeconds,
     keyFramesOnly: isLong(video, duration_s),
-    // A recording that does not say how long it is, as browsers write them, shows it on the way.
+    // A recording of unknown length, as browsers write them, may turn out to be long.
     decodedPixelsMax: DECODED_PIXELS_MAX,
     ...(sound && { soundSecondsMax: duration_s || limits.mediaSecondsMax }),
   });
   for (const piece of reading) {
     if ('samples' in piece) {
-      await heard.add(piece.samples);
-      if (!video && duration_s > 0) output.progress(Math.min(1, heard.seconds / duration_s));
+      await sounds.add(piece.samples);
+      if (!video && duration_s > 0) output.progress(Math.min(1, sounds.seconds / duration_s));
       continue;
     }
     if (!('width' in piece)) {
@@ -141,14 +138,14 @@ async function extract(
     const times = { time_s: piece.time_s, time_end_s: piece.time_s };
     shots.push(await fromRaw({ ...piece, channels: 3 }, pictureSpec, { digest, ...times }));
     if (duration_s > 0) output.progress(Math.min(1, piece.time_s / duration_s));
-    if (++looked % TURN_EVERY_FRAMES === 0) await new Promise(setImmediate);
+    if (++frames % FRAMES_PER_TURN === 0) await new Promise(setImmediate);
   }
-  await heard.flush();
+  await sounds.flush();
   for (const shot of shots.finish()) await output.picture(shot);
   return { ...(title !== undefined && { title }) };
 }
 
-/** The frame shown at a second of a film, or the last one that can be decoded before it; the first where there is none before. */
+/** The frame that a film shows at a second, or the last one before it that can be decoded. Before the first frame: the first. */
 async function preview(file: MediaFile, timeS = 0): Promise<Preview> {
   if (timeS > 0) file.seek(timeS);
   let shown: RgbFrame | undefined;
@@ -160,29 +157,29 @@ async function preview(file: MediaFile, timeS = 0): Promise<Preview> {
     if (piece.time_s >= timeS) break;
   }
   if (!shown) throw corrupt('none of its pictures can be decoded');
-  return shrinkRaw({ ...shown, channels: 3 }, PICTURE_SIDE_PIXELS);
+  return previewOfRaw({ ...shown, channels: 3 });
 }
 
-/** Sound in messages of some seconds. */
-class Gathered {
+/** Sends sound in messages of some seconds. */
+class SoundMessages {
   readonly #output: Output;
   #pieces: Uint8Array[] = [];
   #bytes = 0;
-  #all = 0;
+  #totalBytes = 0;
 
   constructor(output: Output) {
     this.#output = output;
   }
 
   get seconds(): number {
-    return this.#all / (2 * SOUND_RATE);
+    return this.#totalBytes / (2 * SOUND_RATE);
   }
 
   async add(samples: Uint8Array): Promise<void> {
     this.#pieces.push(samples);
     this.#bytes += samples.length;
-    this.#all += samples.length;
-    if (this.#bytes >= SOUND_BYTES_AT_ONCE) await this.flush();
+    this.#totalBytes += samples.length;
+    if (this.#bytes >= SOUND_MESSAGE_BYTES) await this.flush();
   }
 
   async flush(): Promise<void> {
@@ -197,7 +194,7 @@ function cue(text: string, time_s: number, duration_s: number): Block {
   return { text, time_s: rounded(time_s), time_end_s: rounded(time_s + duration_s), source: 'subtitle' };
 }
 
-/** Whether decoding every frame would take too long. Encoders put key frames at changes of the scene and every few seconds. */
+/** Whether decoding every frame takes too long. Encoders put key frames at cuts and every few seconds. */
 function isLong(video: MediaFile['video'], duration_s: number): boolean {
   if (!video) return false;
   const { num, den } = video.avgFrameRate;

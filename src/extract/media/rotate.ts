@@ -5,8 +5,8 @@ interface Rgb {
   readonly height: number;
 }
 
-/** How source coordinates become those of the display: each is -1, 0 or 1 of the source's x and y. */
-export interface Turn {
+/** Maps coordinates of the source to those of the display. Each factor is -1, 0 or 1. */
+export interface Rotation {
   readonly xx: number;
   readonly xy: number;
   readonly yx: number;
@@ -17,40 +17,41 @@ const BYTES_PER_PIXEL = 3;
 const UNITY = 65_536;
 
 /**
- * The turn that a display matrix asks for (ISO/IEC 14496-12, 6.2.2: nine numbers of 32 bits, here in the machine's order), as phones
- * write it that were held upright. Undefined where nothing is to be turned, and for any but quarter turns and mirrors.
+ * The rotation of a display matrix (ISO/IEC 14496-12, 6.2.2: nine numbers of 32 bits, here in the machine's byte order).
+ * Phones that were held upright write one. Undefined for the identity, and for anything but quarter turns and mirrors.
  */
-export function turnOf(matrix: Buffer | null): Turn | undefined {
+export function rotationOf(matrix: Buffer | null): Rotation | undefined {
   if (!matrix || matrix.length < 36) return undefined;
   const part = (index: number): number => Math.round(matrix.readInt32LE(index * 4) / UNITY) + 0;
-  const turn = { xx: part(0), yx: part(1), xy: part(3), yy: part(4) };
+  const rotation = { xx: part(0), yx: part(1), xy: part(3), yy: part(4) };
   const isStraight =
-    Math.abs(turn.xx) + Math.abs(turn.xy) === 1 && Math.abs(turn.yx) + Math.abs(turn.yy) === 1;
-  const isWhole = Math.abs(turn.xx * turn.yy - turn.xy * turn.yx) === 1;
-  return isStraight && isWhole && !(turn.xx === 1 && turn.yy === 1) ? turn : undefined;
+    Math.abs(rotation.xx) + Math.abs(rotation.xy) === 1 &&
+    Math.abs(rotation.yx) + Math.abs(rotation.yy) === 1;
+  const isWhole = Math.abs(rotation.xx * rotation.yy - rotation.xy * rotation.yx) === 1;
+  return isStraight && isWhole && !(rotation.xx === 1 && rotation.yy === 1) ? rotation : undefined;
 }
 
 /** Whether width and height change places. */
-export function isQuarter(turn: Turn | undefined): boolean {
-  return turn?.xx === 0;
+export function swapsSides(rotation: Rotation | undefined): boolean {
+  return rotation?.xx === 0;
 }
 
-/** The picture as it is displayed: a new one; of a quarter turn, width and height change places. */
-export function turned({ data, width, height }: Rgb, turn: Turn): Rgb {
-  const [wide, high] = isQuarter(turn) ? [height, width] : [width, height];
+/** A copy of the picture as it is displayed. */
+export function rotated({ data, width, height }: Rgb, rotation: Rotation): Rgb {
+  const [outWidth, outHeight] = swapsSides(rotation) ? [height, width] : [width, height];
   const out = new Uint8Array(data.length);
-  // Where the source's first pixel comes to lie, so that nothing lies outside.
-  const left = turn.xx + turn.xy < 0 ? wide - 1 : 0;
-  const top = turn.yx + turn.yy < 0 ? high - 1 : 0;
+  // The place of the source's first pixel, by which all others lie inside.
+  const left = rotation.xx + rotation.xy < 0 ? outWidth - 1 : 0;
+  const top = rotation.yx + rotation.yy < 0 ? outHeight - 1 : 0;
   for (let y = 0, from = 0; y < height; y++) {
     for (let x = 0; x < width; x++, from += BYTES_PER_PIXEL) {
-      const column = left + turn.xx * x + turn.xy * y;
-      const row = top + turn.yx * x + turn.yy * y;
-      const to = (row * wide + column) * BYTES_PER_PIXEL;
+      const column = left + rotation.xx * x + rotation.xy * y;
+      const row = top + rotation.yx * x + rotation.yy * y;
+      const to = (row * outWidth + column) * BYTES_PER_PIXEL;
       out[to] = data[from]!;
       out[to + 1] = data[from + 1]!;
       out[to + 2] = data[from + 2]!;
     }
   }
-  return { data: out, width: wide, height: high };
+  return { data: out, width: outWidth, height: outHeight };
 }

@@ -9,20 +9,20 @@ import {
 import { Codec, CodecContext, Frame, type Packet, SoftwareResampleContext, type Stream } from 'node-av/lib';
 import { SOUND_RATE } from '../../domain/document.ts';
 
-/** Rates outside of these are no sound that anybody recorded, and would unfold a few bytes to gigabytes. */
+/** Nobody records at other rates, and a very low one would expand a few bytes to gigabytes. */
 const RATE_MIN = 4_000;
 const RATE_MAX = 768_000;
 const CHANNELS_MAX = 64;
 const BYTES_PER_SAMPLE = 2;
 
-/** What a number of channels is where a file says nothing else, as plain samples do; the resampler takes no unknown ones. */
+/** Layouts by number of channels, for files that do not state one, as plain samples. The resampler takes no unknown layout. */
 const USUAL_LAYOUTS = [
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
   AV_CHANNEL_LAYOUT_5POINT1_BACK,
   AV_CHANNEL_LAYOUT_7POINT1,
 ];
-/** A stream's times are this exact, about: a gap is a longer one. */
+/** Times of streams are less exact than this: only a longer distance is a gap. */
 const GAP_SECONDS_MIN = 0.25;
 const SILENCE = new Uint8Array(SOUND_RATE * BYTES_PER_SAMPLE);
 
@@ -32,8 +32,8 @@ export interface SoundPiece {
 }
 
 /**
- * The sound of one stream, as models of speech want it: without gaps, so that counted samples are seconds of the recording. A stream
- * that cannot be decoded gives none.
+ * Decodes one stream for speech models. Silence fills the gaps, so that the number of samples is the time in the
+ * recording. A stream that cannot be decoded gives no sound.
  */
 export class SoundDecoder {
   readonly #decoder = new CodecContext();
@@ -46,7 +46,7 @@ export class SoundDecoder {
   readonly #secondsMax: number;
   #samples = 0;
 
-  /** @param secondsMax silence is filled in up to there, whatever the stream says of its times */
+  /** @param secondsMax no silence is filled in beyond it, whatever the times of the stream */
   constructor(stream: Stream, start_s: number, secondsMax: number) {
     this.#stream = stream;
     this.#start_s = start_s;
@@ -77,7 +77,7 @@ export class SoundDecoder {
     }
   }
 
-  /** What is missing before the frame. */
+  /** The silence that is missing before the frame. */
   *#silence(): Generator<SoundPiece> {
     const { num, den } = this.#stream.timeBase;
     const time_s = (Number(this.#frame.bestEffortTimestamp) * num) / den - this.#start_s;
@@ -111,7 +111,7 @@ export class SoundDecoder {
     this.#converted.format = AV_SAMPLE_FMT_S16;
     this.#converted.sampleRate = SOUND_RATE;
     this.#converted.channelLayout = AV_CHANNEL_LAYOUT_MONO;
-    // It fails where the stream changes its shape on the way: what follows is not heard.
+    // It fails where the format changes within the stream. The rest gives no sound.
     if (this.#resampler!.convertFrame(this.#converted, this.#frame) < 0) {
       this.#broken = true;
       return undefined;
@@ -126,7 +126,7 @@ export class SoundDecoder {
     const { channelLayout, sampleRate } = this.#frame;
     const resampler = new SoftwareResampleContext();
     const format = this.#decoder.sampleFormat;
-    const opened =
+    const isOpen =
       resampler.allocSetOpts2(
         AV_CHANNEL_LAYOUT_MONO,
         AV_SAMPLE_FMT_S16,
@@ -135,7 +135,7 @@ export class SoundDecoder {
         format,
         sampleRate,
       ) >= 0 && resampler.init() >= 0;
-    if (opened) this.#resampler = resampler;
-    return opened;
+    if (isOpen) this.#resampler = resampler;
+    return isOpen;
   }
 }

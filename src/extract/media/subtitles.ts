@@ -11,7 +11,7 @@ import { withoutControls } from '../text/charset.ts';
 /** Fields before the text in a line of ASS as Matroska keeps it. */
 const ASS_FIELDS = 8;
 
-/** Words of one cue, without marks of style; empty for subtitles that are pictures. */
+/** The text of a cue, without markup; empty for subtitles that are pictures. */
 export function cueText(codec: number, data: Uint8Array): string {
   if (codec === AV_CODEC_ID_MOV_TEXT) {
     const length = data.length < 2 ? 0 : (data[0]! << 8) | data[1]!;

@@ -2,7 +2,7 @@ import type { Block } from '../../domain/document.ts';
 import { withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
 
-/** Tags that say what a recording is, and how a hit calls them. */
+/** Tags that describe a recording, with their names in hits. */
 const TAGS: readonly (readonly [tag: string, name: string])[] = [
   ['title', 'Title'],
   ['artist', 'Artist'],

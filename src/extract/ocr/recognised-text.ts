@@ -2,15 +2,15 @@ import type { Block, Mark } from '../../domain/document.ts';
 import { withoutControls } from '../text/charset.ts';
 import type { ReadLine, ReadParagraph } from './tesseract.ts';
 
-/** A word below this is a guess at dirt or a drawing. */
+/** Words below this are guesses at dirt or drawings. */
 const WORD_CONFIDENCE_MIN = 30;
-/** What a recogniser sees in a picture without writing is short and doubtful: below this there is no text. */
+/** In a picture without text, OCR finds few words and doubts them. A page with fewer sure words has no text. */
 const SURE_CONFIDENCE = 60;
 const SURE_WORDS_MIN = 2;
 
 /**
- * Blocks of a recognised page, one for each paragraph, with a mark for each line. A page on which hardly a word is sure
- * has none.
+ * The blocks of a page after OCR: one a paragraph, with a mark for each line. A page with hardly a sure word has no
+ * blocks.
  */
 export function recognisedBlocks(
   paragraphs: readonly ReadParagraph[],
@@ -57,7 +57,7 @@ function blockOf(
   return { text, marks, source: 'ocr', confidence: Math.min(1, confidence / count) };
 }
 
-/** A share of 0..1 with four decimals: a tenth of a millimetre on a page. */
+/** A share, 0..1, with four decimals: a tenth of a millimetre on a page. */
 export function share(part: number, whole: number): number {
   return Math.round(Math.min(1, Math.max(0, part / whole)) * 10_000) / 10_000;
 }

@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { FarthingError } from '../../domain/error.ts';
 import { Pdfium } from '../pdf/pdfium.ts';
-import { greyOfPicture, type PictureType, prepareSharp } from '../picture/picture.ts';
+import { type GreyPicture, greyOfPicture } from '../picture/grey.ts';
+import { prepareSharp } from '../picture/picture-source.ts';
 import type { Prepare } from '../process/program.ts';
 import { recognisedBlocks } from './recognised-text.ts';
 import { Tesseract } from './tesseract.ts';
 
 /**
- * Longer side of a page when it is recognised. On a scanned report of three pages a mean confidence of 80 at 1,300 pixels, of
- * 88 at 1,700 and of 89 at 2,200, which took a fifth longer.
+ * Longer side of a page for OCR. On a scanned report of three pages the mean confidence was 80 at 1,300 pixels, 88 at
+ * 1,700, and 89 at 2,200, which took a fifth longer.
  */
 const PAGE_SIDE_PIXELS = 1700;
 
-/** Reads the text of one page or picture that has none a reader could find. */
+/** The program for OCR: reads the text that a page or picture shows. */
 export const prepare: Prepare = async ({ limits, languages }) => {
   prepareSharp();
   const [pdfium, tesseract] = await Promise.all([Pdfium.load(), Tesseract.load(languages)]);
@@ -22,12 +23,12 @@ export const prepare: Prepare = async ({ limits, languages }) => {
       tesseract.read(blank, 64, 64);
     },
     perform: async (task, _body, output) => {
-      if (task.task !== 'recognise') throw new Error(`no recogniser's task: ${task.task}`);
+      if (task.task !== 'recognise') throw new Error(`not a task of the recogniser: ${task.task}`);
       const bytes = await readFile(task.path);
       const isPdf = task.mediaType === 'application/pdf';
       const picture = isPdf
         ? greyPage(pdfium, bytes, task.page)
-        : await greyOfPicture(bytes, task.mediaType as PictureType, task.page, PAGE_SIDE_PIXELS, limits);
+        : await greyOfPicture(bytes, task.mediaType, task.page, PAGE_SIDE_PIXELS, limits);
       const paragraphs = tesseract.read(picture.grey, picture.width, picture.height);
       const page = isPdf || task.mediaType === 'image/tiff' ? task.page : undefined;
       for (const block of recognisedBlocks(paragraphs, picture, page)) await output.block(block);
@@ -36,14 +37,10 @@ export const prepare: Prepare = async ({ limits, languages }) => {
   };
 };
 
-function greyPage(
-  pdfium: Pdfium,
-  bytes: Uint8Array,
-  page: number,
-): { grey: Uint8Array; width: number; height: number } {
+function greyPage(pdfium: Pdfium, bytes: Uint8Array, page: number): GreyPicture {
   const document = pdfium.open(bytes);
   try {
-    const rendered = document.page(page - 1, (opened) => opened.render(PAGE_SIDE_PIXELS));
+    const rendered = document.page(page - 1, (loaded) => loaded.render(PAGE_SIDE_PIXELS));
     if (!rendered) throw new FarthingError('file_corrupt', `Page ${page} cannot be shown.`);
     const { data, width, height } = rendered;
     const grey = new Uint8Array(width * height);

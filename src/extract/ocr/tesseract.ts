@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-/** The calls of Tesseract (include/tesseract/baseapi.h, as tesseract.js-core binds them) that are used. */
+/** The calls of Tesseract that are used (include/tesseract/baseapi.h, as tesseract.js-core binds them). */
 interface BaseApi {
   Init(dataPath: null, languages: string, engine: number, config: undefined): number;
   SetImageFile(exifOrientation: number, angle: number): number;
@@ -42,12 +42,12 @@ export interface ReadParagraph {
 const LSTM_ONLY = 1; // OEM_LSTM_ONLY
 const require = createRequire(import.meta.url);
 
-/** The package that holds a language's data, after its ISO 639-2 code: `eng`, `deu`, `chi_sim`, … */
+/** The package with a language's data. @param language ISO 639-2 code: `eng`, `deu`, `chi_sim`, … */
 export function languagePackage(language: string): string {
   return `@tesseract.js-data/${language}`;
 }
 
-/** Languages of a list whose data is not installed. */
+/** Those of the languages whose data is not installed. */
 export function missingLanguages(languages: readonly string[]): string[] {
   return languages.filter((language) => {
     try {
@@ -65,7 +65,7 @@ function dataFile(language: string): string {
   return join(folder, '4.0.0_best_int', `${language}.traineddata.gz`);
 }
 
-/** Tesseract as WebAssembly, on this thread: a process that does nothing else needs no worker beside it. */
+/** Tesseract as WebAssembly, on this thread: its process does nothing else. */
 export class Tesseract {
   readonly #core: Core;
   readonly #api: BaseApi;
@@ -89,7 +89,7 @@ export class Tesseract {
     return new Tesseract(core, api);
   }
 
-  /** Recognises the text of a grey picture (one byte a pixel), in reading order. Runs for seconds. */
+  /** The text of a grey picture (one byte a pixel), in reading order. Blocks the thread for seconds. */
   read(grey: Uint8Array, width: number, height: number): ReadParagraph[] {
     const picture = Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), grey]);
     this.#core.FS.writeFile('/input', picture);

@@ -1,22 +1,23 @@
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { Outline } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
+import { officeReader } from './office.ts';
 import { type OfficeContent, picturesOf, relationships, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
+export const docx = officeReader(readDocx);
+
 const MAIN = 'word/document.xml';
 
-/** Parts that hold what paragraphs of the main part refer to, and the elements that hold one note and refer to one. */
+/** Parts with notes, the element that holds a note there, and the one that refers to it in the main part. */
 const NOTES = [
   ['word/footnotes.xml', 'footnote', 'footnoteReference'],
   ['word/endnotes.xml', 'endnote', 'endnoteReference'],
 ] as const;
 
-/**
- * WordprocessingML (ECMA-376 part 1, 17): paragraphs below their headings, each with its notes behind it, tables by rows, pictures.
- */
-export function readDocx(zip: Zip): OfficeContent {
+/** WordprocessingML (ECMA-376 part 1, 17): paragraphs below their headings, each followed by its notes; tables by rows; pictures. */
+function readDocx(zip: Zip): OfficeContent {
   const source = zip.text(MAIN);
   if (source === undefined) throw corrupt('its text is missing');
   const levels = headingLevels(zip.text('word/styles.xml'));
@@ -35,13 +36,13 @@ export function readDocx(zip: Zip): OfficeContent {
     }
     const note = `${name} ${id}`;
     for (const text of notes.get(note) ?? []) stack.aside(text);
-    // Once: a file that refers to a long one again and again would multiply.
+    // Once: a file could grow without end by references to one long note.
     notes.delete(note);
   });
   return { ...outline.finish(), pictures: picturesOf(zip, relationships(zip, MAIN).values()) };
 }
 
-/** Paragraphs of the notes in a part, by what refers to them. */
+/** Paragraphs of each note in a part, by the reference to it. */
 function notesOf(zip: Zip, part: string, element: string, reference: string): [string, string[]][] {
   const source = zip.text(part);
   const found: [string, string[]][] = [];
@@ -53,12 +54,12 @@ function notesOf(zip: Zip, part: string, element: string, reference: string): [s
   return found;
 }
 
-/** Gives the paragraphs and tables to the stack, as they are read today: without what was moved elsewhere, or stands twice for older programs. */
+/** Gives paragraphs and tables to the stack. Left out: the old place of moved text, and copies for older programs. */
 function walkParagraphs(
   source: string,
   part: string,
   stack: ParagraphStack<number>,
-  opened: (name: string, attributes: Readonly<Record<string, string>>) => void,
+  onOther: (name: string, attributes: Readonly<Record<string, string>>) => void,
 ): void {
   let inText = false;
   walkXml(
@@ -72,7 +73,7 @@ function walkParagraphs(
         else if (name === 'br' || name === 'cr') stack.text('\n');
         else if (name === 'tbl') stack.openTable();
         else if (name === 'tr') stack.openRow();
-        else opened(name, attributes);
+        else onOther(name, attributes);
       },
       text: (text) => {
         if (inText) stack.text(text);
@@ -88,7 +89,7 @@ function walkParagraphs(
   );
 }
 
-/** Levels of the styles that are headings, by their ids: names are the same in every language, ids are not. */
+/** Levels of heading styles by their ids. Ids differ by language, names do not. */
 function headingLevels(source: string | undefined): Map<string, number> {
   const levels = new Map<string, number>([['Title', 0]]);
   for (let level = 1; level <= 9; level++) levels.set(`Heading${level}`, level);

@@ -1,12 +1,15 @@
 import type { Block } from '../../domain/document.ts';
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { readHtml } from '../text/html.ts';
 import { walkXml } from '../text/xml.ts';
+import { officeReader } from './office.ts';
 import { type OfficeContent, picturesOf, resolvePath, titleIn } from './office-content.ts';
 
-/** EPUB (ISO/IEC 23736): the chapters of the spine, in their order. */
-export function readEpub(zip: Zip): OfficeContent {
+export const epub = officeReader(readEpub);
+
+/** EPUB (ISO/IEC 23736): the chapters of the spine, in order. */
+function readEpub(zip: Zip): OfficeContent {
   let main = '';
   walkXml(zip.text('META-INF/container.xml') ?? '<x/>', {
     open: (name, attributes) => {
@@ -37,6 +40,7 @@ export function readEpub(zip: Zip): OfficeContent {
   return {
     blocks,
     pages: chapters.length,
+    pageKind: 'chapter',
     pictures: picturesOf(zip, parts.values()),
     ...(title !== undefined && { title }),
   };

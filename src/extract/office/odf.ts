@@ -1,35 +1,38 @@
 import type { Block } from '../../domain/document.ts';
+import type { PageKind } from '../../domain/segment.ts';
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
 import { Outline, shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
+import { officeReader } from './office.ts';
 import { type OfficeContent, picturesOf, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
 const CELLS_REPEATED_MAX = 100;
 
+export const odf = officeReader(readOdf);
+
 /** OpenDocument (ISO/IEC 26300): text by headings, presentations by slides, spreadsheets by sheets. */
-export function readOdf(zip: Zip): OfficeContent {
+function readOdf(zip: Zip): OfficeContent {
   const source = zip.text('content.xml');
   if (source === undefined) throw corrupt('its content is missing');
   const title = titleIn(zip.text('meta.xml'));
   const reader = new OdfReader(title, zip.text('mimetype') ?? '');
   walkXml(source, reader, 'content.xml');
-  const { blocks, pages, title: found } = reader.finish();
-  const named = title ?? found;
+  const { title: heading, ...content } = reader.finish();
+  const named = title ?? heading;
   return {
-    blocks,
+    ...content,
     pictures: picturesOf(
       zip,
       [...zip.names].filter((name) => name.startsWith('Pictures/')),
     ),
-    ...(pages > 0 && { pages }),
     ...(named !== undefined && { title: named }),
   };
 }
 
-/** No text of the document: what was deleted, marks of notes (the notes themselves are read), who remarked and when. */
+/** Not text of the document: deletions, marks of notes (the notes themselves are read), authors and dates of remarks. */
 const SKIPPED = [
   'text:tracked-changes',
   'table:tracked-changes',
@@ -38,13 +41,20 @@ const SKIPPED = [
   'dc:date',
   'meta:creator-initials',
 ];
-/** Elements that hold a paragraph; the last two say in words what a drawing shows. */
+/** Elements that hold a paragraph. The last two describe a drawing. */
 const PARAGRAPHS = ['text:p', 'text:h', 'svg:title', 'svg:desc'];
+
+/** Elements that are pages, by a word of the document's media type. */
+const PAGES: readonly (readonly [word: string, tag: string, kind: PageKind])[] = [
+  ['presentation', 'page', 'slide'],
+  ['spreadsheet', 'table', 'sheet'],
+];
 
 class OdfReader {
   readonly #outline: Outline;
   readonly #blocks: Block[] = [];
   readonly #pageTag: string | undefined;
+  readonly #pageKind: PageKind | undefined;
   readonly #stack = new ParagraphStack<number>((text, level) => this.#paragraph(text, level));
   #pages = 0;
   #name = '';
@@ -53,11 +63,9 @@ class OdfReader {
 
   constructor(title: string | undefined, mimetype: string) {
     this.#outline = new Outline(title);
-    this.#pageTag = mimetype.includes('presentation')
-      ? 'page'
-      : mimetype.includes('spreadsheet')
-        ? 'table'
-        : undefined;
+    const [, tag, kind] = PAGES.find(([word]) => mimetype.includes(word)) ?? [];
+    this.#pageTag = tag;
+    this.#pageKind = kind;
   }
 
   skips(_tag: string, fullName: string): boolean {
@@ -87,16 +95,16 @@ class OdfReader {
   close(tag: string, fullName: string): void {
     if (tag === 'table-cell') {
       this.#stack.closeCell(this.#repeat);
-      // A table inside has set its own.
+      // A table inside this cell has set it.
       this.#repeat = 1;
     } else if (tag === 'table') this.#stack.closeTable();
     else if (PARAGRAPHS.includes(fullName)) this.#stack.closeParagraph();
     if (tag === this.#pageTag && !this.#stack.isInTable) this.#closePage();
   }
 
-  finish(): { blocks: Block[]; pages: number; title?: string } {
-    if (this.#pageTag) return { blocks: this.#blocks, pages: this.#pages };
-    return { ...this.#outline.finish(), pages: 0 };
+  finish(): Omit<OfficeContent, 'pictures'> {
+    if (!this.#pageTag) return this.#outline.finish();
+    return { blocks: this.#blocks, ...(this.#pages > 0 && { pages: this.#pages, pageKind: this.#pageKind }) };
   }
 
   #paragraph(text: string, level: number | undefined): void {

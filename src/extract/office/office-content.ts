@@ -1,23 +1,21 @@
 import type { Block } from '../../domain/document.ts';
+import type { PageKind } from '../../domain/segment.ts';
 import type { Zip } from '../archive/zip.ts';
+import type { EmbeddedPicture } from '../picture/embedded.ts';
 import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 
-export interface EmbeddedPicture {
-  readonly bytes: Uint8Array;
-  readonly page?: number;
-}
-
-/** What an office file gives. */
+/** What an office file holds. */
 export interface OfficeContent {
   readonly title?: string;
   readonly blocks: readonly Block[];
   readonly pictures: readonly EmbeddedPicture[];
-  /** Slides, sheets or chapters. */
+  /** How many slides, sheets or chapters it has; both absent where it has no pages. */
   readonly pages?: number;
+  readonly pageKind?: PageKind;
 }
 
-/** More pictures than an index takes of one file are not even unpacked. */
+/** An index takes fewer pictures of one file. */
 const PICTURES_MAX = 100;
 
 /** Targets of a part's relationships by their ids (ECMA-376 part 2, 9.3), as names in the archive. */
@@ -35,7 +33,7 @@ export function relationships(zip: Zip, part: string): Map<string, string> {
   return found;
 }
 
-/** A path in an archive, relative to a folder; it never leads outside, for it is only compared with the members' names. */
+/** A path in an archive, relative to a folder. It cannot lead outside: it is only compared with the names of members. */
 export function resolvePath(folder: string, target: string): string {
   const steps = target.startsWith('/') ? [] : folder.split('/').filter(Boolean);
   for (const step of target.split('/')) {
@@ -45,7 +43,7 @@ export function resolvePath(folder: string, target: string): string {
   return steps.join('/');
 }
 
-/** The pictures among some members. */
+/** The pictures among the members of these names. */
 export function picturesOf(zip: Zip, names: Iterable<string>, page?: number): EmbeddedPicture[] {
   const found: EmbeddedPicture[] = [];
   for (const name of new Set(names)) {

@@ -1,9 +1,9 @@
 import { tableText } from '../text/table.ts';
 
-/** A cell that is repeated is short, as numbers and words are: a long text would multiply. */
+/** Only short cells are repeated, as numbers and words: a long text would multiply. */
 const REPEATED_LENGTH_MAX = 200;
 
-interface Written<Kind> {
+interface Paragraph<Kind> {
   readonly text: string;
   readonly kind?: Kind;
 }
@@ -11,31 +11,31 @@ interface Written<Kind> {
 interface OpenParagraph<Kind> {
   text: string;
   kind?: Kind;
-  /** What stands inside the paragraph and is not of it: notes, text boxes, tables. */
-  readonly asides: Written<Kind>[];
+  /** Notes, text boxes and tables inside the paragraph, which come after it. */
+  readonly asides: Paragraph<Kind>[];
 }
 
 interface OpenTable<Kind> {
   readonly rows: string[][];
   /** Paragraphs of the open cell. */
-  cell: Written<Kind>[];
+  cell: Paragraph<Kind>[];
 }
 
 /**
- * Paragraphs and tables of an office document while it is walked through, whatever lies in what. A note or a text box comes after
- * the paragraph that it stands in, which stays whole; in a cell, everything is text of the cell.
+ * Puts paragraphs and tables of an office document in order, however they are nested. A paragraph stays whole: notes and text
+ * boxes inside it come after it. In a cell, everything is text of the cell.
  */
 export class ParagraphStack<Kind = undefined> {
   readonly #emit: (text: string, kind: Kind | undefined) => void;
   readonly #open: (OpenParagraph<Kind> | OpenTable<Kind>)[] = [];
 
-  /** @param emit takes each paragraph and table outside others, in order; `kind` is undefined for tables */
+  /** @param emit gets each paragraph and table that lies in no other, in order; a table has no `kind` */
   constructor(emit: (text: string, kind: Kind | undefined) => void) {
     this.#emit = emit;
   }
 
   get isInTable(): boolean {
-    return this.#open.some((one) => 'rows' in one);
+    return this.#open.some((level) => 'rows' in level);
   }
 
   openParagraph(kind?: Kind): void {
@@ -48,13 +48,13 @@ export class ParagraphStack<Kind = undefined> {
     if (top) top.text += text;
   }
 
-  /** What the innermost paragraph is, where that is only said inside of it. */
+  /** Sets the kind of the innermost paragraph, where the document states it inside. */
   setKind(kind: Kind): void {
     const top = this.#paragraph();
     if (top) top.kind = kind;
   }
 
-  /** A text that comes after the innermost paragraph. */
+  /** Adds a text that comes after the innermost paragraph. */
   aside(text: string): void {
     this.#paragraph()?.asides.push({ text });
   }
@@ -78,8 +78,8 @@ export class ParagraphStack<Kind = undefined> {
     const table = this.#table();
     if (!table) return;
     const text = table.cell
-      .map((one) => one.text.trim())
-      .filter((one) => one !== '')
+      .map(({ text }) => text.trim())
+      .filter((text) => text !== '')
       .join(' ');
     table.cell = [];
     const count = text === '' || text.length > REPEATED_LENGTH_MAX ? 1 : repeated;
@@ -94,7 +94,7 @@ export class ParagraphStack<Kind = undefined> {
     this.#write([{ text: this.isInTable ? rows.flat().join(' ') : tableText(rows) }]);
   }
 
-  #write(all: readonly Written<Kind>[]): void {
+  #write(all: readonly Paragraph<Kind>[]): void {
     const around = this.#open.at(-1);
     if (!around) for (const { text, kind } of all) this.#emit(text, kind);
     else if ('rows' in around) around.cell.push(...all);

@@ -1,29 +1,27 @@
 import type { Block } from '../../domain/document.ts';
 import type { Zip } from '../archive/zip.ts';
-import { corrupt } from '../refusal.ts';
+import type { EmbeddedPicture } from '../picture/embedded.ts';
+import { corrupt } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
-import {
-  type EmbeddedPicture,
-  type OfficeContent,
-  picturesOf,
-  relationships,
-  titleIn,
-} from './office-content.ts';
+import { officeReader } from './office.ts';
+import { type OfficeContent, picturesOf, relationships, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
+
+export const pptx = officeReader(readPptx);
 
 const MAIN = 'ppt/presentation.xml';
 
 /** PresentationML (ECMA-376 part 1, 19): each slide with its title as heading, its text, tables, notes and pictures. */
-export function readPptx(zip: Zip): OfficeContent {
+function readPptx(zip: Zip): OfficeContent {
   const source = zip.text(MAIN);
   if (source === undefined) throw corrupt('the list of its slides is missing');
   const targets = relationships(zip, MAIN);
   const slides: string[] = [];
   walkXml(source, {
     open: (name, { id }) => {
-      // Two attributes are called id, one with a prefix; the later one wins, which is the relationship's.
+      // Two attributes are called id, one of them with a prefix. The later one wins: the relationship's.
       const target = name === 'sldId' && id !== undefined ? targets.get(id) : undefined;
       if (target) slides.push(target);
     },
@@ -42,10 +40,10 @@ export function readPptx(zip: Zip): OfficeContent {
     pictures.push(...picturesOf(zip, related, page));
   }
   const title = titleIn(zip.text('docProps/core.xml'));
-  return { blocks, pictures, pages: slides.length, ...(title !== undefined && { title }) };
+  return { blocks, pictures, pages: slides.length, pageKind: 'slide', ...(title !== undefined && { title }) };
 }
 
-/** Parts of a slide that stand on every one. */
+/** Placeholders that repeat on every slide: number, date, footer, header. */
 const REPEATED = ['sldNum', 'dt', 'ftr', 'hdr'];
 
 function readSlide(source: string): { heading: string; text: string } {
@@ -58,7 +56,7 @@ function readSlide(source: string): { heading: string; text: string } {
   let inText = false;
   if (source === '') return { heading: '', text: '' };
   walkXml(source, {
-    // The same once more, for older programs.
+    // A copy for older programs.
     skips: (name) => name === 'Fallback',
     open: (name, { type = '' }) => {
       if (name === 'sp') kind = undefined;

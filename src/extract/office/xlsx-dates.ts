@@ -1,24 +1,24 @@
 import { walkXml } from '../text/xml.ts';
 
-/** What a number format shows of a day count: of the day, or the hours, minutes or seconds of all the days. */
+/** What a number format shows of a count of days: date, time of day, or all the hours, minutes or seconds. */
 export type DateShape = 'date' | 'time' | 'both' | 'hours' | 'minutes' | 'seconds';
 
-/** Built-in formats that show dates and times (ECMA-376 part 1, 18.8.30, and those of other languages beside them). */
+/** Built-in formats that show dates and times (ECMA-376 part 1, 18.8.30, with those of other languages). */
 const DATES = [14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58];
 const TIMES = [18, 19, 20, 21, 32, 33, 34, 35, 45, 47];
 const BOTH = [22];
 const HOURS = [46];
-/** Letters in brackets count on beyond a day, an hour or a minute. */
+/** Letters in brackets count beyond a day, an hour or a minute. */
 const ELAPSED: Readonly<Record<string, DateShape>> = { h: 'hours', m: 'minutes', s: 'seconds' };
 
 const DAY_MS = 86_400_000;
-/** Day 0 of the two systems (18.17.4.1); the first has a 29 February 1900 that never was, so that it begins a day early. */
+/** Day 0 of the two systems (18.17.4.1). The first counts a 29 February 1900 that never was: it begins a day early. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30);
 const EPOCH_1904 = Date.UTC(1904, 0, 1);
 /** The last day that spreadsheets know: 31 December 9999. */
 const DAYS_MAX = 2_958_466;
 
-/** Which cell formats of a workbook are dates, in the order in which cells name them. */
+/** The shapes of a workbook's cell formats, by their numbers; undefined for a format that shows no date. */
 export function dateShapes(styles: string | undefined): (DateShape | undefined)[] {
   const custom = new Map<number, DateShape | undefined>();
   const shapes: (DateShape | undefined)[] = [];
@@ -37,7 +37,7 @@ export function dateShapes(styles: string | undefined): (DateShape | undefined)[
   return shapes;
 }
 
-/** A day count as it is written in ISO 8601, as far as its format shows it; undefined for a number that is no day. */
+/** A count of days in ISO 8601, as much of it as its format shows; undefined for a number that is no day. */
 export function dateText(value: string, shape: DateShape, is1904: boolean): string | undefined {
   const days = Number(value);
   if (value.trim() === '' || !(days >= 0 && days < DAYS_MAX)) return undefined;
@@ -64,13 +64,13 @@ function shapeOf(id: number, custom: ReadonlyMap<number, DateShape | undefined>)
   return DATES.includes(id) ? 'date' : TIMES.includes(id) ? 'time' : BOTH.includes(id) ? 'both' : undefined;
 }
 
-/** By its letters, without quoted text, colours and languages: an m is a month beside days and years. */
+/** By the letters of the code, without quoted text, colours and languages. Beside days and years, an m is a month. */
 function shapeOfCode(code: string): DateShape | undefined {
   const letters = code
     .split(';')[0]!
     .replace(/"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]+\])[^\]]{0,255}\]/gi, '')
     .toLowerCase();
-  // "General" and "Standard" are no dates, whatever letters they hold.
+  // "General" and "Standard" are no dates, whatever their letters.
   if (/general|standard|[#0?]/.test(letters.replace(/s[.,]0+/g, 's'))) return undefined;
   const elapsed = /\[([hms])/.exec(letters)?.[1];
   if (elapsed !== undefined) return ELAPSED[elapsed];

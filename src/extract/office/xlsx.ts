@@ -1,27 +1,25 @@
 import type { Block } from '../../domain/document.ts';
 import type { Zip } from '../archive/zip.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
+import type { EmbeddedPicture } from '../picture/embedded.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
 import { tableText } from '../text/table.ts';
 import { walkXml } from '../text/xml.ts';
-import {
-  type EmbeddedPicture,
-  type OfficeContent,
-  picturesOf,
-  relationships,
-  titleIn,
-} from './office-content.ts';
+import { officeReader } from './office.ts';
+import { type OfficeContent, picturesOf, relationships, titleIn } from './office-content.ts';
 import { dateShapes, dateText } from './xlsx-dates.ts';
+
+export const xlsx = officeReader(readXlsx);
 
 const MAIN = 'xl/workbook.xml';
 const COLUMNS_MAX = 1_000;
 const CELLS_MAX = 2_000_000;
-/** Of all cells: many may show the same long text, which is stored once. */
+/** Of all cells together: many cells can show one long text that is stored once. */
 const CHARACTERS_MAX = 50_000_000;
 
-/** SpreadsheetML (ECMA-376 part 1, 18): each sheet as a table, its name as heading. Numbers stand as stored, but for dates and times. */
-export function readXlsx(zip: Zip): OfficeContent {
+/** SpreadsheetML (ECMA-376 part 1, 18): each sheet as a table below its name. Numbers are as stored, except dates and times. */
+function readXlsx(zip: Zip): OfficeContent {
   const source = zip.text(MAIN);
   if (source === undefined) throw corrupt('the list of its sheets is missing');
   const targets = relationships(zip, MAIN);
@@ -42,12 +40,12 @@ export function readXlsx(zip: Zip): OfficeContent {
   };
   const blocks: Block[] = [];
   const pictures: EmbeddedPicture[] = [];
-  const room = { cells: CELLS_MAX, characters: CHARACTERS_MAX };
+  const budget = { cells: CELLS_MAX, characters: CHARACTERS_MAX };
   const take = (characters: number): void => {
-    if (--room.cells < 0)
+    if (--budget.cells < 0)
       throw tooLarge(`Send spreadsheets of at most ${CELLS_MAX} cells.`, { limit_cells: CELLS_MAX });
-    room.characters -= characters;
-    if (room.characters < 0)
+    budget.characters -= characters;
+    if (budget.characters < 0)
       throw tooLarge(`Send spreadsheets of at most ${CHARACTERS_MAX} characters in their cells.`, {
         limit_characters: CHARACTERS_MAX,
       });
@@ -63,7 +61,7 @@ export function readXlsx(zip: Zip): OfficeContent {
     pictures.push(...picturesOf(zip, media, index + 1));
   }
   const title = titleIn(zip.text('docProps/core.xml'));
-  return { blocks, pictures, pages: sheets.length, ...(title !== undefined && { title }) };
+  return { blocks, pictures, pages: sheets.length, pageKind: 'sheet', ...(title !== undefined && { title }) };
 }
 
 function sharedStrings(source: string | undefined): string[] {

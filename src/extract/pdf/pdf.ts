@@ -1,52 +1,88 @@
 import { createHash } from 'node:crypto';
-import type { ExtractLimits, FileInfo, Mark, PictureSpec } from '../../domain/document.ts';
+import type { ExtractLimits, FileInfo, Mark } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Box } from '../../domain/segment.ts';
-import { fromRaw, greyOfRaw } from '../picture/picture.ts';
+import { greyOfRaw } from '../picture/grey.ts';
+import { fromRaw } from '../picture/picture-content.ts';
+import { previewOfRaw } from '../picture/picture-preview.ts';
 import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from '../picture/text-page-test.ts';
-import type { Sink } from '../read.ts';
-import { corrupt, tooLarge, unknownPage } from '../refusal.ts';
+import type { MakeReader, ReadContext } from '../reading/format-reader.ts';
+import { corrupt, tooLarge, tooManyCharacters, unknownPage } from '../reading/refusal.ts';
+import type { Sink, Summary } from '../reading/sink.ts';
+import type { SourceFile } from '../reading/source-file.ts';
+import { decodeText } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
-import { type PdfDocument, type Pdfium, PdfOpenError, type PdfPage, type RenderedPage } from './pdfium.ts';
+import type { PdfPage, RenderedPage } from './pdf-page.ts';
+import { type PdfDocument, Pdfium, PdfOpenError } from './pdfium.ts';
 import { reflow } from './reflow.ts';
 
-const PDF_TYPE = 'application/pdf';
+/** A PDF may begin within the first 1,024 bytes (ISO 32000-1, implementation note 13 of Adobe's reader). */
+const PROBE_BYTES = 1024;
 const TITLE_LENGTH_MAX = 300;
 
-/** Names that programs give by themselves say nothing about a document. */
+/** Titles that programs make up say nothing about a document. */
 const MACHINE_TITLE =
   /^(untitled|unknown|document\d*|microsoft (word|powerpoint|excel) - .*|(.*\.(docx?|pptx?|xlsx?|odt|tex|dvi|indd|qxd|pdf|html?)))$/i;
 
-/** A page with fewer letters than this has no text worth the name: it is looked at as a picture. */
+/** A page with fewer letters counts as one without text, and becomes a picture. */
 const LETTERS_MIN = 8;
-/** A page that pictures cover to this share is worth finding by what it shows. */
+/** A page that pictures cover to this share becomes a picture too. */
 const PICTURE_SHARE_MIN = 0.1;
 const RENDER_SIDE_PIXELS = 640;
+/** Longer side of a preview: its text can be read. */
+const PREVIEW_SIDE_PIXELS = 1200;
 /** Pages between two turns of the event loop, so that messages flow. */
 const PAGES_PER_TURN = 8;
+/** PDFium's memory grows and never shrinks: above this, a fresh process is better. */
+const WORN_BYTES = 192 * 2 ** 20;
 
-/** @throws file_encrypted, file_corrupt, document_too_large. */
-export function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): FileInfo {
+export const pdf: MakeReader = async (mediaType) => {
+  const pdfium = await Pdfium.load();
+  return {
+    sniff: looksLikePdf,
+    open: ({ bytes }, { limits }) => ({ ...openPdf(pdfium, bytes, limits), mediaType }),
+    read: ({ bytes }, context, sink) => extractPdf(pdfium, bytes, context, sink),
+    preview: async ({ bytes }, { page }, { limits }) => {
+      const rendered = renderPage(pdfium, bytes, page, limits);
+      return previewOfRaw({ ...rendered, channels: 4 }, PREVIEW_SIDE_PIXELS);
+    },
+    get worn() {
+      return pdfium.memoryBytes > WORN_BYTES;
+    },
+  };
+};
+
+/** By its mark at the start. Behind other bytes the mark may be a word of a text: then only a PDF's end counts. */
+function looksLikePdf(file: SourceFile): boolean {
+  const start = Buffer.from(file.bytes.subarray(0, PROBE_BYTES)).indexOf('%PDF-');
+  return start === 0 || (start > 0 && (file.find(decodeText) === undefined || hasPdfEnd(file.bytes)));
+}
+
+function hasPdfEnd(bytes: Uint8Array): boolean {
+  const end = Buffer.from(bytes.subarray(Math.max(0, bytes.length - PROBE_BYTES)));
+  return /startxref\s+\d+\s+%%EOF/.test(end.toString('latin1'));
+}
+
+function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Omit<FileInfo, 'mediaType'> {
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
-    // Damage that hits the start is found before anybody pays.
+    // Damage at the start is found before anybody pays.
     if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
       throw corrupt('its first page cannot be read');
-    return { kind: 'document', mediaType: PDF_TYPE, pages, title: titleOf(document) };
+    return { kind: 'document', pages, title: titleOf(document) };
   });
 }
 
 /**
- * Text page by page; pages without text, and pages that show pictures, also as pictures (`limits.pagePicturesMax`).
- * @returns the title, and the pages that show something but have no text. @throws as openPdf, and file_corrupt when no page gives anything.
+ * Text page by page. Pages without text and pages with pictures also become pictures, up to `limits.pagePicturesMax`.
+ * @throws file_encrypted, document_too_large; file_corrupt, also when no page gives anything.
  */
 export async function extractPdf(
   pdfium: Pdfium,
   bytes: Uint8Array,
-  limits: ExtractLimits,
-  spec: PictureSpec | undefined,
+  { limits, pictureSpec }: ReadContext,
   sink: Sink,
-): Promise<{ title?: string; textless: number[] }> {
+): Promise<Summary> {
   const document = openDocument(pdfium, bytes);
   try {
     const pages = checkPages(document, limits);
@@ -63,7 +99,7 @@ export async function extractPdf(
         if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
         await sink.block({ text: content.text, page: index + 1, marks: content.marks });
       }
-      // Letters may be drawn as curves, too, where no picture is.
+      // Letters may be drawn as curves.
       if (content?.isBare && (content.shows || (await showsWriting(content.rendered))))
         textless.push(index + 1);
       if (content?.rendered) {
@@ -71,7 +107,7 @@ export async function extractPdf(
         const { data, width, height } = content.rendered;
         const digest = createHash('sha256').update(data).digest();
         const place = { digest, page: index + 1 };
-        await sink.picture(await fromRaw({ data, width, height, channels: 4 }, spec, place));
+        await sink.picture(await fromRaw({ data, width, height, channels: 4 }, pictureSpec, place));
       }
       sink.progress((index + 1) / pages);
       if (index % PAGES_PER_TURN === 0) await new Promise(setImmediate);
@@ -83,25 +119,14 @@ export async function extractPdf(
   }
 }
 
-/** One page (from 1) as a picture. @throws as openPdf; field_invalid for a page that the document doesn't have. */
-export function renderPdfPage(
-  pdfium: Pdfium,
-  bytes: Uint8Array,
-  limits: ExtractLimits,
-  { page, longSide }: { page: number; longSide: number },
-): RenderedPage {
+/** @param page from 1 */
+function renderPage(pdfium: Pdfium, bytes: Uint8Array, page: number, limits: ExtractLimits): RenderedPage {
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
     if (page > pages) throw unknownPage(page, pages);
-    const rendered = document.page(page - 1, (opened) => opened.render(longSide));
+    const rendered = document.page(page - 1, (loaded) => loaded.render(PREVIEW_SIDE_PIXELS));
     if (!rendered) throw corrupt(`its page ${page} cannot be read`);
     return rendered;
-  });
-}
-
-export function tooManyCharacters(limits: ExtractLimits): FarthingError {
-  return tooLarge(`Send documents of at most ${limits.charactersMax} characters of text.`, {
-    limit_characters: limits.charactersMax,
   });
 }
 
@@ -126,13 +151,13 @@ async function showsWriting(page: RenderedPage | undefined): Promise<boolean> {
   return looksLikeTextPage(grey, width);
 }
 
-const NUMBER = /^\W*(?:page\W*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of)\s*\d{1,5})?\W*$/i;
-/** Shares of the page's height in which its number stands. */
+const PAGE_NUMBER = /^\W*(?:page\W*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of)\s*\d{1,5})?\W*$/i;
+/** Share of the page's height, above and below, in which its number stands. */
 const MARGIN = 0.1;
 
-/** A page's number has no place in a passage: with it, the passage's box would reach over the whole page. */
+/** A page's number gets no box: the box of its passage would reach over the whole page. */
 function isPageNumber(text: string, { y, height }: Box): boolean {
-  return (y + height < MARGIN || y > 1 - MARGIN) && NUMBER.test(text.trim());
+  return (y + height < MARGIN || y > 1 - MARGIN) && PAGE_NUMBER.test(text.trim());
 }
 
 function withDocument<T>(pdfium: Pdfium, bytes: Uint8Array, read: (document: PdfDocument) => T): T {

@@ -93,7 +93,7 @@ function paletteWriter(bytes: Uint8Array, { width, bitsPerPixel, palette }: BmpH
     for (let column = 0; column < width; column++) {
       const shift = 8 - bitsPerPixel * ((column % perByte) + 1);
       const colour = (bytes[source + Math.floor(column / perByte)]! >> shift) & mask;
-      // An index beyond the palette is black, as other readers have it.
+      // An index beyond the palette is black, as in other readers.
       const entry = palette.offset + Math.min(colour, palette.colours) * palette.entryBytes;
       for (let channel = 0; channel < 3; channel++) {
         target[at + column * 3 + channel] = colour < palette.colours ? bytes[entry + 2 - channel]! : 0;
@@ -138,7 +138,7 @@ function readMasks(view: DataView, infoBytes: number, compression: number): BmpH
   ];
 }
 
-/** Without masks of its own: five bits for each colour of 16; of 32, the fourth byte is unused. */
+/** For a header without masks: of 16 bits, five for each colour; of 32 bits, the fourth byte is unused. */
 function defaultMasks(bitsPerPixel: number): BmpHeader['masks'] {
   if (bitsPerPixel === 16) return [0x7c00, 0x03e0, 0x001f, 0];
   if (bitsPerPixel === 32) return [0x00ff0000, 0x0000ff00, 0x000000ff, 0];

@@ -6,11 +6,11 @@ import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 
 const TEXT_LENGTH_MAX = 5_000;
-/** What programs write where nobody wrote anything. */
+/** Captions that programs write by themselves. */
 const NO_CAPTION =
   /^(ascii|unicode|default|untitled|olympus digital camera|sony dsc|digital camera|samsung|null|file written by adobe.*|created with (the )?gimp.*|\s*)$/i;
 
-/** Data sets of IPTC's application record (IIM 4.2, record 2) that hold words. */
+/** Data sets of IPTC's application record (IIM 4.2, record 2) that hold text. */
 const IPTC: Readonly<Record<number, string>> = {
   5: 'Title',
   25: 'Keywords',
@@ -23,7 +23,7 @@ const IPTC: Readonly<Record<number, string>> = {
 const IPTC_MARK = 0x1c;
 const APPLICATION_RECORD = 2;
 
-/** Elements of XMP (ISO 16684-1) and SVG that hold words. */
+/** Elements of XMP (ISO 16684-1) that hold text. */
 const XMP: Readonly<Record<string, string>> = {
   'dc:title': 'Title',
   'dc:description': 'Caption',
@@ -34,17 +34,17 @@ const XMP: Readonly<Record<string, string>> = {
   'photoshop:Headline': 'Headline',
 };
 
-/** Comments of PNG (its specification, 11.3.3.2) that hold words. */
-const PNG_WORDS = ['Title', 'Author', 'Description', 'Copyright', 'Comment'];
+/** Comments of PNG (its specification, 11.3.3.2) that hold text. */
+const PNG_KEYWORDS = ['Title', 'Author', 'Description', 'Copyright', 'Comment'];
 
-/** What a picture says about itself in words: captions first, then when and with what it was taken; undefined where it says nothing. */
+/** The text in a picture's metadata: captions first, then date and camera. Undefined where there is none. */
 export async function captionOf(bytes: Uint8Array, mediaType: string): Promise<Block | undefined> {
   if (mediaType === 'image/bmp') return undefined;
   const words = new Map<string, Set<string>>();
   const add = (name: string, value: unknown): void => {
     const text = typeof value === 'string' ? shorten(withoutControls(value), TEXT_LENGTH_MAX) : '';
     if (NO_CAPTION.test(text)) return;
-    // The same caption often stands in two or three places.
+    // Two or three places often hold the same caption.
     if ([...words.values()].some((texts) => texts.has(text))) return;
     words.set(name, (words.get(name) ?? new Set()).add(text));
   };
@@ -52,7 +52,7 @@ export async function captionOf(bytes: Uint8Array, mediaType: string): Promise<B
   const { exif, iptc, xmp, comments } = await sharp(bytes, { limitInputPixels: false }).metadata();
   if (xmp) addXmp(xmp, add);
   if (iptc) addIptc(iptc, add);
-  for (const { keyword, text } of comments ?? []) if (PNG_WORDS.includes(keyword)) add(keyword, text);
+  for (const { keyword, text } of comments ?? []) if (PNG_KEYWORDS.includes(keyword)) add(keyword, text);
   if (exif) addExif(exif, add);
   const lines = [...words].map(([name, texts]) => `${name}: ${[...texts].join(', ')}`);
   return lines.length === 0 ? undefined : { text: lines.join('\n') };
@@ -65,7 +65,7 @@ function addExif(bytes: Buffer, add: Add): void {
   try {
     exif = readExif(bytes);
   } catch {
-    // Damaged, as they often are: the picture itself is whole.
+    // Exif is often damaged. The picture itself is intact.
     return;
   }
   const { Image, Photo, GPSInfo } = exif;
@@ -78,7 +78,7 @@ function addExif(bytes: Buffer, add: Add): void {
   add('Artist', Image?.Artist);
   add('Copyright', Image?.Copyright);
   add('Taken', dateOf(Photo?.DateTimeOriginal ?? Image?.DateTime));
-  add('Camera', [Image?.Make, Image?.Model].filter((one) => typeof one === 'string').join(' '));
+  add('Camera', [Image?.Make, Image?.Model].filter((text) => typeof text === 'string').join(' '));
   add('Place', place(GPSInfo));
 }
 
@@ -121,7 +121,7 @@ function addXmp(bytes: Buffer, add: Add): void {
   addXml(bytes.toString('utf8'), XMP, add);
 }
 
-/** Title, description and the letters that a drawing shows. */
+/** Title, description and the text that a drawing shows. */
 function addSvg(bytes: Uint8Array, add: Add): void {
   addXml(Buffer.from(bytes).toString('utf8'), { title: 'Title', desc: 'Caption', text: 'Text' }, add);
 }
@@ -130,7 +130,7 @@ function addXml(source: string, wanted: Readonly<Record<string, string>>, add: A
   const path: string[] = [];
   let text = '';
   const flush = (): void => {
-    const name = path.map((step) => wanted[step]).findLast((one) => one !== undefined);
+    const name = path.map((step) => wanted[step]).findLast((label) => label !== undefined);
     if (name !== undefined) add(name, text);
     text = '';
   };
@@ -149,12 +149,12 @@ function addXml(source: string, wanted: Readonly<Record<string, string>>, add: A
       },
     });
   } catch {
-    // Damaged, or no XML: the picture itself is whole.
+    // Damaged, or no XML. The picture itself is intact.
   }
 }
 
 function addIptc(bytes: Buffer, add: Add): void {
-  // It may lie in a block of Photoshop's: its marks are looked for.
+  // The records may lie within a block of Photoshop: search for their marks.
   for (let at = 0; at + 5 <= bytes.length; ) {
     const length = bytes.readUInt16BE(at + 3);
     const known = bytes[at] === IPTC_MARK && bytes[at + 1] === APPLICATION_RECORD;

@@ -1,26 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
-import { tooLarge } from '../refusal.ts';
-import { finish, finishAll, openSource, type PictureType, type Source, seconds } from './picture.ts';
+import { tooLarge } from '../reading/refusal.ts';
+import { contentOf, contentsOf } from './picture-content.ts';
+import { openSource, type PictureSource } from './picture-source.ts';
 
-/** Frames of an animation that are handed on. */
-const FRAMES_LOOKED_AT = 200;
-/** Memory for what is made of the frames that are decoded at once. */
+/** Frames of an animation that are read; of more, every nth one. */
+const FRAMES_READ_MAX = 200;
+/** Memory for the contents of the frames that are decoded at once. */
 const STRIP_BYTES_MAX = 32 * 2 ** 20;
 
-/**
- * All of a picture: one; each page of a TIFF; the frames of an animation with their times, some of many.
- * @throws as openPicture.
- */
+/** A picture alone, each page of a TIFF, or the frames of an animation with their times. @throws file_corrupt, document_too_large. */
 export async function* readPictures(
   bytes: Uint8Array,
-  mediaType: PictureType,
+  mediaType: string,
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
 ): AsyncGenerator<PictureContent> {
   const first = await openSource(bytes, mediaType, limits);
   const digest = createHash('sha256').update(bytes).digest();
-  // The whole file stands for its first picture; the others have no file of their own.
+  // The digest of the first picture is the file's. The others' follow from it.
   const digestOf = (frame: number): Uint8Array =>
     frame === 0 ? digest : createHash('sha256').update(digest).update(`${frame}`).digest();
   const { frames, delays } = first;
@@ -32,29 +30,34 @@ export async function* readPictures(
   if (!delays) {
     for (let page = 0; page < Math.min(frames, limits.pagePicturesMax); page++) {
       const source = page === 0 ? first : await openSource(bytes, mediaType, limits, page);
-      yield await finish(source, spec, {
+      yield await contentOf(source, spec, {
         digest: digestOf(page),
         ...(frames > 1 && { page: page + 1 }),
       });
     }
     return;
   }
-  const step = Math.ceil(frames / FRAMES_LOOKED_AT);
-  const alone = (frame: number): Promise<Source> => openSource(bytes, mediaType, limits, frame);
+  const step = Math.ceil(frames / FRAMES_READ_MAX);
+  const alone = (frame: number): Promise<PictureSource> => openSource(bytes, mediaType, limits, frame);
   for await (const [frame, content] of framesOf(first, alone, step, limits, spec)) {
     yield {
       ...content,
       digest: digestOf(frame),
-      time_s: seconds(delays.slice(0, frame)),
-      time_end_s: seconds(delays.slice(0, Math.min(frames, frame + step))),
+      time_s: secondsOf(delays.slice(0, frame)),
+      time_end_s: secondsOf(delays.slice(0, Math.min(frames, frame + step))),
     };
   }
 }
 
-/** Every `step`th frame with its number, decoded in strips as long as memory and the limit of pixels let them be. */
+/** How long these frames are shown, in seconds. */
+export function secondsOf(delays: readonly number[]): number {
+  return delays.reduce((sum, delay) => sum + delay, 0) / 1000;
+}
+
+/** Every `step`th frame with its number, decoded in strips as long as memory and the limit of pixels allow. */
 async function* framesOf(
-  first: Source,
-  alone: (frame: number) => Promise<Source>,
+  first: PictureSource,
+  alone: (frame: number) => Promise<PictureSource>,
   step: number,
   { pixelsMax }: ExtractLimits,
   spec: PictureSpec | undefined,
@@ -64,14 +67,14 @@ async function* framesOf(
   const most = Math.max(1, Math.floor(Math.min(pixelsMax / (width * height), STRIP_BYTES_MAX / bytesEach)));
   if (!strip || most < step) {
     for (let frame = 0; frame < frames; frame += step) {
-      const [content] = await finishAll(frame === 0 ? first : await alone(frame), 1, spec);
+      const [content] = await contentsOf(frame === 0 ? first : await alone(frame), 1, spec);
       yield [frame, content!];
     }
     return;
   }
   for (let from = 0; from < frames; from += most) {
     const count = Math.min(most, frames - from);
-    const contents = await finishAll({ width, height, pipeline: () => strip(from, count) }, count, spec);
+    const contents = await contentsOf({ width, height, pipeline: () => strip(from, count) }, count, spec);
     for (const [at, content] of contents.entries()) if ((from + at) % step === 0) yield [from + at, content];
   }
 }

@@ -1,19 +1,19 @@
-/** Side of the picture that is judged. */
+/** Longer side of the picture that the test takes. */
 export const JUDGED_SIDE_PIXELS = 256;
-/** Tones that count as the ground's own, on either side of it. */
+/** Tones on either side of the background's that count as background. */
 const TONES = 10;
-/** An edge between neighbouring pixels, in tones. */
+/** Difference of neighbouring pixels that is an edge, in tones. */
 const EDGE = 40;
 /**
- * A page or a screenshot is mostly of one tone, with many edges upon it. Of 23 pictures, the two of writing have shares of .79 and .80 with .14
- * edges; of the 21 photographs four are over these limits, and are recognised in vain.
+ * A page or a screenshot has one background tone with many edges on it. Of 23 pictures, the two of text have a background of
+ * .79 and .80 and .14 edges. Of the 21 photographs, four are over these limits and go through OCR in vain.
  */
 const GROUND_SHARE_MIN = 0.45;
 const EDGE_SHARE_MIN = 0.015;
 
 /**
- * Whether a small grey picture looks as if writing filled it: a recogniser takes seconds for a picture, this a millisecond. A photograph
- * that shows some writing among other things does not.
+ * Whether text seems to fill a small grey picture. OCR of a picture takes seconds, this a millisecond. A photograph with some
+ * text among other things fails the test.
  */
 export function looksLikeTextPage(grey: Uint8Array, width: number): boolean {
   const counts = new Uint32Array(256);

@@ -8,7 +8,7 @@ import {
 import { FarthingError } from '../../domain/error.ts';
 import type { Reply } from './messages.ts';
 
-/** Gathers what a child sends, within the limits: the child keeps them too, unless it was taken over. */
+/** Collects the contents that a child sends. It enforces the child's limits once more: the child may have been taken over. */
 export class Collector {
   readonly blocks: Block[] = [];
   readonly pictures: PictureContent[] = [];
@@ -41,7 +41,7 @@ export class Collector {
 
   #takeBlocks(blocks: readonly Block[]): void {
     for (const block of blocks) {
-      // A mark takes more room than the characters that it stands for.
+      // A mark takes more memory than the characters that it stands for.
       this.#characters += block.text.length + (block.marks?.length ?? 0);
       this.blocks.push(block);
     }
@@ -56,8 +56,8 @@ export class Collector {
   }
 }
 
-/** Hands sound on, piece after piece, no more of it than a recording may have. */
-export class Sounds {
+/** Gives sound to its listener, piece after piece, no more of it than a recording may have. */
+export class SoundRelay {
   readonly #samplesMax: number;
   readonly #onSound: ((samples: Int16Array) => Promise<void>) | undefined;
   #samples = 0;
@@ -67,7 +67,7 @@ export class Sounds {
     { mediaSecondsMax }: ExtractLimits,
     onSound: ((samples: Int16Array) => Promise<void>) | undefined,
   ) {
-    // A minute more: recordings are often a little longer than they say.
+    // A minute more: recordings are often a little longer than their header says.
     this.#samplesMax = (mediaSecondsMax + 60) * SOUND_RATE;
     this.#onSound = onSound;
   }
@@ -75,8 +75,8 @@ export class Sounds {
   take(samples: Int16Array): Promise<void> {
     this.#samples += samples.length;
     if (!this.#onSound || this.#samples > this.#samplesMax) throw broken();
-    const hand = this.#onSound;
-    this.#last = this.#last.then(() => hand(samples));
+    const onSound = this.#onSound;
+    this.#last = this.#last.then(() => onSound(samples));
     return this.#last;
   }
 

@@ -1,4 +1,4 @@
-/** A time limit that runs only while the one who has it can work: not while it is held back by others. */
+/** A time limit that can be stopped while others hold the work back. */
 export class Deadline {
   #left: number;
   readonly #onOver: () => void;
@@ -12,18 +12,18 @@ export class Deadline {
     this.#start();
   }
 
-  /** Stops until as many `goOn` as `hold` were called. */
+  /** Stops the time until each `hold` has its `resume`. */
   hold(): void {
     if (this.#holds++ > 0) return;
     this.#left -= performance.now() - this.#since;
     clearTimeout(this.#timer);
   }
 
-  goOn(): void {
+  resume(): void {
     if (--this.#holds === 0) this.#start();
   }
 
-  /** Never over from now on. */
+  /** Stops the time for good. */
   end(): void {
     this.#holds = Number.POSITIVE_INFINITY;
     clearTimeout(this.#timer);

@@ -1,7 +1,7 @@
 /**
- * Messages between the server and a child process, over one pipe: a JSON header and raw bytes, each with its length
- * before it (two unsigned 32-bit integers, big endian). JSON, because what a child that was taken over sends must be
- * harmless to read.
+ * A message between the server and a child process, over one pipe: the lengths of header and body (two unsigned 32-bit
+ * integers, big endian), the header as JSON, the body as raw bytes. JSON is harmless to parse, also from a child that was
+ * taken over.
  */
 export interface Frame {
   readonly header: unknown;
@@ -26,7 +26,7 @@ export function encodeFrame(header: object, body: Uint8Array = new Uint8Array())
   return [prefix, json, Buffer.from(body.buffer, body.byteOffset, body.byteLength)];
 }
 
-/** Puts frames together from the pieces that a pipe gives. */
+/** Joins the pieces of a pipe to frames. */
 export class FrameReader {
   #pieces: Buffer[] = [];
   #bytes = 0;

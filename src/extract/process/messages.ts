@@ -1,38 +1,31 @@
-import type {
-  Block,
-  DocumentKind,
-  ExtractLimits,
-  FileInfo,
-  Mark,
-  PictureContent,
-  PictureSpec,
-} from '../../domain/document.ts';
-import { ERRORS, type ErrorCode, FarthingError } from '../../domain/error.ts';
+import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
+import type { FarthingError } from '../../domain/error.ts';
 import type { Preview } from '../../domain/preview.ts';
-import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/segment.ts';
+import type { Done } from '../reading/sink.ts';
 
-/** First message to a child: what it needs to know for all files. */
+/** The first message to a child: what it needs for all files. */
 export interface Settings {
-  /** What it loads: see program.ts. */
+  /** Which program the child becomes. */
   readonly program: 'reader' | 'recogniser' | 'media';
-  /** Languages that a recogniser knows. */
+  /** Languages of the recogniser (ISO 639-2). */
   readonly languages: readonly string[];
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;
-  /** Folder whose files it may read. */
+  /** The only folder whose files it may read. */
   readonly scratch: string;
-  /** Added to its scheduling priority (0..19): work that nobody waits for gives way. */
+  /** Niceness of the process, 0..19: above 0 for work that nobody waits for. */
   readonly niceness: number;
 }
 
-/** What a child is asked to do. A query's picture comes as the message's body, a file by its path. */
+/** What a child is asked to do. A file comes by its path, the picture of a query as the body of the message. */
 export type Task =
-  | { readonly task: 'open'; readonly path: string; readonly name?: string; readonly mediaType?: string }
+  | { readonly task: 'open'; readonly path: string; readonly name?: string }
+  | { readonly task: 'open-recording'; readonly path: string; readonly mediaType: string }
   | {
       readonly task: 'extract';
       readonly path: string;
       readonly mediaType: string;
-      /** Whether the sound of a recording is wanted. */
+      /** True to get the sound of a recording. */
       readonly sound?: boolean;
     }
   | {
@@ -46,7 +39,7 @@ export type Task =
   | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
   | { readonly task: 'picture' };
 
-/** How far a child is confined: `enforced`, `partial: why`, `unavailable: why`. */
+/** How far the kernel confines a child: each is `enforced`, `partial: why` or `unavailable: why`. */
 export interface ConfinementReport {
   readonly noNewPrivileges: string;
   readonly landlock: string;
@@ -54,7 +47,7 @@ export interface ConfinementReport {
   readonly memoryLimit: string;
 }
 
-/** What a child answers: any number of `progress`, `blocks`, `picture`, `preview` and `member`, then `done` or `refused`. */
+/** What a child sends: `ready` once; for each task any number of the others, then `done` or `refused`. */
 export type Reply =
   | { readonly reply: 'ready'; readonly confinement: ConfinementReport }
   | { readonly reply: 'progress'; readonly fraction: number }
@@ -63,23 +56,17 @@ export type Reply =
   | { readonly reply: 'preview'; readonly preview: Preview }
   | { readonly reply: 'sound'; readonly samples: Int16Array }
   | {
-      /** A piece of the next file of an archive; the first one names it, the last one ends it. */
+      /** A piece of a file in an archive. The first piece of a file has its path, the last one ends it. */
       readonly reply: 'member';
       readonly path?: string;
       readonly piece: Buffer;
       readonly last: boolean;
       readonly refused?: FarthingError;
     }
-  | {
-      readonly reply: 'done';
-      readonly opened?: FileInfo;
-      readonly title?: string;
-      readonly textless?: readonly number[];
-      readonly worn?: boolean;
-    }
+  | ({ readonly reply: 'done' } & Done)
   | { readonly reply: 'refused'; readonly error: FarthingError };
 
-/** Header of a picture's message; its body is pixels, fingerprint and digest, one after the other. */
+/** The header of a picture's message. Its body is `pictureBody`: pixels, fingerprint and digest, one after the other. */
 export function pictureHeader({ pixels, fingerprint, digest, ...rest }: PictureContent): object {
   return {
     reply: 'picture',
@@ -90,202 +77,4 @@ export function pictureHeader({ pixels, fingerprint, digest, ...rest }: PictureC
 
 export function pictureBody({ pixels, fingerprint, digest }: PictureContent): Buffer {
   return Buffer.concat([pixels.rgb, fingerprint, digest]);
-}
-
-/** Reads a child's message and believes nothing: a decoder may have been taken over. @throws TypeError. */
-export function readReply(header: unknown, body: Buffer): Reply {
-  const message = asObject(header);
-  switch (message.reply) {
-    case 'ready':
-      return { reply: 'ready', confinement: readConfinement(asObject(message.confinement)) };
-    case 'progress':
-      return { reply: 'progress', fraction: Math.min(1, Math.max(0, asNumber(message.fraction))) };
-    case 'blocks':
-      return { reply: 'blocks', blocks: asArray(message.blocks).map(readBlock) };
-    case 'picture':
-      return { reply: 'picture', picture: readPicture(message, body) };
-    case 'preview':
-      return { reply: 'preview', preview: readPreview(message, body) };
-    case 'sound':
-      return { reply: 'sound', samples: readSamples(body) };
-    case 'member':
-      return {
-        reply: 'member',
-        path: asOptionalText(message.path),
-        piece: body,
-        last: message.last === true,
-        ...(message.refused !== undefined && { refused: readRefusal(asObject(message.refused)) }),
-      };
-    case 'done':
-      return {
-        reply: 'done',
-        opened: message.opened === undefined ? undefined : readOpened(asObject(message.opened)),
-        title: asOptionalText(message.title),
-        ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
-        worn: message.worn === true,
-      };
-    case 'refused':
-      return { reply: 'refused', error: readRefusal(message) };
-    default:
-      throw new TypeError('an unknown message');
-  }
-}
-
-function readConfinement(value: Record<string, unknown>): ConfinementReport {
-  return {
-    noNewPrivileges: asText(value.noNewPrivileges),
-    landlock: asText(value.landlock),
-    seccomp: asText(value.seccomp),
-    memoryLimit: asText(value.memoryLimit),
-  };
-}
-
-function readBlock(value: unknown): Block {
-  const { text, page, heading, marks, source, confidence, ...times } = asObject(value);
-  return {
-    text: asText(text),
-    ...(page !== undefined && { page: asCount(page) }),
-    ...(heading !== undefined && { heading: asText(heading) }),
-    ...(marks !== undefined && { marks: asArray(marks).map(readMark) }),
-    ...readTimes(times),
-    ...(source !== undefined && { source: asOneOf(source, TEXT_SOURCES) }),
-    ...(confidence !== undefined && { confidence: asShare(confidence) }),
-  };
-}
-
-function readMark(value: unknown): Mark {
-  const { at, box } = asObject(value);
-  return { at: asCount(at), box: readBox(asObject(box)) };
-}
-
-function readBox({ x, y, width, height }: Record<string, unknown>): Box {
-  return { x: asShare(x), y: asShare(y), width: asShare(width), height: asShare(height) };
-}
-
-function readTimes({ time_s, time_end_s }: Record<string, unknown>): {
-  time_s?: number;
-  time_end_s?: number;
-} {
-  return {
-    ...(time_s !== undefined && { time_s: asSeconds(time_s) }),
-    ...(time_end_s !== undefined && { time_end_s: asSeconds(time_end_s) }),
-  };
-}
-
-function readPicture(
-  { width, height, page, lengths, ...times }: Record<string, unknown>,
-  body: Buffer,
-): PictureContent {
-  const [pixels, fingerprint, digest] = asArray(lengths).map(asCount);
-  if (
-    pixels === undefined ||
-    fingerprint === undefined ||
-    digest !== 32 ||
-    pixels + fingerprint + digest !== body.length
-  ) {
-    throw new TypeError('a picture of wrong lengths');
-  }
-  return {
-    // Copies: the body is a part of a larger piece of memory, which would be kept.
-    pixels: { rgb: new Uint8Array(body.subarray(0, pixels)) },
-    fingerprint: new Uint8Array(body.subarray(pixels, pixels + fingerprint)),
-    digest: new Uint8Array(body.subarray(pixels + fingerprint)),
-    width: asCount(width),
-    height: asCount(height),
-    ...(page !== undefined && { page: asCount(page) }),
-    ...readTimes(times),
-  };
-}
-
-/** A copy: whoever listens hands it on to a thread. */
-function readSamples(body: Buffer): Int16Array {
-  const samples = new Int16Array(body.length >> 1);
-  new Uint8Array(samples.buffer).set(body.subarray(0, samples.byteLength));
-  return samples;
-}
-
-const PREVIEW_BYTES_MAX = 4 * 2 ** 20;
-
-/** Only what looks like a WebP of a reasonable size goes on to a browser. */
-function readPreview({ width, height }: Record<string, unknown>, body: Buffer): Preview {
-  const isWebp =
-    body.length <= PREVIEW_BYTES_MAX &&
-    body.toString('latin1', 0, 4) === 'RIFF' &&
-    body.toString('latin1', 8, 12) === 'WEBP';
-  if (!isWebp) throw new TypeError('a preview that is no WebP');
-  return { bytes: new Uint8Array(body), width: asCount(width), height: asCount(height) };
-}
-const KINDS: readonly DocumentKind[] = ['text', 'document', 'picture', 'video', 'audio', 'archive'];
-
-function readOpened(value: Record<string, unknown>): FileInfo {
-  const kind = asOneOf(value.kind, KINDS);
-  const counts: { pages?: number; width?: number; height?: number; members?: number; membersBytes?: number } =
-    {};
-  for (const name of ['pages', 'width', 'height', 'members', 'membersBytes'] as const) {
-    if (value[name] !== undefined) counts[name] = asCount(value[name]);
-  }
-  const title = asOptionalText(value.title);
-  return {
-    kind,
-    mediaType: asText(value.mediaType),
-    ...counts,
-    ...(value.pageKind !== undefined && { pageKind: asOneOf(value.pageKind, PAGE_KINDS) }),
-    ...(value.notSearchable !== undefined && { notSearchable: asArray(value.notSearchable).map(asText) }),
-    ...(value.duration_s !== undefined && { duration_s: asSeconds(value.duration_s) }),
-    ...(title !== undefined && { title }),
-  };
-}
-
-function readRefusal({ code, detail, facts }: Record<string, unknown>): FarthingError {
-  const known =
-    typeof code === 'string' && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'extraction_failed';
-  return new FarthingError(known, asText(detail), { facts: asObject(facts) });
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('no object');
-  return value as Record<string, unknown>;
-}
-
-function asArray(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new TypeError('no list');
-  return value;
-}
-
-function asText(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('no text');
-  return value;
-}
-
-function asOptionalText(value: unknown): string | undefined {
-  return value === undefined ? undefined : asText(value);
-}
-
-function asNumber(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError('no number');
-  return value;
-}
-
-function asCount(value: unknown): number {
-  const number = asNumber(value);
-  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError('no count');
-  return number;
-}
-
-function asSeconds(value: unknown): number {
-  const number = asNumber(value);
-  if (number < 0) throw new TypeError('no time');
-  return number;
-}
-
-function asShare(value: unknown): number {
-  const number = asNumber(value);
-  if (number < 0 || number > 1) throw new TypeError('no share');
-  return number;
-}
-
-function asOneOf<T extends string>(value: unknown, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === value);
-  if (found === undefined) throw new TypeError('an unknown word');
-  return found;
 }

@@ -1,94 +1,98 @@
 import { FarthingError } from '../../domain/error.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import type { ConfinementReport } from './messages.ts';
 import type { DoneReply } from './reader-process.ts';
-import type { ReaderQueue, ReaderTask } from './reader-queue.ts';
+import { type ReaderTask, stopping, type WarmReader } from './warm-reader.ts';
 
-interface Waiting {
-  readonly owner: string;
-  readonly start: (lane: ReaderQueue) => void;
-  readonly reject: (error: unknown) => void;
+export interface ReaderPoolOptions {
+  readonly readers: readonly WarmReader[];
+  /** Tasks that may wait. */
+  readonly waitingMax: number;
+  /** Readers that one Tenant may occupy at a time. Absent: all of them. */
+  readonly tenantReadersMax?: number;
 }
 
-/**
- * Several lanes, of which one owner holds all but one at most: files that are made to last hold up their owner's other files, and
- * nobody else's as long as a lane is left.
- */
+interface Waiting {
+  readonly tenant: string;
+  readonly task: ReaderTask;
+  readonly resolve: (reply: DoneReply) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onAbort: () => void;
+}
+
+/** Readers that share their tasks. Tenants take turns. */
 export class ReaderPool {
-  readonly lanes: readonly ReaderQueue[];
-  readonly #waitingMax: number;
-  readonly #free: ReaderQueue[];
-  /** Lanes that each owner holds. */
-  readonly #held = new Map<string, number>();
-  readonly #heldMax: number;
-  #waiting: Waiting[] = [];
+  readonly #readers: readonly WarmReader[];
+  readonly #idle: WarmReader[];
+  readonly #queue: FairQueue<Waiting>;
   #closed = false;
 
-  constructor(lanes: readonly ReaderQueue[], waitingMax: number) {
-    this.lanes = lanes;
-    this.#free = [...lanes];
-    this.#heldMax = Math.max(1, lanes.length - 1);
-    this.#waitingMax = waitingMax;
+  constructor({ readers, waitingMax, tenantReadersMax }: ReaderPoolOptions) {
+    this.#readers = readers;
+    this.#idle = [...readers];
+    this.#queue = new FairQueue({ waitingMax, tenantTakenMax: tenantReadersMax });
   }
 
+  /** Tasks that wait or run. */
   get depth(): number {
-    return this.#waiting.length + this.lanes.length - this.#free.length;
+    return this.#queue.size + this.#readers.length - this.#idle.length;
   }
 
+  /** What confines its processes; undefined until one has started. */
   get confinement(): ConfinementReport | undefined {
-    return this.lanes.find((lane) => lane.confinement)?.confinement;
+    return this.#readers.find(({ confinement }) => confinement)?.confinement;
   }
 
-  /** @throws as ReaderQueue.run. */
-  async run(owner: string, task: ReaderTask): Promise<DoneReply> {
-    const lane = await this.#turn(owner);
-    try {
-      return await lane.run(task);
-    } finally {
-      this.#hold(owner, -1);
-      // First again: a lane whose child has started goes before one that never was needed.
-      this.#free.unshift(lane);
-      this.#next();
-    }
+  /** Starts a reader before a task needs it. Resolves when it has started, or could not. */
+  async warm(index = 0): Promise<void> {
+    await this.#readers[index]?.warm();
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(stopping());
-    await Promise.all(this.lanes.map((lane) => lane.close()));
-  }
-
-  #turn(owner: string): Promise<ReaderQueue> {
+  /** @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason. */
+  run(tenant: string, task: ReaderTask): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(stopping());
-    if (this.#waiting.length >= this.#waitingMax) {
-      return Promise.reject(
-        new FarthingError('overloaded', 'Too many files wait to be opened. Try again later.', {
-          retryAfterS: 2,
-        }),
-      );
-    }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ owner, start: resolve, reject });
-      this.#next();
+      const onAbort = (): void => {
+        if (this.#queue.remove(tenant, waiting)) reject(task.signal?.reason);
+      };
+      const waiting: Waiting = { tenant, task, resolve, reject, onAbort };
+      if (!this.#queue.push(tenant, waiting)) return reject(full());
+      task.signal?.addEventListener('abort', onAbort, { once: true });
+      this.#startNext();
     });
   }
 
-  #next(): void {
-    for (const waiting of [...this.#waiting]) {
-      if (this.#free.length === 0) return;
-      if ((this.#held.get(waiting.owner) ?? 0) >= this.#heldMax) continue;
-      this.#waiting = this.#waiting.filter((other) => other !== waiting);
-      this.#hold(waiting.owner, 1);
-      waiting.start(this.#free.shift()!);
+  /** Ends the processes. Tasks that wait or run are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { reject } of this.#queue.drain()) reject(stopping());
+    await Promise.all(this.#readers.map((reader) => reader.close()));
+  }
+
+  #startNext(): void {
+    while (this.#idle.length > 0) {
+      const waiting = this.#queue.take();
+      if (!waiting) return;
+      this.#start(this.#idle.shift()!, waiting);
     }
   }
 
-  #hold(owner: string, more: 1 | -1): void {
-    const held = (this.#held.get(owner) ?? 0) + more;
-    if (held > 0) this.#held.set(owner, held);
-    else this.#held.delete(owner);
+  #start(reader: WarmReader, { tenant, task, resolve, reject, onAbort }: Waiting): void {
+    task.signal?.removeEventListener('abort', onAbort);
+    reader
+      .perform(task)
+      .then(resolve, reject)
+      .finally(() => {
+        this.#queue.done(tenant);
+        // In front: a reader whose process has started goes before one that was never needed.
+        this.#idle.unshift(reader);
+        this.#startNext();
+      });
   }
 }
 
-function stopping(): FarthingError {
-  return new FarthingError('interrupted', 'The server is stopping.');
+function full(): FarthingError {
+  return new FarthingError('overloaded', 'Too many files wait to be read. Try again later.', {
+    retryAfterS: 2,
+  });
 }

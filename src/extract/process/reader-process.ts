@@ -2,20 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { encodeFrame, FrameReader } from './frames.ts';
-import { type ConfinementReport, type Reply, readReply, type Settings, type Task } from './messages.ts';
+import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
+import { readReply } from './read-reply.ts';
 
-const PROGRAM = fileURLToPath(new URL('./child-bootstrap.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../child-bootstrap.ts', import.meta.url));
 
 /**
- * No thread that waits for a debugger's signal (it blocks the one by which threads are confined), little JavaScript
- * memory beside the decoders' own.
+ * No thread that waits for a debugger's signal: it blocks the signal by which threads are confined. Little JavaScript
+ * memory, because the decoders have theirs beside it.
  */
 const NODE_FLAGS = ['--disable-sigusr1', '--max-old-space-size=384', '--disable-warning=ExperimentalWarning'];
 
 const STDERR_BYTES_KEPT = 4096;
 const START_SECONDS_MAX = 60;
 
-/** The process ended, or sent what is no message, before it answered. */
+/** The process ended, or sent something that is no message, before it answered. */
 export class ReaderEndedError extends Error {
   readonly lastWords: string;
 
@@ -33,7 +34,7 @@ interface Running {
   readonly reject: (error: unknown) => void;
 }
 
-/** One child process that reads strangers' files, one after the other. It may be killed at any time. */
+/** A child process that reads strangers' files, one after the other. It may be killed at any time. */
 export class ReaderProcess {
   /** Resolves with what confines it, once it is ready to read. */
   readonly ready: Promise<ConfinementReport>;
@@ -67,7 +68,7 @@ export class ReaderProcess {
     this.#pipe.on('error', () => this.kill());
     this.#pipe.on('data', (piece: Buffer) => this.#receive(piece));
     this.ready = this.#start(settings);
-    // Whoever waits for it hears of a failed start; nobody has to.
+    // A failed start is no unhandled rejection while nobody waits for it.
     this.ready.catch(() => undefined);
   }
 
@@ -76,7 +77,7 @@ export class ReaderProcess {
   }
 
   /**
-   * Performs one task; one at a time. `onReply` gets what comes before the end; while a promise of its waits, the child has to.
+   * Performs one task; one at a time. `onReply` gets what comes before the end; the child waits for its promise.
    * @throws the refusal, or ReaderEndedError.
    */
   run(
@@ -91,7 +92,7 @@ export class ReaderProcess {
     });
   }
 
-  /** Ends it at once, whatever it does. Resolves when it is gone. */
+  /** Kills the process. Resolves when it has ended. */
   kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     this.#pipe.destroy();
@@ -142,12 +143,12 @@ export class ReaderProcess {
     else this.#holdBack(running.onReply(reply));
   }
 
-  /** Nothing more is read from the child until what it sent is dealt with. */
-  #holdBack(dealing: void | Promise<void>): void {
-    if (!dealing) return;
+  /** Reads nothing more from the child until the promise settles. */
+  #holdBack(waiting: void | Promise<void>): void {
+    if (!waiting) return;
     this.#pipe.pause();
-    const goOn = (): void => void this.#pipe.resume();
-    dealing.then(goOn, goOn);
+    const resume = (): void => void this.#pipe.resume();
+    waiting.then(resume, resume);
   }
 
   #end(why: string): void {

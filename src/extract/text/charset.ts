@@ -1,26 +1,26 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/** Control characters that text does not hold. A byte that Windows-1252 leaves undefined decodes to one as well. */
+/** Control characters that text does not contain. Bytes that Windows-1252 leaves undefined decode to them too. */
 const FOREIGN_CONTROL = /(?![\t\n\f\r])\p{Cc}/gu;
 
-/** Share of control characters above which bytes are no text: compressed data has a tenth, a coloured log a hundredth. */
+/** Text has at most this share of control characters. Compressed data has a tenth, a coloured log a hundredth. */
 const FOREIGN_SHARE_MAX = 0.02;
 
-/** Bytes of the start that tell text from other bytes, and UTF-16 from other text. */
+/** Bytes from the start by which text and UTF-16 are recognised. */
 const PROBE_BYTES = 256 * 1024;
-/** Where a page or an XML document says what its character set is (HTML, 4.2.5.4). */
+/** Bytes in which a page or an XML document declares its character set (HTML, 4.2.5.4). */
 const DECLARED_BYTES = 1024;
 const DECLARED = [
   /^\s*<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/i,
   /<meta\s[^>]{0,300}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})/i,
 ];
-/** Share of the letters beyond ASCII that may be damaged in UTF-8; of those in another character set, nearly all are. */
+/** Damaged UTF-8 has at most this share of broken letters among those beyond ASCII. In other character sets nearly all are. */
 const DAMAGED_SHARE_MAX = 0.1;
 
 /**
- * Decodes text: UTF-8, UTF-16 (with or without a byte order mark), what an HTML or XML document says that it is written in, or
- * Windows-1252, which Latin-1 is a part of.
- * @returns undefined when the bytes are no text. Control characters that remain are dropped, line ends become "\n".
+ * Decodes text: UTF-8, UTF-16 (with or without a byte order mark), the character set that an HTML or XML document declares,
+ * or Windows-1252, which contains Latin-1. Control characters are dropped; line ends become "\n".
+ * @returns undefined when the bytes are no text.
  */
 export function decodeText(bytes: Uint8Array): string | undefined {
   const probe = bytes.subarray(0, PROBE_BYTES);
@@ -41,7 +41,7 @@ function isText(probe: string): boolean {
 
 function decodeBytes(bytes: Uint8Array, utf16: string | undefined): string {
   if (utf16) return new TextDecoder(utf16).decode(bytes);
-  // Letters beyond ASCII that are right by UTF-8's rules are no accident, whatever a document says of itself.
+  // Valid UTF-8 with letters beyond ASCII is no accident, whatever the document declares.
   const declared = declaredCharset(bytes);
   if (isUtf8(bytes) && !(declared && isAscii(bytes))) return new TextDecoder().decode(bytes);
   return (
@@ -55,11 +55,11 @@ function declaredCharset(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, DECLARED_BYTES)).toString('latin1');
   if (!/^\s*</.test(start)) return undefined;
   const name = DECLARED.map((pattern) => pattern.exec(start)?.[1]).find((found) => found !== undefined);
-  // Nothing of UTF-16 can be read as letters of one byte.
+  // UTF-16 could not have been read as letters of one byte.
   return name === undefined || /^utf-?16/i.test(name) ? undefined : name;
 }
 
-/** Undefined when a byte is none of the character set, or nobody knows that set. */
+/** Undefined for an unknown character set, or a byte that is not in it. */
 function decodeWhole(bytes: Uint8Array, charset: string): string | undefined {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
@@ -68,7 +68,7 @@ function decodeWhole(bytes: Uint8Array, charset: string): string | undefined {
   }
 }
 
-/** UTF-8 of which some letters are damaged; undefined for text in another character set. */
+/** UTF-8 with some damaged letters; undefined for text in another character set. */
 function damagedUtf8(bytes: Uint8Array): string | undefined {
   const text = new TextDecoder().decode(bytes);
   let [foreign, damaged] = [0, 0];
@@ -80,7 +80,7 @@ function damagedUtf8(bytes: Uint8Array): string | undefined {
   return damaged <= foreign * DAMAGED_SHARE_MAX ? text : undefined;
 }
 
-/** By its mark; without one, by zeros in every other byte, as Latin letters have them. */
+/** By its byte order mark; without one, by zeros in every other byte, as in Latin letters. */
 function recogniseUtf16(probe: Uint8Array): string | undefined {
   if (probe[0] === 0xff && probe[1] === 0xfe) return 'utf-16le';
   if (probe[0] === 0xfe && probe[1] === 0xff) return 'utf-16be';

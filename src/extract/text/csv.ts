@@ -1,17 +1,23 @@
 import type { Block } from '../../domain/document.ts';
 import { tableText } from './table.ts';
+import { textReader } from './text-format.ts';
+
+export const csv = textReader({
+  looksLike: ({ start }) => csvSeparator(start) !== undefined,
+  read: (text) => readCsv(text, csvSeparator(text) ?? ','),
+});
 
 const COLUMNS_MAX = 1_000;
 const ROWS_LOOKED_AT = 20;
 const SEPARATORS = [',', '\t', ';'] as const;
 
-/** The separator of a table in text: the first lines have the same number of it, at least one. Undefined for other text. */
+/** The separator of a table: each of the first lines has the same number of it, at least one. Undefined for other text. */
 export function csvSeparator(text: string): string | undefined {
   const lines = text
     .slice(0, 64 * 1024)
     .split('\n')
     .slice(0, ROWS_LOOKED_AT + 1);
-  // The last one may be cut off.
+  // The last line may be cut off.
   const whole = lines.slice(0, Math.max(1, lines.length - 1)).filter((line) => line.trim() !== '');
   if (whole.length < 3) return undefined;
   return SEPARATORS.find((separator) => {
@@ -20,12 +26,12 @@ export function csvSeparator(text: string): string | undefined {
   });
 }
 
-/** A sentence may hold a comma in each line. */
+/** Prose, too, may have a comma in each line. */
 function isProse(line: string): boolean {
   return /[.!?]$/.test(line.trim()) && line.split(' ').length > 6;
 }
 
-/** Rows below their header (RFC 4180; a quoted cell may hold line breaks). */
+/** Rows below their header (RFC 4180; a quoted cell may contain line breaks). */
 export function readCsv(text: string, separator: string): { blocks: Block[] } {
   const rows: string[][] = [];
   for (let at = 0; at < text.length; ) {
@@ -56,8 +62,8 @@ function cellEnd(text: string, from: number, separator: string): number {
 }
 
 /**
- * A cell in quotes, which stand at its very start and end; two of them inside are one. Undefined where that is not so: then the quote
- * is a character like any other, as in 7" pipes.
+ * A cell with a quote at its start and its end; two quotes inside are one. Undefined for other cells, where a quote is a
+ * character like any other, as in 7" pipes.
  */
 function quotedCell(
   text: string,

@@ -1,15 +1,18 @@
 import { compile, type HtmlToTextOptions } from 'html-to-text';
 import type { Block } from '../../domain/document.ts';
 import { Outline, shorten } from './outline.ts';
+import { textReader } from './text-format.ts';
 
-/** Stand around a heading in the converted text. Control characters are dropped from what is read, so nobody else writes them. */
+export const html = textReader({ looksLike: ({ start }) => looksLikeHtml(start), read: readHtml });
+
+/** Enclose a heading in the converted text. A file cannot contain them: control characters were dropped. */
 const HEADING_START = '\u0001';
 const HEADING_END = '\u0002';
 const HEADING = new RegExp(`${HEADING_START}([1-6])([^${HEADING_START}${HEADING_END}]*)${HEADING_END}`);
-/** Marks of a list or a quotation, which may stand before a heading. */
+/** Marks of a list or a quotation before a heading. */
 const MARKS = /^(?:[-*•>|\s]|(?:\d{1,5}|[a-z]|[ivxlcdm]{1,8})\.)*$/i;
 
-/** What is no content: scripts, styles, controls, and what surrounds the content. */
+/** Elements without content of the page: scripts, styles, controls, navigation. */
 const SKIPPED = [
   'script',
   'style',
@@ -37,7 +40,7 @@ const SKIPPED = [
   '[role="contentinfo"]',
 ];
 
-/** Deeper and longer than any page that was written to be read. */
+/** No page for readers is deeper or longer. */
 const LIMITS = {
   maxInputLength: undefined,
   maxDepth: 200,
@@ -98,10 +101,10 @@ const convertMain = compile({
   baseElements: { selectors: ['main', '[role="main"]'], returnDomByDefault: false },
 });
 
-/** A main element with less text than this holds no content: the rest of the page does. */
+/** With less text than this in its main element, a page has its content elsewhere. */
 const MAIN_LENGTH_MIN = 200;
 
-/** True for text that is written as HTML. */
+/** True for text that is HTML. */
 export function looksLikeHtml(text: string): boolean {
   const probe = text
     .slice(0, 8192)
@@ -116,13 +119,13 @@ export function looksLikeHtml(text: string): boolean {
   );
 }
 
-/** The main text of an HTML page in sections, and its title. Nothing that it refers to is fetched. */
+/** The main text of an HTML page in sections, and its title. Nothing is fetched. */
 export function readHtml(source: string): { title?: string; blocks: Block[] } {
   const main = /<main[\s>]|role=["']?main/i.test(source) ? convertMain(source) : '';
   const text = main.length >= MAIN_LENGTH_MIN ? main : convertBody(source);
   const outline = new Outline(titleOf(source));
   for (const paragraph of text.split(/\n{2,}/)) {
-    // Text, then by turns a heading's level, its words, and text again.
+    // Text, then again and again a heading's level, its words, and text.
     const parts = paragraph.split(HEADING);
     for (let at = 0; at < parts.length; at += 3) {
       if (at > 0) outline.heading(Number(parts[at - 2]), parts[at - 1]!);
@@ -138,11 +141,11 @@ function withoutLastMarks(text: string): string {
   return MARKS.test(text.slice(line)) ? text.slice(0, line) : text;
 }
 
-/** Without the bars of empty cells and the spaces at the ends of lines. */
+/** Drops the bars of empty cells, and spaces at the ends of lines. */
 function tidied(text: string): string {
   return (
     text
-      // Tried at the start of a run alone: from each of its places it would be the square of a long one.
+      // Tried only at the start of a run: from each of its places, the time would be the square of its length.
       .replace(/(?<! \|)(?: \|)+ *$/gm, '')
       .replace(/(?<![ \t])[ \t]+\n/g, '\n')
   );

@@ -1,13 +1,19 @@
 import type { Block } from '../../domain/document.ts';
 import { Outline } from './outline.ts';
+import { textReader } from './text-format.ts';
+
+export const markdown = textReader({
+  looksLike: ({ text, name }) => looksLikeMarkdown(text, name),
+  read: readMarkdown,
+});
 
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
-/** Marks that may close a heading's line; tried at the start of a run alone, as each pattern here that begins with one. */
+/** Marks that may end a heading. Like all patterns here it is tried only at the start of a run, for linear time. */
 const ATX_END = /(?:^|(?<![ \t])[ \t]+)#+[ \t]*$/;
 const SETEXT = /^ {0,3}(=+|-{2,})[ \t]*$/;
 const FENCE = /^ {0,3}(```+|~~~+)/;
 
-/** True for text that is written as Markdown, by its content; a name that says so needs less of it. */
+/** True for text with enough marks of Markdown. Fewer suffice where the file's name says Markdown. */
 export function looksLikeMarkdown(text: string, name: string | undefined): boolean {
   const probe = text.slice(0, 64 * 1024);
   if (probe.startsWith('#!')) return false;
@@ -24,7 +30,7 @@ export function looksLikeMarkdown(text: string, name: string | undefined): boole
   return named ? signs >= 1 || headings > 0 : opensWithTitle || (headings > 0 && signs >= 2);
 }
 
-/** Markdown in sections: the first heading (or the front matter's title) is the title, marks and link targets are dropped. */
+/** Markdown in sections. The title is the front matter's or the first heading; marks and link targets are dropped. */
 export function readMarkdown(source: string): { title?: string; blocks: Block[] } {
   const { title, body } = frontMatter(source);
   const outline = new Outline(title);
@@ -75,7 +81,7 @@ function frontMatter(source: string): { title?: string; body: string } {
   return { title, body: source.slice(match[0].length) };
 }
 
-/** Drops what only serves the rendering: targets of links and pictures, emphasis, code marks, HTML tags, quote marks. */
+/** Drops markup: targets of links and pictures, emphasis, marks of code and quotations, HTML tags. */
 function withoutMarks(text: string): string {
   return withoutComments(text)
     .replace(
@@ -90,7 +96,7 @@ function withoutMarks(text: string): string {
     .replace(/^ {0,3}(?:> ?)+/gm, '');
 }
 
-/** Looked for up to the last end of one alone: each beginning that nothing ends would be sought to the end of the text. */
+/** Searches up to the last end of a comment only: otherwise each open comment would search to the end of the text. */
 function withoutComments(text: string): string {
   const end = text.lastIndexOf('-->') + '-->'.length;
   return text.slice(0, end).replace(/<!--[\s\S]*?-->/g, '') + text.slice(end);

@@ -4,7 +4,7 @@ import { withoutControls } from './charset.ts';
 const HEADING_LENGTH_MAX = 200;
 const TITLE_LENGTH_MAX = 300;
 
-/** A document's text in sections, as it is read: headings and what stands below them. */
+/** Collects a document's text in sections: headings with the paragraphs below them. */
 export class Outline {
   readonly #blocks: Block[] = [];
   readonly #path: { level: number; text: string }[] = [];
@@ -15,14 +15,14 @@ export class Outline {
     this.#title = title === undefined ? undefined : shorten(title, TITLE_LENGTH_MAX);
   }
 
-  /** Starts a section. The first heading of the highest kind names a document that has no title yet. */
+  /** Starts a section. A heading before any text is the title of a document without one. */
   heading(level: number, text: string): void {
     const words = shorten(withoutControls(text), HEADING_LENGTH_MAX);
     if (words === '') return;
     this.#close();
     while (this.#path.length > 0 && this.#path.at(-1)!.level >= level) this.#path.pop();
     if (this.#title === undefined && this.#blocks.length === 0) {
-      // Every passage carries the title: as a heading above all of them it would only be repeated.
+      // Every passage carries the title: as a heading it would only repeat it.
       this.#title = words;
       return;
     }
@@ -38,7 +38,7 @@ export class Outline {
 
   finish(): { title?: string; blocks: Block[] } {
     this.#close();
-    // A document that is its title alone still has to be found by it.
+    // A document that is a title alone is found by it.
     if (this.#blocks.length === 0 && this.#title !== undefined) this.#blocks.push({ text: this.#title });
     return { title: this.#title, blocks: this.#blocks };
   }
@@ -52,7 +52,7 @@ export class Outline {
   }
 }
 
-/** One line, without the white space around and between, of at most so many characters. */
+/** The text as one line with single spaces, cut to at most `lengthMax` characters. */
 export function shorten(text: string, lengthMax: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= lengthMax

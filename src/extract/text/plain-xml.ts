@@ -1,7 +1,10 @@
 import type { Block } from '../../domain/document.ts';
+import { textReader } from './text-format.ts';
 import { walkXml } from './xml.ts';
 
-/** XML of any kind: the text of its elements, one below the other, and a title where an early element is called so. */
+export const plainXml = textReader({ looksLike: ({ start }) => /^<\?xml\s/.test(start), read: readXml });
+
+/** XML of any kind: the text of each element as a paragraph. The first element called `title` is the title. */
 export function readXml(source: string): { title?: string; blocks: Block[] } {
   const lines: string[] = [];
   let title: string | undefined;

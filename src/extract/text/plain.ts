@@ -1,11 +1,15 @@
 import type { Block } from '../../domain/document.ts';
 import { shorten } from './outline.ts';
+import { textReader } from './text-format.ts';
 
 const TITLE_LENGTH_MAX = 250;
 
+/** Any text. The last format in the table: all others are tried before it. */
+export const plain = textReader({ looksLike: () => true, read: readPlain });
+
 /**
- * Plain text. A short first line with an empty line below it, and more text, is the title, and is not repeated in the
- * text: every passage carries it.
+ * Plain text. A short first line is the title where an empty line and more text follow. It is not repeated in the text,
+ * because every passage carries the title.
  */
 export function readPlain(text: string): { title?: string; blocks: Block[] } {
   const start = text.search(/\S/);

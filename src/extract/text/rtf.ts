@@ -1,16 +1,19 @@
 import { TextDecoder } from 'node:util';
 import type { Block } from '../../domain/document.ts';
 import { readPlain } from './plain.ts';
+import { textReader } from './text-format.ts';
 
-/** Groups that hold no text of the document (RTF 1.9.1, destinations). */
+export const rtf = textReader({ looksLike: ({ start }) => /^\{\\rtf/.test(start), read: readRtf });
+
+/** Groups without text of the document (RTF 1.9.1, destinations). */
 const HIDDEN =
   /^(\*|fonttbl|colortbl|stylesheet|info|pict|object|header[lrf]?|footer[lrf]?|generator|listtable|listoverridetable|rsidtbl|themedata|datastore|xmlnstbl)$/;
 const TOKEN = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/gi;
 const DEPTH_MAX = 500;
 const FONTS_MAX = 10_000;
 
-/** What words and symbols stand for. */
-const WRITTEN: Readonly<Record<string, string>> = {
+/** The text of control words and symbols. */
+const SYMBOLS: Readonly<Record<string, string>> = {
   par: '\n\n',
   sect: '\n\n',
   page: '\n\n',
@@ -36,7 +39,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   '}': '}',
 };
 
-/** Character sets by the numbers of code pages that are not "windows-" and the number. */
+/** Code pages that are not called "windows-" and their number. */
 const CODE_PAGES: Readonly<Record<number, string>> = {
   866: 'ibm866',
   932: 'shift_jis',
@@ -46,7 +49,7 @@ const CODE_PAGES: Readonly<Record<number, string>> = {
   10000: 'macintosh',
   65001: 'utf-8',
 };
-/** Code pages by the numbers of fonts' character sets (\fcharset). */
+/** Code pages by the character set of a font (\fcharset). */
 const FONT_PAGES: Readonly<Record<number, number>> = {
   77: 10000,
   128: 932,
@@ -66,7 +69,7 @@ const FONT_PAGES: Readonly<Record<number, number>> = {
 
 interface Group {
   hidden: boolean;
-  /** Characters that stand for a Unicode one in older programs, behind it. */
+  /** Characters after a Unicode one that replace it in older programs. */
   skip: number;
   font: number;
 }
@@ -107,14 +110,14 @@ export function readRtf(source: string): { title?: string; blocks: Block[] } {
       write(String.fromCharCode(Number(number ?? 63) & 0xffff));
       left = state.skip;
     } else {
-      const written = word ?? symbol;
-      if (written !== undefined && Object.hasOwn(WRITTEN, written)) write(WRITTEN[written]!);
+      const control = word ?? symbol;
+      if (control !== undefined && Object.hasOwn(SYMBOLS, control)) write(SYMBOLS[control]!);
     }
   }
   return readPlain(out + bytes.end());
 }
 
-/** Bytes of a code page, of which several may make one letter. */
+/** Decodes the bytes of a code page. A letter may take several bytes. */
 class ByteDecoder {
   #codePage: number | undefined;
   #decoder: TextDecoder | undefined;
@@ -127,13 +130,13 @@ class ByteDecoder {
     return before + this.#decoder.decode(Uint8Array.of(byte), { stream: true });
   }
 
-  /** What an unfinished letter leaves. */
+  /** The rest of an unfinished letter. */
   end(): string {
     return this.#decoder?.decode() ?? '';
   }
 }
 
-/** Windows-1252 for a code page that nobody knows. */
+/** Windows-1252 for an unknown code page. */
 function decoderOf(codePage: number): TextDecoder {
   try {
     return new TextDecoder(CODE_PAGES[codePage] ?? `windows-${codePage}`);

@@ -1,6 +1,6 @@
 /**
- * A table as text, a line for each row. A first row of words names the columns: then every other row carries the names, so that a row
- * that is found by itself says what its values are.
+ * A table as text, one line a row. If the first row names the columns, every other row carries the names: a row that is found
+ * alone says what its values are.
  */
 export function tableText(rows: readonly (readonly string[])[]): string {
   const filled = rows
@@ -21,7 +21,7 @@ function isName(cell: string): boolean {
   return cell.length > 0 && cell.length <= 80 && /\p{L}/u.test(cell);
 }
 
-/** The bar at the start keeps the cutter from joining it to the row before. */
+/** The bar at the start keeps passages from joining the row to the one before. */
 function line(cells: readonly string[]): string {
   return `| ${cells.join(' | ')}`;
 }

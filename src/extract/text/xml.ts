@@ -1,30 +1,30 @@
 import { SaxesParser } from 'saxes';
-import { corrupt } from '../refusal.ts';
+import { corrupt } from '../reading/refusal.ts';
 
 export interface XmlVisitor {
-  /** True for an element that is passed over, with all that is in it. */
+  /** True to skip an element with everything in it. */
   skips?(name: string, fullName: string): boolean;
-  /** `name` without its prefix, and as it is written; attributes by their names without prefix. */
+  /** @param name without prefix, as in `attributes` @param fullName with prefix */
   open?(name: string, attributes: Readonly<Record<string, string>>, fullName: string): void;
   text?(text: string): void;
   close?(name: string, fullName: string): void;
 }
 
-/** Deeper than any office program writes. */
+/** No office program nests as deep. */
 const DEPTH_MAX = 1_000;
 
 /**
- * Walks through XML. Entities that the document itself defines are not known and nothing that it refers to is read: neither bombs nor
- * foreign files come out of it. @throws file_corrupt.
+ * Walks through XML. Entities of the document are not expanded, and nothing that it refers to is read: no bomb goes off and no
+ * other file gets in. @throws file_corrupt.
  */
 export function walkXml(source: string, visitor: XmlVisitor, part = 'a part'): void {
   const parser = new SaxesParser();
   const path: string[] = [];
   let failure: Error | undefined;
-  /** How deep the element lies that is passed over; 0 for none. */
+  /** Depth of the element that is being skipped; 0 for none. */
   let skippedFrom = 0;
   parser.on('error', (error) => {
-    // An unknown entity is left out; anything else is damage.
+    // Unknown entities stay as they are written. Anything else is damage.
     if (!/undefined entity|undeclared namespace/i.test(error.message)) failure ??= error;
   });
   parser.on('opentag', ({ name, attributes }) => {

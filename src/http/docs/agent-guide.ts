@@ -1,4 +1,5 @@
 import { formatUsd } from '../../domain/money.ts';
+import { READABLE_NAMES } from '../../extract/formats.ts';
 import type { Services } from '../services.ts';
 
 type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces'>;
@@ -46,6 +47,7 @@ the same key: you get the same answer, uncharged. With a new key or none you buy
 | \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
 
 Uploads go into an index of your wallet's own; nobody else finds them. A zip, tar or tar.gz is one upload: each file in it becomes an item. Send \`Prefer: wait=30\` to be answered when a file is searchable.
+Formats, recognised by content: ${READABLE_NAMES}.
 
 ## Renting a workspace
 

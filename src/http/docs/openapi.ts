@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { COMPONENTS } from '../../api/components.ts';
 import { ERRORS } from '../../domain/error.ts';
+import { READABLE_NAMES } from '../../extract/formats.ts';
 import type { Operation, Route } from '../exchange/reply.ts';
 import {
   FILE,
@@ -217,7 +218,7 @@ function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {
   const example = 'The lighthouse keeper counts gulls at dawn.';
   return {
     required: true,
-    description: 'Multipart field `file`; a raw body with its Content-Type is accepted too.',
+    description: `Multipart field \`file\`; a raw body with its Content-Type is accepted too. Formats, recognised by content: ${READABLE_NAMES}.`,
     content: {
       'multipart/form-data': { schema: plain(file), example: { file: example } },
       'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example },

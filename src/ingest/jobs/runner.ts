@@ -1,5 +1,6 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import type { JobId, TenantId } from '../../domain/id.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { fileOf } from '../items/files.ts';
@@ -8,7 +9,6 @@ import { indexFile, type MembersProgress } from '../members/member-work.ts';
 import type { IngestTenants } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
-import { TurnQueue } from './fair-queue.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
 
@@ -45,14 +45,14 @@ interface QueuedJob {
 /** Runs a few jobs at once, fairly among the Tenants. One Tenant's jobs leave at least one place to the others. */
 export class JobRunner {
   readonly #deps: RunnerDeps;
-  readonly #queue: TurnQueue<QueuedJob>;
+  readonly #queue: FairQueue<QueuedJob>;
   readonly #entries = new Map<JobId, QueuedJob>();
   #running = 0;
   #closed = false;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
-    this.#queue = new TurnQueue(Math.max(1, deps.limits.jobsAtOnce - 1));
+    this.#queue = new FairQueue({ tenantTakenMax: Math.max(1, deps.limits.jobsAtOnce - 1) });
   }
 
   /** Jobs that wait or run. */

@@ -35,7 +35,7 @@ export function cuttable(blocks: readonly Block[]): Block[] {
 export function locate(
   passages: readonly IngestPassage[],
   blocks: readonly Block[],
-  { opened, pictures }: Pick<Extracted, 'opened' | 'pictures'>,
+  { fileInfo, pictures }: Pick<Extracted, 'fileInfo' | 'pictures'>,
 ): LocatedPassage[] {
   const pages = placedByPage(blocks);
   return passages.map((passage) => {
@@ -51,7 +51,7 @@ export function locate(
     }
     return {
       ...passage,
-      ...timeOrPage(passage, parts, opened, pictures),
+      ...timeOrPage(passage, parts, fileInfo, pictures),
       ...sourceOf(parts),
     };
   });
@@ -103,7 +103,7 @@ function placedByPage(blocks: readonly Block[]): Map<number | undefined, PlacedB
 function timeOrPage(
   { locator, place }: IngestPassage,
   parts: readonly Part[],
-  opened: FileInfo,
+  fileInfo: FileInfo,
   pictures: readonly PictureContent[],
 ): { locator: Locator; place: number } {
   const time_s = parts[0]?.block.time_s;
@@ -116,14 +116,14 @@ function timeOrPage(
     };
   }
   // A picture's caption is found at the place of the picture.
-  const isCaption = opened.kind === 'picture' && locator.page === undefined;
+  const isCaption = fileInfo.kind === 'picture' && locator.page === undefined;
   const box = boxOf(parts);
   return {
     locator: {
       ...locator,
       ...(locator.page !== undefined &&
-        opened.pageKind !== undefined &&
-        opened.pageKind !== 'page' && { page_kind: opened.pageKind }),
+        fileInfo.pageKind !== undefined &&
+        fileInfo.pageKind !== 'page' && { page_kind: fileInfo.pageKind }),
       ...(box && { box }),
     },
     place: isCaption ? 0 : place,

@@ -126,8 +126,8 @@ function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item
 }
 
 /** A recording without any text or picture gets its name as text, so that it can be found. */
-function namedAtLeast({ blocks, pictures, opened }: Extracted, { name }: Item): readonly Block[] {
-  if (opened.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
+function namedAtLeast({ blocks, pictures, fileInfo }: Extracted, { name }: Item): readonly Block[] {
+  if (fileInfo.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
   return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' ') }];
 }
 

@@ -1,8 +1,7 @@
 import t from 'tap';
-import { FairQueue, type Work } from '../../../src/encode/workers/work-queue.ts';
+import { type Work, WorkQueue } from '../../../src/encode/workers/work-queue.ts';
 
 interface TestWork extends Work<string> {
-  skipped: number;
   gone: boolean;
 }
 
@@ -11,14 +10,10 @@ function work(tenant: string, entries: string[], kind = 'texts'): TestWork {
     tenant,
     kind,
     entries,
-    skipped: 0,
     gone: false,
     cost: (entry) => entry.length,
     cancelled() {
       return this.gone;
-    },
-    onSkipped() {
-      this.skipped += 1;
     },
   };
 }
@@ -26,11 +21,11 @@ function work(tenant: string, entries: string[], kind = 'texts'): TestWork {
 const bounds =
   (entries: number, cost = 1000) =>
   () => ({ entries, cost });
-const taken = (queue: FairQueue<string>, entries: number, cost?: number) =>
+const taken = (queue: WorkQueue<string>, entries: number, cost?: number) =>
   queue.pull(bounds(entries, cost)).flatMap((piece) => piece.entries);
 
 t.test('tenants are served in turn, however much work one has', async (t) => {
-  const queue = new FairQueue<string>(100);
+  const queue = new WorkQueue<string>(100);
   queue.add(work('heavy', ['h1', 'h2', 'h3', 'h4']));
   queue.add(work('heavy', ['h5']));
   queue.add(work('light', ['l1']));
@@ -42,7 +37,7 @@ t.test('tenants are served in turn, however much work one has', async (t) => {
 });
 
 t.test('one pull takes from several tenants, one kind at a time', async (t) => {
-  const queue = new FairQueue<string>(100);
+  const queue = new WorkQueue<string>(100);
   queue.add(work('a', ['a1']));
   queue.add(work('b', ['b1'], 'pictures'));
   queue.add(work('c', ['c1']));
@@ -51,26 +46,35 @@ t.test('one pull takes from several tenants, one kind at a time', async (t) => {
 });
 
 t.test('a pull stays within its cost, but never takes nothing', async (t) => {
-  const queue = new FairQueue<string>(100);
+  const queue = new WorkQueue<string>(100);
   queue.add(work('a', ['xxxxxxxxxx', 'xx', 'xx', 'xx']));
   t.strictSame(taken(queue, 9, 4), ['xxxxxxxxxx']);
   t.strictSame(taken(queue, 9, 4), ['xx', 'xx']);
 });
 
-t.test('cancelled work is skipped and told so', async (t) => {
-  const queue = new FairQueue<string>(100);
+t.test('an entry that does not fit any more comes first in the next pull', async (t) => {
+  const queue = new WorkQueue<string>(100);
+  queue.add(work('small', ['xx']));
+  queue.add(work('large', ['yyy']));
+  queue.add(work('other', ['zz']));
+  t.strictSame(taken(queue, 9, 4), ['xx', 'zz']);
+  queue.add(work('small', ['xx']));
+  t.strictSame(taken(queue, 9, 4), ['yyy']);
+});
+
+t.test('cancelled work is skipped', async (t) => {
+  const queue = new WorkQueue<string>(100);
   const [gone, wanted] = [work('a', ['g1', 'g2']), work('a', ['w1'])];
   queue.add(gone);
   queue.add(wanted);
   t.strictSame(taken(queue, 1), ['g1']);
   gone.gone = true;
   t.strictSame(taken(queue, 9), ['w1']);
-  t.equal(gone.skipped, 1);
   t.equal(queue.depth, 0);
 });
 
 t.test('a full queue refuses and says when to come again', async (t) => {
-  const queue = new FairQueue<string>(2);
+  const queue = new WorkQueue<string>(2);
   queue.admit('searches', 3);
   queue.add(work('a', ['1']));
   queue.add(work('b', ['2']));
@@ -80,7 +84,7 @@ t.test('a full queue refuses and says when to come again', async (t) => {
 });
 
 t.test('repeated pieces come first, and alone', async (t) => {
-  const queue = new FairQueue<string>(100);
+  const queue = new WorkQueue<string>(100);
   const broken = work('a', ['1', '2']);
   queue.add(broken);
   const [piece] = queue.pull(bounds(1));
@@ -94,7 +98,7 @@ t.test('repeated pieces come first, and alone', async (t) => {
 });
 
 t.test('waiting work can be removed when the queue closes', async (t) => {
-  const queue = new FairQueue<string>(100);
+  const queue = new WorkQueue<string>(100);
   const [first, second] = [work('a', ['1', '2']), work('b', ['3'])];
   queue.add(first);
   queue.add(second);

@@ -100,21 +100,18 @@ t.test('a chapter is text that lasts until the next one', async (t) => {
   ]);
 });
 
-t.test(
-  'chapters that are damaged, or cut off anywhere, are none, and no fault of the recording',
-  async (t) => {
-    for (const [whole, type] of [
-      [mp4(), 'video/mp4'],
-      [matroska(), 'video/matroska'],
-      [mp3(), 'audio/mpeg'],
-    ] as const) {
-      for (let length = 0; length < whole.length; length += 3)
-        t.ok(chaptersOf(file(whole.subarray(0, length)), type, {}).length <= 2);
-      for (let at = 0; at < whole.length; at += 5) {
-        const changed = Buffer.from(whole);
-        changed[at] = 0xff;
-        t.ok(chaptersOf(file(changed), type, {}).length <= 3);
-      }
+t.test('chapters that are damaged or cut off give none, and no error', async (t) => {
+  for (const [whole, type] of [
+    [mp4(), 'video/mp4'],
+    [matroska(), 'video/matroska'],
+    [mp3(), 'audio/mpeg'],
+  ] as const) {
+    for (let length = 0; length < whole.length; length += 3)
+      t.ok(chaptersOf(file(whole.subarray(0, length)), type, {}).length <= 2);
+    for (let at = 0; at < whole.length; at += 5) {
+      const changed = Buffer.from(whole);
+      changed[at] = 0xff;
+      t.ok(chaptersOf(file(changed), type, {}).length <= 3);
     }
-  },
-);
+  }
+});

@@ -6,12 +6,11 @@ import t from 'tap';
 import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../../src/domain/document.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
 import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
-import { ShotMerger } from '../../../src/extract/media/shots.ts';
 import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
-import { fromRaw } from '../../../src/extract/picture/picture.ts';
+import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
 import { deep } from '../../rig/deep.ts';
-import { FILM_SOUND_RATE, writeFilm } from './films.ts';
+import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 
 const SAMPLES = '../shared/data/samples';
 const SHORT_FILM = 'bottle-detection.mp4';
@@ -39,10 +38,10 @@ t.test(
   async (t) => {
     for (const name of deep([SHORT_FILM], [SHORT_FILM, 'one-by-one-person-detection.mp4'])) {
       const path = `${SAMPLES}/video/${name}`;
-      const { opened, pictures } = await read(path);
-      t.match(opened, { kind: 'video', mediaType: 'video/mp4' });
-      t.ok(opened.duration_s! > 30);
-      t.ok(pictures.length > 5 && pictures.length < opened.duration_s! * 2 + 2, `${pictures.length} shots`);
+      const { fileInfo, pictures } = await read(path);
+      t.match(fileInfo, { kind: 'video', mediaType: 'video/mp4' });
+      t.ok(fileInfo.duration_s! > 30);
+      t.ok(pictures.length > 5 && pictures.length < fileInfo.duration_s! * 2 + 2, `${pictures.length} shots`);
       t.ok(pictures.every(({ time_s, time_end_s }) => time_end_s! > time_s!));
       const frame = await frameAt(path, 7);
       const near = pictures
@@ -69,11 +68,37 @@ async function frameAt(path: string, second: number): Promise<PictureContent> {
   throw new Error('the film is shorter');
 }
 
-t.test('sound says what it is, and that its speech cannot be found', { skip: needsShared }, async (t) => {
-  const { opened, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
-  t.match(opened, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
-  t.ok(Math.abs(opened.duration_s! - 11) < 0.1);
-  t.same(pictures, []);
+t.test(
+  'a sound has its type and length, and says that its speech is not searchable',
+  { skip: needsShared },
+  async (t) => {
+    const { fileInfo, pictures } = await read(`${SAMPLES}/audio/jfk.flac`);
+    t.match(fileInfo, { kind: 'audio', mediaType: 'audio/flac', notSearchable: ['speech'] });
+    t.ok(Math.abs(fileInfo.duration_s! - 11) < 0.1);
+    t.same(pictures, []);
+  },
+);
+
+t.test('a film without pictures is read as a sound', async (t) => {
+  const second = Buffer.alloc(2 * FILM_SOUND_RATE, Buffer.of(0xe8, 0x03));
+  for (const [format, mediaType] of [
+    ['mov', 'audio/quicktime'],
+    ['matroska', 'audio/matroska'],
+  ] as const) {
+    const path = join(t.testdir(), format);
+    const sound = [{ ms: 0, data: second, lasts: 1000 }];
+    writeFilm(path, format, { width: 160, height: 80, frames: [], sound });
+    const fileInfo = await extractor.open(path, {});
+    t.match(fileInfo, { kind: 'audio', mediaType, duration_s: 1, notSearchable: ['speech'] });
+    let samples = 0;
+    await extractor.extract(path, fileInfo, {
+      onSound: async (piece) => {
+        samples += piece.length;
+      },
+    });
+    t.equal(samples, FILM_SOUND_RATE);
+    await t.rejects(extractor.preview(path, { mediaType, page: 1 }), { code: 'preview_unavailable' });
+  }
 });
 
 t.test('a recording cut off at any tenth is read or refused by code', { skip: needsShared }, async (t) => {
@@ -91,7 +116,7 @@ t.test('a recording cut off at any tenth is read or refused by code', { skip: ne
   }
 });
 
-t.test('a playlist is text, and never followed', async (t) => {
+t.test('a playlist is read as text and never followed', async (t) => {
   for (const playlist of [
     '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:///etc/hostname\n',
     'ffconcat version 1.0\nfile /etc/hostname\n',
@@ -103,7 +128,7 @@ t.test('a playlist is text, and never followed', async (t) => {
   }
 });
 
-t.test('cues lose their marks of style', async (t) => {
+t.test('cues lose their markup', async (t) => {
   const bytes = (text: string) => Buffer.from(text);
   t.equal(cueText(AV_CODEC_ID_SUBRIP, bytes('<i>Good</i> morning')), 'Good morning');
   t.equal(cueText(AV_CODEC_ID_ASS, bytes('0,0,Default,,0,0,0,,{\\an8}Up, and\\Nthere')), 'Up, and\nthere');
@@ -113,28 +138,14 @@ t.test('cues lose their marks of style', async (t) => {
   );
 });
 
-t.test('tags become words, and lyrics come last', async (t) => {
+t.test('tags become text, lyrics last', async (t) => {
   const tags = { TITLE: 'Gulls', artist: 'The Keepers', 'lyrics-eng': 'At dawn\nthey rise', encoder: 'Lavf' };
   t.equal(titleTag(tags), 'Gulls');
   t.same(tagBlock(tags), { text: 'Title: Gulls\nArtist: The Keepers\n\nAt dawn\nthey rise' });
   t.equal(tagBlock({ encoder: 'Lavf' }), undefined);
 });
 
-t.test('near-equal neighbours are one shot, and many shots stay spread', async (t) => {
-  const frame = (time_s: number, byte: number) =>
-    ({ time_s, time_end_s: time_s, fingerprint: new Uint8Array(16).fill(byte) }) as unknown as PictureContent;
-  const merger = new ShotMerger(4, 1);
-  for (let second = 0; second < 10; second++) merger.push(frame(second, second < 5 ? 0 : 255));
-  t.match(merger.finish(), [
-    { time_s: 0, time_end_s: 5 },
-    { time_s: 5, time_end_s: 10 },
-  ]);
-  for (let second = 0; second < 64; second++) merger.push(frame(second, second % 2 ? 0 : 255));
-  const kept = merger.finish();
-  t.ok(kept.length <= 4 && kept[0]!.time_s === 0 && kept.at(-1)!.time_s! >= 32);
-});
-
-/** A picture whose left half has one colour and whose right half another. */
+/** A picture in two colours, left and right. */
 function halves(left: string, right: string, width = 160, height = 80): Promise<Buffer> {
   return sharp({ create: { width, height, channels: 3, background: right } })
     .composite([
@@ -152,11 +163,11 @@ async function colourAt(bytes: Uint8Array, x: number, y: number): Promise<string
   return [...data].map((tone) => (tone > 128 ? 'F' : '0')).join('');
 }
 
-t.test('a film that was held upright is shown upright', async (t) => {
+t.test('a film that was shot upright is shown upright', async (t) => {
   const frames = [{ ms: 0, data: await halves('#ff0000', '#0000ff'), lasts: 1000 }];
   const unity = 65_536;
   const [wide, high] = [160 * unity, 80 * unity];
-  const turns = {
+  const rotations = {
     right: {
       matrix: [0, unity, 0, -unity, 0, 0, high, 0, 2 ** 30],
       first: 'F00',
@@ -172,12 +183,12 @@ t.test('a film that was held upright is shown upright', async (t) => {
     },
     not: { matrix: [unity, 0, 0, 0, unity, 0, 0, 0, 2 ** 30], first: 'F00', last: '00F', upright: false },
   };
-  for (const [name, { matrix, first, last, upright }] of Object.entries(turns)) {
+  for (const [name, { matrix, first, last, upright }] of Object.entries(rotations)) {
     const path = join(t.testdir(), `${name}.mov`);
     writeFilm(path, 'mov', { width: 160, height: 80, frames, matrix });
-    const { opened, pictures } = await read(path);
+    const { fileInfo, pictures } = await read(path);
     const [width, height] = upright ? [80, 160] : [160, 80];
-    t.match(opened, { width, height }, name);
+    t.match(fileInfo, { width, height }, name);
     t.match(pictures, [{ width, height }], name);
     const preview = await extractor.preview(path, { mediaType: 'video/quicktime', page: 1 });
     t.match(preview, { width, height });
@@ -186,7 +197,7 @@ t.test('a film that was held upright is shown upright', async (t) => {
   }
 });
 
-t.test('pictures, sound and cues count from one start, and gaps of the sound are silence', async (t) => {
+t.test('pictures, sound and cues count from one start; gaps in the sound are silence', async (t) => {
   const path = join(t.testdir(), 'late.mkv');
   const red = await halves('#ff0000', '#0000ff');
   const blue = await halves('#0000ff', '#ff0000');
@@ -206,8 +217,8 @@ t.test('pictures, sound and cues count from one start, and gaps of the sound are
     cues: [{ ms: 9000, data: Buffer.from('A gull cries.'), lasts: 1500 }],
   });
   const heard: Int16Array[] = [];
-  const opened = await extractor.open(path, {});
-  const { blocks, pictures } = await extractor.extract(path, opened, {
+  const fileInfo = await extractor.open(path, {});
+  const { blocks, pictures } = await extractor.extract(path, fileInfo, {
     onSound: async (samples) => void heard.push(samples),
   });
   t.match(pictures, [{ time_s: 0 }, { time_s: 5 }]);
@@ -226,7 +237,7 @@ t.test('pictures, sound and cues count from one start, and gaps of the sound are
 });
 
 t.test(
-  'a preview is decoded from the key frame before it, and after much decoding only key frames are',
+  'a preview is decoded from the key frame before it; after many pixels only key frames are decoded',
   { skip: needsShared },
   async (t) => {
     const times = (second: number, decodedPixelsMax?: number): number[] => {

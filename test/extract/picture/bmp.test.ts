@@ -10,7 +10,7 @@ interface Parts {
   readonly rows: readonly (readonly number[])[];
 }
 
-/** A BMP from its parts; rows as they lie in the file, padded here. */
+/** A BMP from its parts. Rows are in the order of the file, and padded here. */
 function bmp({ width, height, bits, palette = [], masks = [], rows }: Parts): Buffer {
   const rowBytes = Math.floor((bits * width + 31) / 32) * 4;
   const offset = 54 + masks.length * 4 + palette.length * 4;
@@ -35,7 +35,7 @@ function pixels(file: Buffer): number[] {
   return [...decodeBmp(file, readBmpHeader(file)).data];
 }
 
-t.test('24 bits: rows from the bottom, blue first; a negative height turns the rows', async (t) => {
+t.test('24 bits: rows from the bottom, blue first; a negative height reverses the rows', async (t) => {
   const rows = [
     [3, 2, 1, 6, 5, 4],
     [9, 8, 7, 12, 11, 10],
@@ -70,7 +70,7 @@ t.test('16 and 32 bits, with masks and without', async (t) => {
   );
 });
 
-t.test('damaged and compressed ones are refused, at every length', async (t) => {
+t.test('damaged and compressed BMPs are refused, at every length', async (t) => {
   const good = bmp({
     width: 2,
     height: 2,

@@ -1,6 +1,6 @@
 /**
- * A reader that was taken over, for confine.test.ts: confines itself as the reader does, and then tries what it must
- * not be able to do, through decoders and system calls. Prints what came of each try.
+ * A reader that was taken over, for confine.test.ts. It confines itself as the reader does, tries everything that a reader
+ * must not be able to do, through decoders and system calls, and prints the outcomes.
  */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -25,7 +25,7 @@ if (stage !== 'confined') {
   );
 }
 
-// As in the reader: threads exist, and decoders are loaded, before it is confined.
+// As in the reader, threads exist and decoders are loaded before it is confined.
 await sharp(`${inside}/picture.png`).stats();
 const confinement = native.confine({ readable: [inside], memoryBytes: 2 ** 30 });
 

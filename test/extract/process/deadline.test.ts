@@ -9,18 +9,18 @@ t.test('a deadline comes, but not while it is held or after its end', async (t) 
   const held = new Deadline(20, () => came++);
   held.hold();
   held.hold();
-  held.goOn();
+  held.resume();
   const ended = new Deadline(20, () => came++);
   ended.end();
   ended.hold();
-  ended.goOn();
+  ended.resume();
   await pause(100);
   t.equal(came, 0);
   await new Promise<void>((over) => {
     const again = new Deadline(5, over);
     again.hold();
-    again.goOn();
+    again.resume();
   });
-  t.pass('it came after it went on');
+  t.pass('it came after it was resumed');
   held.end();
 });

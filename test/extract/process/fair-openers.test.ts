@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
-import { laughingPdf } from '../hostile.ts';
+import { laughingPdf } from '../samples/hostile.ts';
 import '../../rig/teardown-order.ts';
 
-t.test('a tenant whose files never open holds up its own files, and nobody else’s', async (t) => {
+t.test('a tenant whose files never open delays its own files, and nobody else’s', async (t) => {
   const folder = t.testdir({});
   const extractor = openExtractor({
     pictureSpec: undefined,
-    // Longer than any test: nothing here ends because its time is over.
+    // Longer than any test: nothing here times out.
     limits: { ...EXTRACT_LIMITS, openSecondsMax: 3600 },
     scratchFolder: join(folder, 'scratch'),
     log: () => undefined,
@@ -27,10 +27,10 @@ t.test('a tenant whose files never open holds up its own files, and nobody else�
   );
   for (const tenant of ['second', 'third', 'second'])
     t.match(await extractor.open('samples/tea.txt', { tenant }), { mediaType: 'text/plain' });
-  const own = extractor.open('samples/tea.txt', { tenant: 'first' }).catch(() => 'never');
+  const delayed = extractor.open('samples/tea.txt', { tenant: 'first' }).catch(() => 'never');
   t.match(await extractor.open('samples/rocket.jpg', { tenant: 'second' }), { mediaType: 'image/jpeg' });
   t.equal(ended, 0, 'all of the first tenant’s files still wait');
   await extractor.close();
-  t.equal(await own, 'never');
+  t.equal(await delayed, 'never');
   await Promise.all(stuck);
 });

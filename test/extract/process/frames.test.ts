@@ -1,6 +1,6 @@
 import t from 'tap';
 import { encodeFrame, type Frame, FrameReader } from '../../../src/extract/process/frames.ts';
-import { readReply } from '../../../src/extract/process/messages.ts';
+import { readReply } from '../../../src/extract/process/read-reply.ts';
 
 t.test('frames come out whole, however the pipe cuts them', async (t) => {
   const bytes = Buffer.concat([
@@ -30,7 +30,7 @@ t.test('a frame over the limit and a broken header are errors', async (t) => {
   t.throws(() => [...new FrameReader().push(Buffer.from([0, 0, 0, 1, 0, 0, 0, 0, 0x7b]))], SyntaxError);
 });
 
-t.test('a message of a wrong shape is refused: who sends it may have been taken over', async (t) => {
+t.test('a message of a wrong shape is refused: its sender may have been taken over', async (t) => {
   const none = Buffer.alloc(0);
   for (const header of [
     null,
@@ -46,7 +46,7 @@ t.test('a message of a wrong shape is refused: who sends it may have been taken 
     { reply: 'ready' },
     { reply: 'picture', width: 1, height: 1, lengths: [1, 1, 32] },
     { reply: 'picture', width: 1, height: 1, lengths: [0, -32, 32] },
-    { reply: 'done', opened: { kind: 'program', mediaType: 'x' } },
+    { reply: 'done', fileInfo: { kind: 'program', mediaType: 'x' } },
     { reply: 'done', title: {} },
     { reply: 'refused', code: 'x', facts: {} },
   ]) {

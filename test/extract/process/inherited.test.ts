@@ -8,7 +8,7 @@ function children(): string[] {
   );
 }
 
-/** What a process has open, as far as it still lives. */
+/** Files that a process has open; none of a process that has ended. */
 function openFiles(pid: string | number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
@@ -23,25 +23,28 @@ function openFiles(pid: string | number): string[] {
   }
 }
 
-t.test('what reads strangers’ files holds none of the server’s, opened before or after it', async (t) => {
-  const server = await startTestServer(t);
-  const workspace = await new TestAgent(server.url).rent();
-  // The index is open when the process starts that reads recordings.
-  t.match(await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls.'), { status: 200 });
-  const noise = new Uint8Array(44 + 16_000);
-  noise.set(wavHeader(16_000));
-  t.match(await workspace.ingest('silence.wav', noise), { status: 200 });
-  t.ok(
-    openFiles('self').some((path) => path.endsWith('data.mdb')),
-    'the server has its files open',
-  );
-  const held = children().flatMap(openFiles);
-  t.ok(held.length > 0, 'there are such processes');
-  t.same(
-    held.filter((path) => /\.mdb|\(deleted\)/.test(path)),
-    [],
-  );
-});
+t.test(
+  'processes that read strangers’ files hold none of the server’s, opened before or after their start',
+  async (t) => {
+    const server = await startTestServer(t);
+    const workspace = await new TestAgent(server.url).rent();
+    // The index is open when the process for recordings starts.
+    t.match(await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls.'), { status: 200 });
+    const noise = new Uint8Array(44 + 16_000);
+    noise.set(wavHeader(16_000));
+    t.match(await workspace.ingest('silence.wav', noise), { status: 200 });
+    t.ok(
+      openFiles('self').some((path) => path.endsWith('data.mdb')),
+      'the server has its files open',
+    );
+    const held = children().flatMap(openFiles);
+    t.ok(held.length > 0, 'there are such processes');
+    t.same(
+      held.filter((path) => /\.mdb|\(deleted\)/.test(path)),
+      [],
+    );
+  },
+);
 
 /** Mono, 8,000 samples a second, 16 bits. */
 function wavHeader(bytes: number): Buffer {

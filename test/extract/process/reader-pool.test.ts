@@ -1,16 +1,16 @@
 import t from 'tap';
 import { ReaderPool } from '../../../src/extract/process/reader-pool.ts';
-import type { ReaderQueue, ReaderTask } from '../../../src/extract/process/reader-queue.ts';
+import type { ReaderTask, WarmReader } from '../../../src/extract/process/warm-reader.ts';
 
-/** Stands for a child process: its task ends when the test says so. */
-class HeldLane {
+/** In place of a child process: its tasks end when the test says so. */
+class HeldReader {
   readonly #ends: (() => void)[] = [];
 
   get busy(): number {
     return this.#ends.length;
   }
 
-  run(): Promise<unknown> {
+  perform(): Promise<unknown> {
     return new Promise((resolve) => this.#ends.push(() => resolve({})));
   }
 
@@ -19,39 +19,60 @@ class HeldLane {
   }
 }
 
-function lanesOf(count: number) {
-  const lanes = Array.from({ length: count }, () => new HeldLane());
-  const fair = new ReaderPool(lanes as unknown as ReaderQueue[], 100);
-  const busy = () => lanes.filter((lane) => lane.busy > 0).length;
-  return { lanes, fair, busy, run: (owner: string) => fair.run(owner, {} as ReaderTask) };
+function poolOf(count: number, bounds: { waitingMax?: number; tenantReadersMax?: number } = {}) {
+  const held = Array.from({ length: count }, () => new HeldReader());
+  const readers = held as unknown as WarmReader[];
+  const pool = new ReaderPool({ readers, waitingMax: 100, ...bounds });
+  const busy = () => held.filter((reader) => reader.busy > 0).length;
+  const run = (tenant: string, task: Partial<ReaderTask> = {}) => pool.run(tenant, task as ReaderTask);
+  return { held, pool, busy, run };
 }
 
 const settled = () => new Promise((resume) => setImmediate(resume));
 
-t.test('one owner leaves a lane to the others, however many there are', async (t) => {
+t.test('one tenant leaves a reader to the others, however many there are', async (t) => {
   for (const count of [2, 3, 8]) {
-    const { lanes, fair, busy, run } = lanesOf(count);
+    const { held, pool, busy, run } = poolOf(count, { tenantReadersMax: count - 1 });
     const greedy = Array.from({ length: 20 }, () => run('greedy'));
-    await settled();
     t.equal(busy(), count - 1, `of ${count}`);
     const other = run('other');
-    await settled();
-    t.equal(busy(), count, 'another owner has the last one at once');
-    while (fair.depth > 0) {
-      for (const lane of lanes) if (lane.busy > 0) lane.end();
+    t.equal(busy(), count, 'another tenant has the last one at once');
+    while (pool.depth > 0) {
+      for (const reader of held) if (reader.busy > 0) reader.end();
       await settled();
     }
     await Promise.all([...greedy, other]);
   }
 });
 
-t.test('a single lane serves everybody in turn', async (t) => {
-  const { lanes, busy, run } = lanesOf(1);
-  const all = ['a', 'b', 'a'].map(run);
-  for (let task = 0; task < 3; task++) {
-    await settled();
+t.test('a single reader serves the tenants in turn', async (t) => {
+  const { held, busy, run } = poolOf(1);
+  const ended: string[] = [];
+  const tasks = ['a', 'a', 'a', 'b'].map((tenant) => run(tenant).then(() => ended.push(tenant)));
+  while (ended.length < tasks.length) {
     t.equal(busy(), 1);
-    lanes[0]!.end();
+    held[0]!.end();
+    await settled();
   }
-  await Promise.all(all);
+  t.same(ended, ['a', 'a', 'b', 'a'], 'the first two were taken before b came');
+});
+
+t.test('a task that is aborted before its turn never starts; one too many is refused', async (t) => {
+  const { held, pool, busy, run } = poolOf(1, { waitingMax: 2 });
+  const first = run('a');
+  const controller = new AbortController();
+  const aborted = run('a', { signal: controller.signal });
+  const waiting = run('b');
+  await t.rejects(run('c'), { code: 'overloaded', retryAfterS: 2 });
+  controller.abort(new Error('no longer wanted'));
+  await t.rejects(aborted, /no longer wanted/);
+  t.equal(pool.depth, 2);
+  held[0]!.end();
+  await first;
+  await settled();
+  t.equal(busy(), 1);
+  held[0]!.end();
+  await waiting;
+  await settled();
+  t.equal(pool.depth, 0);
 });

@@ -5,7 +5,7 @@ import { looksLikeMarkdown, readMarkdown } from '../../../src/extract/text/markd
 import { readPlain } from '../../../src/extract/text/plain.ts';
 
 t.test(
-  'the first heading of Markdown is its title, and deeper ones are the paths of their sections',
+  'the first heading of Markdown is its title; deeper ones are the paths of their sections',
   async (t) => {
     const { title, blocks } = readMarkdown(
       '# Title\n\nIntro.\n\n## One\n\nText one.\n\n### Deep\n\nText deep.\n\nTwo\n---\nText two.\n',
@@ -20,7 +20,7 @@ t.test(
   },
 );
 
-t.test('marks and link targets are dropped, code stays as it is', async (t) => {
+t.test('markup and link targets are dropped; code is unchanged', async (t) => {
   const source =
     '# T\n\nSee **bold** and [the *docs*](http://example.com/x "t"), `code`, snake_case_name, 2 * 3 * 4.\n\n```js\n# no heading **x**\n```\n> quoted\n';
   t.same(readMarkdown(source).blocks, [
@@ -34,11 +34,11 @@ t.test('front matter gives the title', async (t) => {
   t.same(blocks, [{ text: 'Body.' }]);
 });
 
-t.test('a document of a title alone can be found by it', async (t) => {
+t.test('a document that is a title alone has it as text', async (t) => {
   t.same(readMarkdown('# Only a title').blocks, [{ text: 'Only a title' }]);
 });
 
-t.test('Markdown is told by its content, programs are not Markdown', async (t) => {
+t.test('Markdown is recognised by content; a program is not Markdown', async (t) => {
   t.ok(looksLikeMarkdown(readFileSync('samples/lighthouses.md', 'utf8'), undefined));
   t.ok(looksLikeMarkdown('Words\n\n## Heading\n\n- one\n- two\n', undefined));
   t.notOk(looksLikeMarkdown('#!/bin/sh\n# comment\n\necho\n', undefined));
@@ -88,7 +88,7 @@ t.test('the main element is preferred when it holds the content', async (t) => {
   t.match(readHtml('<body><div>All of it is here</div><main></main></body>').blocks[0]?.text, /All of it/);
 });
 
-t.test('HTML is told by its content', async (t) => {
+t.test('HTML is recognised by content', async (t) => {
   t.ok(looksLikeHtml(PAGE));
   t.ok(looksLikeHtml('<!-- x -->\n<html lang="en"><p>x'));
   t.ok(looksLikeHtml('<p>fragment</p>'));
@@ -96,7 +96,7 @@ t.test('HTML is told by its content', async (t) => {
   t.notOk(looksLikeHtml('a < b and b > c'));
 });
 
-t.test('deep and endless markup is read in good time', async (t) => {
+t.test('deeply nested and unclosed markup is read', async (t) => {
   const deep = `<html><body>${'<div>'.repeat(20_000)}deep text${'</div>'.repeat(20_000)}<p>after</p></body></html>`;
   t.match(
     readHtml(deep)
@@ -108,7 +108,7 @@ t.test('deep and endless markup is read in good time', async (t) => {
   t.ok(readMarkdown(`# t\n\n${'**a '.repeat(20_000)}`).blocks.length <= 1);
 });
 
-t.test('a heading in a list or a quotation is one, whatever mark stands before it', async (t) => {
+t.test('a heading in a list or a quotation is a heading, whatever mark is before it', async (t) => {
   const { blocks } = readHtml(
     '<!doctype html><h1>Coast</h1><ul><li><h3>Lighthouse</h3>Tall.</li><li>Piers<ul><li><h4>West <br>pier</h4>Long.</li></ul></li></ul><ol><li><h3>Harbour</h3>Deep.</li></ol><blockquote><h3>Said</h3>Words.</blockquote>',
   );

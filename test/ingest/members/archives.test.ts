@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { tarGzOf, tarOf, zipOf } from '../../extract/archive/archives.ts';
-import { emptyPdf } from '../../extract/hostile.ts';
+import { tarGzOf, tarOf, zipOf } from '../../extract/samples/archives.ts';
+import { emptyPdf } from '../../extract/samples/hostile.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 const WAIT = { Prefer: 'wait=60' };

@@ -3,7 +3,7 @@ import type { Block, PictureContent } from '../../../src/domain/document.ts';
 import { cuttable, locate } from '../../../src/ingest/segments/locate.ts';
 
 const box = (y: number) => ({ x: 0.1, y, width: 0.5, height: 0.1 });
-const document = { opened: { kind: 'document', mediaType: 'x' }, pictures: [] } as const;
+const document = { fileInfo: { kind: 'document', mediaType: 'x' }, pictures: [] } as const;
 const passage = (text: string, page: number, char_start: number) => ({
   text,
   words: text,
@@ -63,7 +63,7 @@ t.test('cues of media are cut apart after ten seconds, keep their time, and lie 
 t.test('locations name slides, sheets and chapters as such', async (t) => {
   const [slide] = locate([passage('x', 3, 0)], [{ text: 'x', page: 3 }], {
     ...document,
-    opened: { ...document.opened, pageKind: 'slide' },
+    fileInfo: { ...document.fileInfo, pageKind: 'slide' },
   });
   t.match(slide, { locator: { page: 3, page_kind: 'slide' } });
 });

@@ -6,10 +6,10 @@ import { FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file-name.ts';
 import type { Reply } from './messages.ts';
 
-/** Longest name that is kept of a member. */
+/** Characters that are kept of a member's path. */
 const PATH_LENGTH_MAX = 1_000;
 
-interface Current {
+interface OpenMember {
   readonly index: number;
   readonly path: string;
   readonly file: FileHandle;
@@ -17,37 +17,37 @@ interface Current {
   bytes: number;
 }
 
-/** Writes what a child unpacks into files, one after the other, within the limits that the child should have kept. */
-export class Unpacked {
+/** Writes the members that a child unpacks into files, one after the other. It enforces the child's limits once more. */
+export class MemberWriter {
   readonly members: UnpackedMember[] = [];
-  readonly #most: number;
+  readonly #membersMax: number;
   readonly #limits: ExtractLimits;
   readonly #target: (index: number) => string;
   readonly #onMember: (count: number) => void;
-  #current: Current | undefined;
+  #current: OpenMember | undefined;
   #bytes = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /** @param most members that were counted when the archive was opened */
+  /** @param membersMax members that were counted when the archive was opened */
   constructor(
-    most: number,
+    membersMax: number,
     limits: ExtractLimits,
     target: (index: number) => string,
     onMember: (count: number) => void,
   ) {
-    this.#most = most;
+    this.#membersMax = membersMax;
     this.#limits = limits;
     this.#target = target;
     this.#onMember = onMember;
   }
 
-  /** In order; the child is held back meanwhile. @throws extraction_failed for more than there may be; errors of the disk. */
+  /** Resolves when the piece is written. @throws extraction_failed for more than there may be; errors of the disk. */
   take(reply: Extract<Reply, { reply: 'member' }>): Promise<void> {
     this.#last = this.#last.then(() => this.#write(reply));
     return this.#last;
   }
 
-  /** All of them, once everything is written. */
+  /** All members, once everything is written. */
   async finish(): Promise<readonly UnpackedMember[]> {
     await this.#last;
     return this.members;
@@ -87,7 +87,7 @@ export class Unpacked {
 
   async #begin(path: string): Promise<void> {
     const index = this.members.length;
-    if (this.#current || index >= this.#most) throw broken();
+    if (this.#current || index >= this.#membersMax) throw broken();
     const target = this.#target(index);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     const file = await open(target, 'w', 0o600);
@@ -95,7 +95,7 @@ export class Unpacked {
   }
 }
 
-/** A path inside an archive without what leads outside, and without characters that nobody sees. */
+/** A path inside an archive, without steps that lead outside and without invisible characters. */
 export function cleanPath(path: string): string {
   const steps = path
     .split(/[\\/]/)

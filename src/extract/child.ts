@@ -1,23 +1,24 @@
 /**
- * The process that reads strangers' files: started by ReaderProcess, with an empty environment and one pipe. It loads
- * its libraries, gives up everything else for good, and then answers one task after the other.
+ * The process that reads strangers' files, with an empty environment and one pipe (child-bootstrap.ts starts it). It loads
+ * its libraries, confines itself for good, and then performs one task after the other.
  */
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { native } from '../../native/index.ts';
-import { BLOCK_LENGTH_MAX } from '../read.ts';
-import { encodeFrame, FrameReader, PIPE } from './frames.ts';
-import { pictureBody, pictureHeader, type Settings, type Task } from './messages.ts';
-import type { Output, Prepare, Program } from './program.ts';
+import type { Block } from '../domain/document.ts';
+import { FarthingError } from '../domain/error.ts';
+import { native } from '../native/index.ts';
+import { encodeFrame, FrameReader, PIPE } from './process/frames.ts';
+import { pictureBody, pictureHeader, type Settings, type Task } from './process/messages.ts';
+import type { Prepare, Program } from './process/program.ts';
+import { BLOCK_LENGTH_MAX } from './reading/blocks.ts';
+import type { Output } from './reading/sink.ts';
 
 const PROGRESS_INTERVAL_MS = 100;
-/** Blocks may be a few characters with their marks: a message of so many stays small. */
-const BLOCKS_AT_ONCE = 500;
+/** Bounds a message of blocks that are a few characters each, with their marks. */
+const MESSAGE_BLOCKS_MAX = 500;
 
 const pipe = new Socket({ fd: PIPE, readable: true, writable: true });
-// Without the server there is nobody to read for.
+// The pipe ends with the server.
 pipe.on('close', () => process.exit(0));
 pipe.on('error', () => process.exit(0));
 
@@ -25,11 +26,11 @@ let program: Program | undefined;
 
 const PROGRAMS: Readonly<Record<Settings['program'], () => Promise<{ prepare: Prepare }>>> = {
   reader: () => import('./reader.ts'),
-  recogniser: () => import('../ocr/recogniser.ts'),
-  media: () => import('../media/media.ts'),
+  recogniser: () => import('./ocr/recogniser.ts'),
+  media: () => import('./media/media.ts'),
 };
 
-/** Loads all that is loaded lazily otherwise, confines the process, and tries that reading works within. */
+/** Loads the program, confines the process, and tries whether reading works while confined. */
 async function start(settings: Settings): Promise<Program> {
   setPriority(settings.niceness);
   const { prepare } = await PROGRAMS[settings.program]();
@@ -49,7 +50,7 @@ async function send(header: object, body?: Uint8Array): Promise<void> {
   if (!flowing) await new Promise<void>((resolve) => pipe.once('drain', resolve));
 }
 
-/** Gathers small blocks into messages. */
+/** Sends everything at once, but small blocks many in a message. */
 function outputToServer(): Output {
   let blocks: Block[] = [];
   let characters = 0;
@@ -66,7 +67,7 @@ function outputToServer(): Output {
     block: async (block) => {
       blocks.push(block);
       characters += block.text.length;
-      if (characters >= BLOCK_LENGTH_MAX || blocks.length >= BLOCKS_AT_ONCE) await flush();
+      if (characters >= BLOCK_LENGTH_MAX || blocks.length >= MESSAGE_BLOCKS_MAX) await flush();
     },
     members: {
       begin: (path) => send({ reply: 'member', path, last: false }),
@@ -103,7 +104,7 @@ async function handle(header: unknown, body: Buffer): Promise<void> {
     await output.flush();
     await send({ reply: 'done', ...done });
   } catch (error) {
-    // Only what was recognised as the file's fault has words for its sender; anything else is a fault of this process.
+    // A FarthingError is the file's fault and goes to its sender. Anything else is a fault of this process, and ends it.
     if (error instanceof FarthingError)
       await send({ reply: 'refused', code: error.code, detail: error.detail, facts: error.facts });
     else throw error;

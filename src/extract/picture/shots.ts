@@ -1,24 +1,24 @@
 import type { PictureContent } from '../../domain/document.ts';
 
-/** Bits of 128 by which fingerprints differ where nobody sees a difference: such frames are one shot however long. */
+/** Fingerprints (128 bits) of frames without a visible difference differ by at most this. Such frames are one shot, however long. */
 const SAME_BITS_MAX = 2;
-/** Bits by which those of near-equal pictures differ: such frames are one shot for so many seconds, or a hit would say too little. */
+/** The same for nearly equal frames. Such a shot is cut after some seconds, so that the times of a hit say enough. */
 const NEAR_EQUAL_BITS_MAX = 12;
 const NEAR_EQUAL_SECONDS_MAX = 2;
 
 /**
- * Neighbouring frames that look the same become one, which stands for their whole time. When there are more than so many, every
- * second one is given up, again and again: they stay spread over all of the time.
+ * Merges neighbouring frames that look the same into one shot, which covers their whole time. With too many shots, every
+ * second one is dropped, as often as needed: those that stay are spread over the whole time.
  */
 export class ShotMerger {
-  readonly #most: number;
+  readonly #shotsMax: number;
   readonly #frameSeconds: number;
   #shots: PictureContent[] = [];
   #last: PictureContent | undefined;
 
-  /** @param frameSeconds how long a frame stands for whose end is not known */
-  constructor(most: number, frameSeconds = 0) {
-    this.#most = most;
+  /** @param frameSeconds how long a frame lasts beyond its `time_end_s` */
+  constructor(shotsMax: number, frameSeconds = 0) {
+    this.#shotsMax = shotsMax;
     this.#frameSeconds = frameSeconds;
   }
 
@@ -32,14 +32,14 @@ export class ShotMerger {
     }
     if (last) this.#shots.push(last);
     this.#last = { ...frame, time_end_s };
-    if (this.#shots.length >= 2 * this.#most) this.#thin();
+    if (this.#shots.length >= 2 * this.#shotsMax) this.#thin();
   }
 
   /** The shots, in order. */
   finish(): PictureContent[] {
     if (this.#last) this.#shots.push(this.#last);
     this.#last = undefined;
-    while (this.#shots.length > this.#most) this.#thin();
+    while (this.#shots.length > this.#shotsMax) this.#thin();
     const shots = this.#shots;
     this.#shots = [];
     return shots;

@@ -1,11 +1,16 @@
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
-import { pictureTypeOf, readPicture } from '../picture/picture.ts';
-import type { EmbeddedPicture } from './office-content.ts';
+import { pictureTypeOf } from './picture.ts';
+import { readPicture } from './picture-content.ts';
 
-/** Smaller ones are bullets, logos and rules. */
+export interface EmbeddedPicture {
+  readonly bytes: Uint8Array;
+  readonly page?: number;
+}
+
+/** Smaller pictures are bullets, logos and rules. */
 const SIDE_PIXELS_MIN = 64;
 
-/** Pictures inside a document, each once. One that cannot be decoded is left out: the document is more than its pictures. */
+/** The contents of pictures inside a document, without repetitions. Pictures that cannot be decoded are left out. */
 export async function embeddedPictures(
   found: readonly EmbeddedPicture[],
   limits: ExtractLimits,
@@ -15,7 +20,7 @@ export async function embeddedPictures(
   const seen = new Set<string>();
   for (const { bytes, page } of found) {
     if (pictures.length >= limits.pagePicturesMax) break;
-    const picture = await decoded(bytes, limits, spec);
+    const picture = await decode(bytes, limits, spec);
     if (!picture || Math.min(picture.width, picture.height) < SIDE_PIXELS_MIN) continue;
     const key = `${page} ${Buffer.from(picture.digest).toString('hex')}`;
     if (seen.has(key)) continue;
@@ -25,14 +30,14 @@ export async function embeddedPictures(
   return pictures;
 }
 
-async function decoded(
+async function decode(
   bytes: Uint8Array,
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
 ): Promise<PictureContent | undefined> {
   try {
     const type = await pictureTypeOf(bytes);
-    return type && (await readPicture(bytes, type, limits, spec));
+    return type === undefined ? undefined : await readPicture(bytes, type, limits, spec);
   } catch {
     return undefined;
   }

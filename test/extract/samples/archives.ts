@@ -3,7 +3,7 @@ import { strToU8, zipSync } from 'fflate';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** A zip of these files; names stand in it as they are. */
+/** A zip of these files, with their names unchanged. */
 export function zipOf(files: Files): Buffer {
   return Buffer.from(
     zipSync(Object.fromEntries(Object.entries(files).map(([name, content]) => [name, bytesOf(content)]))),

@@ -22,7 +22,10 @@ export interface At {
 /** Rate of the sound of `writeFilm`, which has one channel of 16 bits. */
 export const FILM_SOUND_RATE = 16_000;
 
-/** A film of JPEG pictures, plain samples and cues (Matroska alone), packet by packet at the times that are given. */
+/**
+ * Writes a film of JPEG pictures, plain samples and cues (Matroska alone), packet by packet at the given times. Without
+ * frames it has no pictures.
+ */
 export function writeFilm(
   path: string,
   format: 'mov' | 'matroska',
@@ -48,14 +51,17 @@ export function writeFilm(
     stream.timeBase = new Rational(1, 1000);
     return stream;
   };
-  const video = add(AVMEDIA_TYPE_VIDEO, AV_CODEC_ID_MJPEG);
-  Object.assign(video.codecpar, { width: film.width, height: film.height, format: AV_PIX_FMT_YUVJ420P });
-  if (film.matrix) {
-    const bytes = Buffer.alloc(36);
-    for (const [index, value] of film.matrix.entries()) bytes.writeInt32LE(value, index * 4);
-    check(video.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, bytes));
+  const streams: [Stream, readonly At[]][] = [];
+  if (film.frames.length > 0) {
+    const video = add(AVMEDIA_TYPE_VIDEO, AV_CODEC_ID_MJPEG);
+    Object.assign(video.codecpar, { width: film.width, height: film.height, format: AV_PIX_FMT_YUVJ420P });
+    if (film.matrix) {
+      const bytes = Buffer.alloc(36);
+      for (const [index, value] of film.matrix.entries()) bytes.writeInt32LE(value, index * 4);
+      check(video.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, bytes));
+    }
+    streams.push([video, film.frames]);
   }
-  const streams: [Stream, readonly At[]][] = [[video, film.frames]];
   if (film.sound) {
     const sound = add(AVMEDIA_TYPE_AUDIO, AV_CODEC_ID_PCM_S16LE);
     const channelLayout = { nbChannels: 1, order: 1, mask: 4n };

@@ -23,7 +23,7 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** A PDF of these objects (the first is its catalogue), with a correct table of them. */
+/** A PDF of these objects, the catalogue first, with a correct cross-reference table. */
 export function pdfOf(objects: readonly (string | Buffer)[]): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')];
   const offsets: number[] = [];
@@ -59,7 +59,7 @@ export function pdfStream(content: Buffer, entries = ''): Buffer {
 
 const FONT = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>';
 
-/** A PDF whose one page draws a form that draws ten forms that draw ten … : 10^depth operations from a few hundred bytes. */
+/** A PDF whose page draws a form that draws ten forms, and so on: 10^depth operations in a few hundred bytes. */
 export function laughingPdf(depth: number): Buffer {
   const first = 5;
   const forms = Array.from({ length: depth }, (_, index) => {
@@ -77,7 +77,7 @@ export function laughingPdf(depth: number): Buffer {
   ]);
 }
 
-/** A PDF that claims a million pages, all of them the same one. */
+/** A PDF that lists one page a million times. */
 export function millionPagesPdf(): Buffer {
   const kids = '5 0 R '.repeat(1000);
   const branch = `<< /Type /Pages /Parent 2 0 R /Kids [${'4 0 R '.repeat(1000)}] /Count 1000 >>`;
@@ -90,7 +90,7 @@ export function millionPagesPdf(): Buffer {
   ]);
 }
 
-/** A PDF of one page with text, and scripts that would run when it is opened. */
+/** A PDF of one page with text, and with scripts that viewers run when they open it. */
 export function scriptedPdf(text: string): Buffer {
   const script =
     "app.launchURL('http://127.0.0.1:9/'); this.submitForm('http://127.0.0.1:9/'); while (true) {}";
@@ -103,12 +103,12 @@ export function scriptedPdf(text: string): Buffer {
   ]);
 }
 
-/** A PDF of one page without text or anything to see. */
+/** A PDF without pages. */
 export function emptyPdf(): Buffer {
   return pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']);
 }
 
-/** A PDF of a few megabytes whose page's content unfolds to so many: one compressed piece, again and again. */
+/** A PDF of one page whose content unpacks to `megabytes`: one compressed piece, repeated. */
 export function bombPdf(megabytes: number): Buffer {
   const piece = deflateRawSync(Buffer.alloc(2 ** 20, 'q Q\n'), { finishFlush: constants.Z_FULL_FLUSH });
   const data = Buffer.concat([

@@ -1,7 +1,6 @@
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { recognise } from '../../../src/extract/recognise.ts';
-import { looksLikeMail, openMail, readMail, unpackMail } from '../../../src/extract/text/mail.ts';
+import { looksLikeMail } from '../../../src/extract/mail/mail.ts';
+import { openBytes, readBytes, unpackBytes } from '../../rig/readers.ts';
 
 const MAIL = Buffer.from(
   [
@@ -39,49 +38,42 @@ const MAIL = Buffer.from(
 );
 
 t.test('a mail gives its fields, its text and its attachments', async (t) => {
-  t.same(await recognise(MAIL, undefined), { kind: 'mail' });
-  t.same(await openMail(MAIL, EXTRACT_LIMITS), {
+  const { fileInfo, title, blocks } = await readBytes(MAIL);
+  t.same(fileInfo, {
     kind: 'document',
     mediaType: 'message/rfc822',
     title: 'Plans for the lighthouse',
     members: 1,
     membersBytes: 28,
   });
-  const { title, blocks } = await readMail(MAIL);
   t.equal(title, 'Plans for the lighthouse');
   t.match(blocks[0]?.text, /^From: Ada Löw ada@example\.org\nTo: Ben ben@example\.org, Cleo/);
   t.match(blocks[0]?.text, /Attachments: costs\.csv$/);
   t.match(blocks[1]?.text, 'The lamp is repaired on Thursday, says the café owner.');
-  const members: string[] = [];
-  await unpackMail(MAIL, EXTRACT_LIMITS, {
-    begin: async (path) => void members.push(path),
-    piece: async (piece) => void members.push(Buffer.from(piece).toString()),
-    end: async () => undefined,
-  });
-  t.same(members, ['costs.csv', 'part,price\nlens,400\nbulb,12\n']);
+  t.same(await unpackBytes(MAIL), [{ path: 'costs.csv', text: 'part,price\nlens,400\nbulb,12\n' }]);
 });
 
-t.test('a mail of HTML alone gives its text, without what would be fetched or run', async (t) => {
+t.test('a mail of HTML alone gives its text; nothing is fetched or run', async (t) => {
   const mail = Buffer.from(
     'From: a@example.org\nDate: Tue, 3 Nov 2026 10:00:00 +0100\nSubject: Hi\nContent-Type: text/html\n\n<script>alert(1)</script><img src="http://127.0.0.1:9/x"><p>Only words.</p>\n',
   );
-  const { blocks } = await readMail(mail);
+  const { blocks } = await readBytes(mail);
   t.equal(blocks.at(-1)?.text, 'Only words.');
 });
 
-t.test('text that talks of fields is no mail', async (t) => {
+t.test('text that mentions fields is no mail', async (t) => {
   t.notOk(looksLikeMail('Subject: the weather\n\nIt rains.'));
   t.notOk(looksLikeMail('From: here\nTo: there\nwe walked all day\nDate: today\n'));
   t.notOk(looksLikeMail('name: x\nversion: 1\ndate: 2\nfrom: y\n'));
   t.ok(looksLikeMail('From ada@example.org Tue\nFrom: a@b.c\nTo: b@c.d\nDate: now\n\nx'));
 });
 
-t.test('a mail nested without end is damaged, and ends at once', async (t) => {
+t.test('a mail that is nested too deep is refused as damaged', async (t) => {
   const depth = 300;
   const open = Array.from(
     { length: depth },
     (_, at) => `Content-Type: multipart/mixed; boundary="b${at}"\n\n--b${at}\n`,
   ).join('');
   const mail = Buffer.from(`From: a@b.c\nDate: now\nSubject: x\nMIME-Version: 1.0\n${open}\nwords`);
-  await t.rejects(openMail(mail, EXTRACT_LIMITS), { code: 'file_corrupt' });
+  await t.rejects(openBytes(mail), { code: 'file_corrupt' });
 });

@@ -1,17 +1,17 @@
 /**
- * What ReaderProcess starts: closes what came along from the server, forbids io_uring, which must come before Node's event
- * loop exists, and becomes the program that reads.
+ * The first program of a child process. It closes files inherited from the server, forbids io_uring, which must happen before
+ * Node's event loop exists, and is replaced by child.ts.
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { native } from '../../native/index.ts';
-import { PIPE } from './frames.ts';
+import { native } from '../native/index.ts';
+import { PIPE } from './process/frames.ts';
 
 const CLOSED_ON_EXEC = 0o2000000;
 
 /**
- * LMDB opens its data files without O_CLOEXEC: a child would hold the indexes of all Tenants that are open, and the
- * server's state, and what is unlinked would live on in it. Node's own descriptors all have the flag.
+ * LMDB opens its data files without O_CLOEXEC. A child would hold the server's state and every open index, and keep deleted
+ * files on the disk. All of Node's descriptors have the flag.
  */
 function closeInherited(): void {
   for (const name of readdirSync('/proc/self/fdinfo')) {
@@ -21,7 +21,7 @@ function closeInherited(): void {
   }
 }
 
-/** The directory's own descriptor is listed and gone by now. */
+/** True too for a descriptor that is closed by now, as that of the listed directory. */
 function isClosedOnExec(name: string): boolean {
   try {
     const [, flags = '0'] =
@@ -34,7 +34,7 @@ function isClosedOnExec(name: string): boolean {
 
 closeInherited();
 const failure = native.forbidRings(PIPE);
-// A kernel without this filter has none for the reader either, which reports that.
+// A kernel without this filter has none for the reader either. The reader reports it.
 if (failure !== '') process.stderr.write(`${failure}\n`);
 const program = fileURLToPath(new URL('./child.ts', import.meta.url));
 if (!process.execve) throw new Error('this Node cannot execute a program');

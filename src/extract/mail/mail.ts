@@ -1,61 +1,75 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import type { Block, ExtractLimits, FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import type { MemberSink } from '../process/program.ts';
-import { corrupt, tooLarge } from '../refusal.ts';
-import { readHtml } from './html.ts';
-import { shorten } from './outline.ts';
-import { readPlain } from './plain.ts';
-
-export const MAIL_TYPE = 'message/rfc822';
+import { giveBlocks } from '../reading/blocks.ts';
+import type { MakeReader } from '../reading/format-reader.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
+import { giveBytes, type MemberSink } from '../reading/sink.ts';
+import { decodeText } from '../text/charset.ts';
+import { readHtml } from '../text/html.ts';
+import { shorten } from '../text/outline.ts';
+import { readPlain } from '../text/plain.ts';
 
 const TITLE_LENGTH_MAX = 300;
-/** Fields that a mail begins with (RFC 5322 3.6, RFC 2045, and those that servers put before). */
+/** Fields of a mail's head (RFC 5322 3.6, RFC 2045), and those that servers add. */
 const KNOWN_FIELD =
   /^(from|to|cc|subject|date|message-id|mime-version|received|return-path|delivered-to|reply-to|content-type|x-[\w-]+|dkim-signature|in-reply-to|references|sender)$/i;
-const OWN_FIELDS = ['from', 'date'];
+const SENDER_FIELDS = ['from', 'date'];
 const FIELDS_MIN = 3;
 const FIELD = /^([!-9;-~]{1,76}):[ \t]?/;
-const PIECE_BYTES = 256 * 1024;
 
-/** Deeper than any program nests the parts of a mail. */
+/** No mail program nests parts as deep. */
 const PARSING = { maxNestingDepth: 50, maxRfc822NestingDepth: 2, maxHeadersSize: 2 ** 20 } as const;
+
+/** A mail is a document, and an archive of its attachments. */
+export const mail: MakeReader = (mediaType) => ({
+  sniff: (file) => {
+    const text = file.find(decodeText);
+    return text !== undefined && looksLikeMail(text);
+  },
+  open: ({ bytes }, { limits }) => openMail(bytes, mediaType, limits),
+  read: async ({ bytes }, { limits }, sink) => {
+    const { title, blocks } = await readMail(bytes);
+    await giveBlocks(blocks, limits, sink);
+    return { title };
+  },
+  unpack: ({ bytes }, { limits }, sink) => unpackMail(bytes, limits, sink),
+});
 
 /** True for text that begins with the fields of a mail. */
 export function looksLikeMail(text: string): boolean {
   const found = new Set<string>();
   for (const line of text.slice(0, 64 * 1024).split('\n')) {
     if (line.trim() === '') break;
-    // A folded field goes on with white space; mail boxes put a line of their own before.
+    // White space continues a folded field. A mailbox file puts a "From " line before the fields.
     if (/^[ \t]/.test(line) || (found.size === 0 && /^>?From /.test(line))) continue;
     const field = FIELD.exec(line)?.[1];
     if (!field) return false;
     if (KNOWN_FIELD.test(field)) found.add(field.toLowerCase());
   }
-  return found.size >= FIELDS_MIN && OWN_FIELDS.some((field) => found.has(field));
+  return found.size >= FIELDS_MIN && SENDER_FIELDS.some((field) => found.has(field));
 }
 
-/** @throws file_corrupt, document_too_large. */
-export async function openMail(bytes: Uint8Array, limits: ExtractLimits): Promise<FileInfo> {
-  const mail = await parsed(bytes);
+async function openMail(bytes: Uint8Array, mediaType: string, limits: ExtractLimits): Promise<FileInfo> {
+  const mail = await parse(bytes);
   const attached = attachmentsOf(mail);
   if (attached.length > limits.archiveMembersMax)
     throw tooLarge(`Send mails of at most ${limits.archiveMembersMax} attachments.`, {
       limit_members: limits.archiveMembersMax,
     });
   const title = titleOf(mail);
-  const membersBytes = attached.reduce((sum, one) => sum + contentOf(one).length, 0);
+  const membersBytes = attached.reduce((sum, attachment) => sum + contentOf(attachment).length, 0);
   return {
     kind: 'document',
-    mediaType: MAIL_TYPE,
+    mediaType,
     ...(title !== undefined && { title }),
     ...(attached.length > 0 && { members: attached.length, membersBytes }),
   };
 }
 
-/** Who wrote to whom, when, and the text: of the plain version where there is one, otherwise of the HTML. */
+/** The head in words, then the text: the plain version where there is one, otherwise the HTML. */
 export async function readMail(bytes: Uint8Array): Promise<{ title?: string; blocks: Block[] }> {
-  const mail = await parsed(bytes);
+  const mail = await parse(bytes);
   const title = titleOf(mail);
   const body = mail.text?.trim() ? readPlain(`${mail.text}`) : readHtml(mail.html ?? '');
   const inText = body.title === undefined || body.title === title ? [] : [{ text: body.title }];
@@ -71,22 +85,20 @@ export async function readMail(bytes: Uint8Array): Promise<{ title?: string; blo
   return { ...(title !== undefined && { title }), blocks };
 }
 
-/** Gives the attachments to the sink. @throws file_corrupt. */
-export async function unpackMail(bytes: Uint8Array, limits: ExtractLimits, sink: MemberSink): Promise<void> {
-  for (const attachment of attachmentsOf(await parsed(bytes))) {
+async function unpackMail(bytes: Uint8Array, limits: ExtractLimits, sink: MemberSink): Promise<void> {
+  for (const attachment of attachmentsOf(await parse(bytes))) {
     const content = contentOf(attachment);
     await sink.begin(nameOf(attachment));
     if (content.length > limits.bytesMax) {
       await sink.end(new FarthingError('file_too_large', `An attachment may have ${limits.bytesMax} bytes.`));
       continue;
     }
-    for (let at = 0; at < content.length; at += PIECE_BYTES)
-      await sink.piece(content.subarray(at, at + PIECE_BYTES));
+    await giveBytes(content, sink);
     await sink.end();
   }
 }
 
-async function parsed(bytes: Uint8Array): Promise<Email> {
+async function parse(bytes: Uint8Array): Promise<Email> {
   try {
     return await PostalMime.parse(bytes, PARSING);
   } catch {
@@ -94,9 +106,9 @@ async function parsed(bytes: Uint8Array): Promise<Email> {
   }
 }
 
-/** Pictures that only serve the looks of the HTML (a logo in a signature) are none. */
+/** Without the pictures that belong to the HTML, as the logo of a signature. */
 function attachmentsOf({ attachments }: Email): readonly Attachment[] {
-  return attachments.filter((one) => !(one.related && one.disposition !== 'attachment'));
+  return attachments.filter(({ related, disposition }) => !related || disposition === 'attachment');
 }
 
 function contentOf({ content }: Attachment): Uint8Array {

@@ -1,0 +1,115 @@
+import sharp, { type Sharp } from 'sharp';
+import type { ExtractLimits } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { corrupt, tooLarge } from '../reading/refusal.ts';
+import { decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
+import { PICTURE_TYPES } from './picture-types.ts';
+
+export const WHITE = '#ffffff';
+
+/** Leaves libvips the loaders of the table alone, one thread for the process, and no cache between files. */
+export function prepareSharp(): void {
+  sharp.cache(false);
+  sharp.concurrency(1);
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({
+    operation: PICTURE_TYPES.flatMap(({ libvips }) => (libvips ? [`VipsForeignLoad${libvips.loader}`] : [])),
+  });
+}
+
+/** One page or frame of a picture, checked against the limits and not decoded yet. */
+export interface PictureSource {
+  /** Pixels, after the rotation that EXIF asks for. */
+  readonly width: number;
+  readonly height: number;
+  /** The picture in sRGB without transparency, before any scaling. */
+  readonly pipeline: () => Sharp;
+  /** Pages, or frames of an animation. */
+  readonly frames: number;
+  /** How long each frame of an animation is shown, in milliseconds. */
+  readonly delays?: readonly number[];
+  /**
+   * `count` frames of an animation, one below the other. libvips decodes an animation from its start each time: a strip
+   * decodes it once for many frames. Absent where frames must be rotated.
+   */
+  readonly strip?: (from: number, count: number) => Sharp;
+}
+
+/** @param page page or frame, from 0. @throws file_corrupt, document_too_large. */
+export async function openSource(
+  bytes: Uint8Array,
+  mediaType: string,
+  limits: ExtractLimits,
+  page = 0,
+): Promise<PictureSource> {
+  const format = PICTURE_TYPES.find((type) => type.mediaType === mediaType)?.libvips?.format;
+  if (!format) return openBmp(bytes, limits);
+  const metadata = await decoding(() =>
+    sharp(bytes, { failOn: 'error', limitInputPixels: false, page }).metadata(),
+  );
+  if (metadata.format !== format) throw corrupt(`it is no ${format} picture`);
+  const { width, height } = metadata.autoOrient;
+  checkPixels(width, height, limits);
+  const frames = metadata.pages ?? 1;
+  const isAnimated = frames > 1 && metadata.delay?.length === frames;
+  const plain = (pages: { page: number; pages?: number }): Sharp =>
+    sharp(bytes, { failOn: 'error', limitInputPixels: limits.pixelsMax, sequentialRead: true, ...pages })
+      .autoOrient()
+      .flatten({ background: WHITE })
+      .toColourspace('srgb');
+  return {
+    width,
+    height,
+    frames,
+    ...(isAnimated && { delays: metadata.delay! }),
+    ...(isAnimated &&
+      (metadata.orientation ?? 1) === 1 && { strip: (from, count) => plain({ page: from, pages: count }) }),
+    pipeline: () => plain({ page }),
+  };
+}
+
+function openBmp(bytes: Uint8Array, limits: ExtractLimits): PictureSource {
+  const header = refusingDamage(() => readBmpHeader(bytes));
+  checkPixels(header.width, header.height, limits);
+  const picture = refusingDamage(() => decodeBmp(bytes, header));
+  const { width, height } = picture;
+  return { width, height, frames: 1, pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }) };
+}
+
+/** Pixels that another reader has decoded. */
+export function pipelineOfRaw({ data, width, height, channels }: RawPicture): Sharp {
+  return sharp(data, { raw: { width, height, channels }, limitInputPixels: false }).toColourspace('srgb');
+}
+
+function checkPixels(width: number, height: number, limits: ExtractLimits): void {
+  if (width * height <= limits.pixelsMax) return;
+  throw tooLarge(`Send pictures of at most ${limits.pixelsMax} pixels.`, {
+    width,
+    height,
+    pixels: width * height,
+    limit_pixels: limits.pixelsMax,
+  });
+}
+
+/** Runs the decoder. Its own messages go no further: they name memory and files of this process. */
+export async function decoding<T>(decode: () => Promise<T>): Promise<T> {
+  try {
+    return await decode();
+  } catch (error) {
+    if (error instanceof FarthingError) throw error;
+    throw new FarthingError(
+      'file_corrupt',
+      'The picture cannot be decoded: it is damaged or incomplete. Send it again, whole.',
+      { cause: error },
+    );
+  }
+}
+
+function refusingDamage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) throw corrupt(error.message);
+    throw error;
+  }
+}

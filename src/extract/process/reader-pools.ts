@@ -1,0 +1,143 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExtractLimits, PictureSpec } from '../../domain/document.ts';
+import type { ConfinementReport, Settings } from './messages.ts';
+import { ReaderPool } from './reader-pool.ts';
+import { WarmReader } from './warm-reader.ts';
+
+export interface ReaderPoolsOptions {
+  readonly pictureSpec: PictureSpec | undefined;
+  readonly limits: ExtractLimits;
+  /** Emptied at the start. */
+  readonly scratchFolder: string;
+  readonly languages: readonly string[];
+  /** Files that are read at the same time. */
+  readonly readers: number;
+  readonly log: (event: object) => void;
+}
+
+interface PoolOptions {
+  readonly program: Settings['program'];
+  readonly waitingMax: number;
+  /** Processes; absent: one. */
+  readonly readers?: number;
+  readonly tenantReadersMax?: number;
+  readonly niceness?: number;
+  readonly pictureSpec?: PictureSpec;
+}
+
+const QUERIES_WAITING_MAX = 64;
+const OPENINGS_WAITING_MAX = 64;
+const PREVIEWS_WAITING_MAX = 64;
+const EXTRACTIONS_WAITING_MAX = 1024;
+/** A Tenant occupies all but one of them: a file that takes long delays only its own Tenant's files. */
+const OPENERS_MIN = 2;
+/** Ingest gives way to queries, as the encoder's ingest workers do. */
+const INGEST_NICENESS = 10;
+
+/** The processes that read files, by what they read. Each starts with the first task that needs it, or by `#warm`. */
+export class ReaderPools {
+  readonly openings: ReaderPool;
+  readonly extractions: ReaderPool;
+  readonly previews: ReaderPool;
+  readonly mediaOpenings: ReaderPool;
+  readonly mediaExtractions: ReaderPool;
+  /** Undefined without languages. */
+  readonly recogniser: ReaderPool | undefined;
+  readonly #queries: ReaderPool;
+  /** For queries' pictures as previous models want them, by spec. */
+  readonly #otherQueries = new Map<string, ReaderPool>();
+  readonly #options: ReaderPoolsOptions;
+
+  constructor(options: ReaderPoolsOptions) {
+    const { scratchFolder, languages, readers } = options;
+    this.#options = options;
+    rmSync(scratchFolder, { recursive: true, force: true });
+    this.#queries = this.#queriesPool('query', options.pictureSpec);
+    const openers = Math.max(OPENERS_MIN, readers);
+    this.openings = this.#pool('open', {
+      program: 'reader',
+      waitingMax: OPENINGS_WAITING_MAX,
+      readers: openers,
+      tenantReadersMax: openers - 1,
+    });
+    this.mediaOpenings = this.#pool('open-media', { program: 'media', waitingMax: OPENINGS_WAITING_MAX });
+    const ingest = { waitingMax: EXTRACTIONS_WAITING_MAX, niceness: INGEST_NICENESS };
+    this.extractions = this.#pool('extract', { ...ingest, program: 'reader', readers });
+    this.mediaExtractions = this.#pool('extract-media', { ...ingest, program: 'media' });
+    if (languages.length > 0) this.recogniser = this.#pool('recognise', { ...ingest, program: 'recogniser' });
+    this.previews = this.#pool('preview', {
+      program: 'reader',
+      waitingMax: PREVIEWS_WAITING_MAX,
+      niceness: INGEST_NICENESS,
+    });
+    void this.#warm();
+  }
+
+  /** For pictures of queries. A previous model's have a process of their own, until the server stops. */
+  queries(spec: PictureSpec | undefined): ReaderPool {
+    const key = JSON.stringify(spec);
+    if (key === JSON.stringify(this.#options.pictureSpec)) return this.#queries;
+    let pool = this.#otherQueries.get(key);
+    if (!pool) {
+      pool = this.#queriesPool(`query-other-${this.#otherQueries.size}`, spec);
+      this.#otherQueries.set(key, pool);
+    }
+    return pool;
+  }
+
+  /** How the processes are confined; undefined until one has started. */
+  get confinement(): ConfinementReport | undefined {
+    return this.openings.confinement ?? this.#queries.confinement;
+  }
+
+  depths(): { queries: number; opening: number; extracting: number } {
+    return {
+      queries: this.#queries.depth,
+      opening: this.openings.depth + this.mediaOpenings.depth,
+      extracting: this.extractions.depth + this.mediaExtractions.depth,
+    };
+  }
+
+  async close(): Promise<void> {
+    const pools = [
+      this.#queries,
+      ...this.#otherQueries.values(),
+      this.openings,
+      this.mediaOpenings,
+      this.extractions,
+      this.mediaExtractions,
+      this.recogniser,
+      this.previews,
+    ];
+    await Promise.all(pools.map((pool) => pool?.close()));
+  }
+
+  #queriesPool(name: string, pictureSpec: PictureSpec | undefined): ReaderPool {
+    return this.#pool(name, { program: 'reader', waitingMax: QUERIES_WAITING_MAX, pictureSpec });
+  }
+
+  #pool(
+    name: string,
+    { program, waitingMax, readers = 1, tenantReadersMax, ...options }: PoolOptions,
+  ): ReaderPool {
+    const { limits, scratchFolder, languages, log } = this.#options;
+    const { niceness = 0, pictureSpec = this.#options.pictureSpec } = options;
+    const warmReaders = Array.from({ length: readers }, (_, index) => {
+      const readerName = `${name}-${index}`;
+      const scratch = join(scratchFolder, readerName);
+      mkdirSync(scratch, { recursive: true, mode: 0o700 });
+      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
+      return new WarmReader({ name: readerName, settings, log });
+    });
+    return new ReaderPool({ readers: warmReaders, waitingMax, tenantReadersMax });
+  }
+
+  /** Starts the first processes one after the other: a start takes all of a core, which the server needs at its own start. */
+  async #warm(): Promise<void> {
+    await this.openings.warm(0);
+    await this.#queries.warm();
+    await this.extractions.warm();
+    await this.openings.warm(1);
+  }
+}

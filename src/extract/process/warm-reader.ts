@@ -1,0 +1,194 @@
+import { copyFile, link, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FarthingError } from '../../domain/error.ts';
+import { Deadline } from './deadline.ts';
+import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
+import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
+
+export interface WarmReaderOptions {
+  /** For the log. */
+  readonly name: string;
+  readonly settings: Settings;
+  readonly log: (event: object) => void;
+}
+
+export interface ReaderTask {
+  /** Its `path` is replaced by the place where the child finds the file. */
+  readonly task: Task;
+  readonly file?: string;
+  readonly body?: Uint8Array;
+  /** Seconds of the child's own work. The time while `onReply` holds it back does not count. */
+  readonly secondsMax: number;
+  readonly signal?: AbortSignal;
+  /** Gets what comes before the end. The child waits for a promise; a rejected one ends the task. */
+  readonly onReply: (reply: Reply) => void | Promise<void>;
+}
+
+/**
+ * One child process, kept ready. It is replaced after a number of files and after any failure, and with it whatever a file
+ * did to it.
+ */
+export class WarmReader {
+  readonly #options: WarmReaderOptions;
+  #child: ReaderProcess | undefined;
+  #performing: Promise<unknown> = Promise.resolve();
+  /** Files that the child has read. */
+  #files = 0;
+  /** Tasks since the start. */
+  #tasks = 0;
+  #closed = false;
+  #confinement: ConfinementReport | undefined;
+
+  constructor(options: WarmReaderOptions) {
+    this.#options = options;
+  }
+
+  /** What confines the child; undefined until one has started. */
+  get confinement(): ConfinementReport | undefined {
+    return this.#confinement;
+  }
+
+  /** Starts the child before the first task needs it. Resolves when it has started, or could not. */
+  async warm(): Promise<void> {
+    if (this.#closed) return;
+    await this.#living().ready.catch(() => undefined);
+  }
+
+  /** One task at a time. @throws the file's refusal, extraction_timeout, extraction_failed, interrupted, or the signal's reason. */
+  perform(task: ReaderTask): Promise<DoneReply> {
+    const performing = this.#perform(task);
+    this.#performing = performing.catch(() => undefined);
+    return performing;
+  }
+
+  /** Ends the child. A running task is rejected. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#child?.kill();
+    await this.#performing;
+  }
+
+  async #perform(task: ReaderTask): Promise<DoneReply> {
+    task.signal?.throwIfAborted();
+    if (this.#closed) throw stopping();
+    const child = this.#living();
+    await child.ready.catch((error: unknown) => {
+      throw new FarthingError('internal', 'The process that reads files does not start.', { cause: error });
+    });
+    const path = join(this.#options.settings.scratch, `${++this.#tasks}`);
+    try {
+      if (task.file !== undefined) await place(task.file, path);
+      return await this.#withDeadline(child, task, path);
+    } finally {
+      await rm(path, { force: true });
+      this.#files++;
+      if (this.#files >= this.#options.settings.limits.filesPerChild) this.#replace(child);
+    }
+  }
+
+  async #withDeadline(child: ReaderProcess, task: ReaderTask, path: string): Promise<DoneReply> {
+    const seconds = task.secondsMax;
+    let endReason: unknown;
+    const end = (reason: unknown): void => {
+      endReason ??= reason;
+      void child.kill();
+    };
+    const deadline = new Deadline(seconds * 1000, () => end(timeout(seconds)));
+    const onAbort = (): void => end(task.signal?.reason);
+    task.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const done = await child.run(
+        'path' in task.task ? { ...task.task, path } : task.task,
+        task.body,
+        (reply) => holdingBack(() => task.onReply(reply), deadline, end),
+      );
+      if (done.worn) this.#replace(child);
+      return done;
+    } catch (error) {
+      if (!(error instanceof ReaderEndedError)) throw error;
+      this.#replace(child);
+      if (endReason !== undefined) throw endReason;
+      if (this.#closed) throw stopping();
+      const { message, lastWords } = error;
+      this.#options.log({
+        event: 'extractor_stopped',
+        reader: this.#options.name,
+        error: message,
+        lastWords,
+      });
+      throw new FarthingError(
+        'extraction_failed',
+        'The reader stopped at this file: it needs too much memory, or is made to break readers.',
+        { cause: error },
+      );
+    } finally {
+      deadline.end();
+      task.signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #living(): ReaderProcess {
+    if (!this.#child || this.#child.ended) this.#child = this.#start();
+    return this.#child;
+  }
+
+  #start(): ReaderProcess {
+    const { name, settings, log } = this.#options;
+    const child = new ReaderProcess(settings);
+    this.#files = 0;
+    child.ready.then(
+      (confinement) => {
+        this.#confinement = confinement;
+        log({ event: 'extractor_ready', reader: name, ...confinement });
+      },
+      (error: unknown) => {
+        if (this.#closed) return;
+        const lastWords = error instanceof ReaderEndedError ? error.lastWords : '';
+        log({ event: 'extractor_start_failed', reader: name, error: String(error), lastWords });
+      },
+    );
+    return child;
+  }
+
+  #replace(child: ReaderProcess): void {
+    void child.kill();
+    if (this.#child === child && !this.#closed) this.#child = this.#start();
+  }
+}
+
+export function stopping(): FarthingError {
+  return new FarthingError('interrupted', 'The server is stopping.');
+}
+
+function timeout(seconds: number): FarthingError {
+  return new FarthingError('extraction_timeout', `Reading the file took more than ${seconds} seconds.`, {
+    facts: { limit_seconds: seconds },
+  });
+}
+
+/** Runs a listener, with the deadline stopped for as long as its promise waits. What it throws ends the task. */
+function holdingBack(
+  listen: () => void | Promise<void>,
+  deadline: Deadline,
+  end: (reason: unknown) => void,
+): void | Promise<void> {
+  try {
+    const waiting = listen();
+    if (!waiting) return;
+    deadline.hold();
+    return waiting.catch(end).finally(() => deadline.resume());
+  } catch (error) {
+    end(error);
+  }
+}
+
+/** Links the file to where the child may read it; copies it where the file system does not allow links. */
+async function place(file: string, path: string): Promise<void> {
+  try {
+    await link(file, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EXDEV' && code !== 'EPERM') throw error;
+    await copyFile(file, path);
+  }
+}

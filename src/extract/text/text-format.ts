@@ -1,0 +1,61 @@
+import type { Block } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { MakeReader } from '../reading/format-reader.ts';
+import { corrupt, tooManyCharacters } from '../reading/refusal.ts';
+import type { SourceFile } from '../reading/source-file.ts';
+import { decodeText } from './charset.ts';
+
+const START_LENGTH = 8192;
+
+/** Text whose format is to be recognised. */
+export interface TextSample {
+  readonly text: string;
+  /** Its first characters, without a byte order mark and leading white space. */
+  readonly start: string;
+  readonly name: string | undefined;
+}
+
+/** A format that is text in a character set. */
+export interface TextFormat {
+  looksLike(sample: TextSample): boolean;
+  read(text: string): { title?: string; blocks: Block[] };
+}
+
+export function textReader({ looksLike, read }: TextFormat): MakeReader {
+  return (mediaType) => ({
+    rejects: (file) => (/^%!PS/.test(sampleOf(file)?.start ?? '') ? 'application/postscript' : undefined),
+    sniff: (file) => {
+      const sample = sampleOf(file);
+      return sample !== undefined && looksLike(sample);
+    },
+    open: (file, { limits }) => {
+      const text = textOf(file);
+      if (!/\S/.test(text)) throw new FarthingError('file_empty', 'The file holds nothing but white space.');
+      if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
+      return { kind: 'text', mediaType };
+    },
+    read: async (file, { limits }, sink) => {
+      const text = textOf(file);
+      if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
+      const { title, blocks } = read(text);
+      for (const block of blocks) await sink.block(block);
+      return { title };
+    },
+  });
+}
+
+function textOf(file: SourceFile): string {
+  const text = file.find(decodeText);
+  if (text === undefined) throw corrupt('it is no text');
+  return text;
+}
+
+function sampleOf(file: SourceFile): TextSample | undefined {
+  const text = file.find(decodeText);
+  if (text === undefined) return undefined;
+  const start = text
+    .slice(0, START_LENGTH)
+    .replace(/^\ufeff/, '')
+    .trimStart();
+  return { text, start, name: file.name };
+}

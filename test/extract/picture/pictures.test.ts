@@ -1,0 +1,106 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t from 'tap';
+import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../../src/domain/document.ts';
+import { openExtractor } from '../../../src/extract/extractor.ts';
+import { readPictures } from '../../../src/extract/picture/picture-sequence.ts';
+
+const SAMPLES = '../shared/data/samples';
+const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
+
+const extractor = openExtractor({
+  pictureSpec: undefined,
+  limits: EXTRACT_LIMITS,
+  scratchFolder: join(t.testdir(), 'scratch'),
+  log: () => undefined,
+});
+t.teardown(() => extractor.close());
+
+async function read(path: string): Promise<Extracted> {
+  return extractor.extract(path, await extractor.open(path, {}));
+}
+
+t.test(
+  'an animation gives shots with times, any other picture one content',
+  { skip: needsShared },
+  async (t) => {
+    const loop = await read(`${SAMPLES}/image/animated-loop-3.gif`);
+    t.ok(loop.fileInfo.duration_s! > 0);
+    t.equal(loop.pictures[0]!.time_s, 0);
+    t.equal(loop.pictures.at(-1)!.time_end_s, loop.fileInfo.duration_s);
+    t.match(await read(`${SAMPLES}/image/example.avif`), {
+      fileInfo: { mediaType: 'image/avif' },
+      pictures: { length: 1 },
+    });
+  },
+);
+
+t.test('frames decoded in strips look like frames decoded alone', async (t) => {
+  const frames = Array.from({ length: 30 }, (_, at) =>
+    sharp(
+      Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="90"><rect width="120" height="90" fill="#ddd"/><circle cx="${10 + at * 3}" cy="${80 - at * 2}" r="${8 + at}" fill="#1${(at % 10).toString()}4"/></svg>`,
+      ),
+    )
+      .png()
+      .toBuffer(),
+  );
+  const gif = await sharp(await Promise.all(frames), { join: { animated: true } })
+    .gif({ delay: Array.from({ length: 30 }, () => 100), loop: 0 })
+    .toBuffer();
+  const all = async (pixelsMax: number) => {
+    const contents: PictureContent[] = [];
+    const spec = { width: 32, height: 32, fit: 'cover', resample: 'cubic' } as const;
+    const limits = { ...EXTRACT_LIMITS, pixelsMax };
+    for await (const content of readPictures(gif, 'image/gif', limits, spec)) contents.push(content);
+    return contents;
+  };
+  const strips = await all(EXTRACT_LIMITS.pixelsMax);
+  t.same(
+    strips.map(({ time_s }) => time_s),
+    Array.from({ length: 30 }, (_, at) => at / 10),
+  );
+  t.equal(new Set(strips.map(({ digest }) => Buffer.from(digest).toString('hex'))).size, 30);
+  // Limits by which each frame is decoded alone, and by which a strip has seven.
+  for (const pixelsMax of [120 * 90, 7 * 120 * 90]) {
+    const others = await all(pixelsMax);
+    for (const [at, { fingerprint, pixels }] of others.entries()) {
+      const bits = strips[at]!.fingerprint.reduce(
+        (sum, byte, index) => sum + (byte ^ fingerprint[index]!).toString(2).replaceAll('0', '').length,
+        0,
+      );
+      t.ok(bits <= 4, `frame ${at}: ${bits} bits`);
+      t.equal(pixels.rgb.length, 32 * 32 * 3);
+    }
+  }
+});
+
+t.test('an SVG is drawn without the files that it refers to', async (t) => {
+  const folder = t.testdir({ 'secret.png': readFileSync('samples/chelsea.png') });
+  const path = join(folder, 'drawing.svg');
+  writeFileSync(
+    path,
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="100" height="100"><script>while(true){}</script><image xlink:href="file://${folder}/secret.png" width="100" height="100"/><image href="http://127.0.0.1:1/x.png" width="9" height="9"/></svg>`,
+  );
+  const { pictures } = await read(path);
+  const white = join(folder, 'white.svg');
+  writeFileSync(white, '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"/>');
+  t.same(pictures[0]?.fingerprint, (await read(white)).pictures[0]?.fingerprint);
+});
+
+t.test('a picture cut off at any tenth is read or refused by code', { skip: needsShared }, async (t) => {
+  const folder = t.testdir();
+  for (const name of ['G31D_MULTI.TIF', 'animated-loop-3.gif', 'example.avif']) {
+    const bytes = readFileSync(`${SAMPLES}/image/${name}`);
+    for (let tenth = 1; tenth < 10; tenth++) {
+      const path = join(folder, `${tenth}-${name}`);
+      writeFileSync(path, bytes.subarray(0, (bytes.length * tenth) / 10));
+      const outcome = await extractor.open(path, {}).then(
+        () => 'opened',
+        (error: { code: string }) => error.code,
+      );
+      t.ok(['opened', 'file_corrupt'].includes(outcome), `${name} at ${tenth}/10: ${outcome}`);
+    }
+  }
+});

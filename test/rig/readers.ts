@@ -1,0 +1,94 @@
+import {
+  type Block,
+  EXTRACT_LIMITS,
+  type ExtractLimits,
+  type FileInfo,
+  type PictureContent,
+} from '../../src/domain/document.ts';
+import { FORMATS } from '../../src/extract/formats.ts';
+import { Readers } from '../../src/extract/read.ts';
+import type { FormatReader } from '../../src/extract/reading/format-reader.ts';
+import type { Summary } from '../../src/extract/reading/sink.ts';
+import { SourceFile } from '../../src/extract/reading/source-file.ts';
+import { recognise } from '../../src/extract/recognise.ts';
+
+export interface ReadFile extends Summary {
+  readonly fileInfo: FileInfo;
+  readonly blocks: readonly Block[];
+  readonly pictures: readonly PictureContent[];
+}
+
+export interface UnpackedFile {
+  readonly path: string;
+  readonly text: string;
+  readonly refused?: string;
+}
+
+const readersByLimits = new Map<string, Promise<Readers>>();
+
+function readersOf(limits: Partial<ExtractLimits>): Promise<Readers> {
+  const key = JSON.stringify(limits);
+  const readers =
+    readersByLimits.get(key) ??
+    Readers.load({ limits: { ...EXTRACT_LIMITS, ...limits }, pictureSpec: undefined });
+  readersByLimits.set(key, readers);
+  return readers;
+}
+
+/** Opens a file in this process, unconfined. */
+export async function openBytes(bytes: Uint8Array, limits: Partial<ExtractLimits> = {}): Promise<FileInfo> {
+  return (await readersOf(limits)).open(bytes);
+}
+
+/** Opens and reads a file in this process, unconfined. */
+export async function readBytes(bytes: Uint8Array): Promise<ReadFile> {
+  const readers = await readersOf({});
+  const fileInfo = await readers.open(bytes);
+  const blocks: Block[] = [];
+  const pictures: PictureContent[] = [];
+  const summary = await readers.read(bytes, fileInfo.mediaType, {
+    block: async (block) => void blocks.push(block),
+    picture: async (picture) => void pictures.push(picture),
+    progress: () => undefined,
+  });
+  return { ...summary, fileInfo, blocks, pictures };
+}
+
+/** Opens and unpacks a file in this process, unconfined. Its members are taken for text. */
+export async function unpackBytes(
+  bytes: Uint8Array,
+  limits: Partial<ExtractLimits> = {},
+): Promise<UnpackedFile[]> {
+  const readers = await readersOf(limits);
+  const { mediaType } = await readers.open(bytes);
+  const members: UnpackedFile[] = [];
+  let [path, text] = ['', ''];
+  await readers.unpack(bytes, mediaType, {
+    begin: async (name) => {
+      [path, text] = [name, ''];
+    },
+    piece: async (piece) => {
+      text += Buffer.from(piece).toString();
+    },
+    end: async (refused) => {
+      members.push({ path, text, ...(refused && { refused: refused.code }) });
+    },
+  });
+  return members;
+}
+
+let formatReaders: Promise<ReadonlyMap<FormatReader, string>> | undefined;
+
+async function loadReaders(): Promise<ReadonlyMap<FormatReader, string>> {
+  const loaded = FORMATS.map(
+    async ({ mediaType, load }) => [await (await load())(mediaType), mediaType] as const,
+  );
+  return new Map(await Promise.all(loaded));
+}
+
+/** The media type that a file is recognised as. */
+export async function recognisedType(bytes: Uint8Array, name?: string): Promise<string | undefined> {
+  formatReaders ??= loadReaders();
+  const readers = await formatReaders;
+  return readers.get(await recognise(readers.keys(), new SourceFile(bytes, name)));
+}
