@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
+import { parsePaymentHeader } from '../../src/payment/wire/payment-header.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
 import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from '../load/payer.ts';
 import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } from '../rig/agent.ts';

@@ -15,7 +15,7 @@ import {
   v1Header,
   v2Header,
   wallet,
-} from './fixture.ts';
+} from './rig/gate-rig.ts';
 
 /** The attack table of docs/attacks.md, over HTTP against the whole server: each row is sent here and its outcome compared. */
 

@@ -14,7 +14,7 @@ import {
   type Teardown,
   v1Header,
   wallet,
-} from './fixture.ts';
+} from './rig/gate-rig.ts';
 
 /** The gate behind a bare HTTP server: what the real server does, without its routes. */
 async function serve(t: Teardown, bench: Bench): Promise<string> {

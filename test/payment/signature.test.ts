@@ -2,9 +2,16 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type Hex, recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
-import { addressOf, type SignedAuthorization, sign, TRANSFER_TYPES, v1Header, wallet } from './fixture.ts';
+import { parsePaymentHeader } from '../../src/payment/wire/payment-header.ts';
+import {
+  addressOf,
+  type SignedAuthorization,
+  sign,
+  TRANSFER_TYPES,
+  v1Header,
+  wallet,
+} from './rig/gate-rig.ts';
 
 const check = new SignatureCheck(BASE_USDC);
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { Credits } from '../../src/purchases/credits.ts';
 import { openStore } from '../../src/state/store.ts';
-import { addressOf, type Teardown, temporaryFolder, wallet } from '../payment/fixture.ts';
+import { addressOf, type Teardown, temporaryFolder, wallet } from '../payment/rig/gate-rig.ts';
 
 function open(t: Teardown): Credits {
   const store = openStore(join(temporaryFolder(t), 'state'));

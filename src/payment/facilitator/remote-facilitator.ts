@@ -3,8 +3,7 @@ import { FarthingError } from '../../domain/error.ts';
 import type { Payment, Terms } from '../payment.ts';
 import { Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
-import { exchangeJson, type JsonReply } from './facilitator-http.ts';
-import { saysUsed } from './facilitator-reason.ts';
+import { exchangeJson, type JsonReply } from './json-http.ts';
 import {
   isAnswer,
   readSettlement,
@@ -12,7 +11,8 @@ import {
   readVerification,
   requestBody,
   type WireTerms,
-} from './facilitator-wire.ts';
+} from './messages.ts';
+import { saysUsed } from './reasons.ts';
 
 /** Looks on the chain itself whether an authorization was used, and by which transaction. */
 export interface ChainWitness {

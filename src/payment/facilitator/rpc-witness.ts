@@ -1,7 +1,7 @@
 import type { Asset } from '../asset.ts';
-import { own } from '../gate/strict-json.ts';
 import type { Hex, Payment } from '../payment.ts';
-import { exchangeJson } from './facilitator-http.ts';
+import { own } from '../wire/strict-json.ts';
+import { exchangeJson } from './json-http.ts';
 import type { ChainWitness } from './remote-facilitator.ts';
 
 /** First four bytes of keccak256 of `authorizationState(address,bytes32)` (EIP-3009). */

@@ -3,10 +3,10 @@ import type { Answer, GateAnswer } from '../../domain/payment.ts';
 import type { Asset } from '../asset.ts';
 import type { Payment } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
-import { mirroredNetwork, receiptHeaders } from '../records/receipt.ts';
 import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
-import type { Settlements } from '../records/settlements.ts';
+import { mirroredNetwork, receiptHeaders } from '../wire/receipt.ts';
 import type { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
+import type { Settlements } from './settlements.ts';
 
 /** An answer whose delivery nobody reports counts as lost: others of its payer wait for the report. */
 const DELIVERY_REPORT_MS = 120_000;

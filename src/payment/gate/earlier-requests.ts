@@ -4,12 +4,12 @@ import type { GateAnswer, PaidRequest } from '../../domain/payment.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentRecords } from '../records/records.ts';
-import type { Settlements } from '../records/settlements.ts';
+import { type PaidAttempt, waitUnlessLeft } from './attempt.ts';
+import { clientGone } from './checkout.ts';
 import { type Deliveries, undeliverable } from './deliveries.ts';
 import type { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
-import { type PaidAttempt, waitUnlessLeft } from './paid-attempt.ts';
-import { clientGone } from './purchases.ts';
 import type { Repetitions } from './repetitions.ts';
+import type { Settlements } from './settlements.ts';
 
 export interface EarlierDeps {
   readonly records: PaymentRecords;

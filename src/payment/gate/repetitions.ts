@@ -3,10 +3,10 @@ import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, GateAnswer } from '../../domain/payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
-import { type EffectHandlers, settlementPending } from '../records/settlements.ts';
+import type { PaidAttempt } from './attempt.ts';
 import type { Deliveries } from './deliveries.ts';
 import { InFlightPurchase, type InFlightPurchases, NO_TIMING } from './in-flight-purchase.ts';
-import type { PaidAttempt } from './paid-attempt.ts';
+import { type EffectHandlers, settlementPending } from './settlements.ts';
 
 export interface RepetitionDeps {
   readonly records: PaymentRecords;

@@ -25,7 +25,7 @@ import {
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/gate-rig.ts';
 
 /** Wallets that are contracts pay through a facilitator that asks the chain about their signatures. */
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
-import { type Asking, buy, codeOf, sign, v2Header, wallet } from '../fixture.ts';
-import type { Misbehaviour } from './facilitator-server.ts';
-import { buyPatiently, openRemoteRig, outsideFacilitator } from './remote-rig.ts';
+import type { Misbehaviour } from '../rig/facilitator-server.ts';
+import { type Asking, buy, codeOf, sign, v2Header, wallet } from '../rig/gate-rig.ts';
+import { buyPatiently, openRemoteRig, outsideFacilitator } from '../rig/remote-rig.ts';
 
 /** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
 

@@ -2,16 +2,17 @@ import { join } from 'node:path';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
-import { faultOf } from '../../../src/payment/facilitator/facilitator-reason.ts';
 import {
   LOCAL_TRANSACTION_PREFIX,
   LocalFacilitator,
 } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { faultOf } from '../../../src/payment/facilitator/reasons.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { serveFacilitator } from '../rig/facilitator-server.ts';
 import {
   addressOf,
   MAX_TIMEOUT_SECONDS,
@@ -25,8 +26,7 @@ import {
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
-import { serveFacilitator } from './facilitator-server.ts';
+} from '../rig/gate-rig.ts';
 
 const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
+import { type Misbehaviour, serveFacilitator } from '../rig/facilitator-server.ts';
 import {
   type Asking,
   buy,
@@ -15,9 +16,8 @@ import {
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
-import { type Misbehaviour, serveFacilitator } from './facilitator-server.ts';
-import { buyPatiently, openRemoteRig } from './remote-rig.ts';
+} from '../rig/gate-rig.ts';
+import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 
 t.test('a payment goes through a facilitator over HTTP, in the version that the client spoke', async (t) => {
   const bench = await openRemoteRig(t);

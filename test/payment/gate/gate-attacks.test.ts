@@ -12,7 +12,7 @@ import {
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/gate-rig.ts';
 
 const now = () => BigInt(Math.floor(Date.now() / 1000));
 

@@ -14,7 +14,7 @@ import {
   temporaryFolder,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/gate-rig.ts';
 
 /** A store of a process that dies before its n-th write: that write and all later ones never happen and never return. */
 function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Store {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { FarthingError } from '../../../src/domain/error.ts';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import {
   addressOf,
   ask,
@@ -16,7 +16,7 @@ import {
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/gate-rig.ts';
 
 const KEY = 'a-private-key-of-mine';
 

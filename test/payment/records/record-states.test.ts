@@ -15,7 +15,7 @@ import {
   type Teardown,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/gate-rig.ts';
 
 /** Walks every edge of the record's state machine, and no other than those that ARCHITECTURE.md draws. */
 

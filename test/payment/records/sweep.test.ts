@@ -7,7 +7,7 @@ import type { Address } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { type PaymentRecord, PaymentRecords } from '../../../src/payment/records/records.ts';
-import { addressOf, type Bench, openRig, PAY_TO, PRICE, wallet } from '../fixture.ts';
+import { addressOf, type Bench, openRig, PAY_TO, PRICE, wallet } from '../rig/gate-rig.ts';
 
 const DAY_MS = 86_400_000;
 /** More than two batches of the sweep. */

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
-import { encode, type SignedAuthorization, sign, v1Header, v2Header, wallet } from '../fixture.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
+import { encode, type SignedAuthorization, sign, v1Header, v2Header, wallet } from '../rig/gate-rig.ts';
 
 const payload: SignedAuthorization = await sign(wallet());
 

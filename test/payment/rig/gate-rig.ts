@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Clock } from '../../src/domain/clock.ts';
-import { payerTenantId } from '../../src/domain/id.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { payerTenantId } from '../../../src/domain/id.ts';
 import type {
   Address,
   Answer,
@@ -17,14 +17,14 @@ import type {
   PreparedRequest,
   Quote,
   WorkOutcome,
-} from '../../src/domain/payment.ts';
-import { BASE_USDC } from '../../src/payment/asset.ts';
-import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
-import { LocalFacilitator } from '../../src/payment/facilitator/local-facilitator.ts';
-import { PaymentGate } from '../../src/payment/gate/gate.ts';
-import { AnswerStore } from '../../src/payment/records/answers.ts';
-import { SignatureCheck } from '../../src/payment/signature.ts';
-import { openStore, type Store, type Table } from '../../src/state/store.ts';
+} from '../../../src/domain/payment.ts';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import { AnswerStore } from '../../../src/payment/records/answers.ts';
+import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { openStore, type Store, type Table } from '../../../src/state/store.ts';
 
 export const PAY_TO: Address = '0x00000000000000000000000000000000000fa127';
 export const PRICE = 6000n;

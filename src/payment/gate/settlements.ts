@@ -3,12 +3,12 @@ import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, Effect, EffectHandler, PaymentTiming } from '../../domain/payment.ts';
 import type { Facilitator, Settlement } from '../facilitator/facilitator.ts';
-import { faultOf } from '../facilitator/facilitator-reason.ts';
+import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
-import { InFlightPurchase, type InFlightPurchases, NO_TIMING } from '../gate/in-flight-purchase.ts';
 import type { Terms } from '../payment.ts';
-import type { AnswerStore } from './answers.ts';
-import type { PaymentRecord, PaymentRecords } from './records.ts';
+import type { AnswerStore } from '../records/answers.ts';
+import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
+import { InFlightPurchase, type InFlightPurchases, NO_TIMING } from './in-flight-purchase.ts';
 
 export type EffectHandlers = Readonly<Record<Effect['kind'], EffectHandler>>;
 

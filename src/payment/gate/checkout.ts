@@ -1,14 +1,14 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
-import { faultOf } from '../facilitator/facilitator-reason.ts';
+import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
 import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
-import type { Settlements } from '../records/settlements.ts';
-import { declareDiscovery } from './discovery.ts';
+import { declareDiscovery } from '../wire/discovery.ts';
+import type { PaidAttempt } from './attempt.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
-import type { PaidAttempt } from './paid-attempt.ts';
+import type { Settlements } from './settlements.ts';
 
 export interface Purchased {
   readonly charged: boolean;

@@ -3,8 +3,8 @@ import { parsePaymentRequired } from '@x402/core/schemas';
 import { validateDiscoveryExtension } from '@x402/extensions/bazaar';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { challenge } from '../../../src/payment/gate/challenge.ts';
-import { MAX_TIMEOUT_SECONDS, PAY_TO, quote } from '../fixture.ts';
+import { challenge } from '../../../src/payment/wire/challenge.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO, quote } from '../rig/gate-rig.ts';
 
 const settings = {
   asset: BASE_USDC,

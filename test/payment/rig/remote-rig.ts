@@ -8,6 +8,7 @@ import {
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { serveFacilitator } from './facilitator-server.ts';
 import {
   type Asking,
   buy,
@@ -17,8 +18,7 @@ import {
   SetClock,
   type Teardown,
   temporaryFolder,
-} from '../fixture.ts';
-import { serveFacilitator } from './facilitator-server.ts';
+} from './gate-rig.ts';
 
 /** A facilitator over HTTP with a ledger of its own. */
 export async function outsideFacilitator(

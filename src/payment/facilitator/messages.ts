@@ -1,11 +1,11 @@
 import type { Address } from '../../domain/payment.ts';
 import { type Asset, isNetworkOf } from '../asset.ts';
-import { requirementsV1, requirementsV2 } from '../gate/challenge.ts';
-import { own } from '../gate/strict-json.ts';
 import type { Payment, Terms } from '../payment.ts';
+import { requirementsV1, requirementsV2 } from '../wire/challenge.ts';
+import { own } from '../wire/strict-json.ts';
 import type { Settlement, Verification } from './facilitator.ts';
-import type { JsonReply } from './facilitator-http.ts';
-import { isCertain, isTrouble } from './facilitator-reason.ts';
+import type { JsonReply } from './json-http.ts';
+import { isCertain, isTrouble } from './reasons.ts';
 
 /** What a facilitator is asked and what it answers, as the x402 specification has it. It is believed in nothing that cannot be right. */
 

@@ -8,15 +8,15 @@ import {
   toEventSelector,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../src/payment/asset.ts';
-import { RpcWitness, TOPICS } from '../../src/payment/facilitator/rpc-witness.ts';
-import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
-import { Journal } from '../../src/payment/records/journal.ts';
-import { openStore } from '../../src/state/store.ts';
-import { payV1 } from '../rig/legacy-client.ts';
-import { startTestServer, TestAgent, type TestServer } from '../rig/test-server.ts';
-import { noChain, startChain } from './chain/chain.ts';
-import { addressOf, sign, v1Header, v2Header, wallet } from './fixture.ts';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
+import { Journal } from '../../../src/payment/records/journal.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { payV1 } from '../../rig/legacy-client.ts';
+import { startTestServer, TestAgent, type TestServer } from '../../rig/test-server.ts';
+import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/gate-rig.ts';
+import { noChain, startChain } from './chain.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */
 

@@ -15,7 +15,7 @@ import {
   temporaryFolder,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/gate-rig.ts';
 
 /** A disk that is full for one moment: each single write of a purchase fails once, and the client does what it is told. */
 

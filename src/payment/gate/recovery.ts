@@ -1,8 +1,8 @@
 import { payerTenantId } from '../../domain/id.ts';
 import type { Effect } from '../../domain/payment.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
-import type { AnswerStore } from './answers.ts';
-import type { PaymentRecord, PaymentRecords } from './records.ts';
+import type { AnswerStore } from '../records/answers.ts';
+import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
 import type { EffectHandlers, Settlements } from './settlements.ts';
 
 export interface RecoveryDeps {

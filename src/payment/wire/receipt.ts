@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/payment.ts';
 import type { Asset } from '../asset.ts';
-import { encodeHeader } from '../gate/challenge.ts';
+import { encodeHeader } from './challenge.ts';
 
 /** What a receipt tells about a settlement. */
 export interface Settled {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
-import { encode } from '../fixture.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
+import { encode } from './gate-rig.ts';
 
 /**
  * How a facilitator can go wrong. `drops_after` does its work and then closes the connection without an answer; `timed_out_after` and
