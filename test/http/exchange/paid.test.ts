@@ -4,7 +4,8 @@ import type { Exchange } from '../../../src/http/exchange/exchange.ts';
 import { paid } from '../../../src/http/exchange/paid.ts';
 import type { Services } from '../../../src/http/services.ts';
 import { TenantLimits } from '../../../src/workspace/tenant-limits.ts';
-import { addressOf, quote, wallet } from '../../payment/rig/gate-rig.ts';
+import { addressOf, wallet } from '../../payment/rig/payments.ts';
+import { quote } from '../../payment/rig/requests.ts';
 
 /** The limits are real; the gate prepares at once, and the index fails as a full disk makes it. */
 function servicesOf(enter: () => Promise<() => void>): Services {

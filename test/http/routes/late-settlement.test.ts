@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { payerTenantId } from '../../../src/domain/id.ts';
-import { PAY_TO } from '../../payment/rig/gate-rig.ts';
+import { PAY_TO } from '../../payment/rig/payments.ts';
 import { outsideFacilitator } from '../../payment/rig/remote-rig.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 

@@ -15,7 +15,7 @@ import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts'
 import { openStore } from '../../../src/state/store.ts';
 import { payV1 } from '../../rig/legacy-client.ts';
 import { startTestServer, TestAgent, type TestServer } from '../../rig/test-server.ts';
-import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/gate-rig.ts';
+import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { noChain, startChain } from './chain.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */

@@ -7,7 +7,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
-import { PAY_TO } from '../rig/gate-rig.ts';
+import { PAY_TO } from '../rig/payments.ts';
 import { CrashClient } from './crash-client.ts';
 import { judge } from './oracle.ts';
 import { OutsideLedger, type Stage } from './outside-ledger.ts';

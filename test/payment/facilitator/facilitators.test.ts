@@ -12,21 +12,20 @@ import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
+import { SetClock } from '../rig/gate-rig.ts';
 import {
   addressOf,
   MAX_TIMEOUT_SECONDS,
   PAY_TO,
   PRICE,
-  SetClock,
   type Signing,
   sign,
-  type Teardown,
-  temporaryFolder,
   v1Header,
   v2Header,
   wallet,
-} from '../rig/gate-rig.ts';
+} from '../rig/payments.ts';
 
 const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
-import { encode } from './gate-rig.ts';
+import { encode } from './payments.ts';
 
 /**
  * How a facilitator can go wrong. `drops_after` does its work and then closes the connection without an answer; `timed_out_after` and

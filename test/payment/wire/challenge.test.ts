@@ -4,7 +4,8 @@ import { validateDiscoveryExtension } from '@x402/extensions/bazaar';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { challenge } from '../../../src/payment/wire/challenge.ts';
-import { MAX_TIMEOUT_SECONDS, PAY_TO, quote } from '../rig/gate-rig.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
+import { quote } from '../rig/requests.ts';
 
 const settings = {
   asset: BASE_USDC,

@@ -1,0 +1,50 @@
+import type { Answer, Effect, EffectHandler } from '../../../src/domain/payment.ts';
+import type { Store, Table } from '../../../src/state/store.ts';
+
+/** A side effect kept in the store, as an ingest or a workspace is: durable, invisible until committed. */
+export class StoredThings implements EffectHandler {
+  readonly table: Table<{ state: 'pending' | 'committed'; tokens: number }>;
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.table = store.table('test_things');
+  }
+
+  async make(id: string): Promise<Effect> {
+    await this.table.put(id, { state: 'pending', tokens: 0 });
+    return { kind: 'workspace_create', ref: { id } };
+  }
+
+  async commit({ id }: Effect['ref']): Promise<Answer> {
+    return await this.#give(id!, 'commit');
+  }
+
+  async reissue({ id }: Effect['ref']): Promise<Answer> {
+    return await this.#give(id!, 'reissue');
+  }
+
+  async undo({ id }: Effect['ref']): Promise<void> {
+    await this.table.remove(id!);
+  }
+
+  async pending(): Promise<Effect['ref'][]> {
+    return [...this.table.range()]
+      .filter(({ value }) => value.state === 'pending')
+      .map(({ key }) => ({ id: key }));
+  }
+
+  states(): string[] {
+    return [...this.table.range()].map(({ value }) => value.state);
+  }
+
+  async #give(id: string, how: string): Promise<Answer> {
+    const tokens = await this.#store.transaction(() => {
+      const thing = this.table.get(id);
+      if (!thing) throw new Error(`${how} of a thing that is not there`);
+      this.table.put(id, { state: 'committed', tokens: thing.tokens + 1 });
+      return thing.tokens + 1;
+    });
+    return { status: 201, headers: {}, body: { id, token: `token-${tokens}`, charged: true } };
+  }
+}
