@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Address } from '../domain/payment.ts';
+import type { Address, EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { BASE_USDC } from '../payment/asset.ts';
@@ -7,7 +7,6 @@ import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
 import { PaymentGate } from '../payment/gate/gate.ts';
-import type { EffectHandlers } from '../payment/gate/settlements.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import { Credits } from '../purchases/credits.ts';
@@ -37,7 +36,7 @@ export interface Payments {
 const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
 /** How long a signed payment may wait for its settlement: an upload over a slow line included. */
 const MAX_TIMEOUT_SECONDS = 300;
-const FLIGHTS_MAX = 1024;
+const PURCHASES_MAX = 1024;
 
 /** The payments as the settings want them: the local facilitator, loudly, or a remote one. */
 export function openPayments({
@@ -96,7 +95,7 @@ export function openPayments({
         answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
-        flightsMax: FLIGHTS_MAX,
+        purchasesMax: PURCHASES_MAX,
         log,
       }),
   };

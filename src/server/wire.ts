@@ -9,8 +9,6 @@ import type { Encoder } from '../encode/encoder.ts';
 import type { ModelVersions } from '../encode/model-versions.ts';
 import { openListening } from '../encode/speech/listening.ts';
 import { openExtractor } from '../extract/extractor.ts';
-import { ingestEffect } from '../http/routes/ingest.ts';
-import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/workspaces.ts';
 import type { Services } from '../http/services.ts';
 import { INGEST_LIMITS } from '../ingest/deps.ts';
 import { Ingest } from '../ingest/ingest.ts';
@@ -21,6 +19,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { BackupsTaken } from '../operator/backups-taken.ts';
 import { LiveBackup } from '../operator/live-backup.ts';
 import { snapshotOf } from '../operator/snapshot.ts';
+import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
 import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -231,11 +230,8 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     log: event,
   });
-  const gate = payments.gate({
-    ingest: ingestEffect(ingest, payerIndex),
-    workspace_create: workspaceCreateEffect(workspaces),
-    workspace_extend: workspaceExtendEffect(workspaces),
-  });
+  const purchases = openPurchases({ ingest, payerIndex, credits: payments.credits, workspaces });
+  const gate = payments.gate(effectHandlers(purchases));
   const backup = new LiveBackup({ data, store, tenants, spaces: encoder.spaces, clock, log: event });
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   let draining = false;
@@ -265,7 +261,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       searchesAtOnce: settings.TENANT_SEARCHES_AT_ONCE,
       ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
     }),
-    credits: payments.credits,
+    purchases,
     items: new TenantItems({ tenants, ingest }),
     previews: new Previews({ tenants, extractor }),
     expiry: (tenant) => (tenant.startsWith('payer_') ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),

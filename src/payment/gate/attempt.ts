@@ -1,4 +1,5 @@
-import type { PaidRequest, PreparedRequest } from '../../domain/payment.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { PaidRequest } from '../../domain/payment.ts';
 import type { Payment } from '../payment.ts';
 
 /** One request with a genuine payment, read and validated, on its way through the gate. */
@@ -11,17 +12,24 @@ export interface PaidAttempt {
   readonly keyHash: string | undefined;
   /** Milliseconds that the facilitator took to prove a contract wallet's signature; undefined for plain wallets. */
   readonly verifiedMs: number | undefined;
-  readonly prepared: PreparedRequest;
+  /** Identity of the request. */
+  readonly requestHash: string;
 }
 
-/** Waits for something or for the client to leave; resolves to undefined so that the caller looks again. */
-export async function waitUnlessLeft(what: Promise<unknown>, signal: AbortSignal): Promise<undefined> {
+/** Waits for something, or for the client to leave. @throws what `until` rejects with */
+export async function waitUnlessGone(until: Promise<unknown>, signal: AbortSignal): Promise<void> {
   let leave!: () => void;
-  const left = new Promise<void>((resolve) => {
+  const gone = new Promise<void>((resolve) => {
     leave = resolve;
   });
   signal.addEventListener('abort', leave, { once: true });
-  await Promise.race([what.then(leave, leave), left]);
-  signal.removeEventListener('abort', leave);
-  return undefined;
+  try {
+    await Promise.race([until, gone]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+export function clientGone(): FarthingError {
+  return new FarthingError('request_malformed', 'The client closed the connection.');
 }

@@ -1,96 +1,89 @@
-import { FarthingError } from '../../domain/error.ts';
 import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
-import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
+import type { Reserved, Settling } from '../records/payment-record.ts';
+import type { PaymentRecords } from '../records/records.ts';
 import { declareDiscovery } from '../wire/discovery.ts';
-import type { PaidAttempt } from './attempt.ts';
+import { clientGone, type PaidAttempt } from './attempt.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
-import type { Settlements } from './settlements.ts';
+import type { Concluded, Settlements } from './settlements.ts';
 
-export interface Purchased {
-  readonly charged: boolean;
-  readonly answer: Answer;
-}
-
-export interface PurchaseDeps {
+export interface CheckoutDeps {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
   readonly settlements: Settlements;
 }
 
-/** The stages of one purchase whose flight is claimed: reserve → verify ∥ work → settle → answer. */
-export class Purchases {
-  readonly #parts: PurchaseDeps;
+/** What a purchase came to; the answer is without its receipt. */
+export type Bought =
+  | { readonly charged: false; readonly answer: Answer }
+  | ({ readonly charged: true } & Concluded);
 
-  constructor(parts: PurchaseDeps) {
-    this.#parts = parts;
+interface Worked {
+  readonly outcome: WorkOutcome;
+  readonly verifyMs: number;
+}
+
+/** The stages of one purchase that has its claim: reserve → verify ∥ work → settle → answer. */
+export class Checkout {
+  readonly #deps: CheckoutDeps;
+
+  constructor(deps: CheckoutDeps) {
+    this.#deps = deps;
   }
 
   /** @throws PaymentRefused, or what the work threw; nothing is charged then and the authorization is free again. */
-  async run(flight: InFlightPurchase, visit: PaidAttempt): Promise<Purchased> {
-    const { prepared, request } = visit;
-    const { records, settlements } = this.#parts;
-    const record = this.#newRecord(flight, visit);
-    const terms = termsOf(request.quote);
-    const reserved = this.#reserve(flight, record);
-    let outcome: WorkOutcome;
-    let verifyMs: number;
+  async run(purchase: InFlightPurchase, attempt: PaidAttempt): Promise<Bought> {
+    const { records, settlements } = this.#deps;
+    const record = newRecord(attempt);
+    const terms = termsOf(attempt.request.quote);
+    const reserved = this.#reserve(purchase, record);
+    let worked: Worked;
     try {
-      ({ outcome, verifyMs } =
-        prepared.mode === 'pure'
-          ? await this.#verifyBesideWork(flight, visit, terms, reserved)
-          : await this.#verifyThenWork(flight, visit, terms, reserved));
+      worked =
+        attempt.request.mode === 'pure'
+          ? await this.#verifyBesideWork(purchase, attempt, terms, reserved)
+          : await this.#verifyThenWork(purchase, attempt, terms, reserved);
     } catch (error) {
       await reserved.then(
-        () => records.free(flight.payment!),
+        () => records.free(purchase.key),
         () => {},
       );
       throw error;
     }
+    const { outcome, verifyMs } = worked;
     if (!outcome.charged) {
-      await records.free(flight.payment!);
+      await records.free(purchase.key);
       return { charged: false, answer: outcome.answer };
     }
-    const withEffect: PaymentRecord = 'effect' in outcome ? { ...record, effect: outcome.effect } : record;
-    if (flight.signal.aborted) {
-      await settlements.abandon(flight, withEffect);
+    const withEffect: Reserved = 'effect' in outcome ? { ...record, effect: outcome.effect } : record;
+    if (purchase.signal.aborted) {
+      await settlements.abandon(purchase, withEffect);
       throw clientGone();
     }
     const answer = 'effect' in outcome ? undefined : outcome.answer;
-    const noted = await this.#noteBeforeSettling(flight, withEffect);
-    return { charged: true, answer: await settlements.settle(flight, noted, terms, verifyMs, answer) };
+    const noted = await this.#noteBeforeSettling(purchase, withEffect);
+    return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };
   }
 
-  #newRecord(flight: InFlightPurchase, { payment, request: { quote } }: PaidAttempt): PaymentRecord {
-    return {
-      state: 'reserved',
-      payment,
-      terms: { amount: quote.amount, resource: quote.resource, description: quote.description },
-      route: routeOf(quote),
-      requestHash: flight.requestHash,
-      keyHash: flight.keyHash,
-    };
-  }
-
-  /** Durable put-if-absent. The flight's claim in memory came first, so this fails only for a record of another life. */
-  async #reserve(flight: InFlightPurchase, record: PaymentRecord): Promise<void> {
-    if (!(await this.#parts.records.reserve(flight.payment!, record)))
+  /** Durable put-if-absent. The claim in memory came first, so this fails only for a record of another life. */
+  async #reserve(purchase: InFlightPurchase, record: Reserved): Promise<void> {
+    if (!(await this.#deps.records.reserve(purchase.key, record)))
       throw new PaymentRefused('authorization_already_used');
   }
 
-  /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs meanwhile. */
+  /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs beside the verification. */
   async #verifyBesideWork(
-    flight: InFlightPurchase,
-    visit: PaidAttempt,
+    purchase: InFlightPurchase,
+    attempt: PaidAttempt,
     terms: Terms,
     reserved: Promise<void>,
-  ) {
+  ): Promise<Worked> {
     const [verified, worked, reservation] = await Promise.allSettled([
-      this.#verify(visit, terms),
-      visit.prepared.run(flight.signal),
+      this.#verify(attempt, terms),
+      attempt.request.run(purchase.signal),
       reserved,
     ]);
     if (verified.status === 'rejected') throw verified.reason;
@@ -99,33 +92,50 @@ export class Purchases {
     return { outcome: worked.value, verifyMs: verified.value };
   }
 
-  async #verifyThenWork(flight: InFlightPurchase, visit: PaidAttempt, terms: Terms, reserved: Promise<void>) {
-    const [verified, reservation] = await Promise.allSettled([this.#verify(visit, terms), reserved]);
+  async #verifyThenWork(
+    purchase: InFlightPurchase,
+    attempt: PaidAttempt,
+    terms: Terms,
+    reserved: Promise<void>,
+  ): Promise<Worked> {
+    const [verified, reservation] = await Promise.allSettled([this.#verify(attempt, terms), reserved]);
     if (verified.status === 'rejected') throw verified.reason;
     if (reservation.status === 'rejected') throw reservation.reason;
-    return { outcome: await visit.prepared.run(flight.signal), verifyMs: verified.value };
+    return { outcome: await attempt.request.run(purchase.signal), verifyMs: verified.value };
   }
 
   /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable */
   async #verify({ payment, verifiedMs }: PaidAttempt, terms: Terms): Promise<number> {
     if (verifiedMs !== undefined) return verifiedMs;
     const startedAt = performance.now();
-    const verification = await this.#parts.facilitator.verify(payment, terms);
+    const verification = await this.#deps.facilitator.verify(payment, terms);
     if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
     return performance.now() - startedAt;
   }
 
   /** What a start after a crash needs, durable before the settlement is sent. */
-  async #noteBeforeSettling(flight: InFlightPurchase, record: PaymentRecord): Promise<PaymentRecord> {
-    const { records, facilitator, settlements } = this.#parts;
+  async #noteBeforeSettling(purchase: InFlightPurchase, record: Reserved): Promise<Reserved | Settling> {
+    const { records, facilitator, settlements } = this.#deps;
     if (record.effect === undefined && facilitator.outcomeIsKnowable) return record;
     try {
-      return await records.settling(flight.payment!, record);
+      return await records.settling(purchase.key, record);
     } catch (error) {
-      await settlements.abandon(flight, record);
+      await settlements.abandon(purchase, record);
       throw error;
     }
   }
+}
+
+function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAttempt): Reserved {
+  const { amount, resource, description } = quote;
+  return {
+    state: 'reserved',
+    payment,
+    terms: { amount, resource, description },
+    route: routeOf(quote),
+    requestHash,
+    keyHash,
+  };
 }
 
 export function termsOf(quote: Quote): Terms {
@@ -133,11 +143,7 @@ export function termsOf(quote: Quote): Terms {
   return { amount, resource, description, bazaar: declareDiscovery(discovery).bazaar };
 }
 
-export function clientGone(): FarthingError {
-  return new FarthingError('request_malformed', 'The client closed the connection.');
-}
-
-/** The route with ids left out, as the books and counters name it. */
-export function routeOf({ discovery }: Quote): string {
+/** The route with ids left out, as the books name it. */
+function routeOf({ discovery }: Quote): string {
   return `${discovery.method} ${discovery.routeTemplate}`;
 }

@@ -1,318 +1,312 @@
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, Effect, EffectHandler, PaymentTiming } from '../../domain/payment.ts';
+import type { Answer, PaymentTiming } from '../../domain/payment.ts';
 import type { Facilitator, Settlement } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
-import type { PaymentRecord, PaymentRecords } from '../records/records.ts';
-import { InFlightPurchase, type InFlightPurchases, NO_TIMING } from './in-flight-purchase.ts';
-
-export type EffectHandlers = Readonly<Record<Effect['kind'], EffectHandler>>;
+import {
+  asCommitted,
+  asUndoing,
+  type Chargeable,
+  type ChargedRecord,
+  type PaymentRecord,
+  type Reserved,
+  type Settled,
+  type Settling,
+  type Undoing,
+} from '../records/payment-record.ts';
+import type { PaymentRecords, SettledOutcome } from '../records/records.ts';
+import type { Effects } from './effects.ts';
+import { InFlightPurchase } from './in-flight-purchase.ts';
+import type { InFlightRequests } from './in-flight-requests.ts';
+import { Retries } from './retries.ts';
 
 export interface SettlementDeps {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
-  readonly handlers: EffectHandlers;
+  readonly effects: Effects;
   readonly answers: AnswerStore;
-  readonly flights: InFlightPurchases;
+  readonly inFlight: InFlightRequests;
   readonly clock: Clock;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
-/** An unknown outcome counts as settled when the facilitator is still silent so long after the authorization ended. */
-const PRESUMED_AFTER_MS = 10 * 60_000;
-const RETRY_FIRST_MS = 1000;
-const RETRY_LAST_MS = 60_000;
-/** How long a client's retry waits for a pending outcome before it is told to come back. */
-const PENDING_WAIT_MS = 2000;
-
-/** What is under way for a payment that is pending. */
-interface Retry {
-  delayMs: number;
-  timer?: NodeJS.Timeout;
-  running?: Promise<void>;
+/** A charged payment with its answer, which has no receipt yet. */
+export interface Concluded {
+  readonly answer: Answer;
+  readonly record: ChargedRecord;
 }
+
+/** An unknown outcome counts as settled when the facilitator is still silent this long after the authorization ended. */
+const PRESUMED_AFTER_MS = 10 * 60_000;
 
 /**
  * The stages after the work: settle, and then either release the answer or undo the effect. Knows no request: a start after a
- * crash passes the same way.
+ * crash passes through the same stages.
  */
 export class Settlements {
-  readonly #parts: SettlementDeps;
-  /** The payments that are pending. */
-  readonly #retries = new Map<InFlightPurchase, Retry>();
-  #closed = false;
+  readonly #deps: SettlementDeps;
+  readonly #retries = new Retries((purchase) => this.#attempt(purchase));
 
-  constructor(parts: SettlementDeps) {
-    this.#parts = parts;
+  constructor(deps: SettlementDeps) {
+    this.#deps = deps;
   }
 
   get pendingCount(): number {
     return this.#retries.size;
   }
 
-  /** The outcome of its settlement is not known yet, or something that follows from it is still to be done. */
-  isPending(flight: InFlightPurchase): boolean {
-    return this.#retries.has(flight);
-  }
-
   /**
-   * Sends the settlement of a flight whose record is durable as far as the facilitator needs it. `answer` is the finished work
+   * Sends the settlement of a purchase whose record is durable as far as the facilitator needs it. `answer` is the finished work
    * of a pure request; an effect's answer comes from its commit.
-   * @returns the answer without receipt. @throws PaymentRefused (undone, free again), facilitator_unavailable (the same), settlement_pending.
+   * @throws PaymentRefused (undone, free again), facilitator_unavailable (the same), settlement_pending.
    */
   async settle(
-    flight: InFlightPurchase,
-    record: PaymentRecord,
+    purchase: InFlightPurchase,
+    record: Reserved | Settling,
     terms: Terms,
     verifyMs: number,
     answer?: (timing: PaymentTiming) => Answer,
-  ): Promise<Answer> {
-    const { facilitator, log } = this.#parts;
+  ): Promise<Concluded> {
+    const { facilitator, log } = this.#deps;
     const startedAt = performance.now();
-    flight.settlementSent = true;
-    flight.record = record;
+    purchase.settle(record);
     let settlement: Settlement;
     try {
       settlement = await facilitator.settle(record.payment, terms);
     } catch (error) {
-      await this.#undo(flight, record);
+      await this.#undo(purchase, record);
       throw error;
     }
     const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
-    const sent: PaymentRecord = { ...record, timing };
-    if (settlement.kind === 'refused') return await this.#refuse(flight, sent, settlement);
+    const sent = { ...record, timing };
+    if (settlement.kind === 'refused') return await this.#refuse(purchase, sent, settlement.reason);
     // From here on the payer may have been charged: whatever goes wrong, the payment is taken to its end in the background.
-    flight.record = sent;
+    purchase.record = sent;
     try {
       const concluded =
         settlement.kind === 'settled'
-          ? await this.#conclude(flight, sent, settlement, answer?.(timing))
-          : await this.#resolve(flight, settlement.detail, answer?.(timing));
+          ? await this.#conclude(purchase, sent, settlement, answer?.(timing))
+          : await this.#resolve(purchase, sent, settlement.detail, answer?.(timing));
       if (concluded) return concluded;
     } catch (error) {
       if (error instanceof PaymentRefused) throw error;
       log({ level: 'error', event: 'settlement_unfinished', ...named(sent), error });
-      this.#retryLater(flight);
+      this.#retries.begin(purchase);
       throw settlementPending({ cause: error });
     }
-    this.#retryLater(flight);
+    this.#retries.begin(purchase);
     throw settlementPending();
   }
 
   /** Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again. */
-  abandon(flight: InFlightPurchase, record: PaymentRecord): Promise<void> {
-    return this.#undo(flight, record);
+  abandon(purchase: InFlightPurchase, record: Reserved): Promise<void> {
+    return this.#undo(purchase, record);
   }
 
-  /** Takes up a payment that a crash left half-way: it is asked for in the background until it is done. */
+  /** Takes up a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
   adopt(key: string, record: PaymentRecord): InFlightPurchase {
     const { payment, requestHash, keyHash } = record;
-    const flight = new InFlightPurchase({ payment: key, payer: payment.payer, requestHash, keyHash });
-    flight.settlementSent = true;
-    flight.record = record;
-    flight.fail(settlementPending());
-    this.#parts.flights.add(flight);
-    this.#retryLater(flight);
-    return flight;
+    const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
+    purchase.record = record;
+    purchase.fail(settlementPending());
+    this.#deps.inFlight.add(purchase);
+    this.#retries.begin(purchase);
+    return purchase;
   }
 
   /**
    * Asks for a pending outcome now, and waits a moment for it.
-   * @throws settlement_pending when it is still unknown; otherwise the flight is over and the caller can look again.
+   * @throws settlement_pending when it is still unknown; otherwise the purchase is finished and the caller can look again.
    */
-  async hurry(flight: InFlightPurchase): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const moment = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PENDING_WAIT_MS);
-    });
-    const attempt = Promise.all([this.retryNow(flight), flight.ended.then(noop, noop)]);
-    await Promise.race([attempt, moment]);
-    clearTimeout(timer);
-    if (this.isPending(flight)) throw settlementPending();
+  async hurry(purchase: InFlightPurchase): Promise<void> {
+    await this.#retries.hurry(purchase);
+    if (purchase.stage === 'unfinished') throw settlementPending();
   }
 
-  /** One attempt to learn the outcome, or to finish what follows from it; attempts of one flight never overlap. */
-  retryNow(flight: InFlightPurchase): Promise<void> {
-    const retry = this.#retries.get(flight);
-    if (!retry || this.#closed) return Promise.resolve();
-    clearTimeout(retry.timer);
-    retry.running ??= this.#attempt(flight).finally(() => {
-      retry.running = undefined;
-      this.#schedule(flight);
-    });
-    return retry.running;
+  /** One attempt to learn the outcome, or to finish what follows from it. */
+  retryNow(purchase: InFlightPurchase): Promise<void> {
+    return this.#retries.now(purchase);
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    const running = [...this.#retries.values()].map((retry) => {
-      clearTimeout(retry.timer);
-      return retry.running;
-    });
-    await Promise.allSettled(running);
+  close(): Promise<void> {
+    return this.#retries.close();
   }
 
   /**
-   * The outcome was not told: the payment is pending, and the first attempt to learn what became of it.
+   * The outcome was not told: notes it, and makes the first attempt to learn it.
    * @returns undefined when it is still unknown. @throws PaymentRefused, and whatever keeps the books from being written
    */
-  async #resolve(flight: InFlightPurchase, detail: string, answer?: Answer): Promise<Answer | undefined> {
-    const { records, facilitator, answers, log } = this.#parts;
-    let over!: () => void;
-    const running = new Promise<void>((resolve) => {
-      over = resolve;
-    });
-    const retry: Retry = { delayMs: RETRY_FIRST_MS, running };
-    this.#retries.set(flight, retry);
-    try {
-      const sent = flight.record!;
+  #resolve(
+    purchase: InFlightPurchase,
+    sent: Reserved | Settling,
+    detail: string,
+    answer?: Answer,
+  ): Promise<Concluded | undefined> {
+    const { records, facilitator, answers, log } = this.#deps;
+    return this.#retries.beginWith(purchase, async () => {
       log({ level: 'warn', event: 'settlement_unknown', ...named(sent), detail });
-      const pending = await records.pending(flight.payment!, sent);
-      flight.record = pending;
+      const pending = await records.pending(purchase.key, sent);
+      purchase.record = pending;
       // The work may be asked for long after: it is not to be done again over an index that has changed.
-      if (answer) await answers.keep(payerTenantId(flight.payer), flight.payment!, answer);
+      if (answer) await answers.keep(payerTenantId(purchase.payer), purchase.key, answer);
       const settlement = await facilitator.reconcile(sent.payment, sent.terms);
-      if (settlement.kind === 'unknown') return undefined;
-      if (settlement.kind !== 'settled') return await this.#refuse(flight, pending, settlement);
-      return await this.#conclude(flight, pending, settlement, answer);
-    } finally {
-      retry.running = undefined;
-      over();
-      this.#schedule(flight);
-    }
+      switch (settlement.kind) {
+        case 'settled':
+          return await this.#conclude(purchase, pending, settlement, answer);
+        case 'refused':
+          return await this.#refuse(purchase, pending, settlement.reason);
+        case 'absent':
+          return await this.#refuse(purchase, pending, NEVER_SETTLED);
+        case 'unknown':
+          return undefined;
+        default:
+          return settlement satisfies never;
+      }
+    });
   }
 
-  /** Settled: note it, commit the effect. @returns the request's answer, when there is one yet. */
+  /** Settled: notes it, and commits the effect. @returns undefined for pure work that has no answer at hand. */
   async #conclude(
-    flight: InFlightPurchase,
-    record: PaymentRecord,
-    outcome: Pick<PaymentRecord, 'transaction' | 'extra' | 'presumed'>,
+    purchase: InFlightPurchase,
+    record: Chargeable,
+    outcome: SettledOutcome,
     answer?: Answer,
-  ): Promise<Answer | undefined> {
-    const { records, facilitator, log } = this.#parts;
-    const { transaction, extra, presumed } = outcome;
-    const settled = records.asSettled(record, {
-      transaction,
-      extra,
-      presumed,
-      timing: record.timing ?? NO_TIMING,
-    });
-    const noted = records.settled(flight.payment!, settled);
+  ): Promise<Concluded | undefined> {
+    const { records, facilitator, log } = this.#deps;
+    const settled = records.asSettled(record, outcome);
+    const noted = records.settled(purchase.key, settled);
     if (answer && facilitator.outcomeIsKnowable) {
       // The note of a finished answer may come after the answer itself: its facilitator will tell again what it settled.
-      flight.noted = noted.catch((error) => {
+      purchase.noted = noted.catch((error) => {
         log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
-        flight.record = record;
-        this.#retryLater(flight);
+        purchase.record = record;
+        this.#retries.begin(purchase);
       });
     } else {
       await noted;
     }
-    flight.record = settled;
-    flight.answer = answer;
+    purchase.record = settled;
+    purchase.answer = answer;
     // Nobody may have an effect's answer before it is committed.
-    const concluded = answer ?? (await this.#commit(flight, settled));
-    this.#retries.delete(flight);
+    const concluded = answer ? { answer, record: settled } : await this.#commit(purchase, settled);
+    this.#retries.end(purchase);
     return concluded;
   }
 
-  async #commit(flight: InFlightPurchase, record: PaymentRecord): Promise<Answer | undefined> {
+  async #commit(purchase: InFlightPurchase, record: Settled): Promise<Concluded | undefined> {
     if (!record.effect) return undefined;
-    const answer = await this.#parts.handlers[record.effect.kind].commit(record.effect.ref);
-    await this.#parts.records.committed(flight.payment!);
-    flight.record = { ...record, committed: true };
-    return answer;
+    const answer = await this.#deps.effects.commit(record.effect);
+    await this.#deps.records.committed(purchase.key);
+    const committed = asCommitted(record, record.effect);
+    purchase.record = committed;
+    return { answer, record: committed };
   }
 
-  async #refuse(
-    flight: InFlightPurchase,
-    record: PaymentRecord,
-    outcome: { kind: 'absent' } | { kind: 'refused'; reason: string },
-  ): Promise<never> {
-    const reason = outcome.kind === 'refused' ? outcome.reason : 'settlement_failed';
-    await this.#undo(flight, record, reason);
+  async #refuse(purchase: InFlightPurchase, record: Chargeable, reason: string): Promise<never> {
+    await this.#undo(purchase, record, reason);
     throw new PaymentRefused(faultOf(reason), { atSettlement: true });
   }
 
-  /** `reason`: why the settlement was refused, for the books. What will not go is tried again later. */
-  async #undo(flight: InFlightPurchase, record: PaymentRecord, reason?: string): Promise<void> {
-    const { records, handlers, answers, log } = this.#parts;
+  /** `reason`: why the settlement was refused, for the books. What cannot be undone now is tried again later. */
+  async #undo(purchase: InFlightPurchase, record: Chargeable | Undoing, reason?: string): Promise<void> {
+    const { records, effects, answers, log } = this.#deps;
     try {
-      if (record.effect) await handlers[record.effect.kind].undo(record.effect.ref);
-      else await answers.remove(payerTenantId(flight.payer), flight.payment!);
-      await records.free(flight.payment!, reason === undefined ? undefined : { record, reason });
-      this.#retries.delete(flight);
+      if (record.effect) await effects.undo(record.effect);
+      else await answers.remove(payerTenantId(purchase.payer), purchase.key);
+      await records.free(purchase.key, reason === undefined ? undefined : { record, reason });
+      this.#retries.end(purchase);
     } catch (error) {
       log({ level: 'error', event: 'effect_undo_failed', kind: record.effect?.kind, error });
-      flight.record = { ...record, state: 'undoing', refusal: reason };
-      this.#retryLater(flight);
+      const undoing = asUndoing(record, reason);
+      purchase.record = undoing;
+      this.#retries.begin(purchase);
       await records
-        .undoing(flight.payment!, flight.record)
+        .undoing(purchase.key, undoing)
         .catch((fault) => log({ level: 'error', event: 'effect_undo_failed', error: fault }));
     }
   }
 
-  async #attempt(flight: InFlightPurchase): Promise<void> {
-    const { facilitator, clock, log } = this.#parts;
-    const record = flight.record!;
+  /** Takes an unfinished purchase as far as it goes. */
+  async #attempt(purchase: InFlightPurchase): Promise<void> {
+    const record = purchase.record!;
     try {
-      if (record.state === 'settled') {
-        await this.#commit(flight, record);
-        return this.#leavePending(flight, 'undelivered');
+      switch (record.state) {
+        case 'reserved':
+        case 'settling':
+        case 'pending':
+          return await this.#reconcile(purchase, record);
+        case 'undoing':
+          return await this.#finishUndoing(purchase, record, record.refusal);
+        case 'settled':
+          await this.#commit(purchase, record);
+          return this.#finish(purchase);
+        case 'committed':
+        case 'delivered':
+          return this.#finish(purchase);
+        default:
+          return record satisfies never;
       }
-      if (record.state === 'undoing') return await this.#finishUndo(flight, record, record.refusal);
-      const settlement = await facilitator.reconcile(record.payment, record.terms);
-      if (settlement.kind === 'refused') return await this.#finishUndo(flight, record, settlement.reason);
-      if (settlement.kind === 'absent')
-        return await this.#finishUndo(flight, record, record.pending ? 'settlement_failed' : undefined);
-      const silentMs = clock.now() - Number(record.payment.validBefore) * 1000;
-      if (settlement.kind === 'unknown' && silentMs < PRESUMED_AFTER_MS) return;
-      await this.#conclude(
-        flight,
-        record,
-        settlement.kind === 'settled' ? settlement : { transaction: '', presumed: true },
-      );
-      this.#leavePending(flight, 'undelivered');
     } catch (error) {
-      log({ level: 'error', event: 'settlement_retry_failed', ...named(record), error });
+      this.#deps.log({ level: 'error', event: 'settlement_retry_failed', ...named(record), error });
     }
   }
 
-  async #finishUndo(flight: InFlightPurchase, record: PaymentRecord, reason?: string): Promise<void> {
-    await this.#undo(flight, record, reason);
-    if (!this.isPending(flight)) this.#leavePending(flight, 'uncharged');
+  async #reconcile(purchase: InFlightPurchase, record: Chargeable): Promise<void> {
+    const { facilitator, clock } = this.#deps;
+    const settlement = await facilitator.reconcile(record.payment, record.terms);
+    switch (settlement.kind) {
+      case 'settled':
+        await this.#conclude(purchase, record, settlement);
+        return this.#finish(purchase);
+      case 'refused':
+        return await this.#finishUndoing(purchase, record, settlement.reason);
+      case 'absent':
+        // The books speak of a refusal only where they spoke of a settlement.
+        return await this.#finishUndoing(
+          purchase,
+          record,
+          record.state === 'pending' ? NEVER_SETTLED : undefined,
+        );
+      case 'unknown': {
+        const silentMs = clock.now() - Number(record.payment.validBefore) * 1000;
+        if (silentMs < PRESUMED_AFTER_MS) return;
+        await this.#conclude(purchase, record, { transaction: '', presumed: true });
+        return this.#finish(purchase);
+      }
+      default:
+        return settlement satisfies never;
+    }
   }
 
-  #leavePending(flight: InFlightPurchase, result: 'undelivered' | 'uncharged'): void {
-    this.#retries.delete(flight);
-    this.#parts.flights.remove(flight);
-    flight.fail(settlementPending(), result);
+  async #finishUndoing(
+    purchase: InFlightPurchase,
+    record: Chargeable | Undoing,
+    reason?: string,
+  ): Promise<void> {
+    await this.#undo(purchase, record, reason);
+    if (purchase.stage !== 'unfinished') this.#finish(purchase);
   }
 
-  #retryLater(flight: InFlightPurchase): void {
-    if (!this.#retries.has(flight)) this.#retries.set(flight, { delayMs: RETRY_FIRST_MS });
-    this.#schedule(flight);
-  }
-
-  #schedule(flight: InFlightPurchase): void {
-    const retry = this.#retries.get(flight);
-    if (!retry || retry.running || this.#closed) return;
-    clearTimeout(retry.timer);
-    retry.timer = setTimeout(() => void this.retryNow(flight), retry.delayMs).unref();
-    retry.delayMs = Math.min(2 * retry.delayMs, RETRY_LAST_MS);
+  /** Nothing is left to do: those who wait look again. */
+  #finish(purchase: InFlightPurchase): void {
+    this.#retries.end(purchase);
+    this.#deps.inFlight.remove(purchase);
+    purchase.fail(settlementPending());
+    purchase.finish();
   }
 }
+
+/** The books' reason for a settlement that was sent and never happened. */
+const NEVER_SETTLED = 'settlement_failed';
 
 /** Who it is about, for the log. */
 function named({ payment: { payer, nonce } }: PaymentRecord) {
   return { payer, nonce };
 }
-
-function noop(): void {}
 
 export function settlementPending(options: { cause?: unknown } = {}): FarthingError {
   return new FarthingError(

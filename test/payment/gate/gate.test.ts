@@ -4,7 +4,7 @@ import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import { chargesOf, openRig } from '../rig/gate-rig.ts';
 import { addressOf, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { ask, buy, buyAndLose, codeOf, numberedWork } from '../rig/requests.ts';
+import { type Asking, ask, buy, buyAndLose, codeOf, numberedWork } from '../rig/requests.ts';
 
 const KEY = 'a-private-key-of-mine';
 
@@ -487,18 +487,17 @@ t.test(
 t.test('what prepare acquired is given back once, whatever came of it', async (t) => {
   const rig = openRig(t);
   let disposed = 0;
-  const request = ask({ paymentSignature: v2Header(await sign(wallet())) });
-  const answer = await rig.gate.handle({
-    ...request,
-    prepare: async (payer) => ({
-      ...(await request.prepare(payer)),
-      dispose: async () => {
-        disposed += 1;
-      },
-    }),
+  const header = v2Header(await sign(wallet()));
+  const request = (more: Asking = {}) => ({
+    ...ask({ ...more, paymentSignature: header }),
+    dispose: async () => {
+      disposed += 1;
+    },
   });
-  answer.delivered(true);
-  t.equal(disposed, 1);
+  await t.rejects(rig.gate.handle(request({ onPrepare: () => Promise.reject(new Error('no body')) })));
+  t.equal(disposed, 1, 'a failed prepare may have acquired something, too');
+  (await rig.gate.handle(request())).delivered(true);
+  t.equal(disposed, 2);
 });
 
 t.test('the books agree with the ledger', async (t) => {

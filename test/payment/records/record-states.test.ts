@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import type { Facilitator, Settlement } from '../../../src/payment/facilitator/facilitator.ts';
-import type { PaymentRecord } from '../../../src/payment/records/records.ts';
+import { NO_RECORD, type PaymentState, paymentMayPass } from '../../../src/payment/records/payment-record.ts';
+import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
 import type { Store, Table } from '../../../src/state/store.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 import { type GateRig, openRig } from '../rig/gate-rig.ts';
@@ -15,28 +16,22 @@ const NOWHERE = '[*]';
 const SWEPT_MS = 3_600_000;
 const walked = new Set<string>();
 
-function nameOf(record: PaymentRecord | undefined): string {
-  if (!record) return NOWHERE;
-  if (record.state === 'settling' && record.pending) return 'pending';
-  if (record.state !== 'settled') return record.state;
-  if (record.delivered) return 'delivered';
-  return record.committed ? 'committed' : 'settled';
-}
+const nameOf = (stored: StoredPayment | undefined) => (stored ? readPayment(stored).state : NOWHERE);
 
 /** The real store, with every change of a payment's state written down. */
 function watched(store: Store): Store {
-  const watch = (before: PaymentRecord | undefined, after: PaymentRecord | undefined) => {
+  const watch = (before: StoredPayment | undefined, after: StoredPayment | undefined) => {
     const [from, to] = [nameOf(before), nameOf(after)];
     if (from !== to) walked.add(`${from} --> ${to}`);
   };
   const table = <V>(name: string): Table<V> => {
     const inner = store.table<V>(name);
     if (name !== 'payments') return inner;
-    const records = inner as unknown as Table<PaymentRecord>;
+    const records = inner as unknown as Table<StoredPayment>;
     return {
       ...inner,
       put: (key, value) => {
-        watch(records.get(key), value as unknown as PaymentRecord);
+        watch(records.get(key), value as unknown as StoredPayment);
         return inner.put(key, value);
       },
       remove: (key) => {
@@ -86,7 +81,7 @@ function failUndoOnce(rig: GateRig): void {
   const undo = things.undo.bind(things);
   things.undo = async (ref) => {
     things.undo = undo;
-    throw new Error(`${ref.id} will not go`);
+    throw new Error(`${ref.workspace} cannot be undone`);
   };
 }
 
@@ -173,8 +168,24 @@ t.test('a client that leaves before the settlement, and an effect that will not 
   t.same(rig.things.states(), []);
 });
 
+t.test('pure work whose answer is lost at a facilitator that can tell outcomes', async (t) => {
+  const knowing = { ...scriptedFacilitator(unknown, settled), outcomeIsKnowable: true };
+  const rig = open(t, knowing);
+  t.equal((await buy(rig, await asking(rig, 'pure'))).status, 200);
+  await rig.gate.close();
+  t.match(rig.gate.journal.totals(), { settled: { count: 1 }, pending: { count: 0 } });
+});
+
 t.test('ARCHITECTURE.md draws exactly the edges that were walked', async (t) => {
   const text = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'ARCHITECTURE.md'), 'utf8');
   const drawn = [...text.matchAll(/^ {2}(\S+) --> (\S+?):/gm)].map(([, from, to]) => `${from} --> ${to}`);
   t.same([...walked].sort(), drawn.sort());
+  const states = [...new Set(drawn.flatMap((edge) => edge.split(' --> ')))];
+  const name = (state: string) => (state === NOWHERE ? NO_RECORD : state) as PaymentState;
+  for (const [from, to] of states.flatMap((from) => states.map((to) => [from, to] as const)))
+    t.equal(
+      paymentMayPass(name(from), name(to)),
+      from === to || drawn.includes(`${from} --> ${to}`),
+      `${from} --> ${to}`,
+    );
 });

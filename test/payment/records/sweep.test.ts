@@ -6,7 +6,8 @@ import { payerTenantId } from '../../../src/domain/id.ts';
 import type { Address } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
-import { type PaymentRecord, PaymentRecords } from '../../../src/payment/records/records.ts';
+import type { Reserved } from '../../../src/payment/records/payment-record.ts';
+import { PaymentRecords } from '../../../src/payment/records/records.ts';
 import { type GateRig, openRig } from '../rig/gate-rig.ts';
 import { addressOf, PAY_TO, PRICE, wallet } from '../rig/payments.ts';
 
@@ -19,8 +20,8 @@ function recordsOf({ store, clock }: GateRig): PaymentRecords {
   return new PaymentRecords({ store, clock, asset: BASE_USDC, answerKeepMinutes: 15 });
 }
 
-async function settle(records: PaymentRecords, payer: Address, effect?: PaymentRecord['effect']) {
-  const record: PaymentRecord = {
+async function settle(records: PaymentRecords, payer: Address, effect?: Reserved['effect']) {
+  const record: Reserved = {
     state: 'reserved',
     payment: {
       version: 2,

@@ -76,7 +76,6 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   });
   const things = new StoredThings(seen);
   const events: Record<string, unknown>[] = [];
-  const handlers = { ingest: things, workspace_create: things, workspace_extend: things };
   const answers = new AnswerStore({
     tenants: { folder: (tenant) => join(folder, 'tenants', tenant) },
     bytesPerTenantMax: 2 ** 20,
@@ -92,11 +91,11 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     },
     signatures,
     facilitator: options.facilitator?.(local) ?? local,
-    handlers: { ...handlers, workspace_extend: { ...bare(things) }, ingest: { ...bare(things) } },
+    handlers: { workspace_create: things, workspace_extend: NEVER, ingest: NEVER },
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    flightsMax: 1000,
+    purchasesMax: 1000,
     log: (event) => events.push(event),
   });
   t.teardown(async () => {
@@ -108,14 +107,13 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   return { gate, store, local, things, clock, events, folder, index };
 }
 
-/** The same handler without its list of pending effects: one kind of effect lists them all. */
-function bare(things: StoredThings): EffectHandler {
-  return {
-    commit: (ref) => things.commit(ref),
-    undo: (ref) => things.undo(ref),
-    reissue: (ref) => things.reissue(ref),
-  };
-}
+/** Effects of these kinds are not made here. */
+const NEVER = {
+  commit: () => Promise.reject(new Error('there is no such effect')),
+  undo: () => Promise.reject(new Error('there is no such effect')),
+  reissue: () => Promise.reject(new Error('there is no such effect')),
+  pending: async () => [],
+} satisfies EffectHandler;
 
 export function chargesOf(rig: Pick<GateRig, 'local'>): number {
   return [...rig.local.transfers()].length;

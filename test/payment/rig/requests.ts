@@ -2,7 +2,6 @@ import type {
   GateAnswer,
   PaidRequest,
   PaymentTiming,
-  PreparedRequest,
   Quote,
   WorkOutcome,
 } from '../../../src/domain/payment.ts';
@@ -62,16 +61,15 @@ export function ask(asking: Asking): PaidRequest {
   return {
     quote: quote(asking.amount),
     credentials: { paymentSignature, xPayment, idempotencyKey },
-    priceFixed: asking.priceFixed,
+    priceFixed: asking.priceFixed ?? false,
+    mode: asking.mode ?? 'pure',
     signal: asking.signal ?? new AbortController().signal,
-    prepare: async (): Promise<PreparedRequest> => {
+    prepare: async () => {
       await asking.onPrepare?.();
-      return {
-        requestHash: asking.hash ?? 'a'.repeat(64),
-        mode: asking.mode ?? 'pure',
-        run: asking.run ?? numberedWork,
-      };
+      return asking.hash ?? 'a'.repeat(64);
     },
+    run: asking.run ?? numberedWork,
+    dispose: async () => {},
   };
 }
 

@@ -1,8 +1,10 @@
-import type { Answer, Effect, EffectHandler } from '../../../src/domain/payment.ts';
+import type { Answer, Effect, EffectHandler, EffectRef } from '../../../src/domain/payment.ts';
 import type { Store, Table } from '../../../src/state/store.ts';
 
+type Ref = EffectRef<'workspace_create'>;
+
 /** A side effect kept in the store, as an ingest or a workspace is: durable, invisible until committed. */
-export class StoredThings implements EffectHandler {
+export class StoredThings implements EffectHandler<'workspace_create'> {
   readonly table: Table<{ state: 'pending' | 'committed'; tokens: number }>;
   readonly #store: Store;
 
@@ -13,25 +15,25 @@ export class StoredThings implements EffectHandler {
 
   async make(id: string): Promise<Effect> {
     await this.table.put(id, { state: 'pending', tokens: 0 });
-    return { kind: 'workspace_create', ref: { id } };
+    return { kind: 'workspace_create', ref: { workspace: id } };
   }
 
-  async commit({ id }: Effect['ref']): Promise<Answer> {
-    return await this.#give(id!, 'commit');
+  async commit({ workspace }: Ref): Promise<Answer> {
+    return await this.#give(workspace, 'commit');
   }
 
-  async reissue({ id }: Effect['ref']): Promise<Answer> {
-    return await this.#give(id!, 'reissue');
+  async reissue({ workspace }: Ref): Promise<Answer> {
+    return await this.#give(workspace, 'reissue');
   }
 
-  async undo({ id }: Effect['ref']): Promise<void> {
-    await this.table.remove(id!);
+  async undo({ workspace }: Ref): Promise<void> {
+    await this.table.remove(workspace);
   }
 
-  async pending(): Promise<Effect['ref'][]> {
+  async pending(): Promise<Ref[]> {
     return [...this.table.range()]
       .filter(({ value }) => value.state === 'pending')
-      .map(({ key }) => ({ id: key }));
+      .map(({ key }) => ({ workspace: key }));
   }
 
   states(): string[] {
