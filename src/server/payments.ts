@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Address, EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
-import { BASE_USDC } from '../payment/asset.ts';
+import { ASSETS } from '../payment/asset.ts';
 import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
@@ -48,22 +48,21 @@ export function openPayments({
   log,
   observe,
 }: PaymentsOptions): Payments {
-  const asset = BASE_USDC;
   const credits = new Credits({ store, clock });
-  const signatures = new SignatureCheck(asset);
+  const signatures = new SignatureCheck();
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
   const plainFacilitator =
     settings.FACILITATOR_URL === ''
-      ? new LocalFacilitator({ store, clock, asset, signatures, startBalance: settings.LOCAL_BALANCE_USD })
+      ? new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD })
       : new RemoteFacilitator({
           url: settings.FACILITATOR_URL,
-          asset,
+          assets: ASSETS,
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           clock,
           bearerToken: settings.FACILITATOR_TOKEN || undefined,
           verifyUrls: settings.FACILITATOR_VERIFY_URLS,
-          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL, asset }),
+          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
           log,
         });
   const facilitator = observeFacilitator(plainFacilitator, observe);
@@ -84,10 +83,10 @@ export function openPayments({
         store,
         clock,
         settings: {
-          asset,
+          assets: ASSETS,
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-          bodyNetwork: settings.X402_BODY_NETWORK,
+          bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
         facilitator,

@@ -32,9 +32,12 @@ async function serve(t: Teardown, rig: GateRig): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent/v1/search`;
 }
 
-for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
-  t.test(`the unmodified v2 client pays, with "${bodyNetwork}" in the body`, async (t) => {
-    const rig = openRig(t, { bodyNetwork });
+for (const [bodyNetworks, network] of [
+  ['v2', 'eip155:8453'],
+  ['v1', 'base'],
+] as const) {
+  t.test(`the unmodified v2 client pays, with "${network}" in the body`, async (t) => {
+    const rig = openRig(t, { bodyNetworks });
     const account = wallet();
     const client = new x402Client().register('eip155:8453', new ExactEvmScheme(account));
     const paying = wrapFetchWithPayment(fetch, client);
@@ -46,14 +49,14 @@ for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
     t.equal(chargesOf(rig), 1);
   });
 
-  t.test(`a v1 client that reads the body pays, with "${bodyNetwork}" in it`, async (t) => {
-    const rig = openRig(t, { bodyNetwork });
+  t.test(`a v1 client that reads the body pays, with "${network}" in it`, async (t) => {
+    const rig = openRig(t, { bodyNetworks });
     const url = await serve(t, rig);
     const account = wallet();
     const required = (await (await fetch(url, { method: 'POST' })).json()) as {
       accepts: { maxAmountRequired: string; network: string; payTo: Address; asset: Address }[];
     };
-    const { maxAmountRequired, payTo, network, asset } = required.accepts[0]!;
+    const { maxAmountRequired, payTo, asset, ...offer } = required.accepts[0]!;
     const payload = await sign(account, {
       value: BigInt(maxAmountRequired),
       to: payTo,
@@ -61,7 +64,7 @@ for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
     });
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'X-PAYMENT': v1Header(payload, { network }) },
+      headers: { 'X-PAYMENT': v1Header(payload, offer) },
     });
     t.equal(response.status, 200);
     const receipt = JSON.parse(
@@ -69,7 +72,7 @@ for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
     ) as object;
     t.match(receipt, {
       success: true,
-      network: bodyNetwork,
+      network,
       payer: addressOf(account),
       transaction: /^0x[0-9a-f]{64}$/,
     });

@@ -1,6 +1,5 @@
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, GateAnswer } from '../../domain/payment.ts';
-import type { Asset } from '../asset.ts';
 import type { Payment } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { ChargedRecord } from '../records/payment-record.ts';
@@ -16,7 +15,6 @@ export interface DeliveryDeps {
   readonly records: PaymentRecords;
   readonly answers: AnswerStore;
   readonly inFlight: InFlightRequests;
-  readonly asset: Asset;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -36,7 +34,7 @@ export class Deliveries {
       transaction: record.transaction,
       extra: record.extra,
     };
-    const receipt = receiptHeaders(settled, mirroredNetwork(this.#deps.asset, payment.networkName));
+    const receipt = receiptHeaders(settled, mirroredNetwork(record.payment.asset, payment.networkName));
     return { ...answer, headers: { 'Cache-Control': 'private', ...answer.headers, ...receipt } };
   }
 

@@ -6,7 +6,7 @@ import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { Payment } from '../payment.ts';
+import { type Payment, paymentKey } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
@@ -74,12 +74,11 @@ export class PaymentGate {
   constructor(deps: GateDeps) {
     this.#deps = deps;
     const { store, clock, settings, answerKeepMinutes, facilitator, answers, log } = deps;
-    const { asset } = settings;
     const inFlight = this.#inFlight;
-    const records = new PaymentRecords({ store, clock, asset, answerKeepMinutes });
+    const records = new PaymentRecords({ store, clock, assets: settings.assets, answerKeepMinutes });
     const effects = new Effects(deps.handlers);
     const settlements = new Settlements({ records, facilitator, effects, answers, inFlight, clock, log });
-    const deliveries = new Deliveries({ records, answers, inFlight, asset, log });
+    const deliveries = new Deliveries({ records, answers, inFlight, log });
     this.#records = records;
     this.#effects = effects;
     this.#settlements = settlements;
@@ -136,7 +135,8 @@ export class PaymentGate {
       if (!(error instanceof PaymentRefused)) throw error;
       const answer = this.challenge(request.quote, error.fault);
       if (!error.atSettlement || !seen.payment) return undeliverable(answer);
-      const receipt = refusalHeaders(seen.payment.payer, error.fault, this.#networkFor(seen.payment));
+      const { payer, asset, networkName } = seen.payment;
+      const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
       return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
     }
   }
@@ -188,12 +188,11 @@ export class PaymentGate {
     const parsed = parsePaymentHeader(request.credentials);
     if (!parsed)
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
-    const { payment } = parsed;
+    const { payment, verdict } = checkGenuine(parsed.payment, settings, signatures);
     seen.payment = payment;
-    const key = this.#records.keyOf(payment);
-    const verdict = checkGenuine(payment, settings, signatures);
+    const key = paymentKey(payment);
     const verifiedMs =
-      verdict === 'undecided' ? await this.#verifyContractWallet(request, payment, key) : undefined;
+      verdict === 'needsFacilitator' ? await this.#verifyContractWallet(request, payment, key) : undefined;
     const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
     const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
     this.#refuseEarly(request, payment, key, keyHash);
@@ -290,10 +289,6 @@ export class PaymentGate {
       }
       throw error;
     }
-  }
-
-  #networkFor(payment: Payment): string {
-    return mirroredNetwork(this.#deps.settings.asset, payment.networkName);
   }
 }
 

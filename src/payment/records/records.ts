@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Address } from '../../domain/payment.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Asset } from '../asset.ts';
-import type { Payment } from '../payment.ts';
+import { assetOfKey } from '../payment.ts';
 import { Journal, type JournalKind } from './journal.ts';
 import {
   asCommitted,
@@ -40,7 +40,7 @@ export class PaymentRecords {
   readonly journal: Journal;
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #asset: Asset;
+  readonly #assets: readonly Asset[];
   readonly #keepMs: number;
   readonly #payments: Table<StoredPayment>;
   /** Keys of payments that a start has to look at. */
@@ -51,11 +51,11 @@ export class PaymentRecords {
   /** keepUntil/payment → hashes of the idempotency keys that open its answer. */
   readonly #expiry: Table<readonly string[]>;
 
-  constructor(deps: { store: Store; clock: Clock; asset: Asset; answerKeepMinutes: number }) {
-    const { store, clock, asset, answerKeepMinutes } = deps;
+  constructor(deps: { store: Store; clock: Clock; assets: readonly Asset[]; answerKeepMinutes: number }) {
+    const { store, clock, assets, answerKeepMinutes } = deps;
     this.#store = store;
     this.#clock = clock;
-    this.#asset = asset;
+    this.#assets = assets;
     this.#keepMs = answerKeepMinutes * 60_000;
     this.journal = new Journal(store);
     this.#payments = store.table('payments');
@@ -65,14 +65,9 @@ export class PaymentRecords {
     this.#expiry = store.table('payments_expiry');
   }
 
-  /** Identity of a payment: network, asset, payer and nonce, whatever its encoding. */
-  keyOf({ payer, nonce }: Payment): string {
-    return `${this.#asset.network}/${this.#asset.address}/${payer}/${nonce}`;
-  }
-
   find(key: string): PaymentRecord | undefined {
     const stored = this.#payments.get(key);
-    return stored && readPayment(stored);
+    return stored && readPayment(stored, assetOfKey(key, this.#assets));
   }
 
   findCharged(key: string): ChargedRecord | undefined {
@@ -258,8 +253,8 @@ export class PaymentRecords {
       {
         kind,
         time: this.#clock.now(),
-        network: this.#asset.network,
-        asset: this.#asset.address,
+        network: payment.asset.network,
+        asset: payment.asset.address,
         payer: payment.payer,
         payTo: payment.payTo,
         nonce: payment.nonce,

@@ -1,11 +1,13 @@
 import type { Effect, PaymentTiming } from '../../domain/payment.ts';
-import type { Payment, Terms } from '../payment.ts';
+import type { Asset } from '../asset.ts';
+import type { SentPayment, Terms } from '../payment.ts';
 import type { PaymentRecord } from './payment-record.ts';
 
 /** A payment's record as it lies on the disk: four states, and marks that tell the others apart. */
 export interface StoredPayment {
   readonly state: 'reserved' | 'settling' | 'settled' | 'undoing';
-  readonly payment: Payment;
+  /** Its coin is named by the record's key. */
+  readonly payment: SentPayment;
   readonly terms: Terms;
   readonly route: string;
   readonly requestHash: string;
@@ -25,8 +27,9 @@ export interface StoredPayment {
 
 export const NO_TIMING: PaymentTiming = { verify_ms: 0, settle_ms: 0 };
 
-export function readPayment(stored: StoredPayment): PaymentRecord {
-  const { payment, terms, route, requestHash, keyHash, effect, timing } = stored;
+export function readPayment(stored: StoredPayment, asset: Asset): PaymentRecord {
+  const payment = { ...stored.payment, asset };
+  const { terms, route, requestHash, keyHash, effect, timing } = stored;
   const common = { payment, terms, route, requestHash, keyHash, effect, timing };
   switch (stored.state) {
     case 'reserved':
@@ -48,21 +51,24 @@ export function readPayment(stored: StoredPayment): PaymentRecord {
 }
 
 export function storedPayment(record: PaymentRecord): StoredPayment {
+  const { asset: _, ...payment } = record.payment;
   switch (record.state) {
     case 'reserved':
     case 'settling':
     case 'settled':
-      return record;
+      return { ...record, payment };
     case 'pending':
-      return { ...record, state: 'settling', pending: true };
+      return { ...record, payment, state: 'settling', pending: true };
     case 'undoing': {
       const { wasPending, ...rest } = record;
-      return { ...rest, pending: wasPending };
+      return { ...rest, payment, pending: wasPending };
     }
     case 'committed':
-      return { ...record, state: 'settled', committed: true };
-    case 'delivered':
-      return { ...record, state: 'settled', delivered: true, committed: record.effect !== undefined };
+      return { ...record, payment, state: 'settled', committed: true };
+    case 'delivered': {
+      const committed = record.effect !== undefined;
+      return { ...record, payment, state: 'settled', delivered: true, committed };
+    }
     default:
       return record satisfies never;
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { Journal } from '../../../src/payment/records/journal.ts';
 import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
 import { openStore } from '../../../src/state/store.ts';
@@ -39,7 +40,7 @@ export async function judge(
     for (const { key } of store.table<1>('payments_open').range()) {
       const stored = payments.get(key);
       if (!stored) continue;
-      const { payment, state } = readPayment(stored);
+      const { payment, state } = readPayment(stored, BASE_USDC);
       openNonces.add(payment.nonce);
       open[state] = (open[state] ?? 0) + 1;
     }

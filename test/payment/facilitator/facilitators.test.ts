@@ -10,7 +10,6 @@ import { faultOf } from '../../../src/payment/facilitator/reasons.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
-import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
@@ -20,6 +19,7 @@ import {
   MAX_TIMEOUT_SECONDS,
   PAY_TO,
   PRICE,
+  paymentOf,
   type Signing,
   sign,
   v1Header,
@@ -38,8 +38,7 @@ function makeLocal(t: Teardown): Made {
   const ledger = new LocalFacilitator({
     store,
     clock,
-    asset: BASE_USDC,
-    signatures: new SignatureCheck(BASE_USDC),
+    signatures: new SignatureCheck(),
     startBalance: 100_000_000n,
   });
   return { facilitator: ledger, ledger, clock };
@@ -53,7 +52,7 @@ const makeRemote =
     t.teardown(() => server.close());
     const facilitator = new RemoteFacilitator({
       url: `${server.url}/`,
-      asset: BASE_USDC,
+      assets: [BASE_USDC],
       payTo: PAY_TO,
       maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
       clock,
@@ -66,7 +65,7 @@ const makeRemote =
 async function pay(signing: Signing = {}, account = wallet(), version: 1 | 2 = 2): Promise<Payment> {
   const payload = await sign(account, signing);
   const header = version === 1 ? v1Header(payload) : v2Header(payload);
-  return parsePaymentHeader({ paymentSignature: header })!.payment;
+  return paymentOf({ paymentSignature: header });
 }
 
 /** Why it was refused, in our words; what it is otherwise. */

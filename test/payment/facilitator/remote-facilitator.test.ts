@@ -238,7 +238,7 @@ t.test('a facilitator that does not settle our network is refused at start', asy
   t.teardown(() => server.close());
   const facilitator = new RemoteFacilitator({
     url: server.url,
-    asset: BASE_USDC,
+    assets: [BASE_USDC],
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock: new SetClock(),

@@ -1,9 +1,8 @@
 import t from 'tap';
 import { FarthingError } from '../../../src/domain/error.ts';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
-import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import { chargesOf, openRig } from '../rig/gate-rig.ts';
-import { addressOf, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { addressOf, paymentOf, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { type Asking, ask, buy, buyAndLose, codeOf, numberedWork } from '../rig/requests.ts';
 
 const KEY = 'a-private-key-of-mine';
@@ -364,9 +363,7 @@ t.test('an effect is undone when the wallet cannot pay at settlement', async (t)
   const rig = openRig(t);
   const account = wallet();
   const everything = { value: 100_000_000n, to: '0x1111111111111111111111111111111111111111' } as const;
-  const spending = parsePaymentHeader({
-    paymentSignature: v2Header(await sign(account, everything)),
-  })!.payment;
+  const spending = paymentOf({ paymentSignature: v2Header(await sign(account, everything)) });
   const run = async (): Promise<WorkOutcome> => {
     const effect = await rig.things.make('one');
     // Between verification and settlement the wallet spends all it has.

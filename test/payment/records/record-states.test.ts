@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement } from '../../../src/payment/facilitator/facilitator.ts';
 import { NO_RECORD, type PaymentState, paymentMayPass } from '../../../src/payment/records/payment-record.ts';
 import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
@@ -16,7 +17,8 @@ const NOWHERE = '[*]';
 const SWEPT_MS = 3_600_000;
 const walked = new Set<string>();
 
-const nameOf = (stored: StoredPayment | undefined) => (stored ? readPayment(stored).state : NOWHERE);
+const nameOf = (stored: StoredPayment | undefined) =>
+  stored ? readPayment(stored, BASE_USDC).state : NOWHERE;
 
 /** The real store, with every change of a payment's state written down. */
 function watched(store: Store): Store {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { PaymentRecord } from '../../../src/payment/records/payment-record.ts';
 import {
   readPayment,
@@ -72,9 +73,10 @@ const RECORDS: Readonly<Record<string, [StoredPayment, Partial<PaymentRecord>]>>
 
 for (const [name, [stored, expected]] of Object.entries(RECORDS)) {
   t.test(`${name} is read, and written as it was`, async (t) => {
-    const record = readPayment(stored);
+    const record = readPayment(stored, BASE_USDC);
     t.match(record, expected);
     t.match(storedPayment(record), stored);
-    t.same(readPayment(storedPayment(record)), record);
+    t.notOk('asset' in storedPayment(record).payment, 'its key names the coin');
+    t.same(readPayment(storedPayment(record), BASE_USDC), record);
   });
 }

@@ -5,6 +5,7 @@ import t from 'tap';
 import { payerTenantId } from '../../../src/domain/id.ts';
 import type { Address } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { paymentKey } from '../../../src/payment/payment.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import type { Reserved } from '../../../src/payment/records/payment-record.ts';
 import { PaymentRecords } from '../../../src/payment/records/records.ts';
@@ -17,13 +18,14 @@ const PAYMENTS = 2100;
 
 /** The books of the rig, written to directly: thousands of real signatures prove nothing here. */
 function recordsOf({ store, clock }: GateRig): PaymentRecords {
-  return new PaymentRecords({ store, clock, asset: BASE_USDC, answerKeepMinutes: 15 });
+  return new PaymentRecords({ store, clock, assets: [BASE_USDC], answerKeepMinutes: 15 });
 }
 
 async function settle(records: PaymentRecords, payer: Address, effect?: Reserved['effect']) {
   const record: Reserved = {
     state: 'reserved',
     payment: {
+      asset: BASE_USDC,
       version: 2,
       scheme: 'exact',
       networkName: 'eip155:8453',
@@ -40,7 +42,7 @@ async function settle(records: PaymentRecords, payer: Address, effect?: Reserved
     requestHash: 'a'.repeat(64),
     effect,
   };
-  const key = records.keyOf(record.payment);
+  const key = paymentKey(record.payment);
   await records.reserve(key, record);
   await records.settled(key, records.asSettled(record, { transaction: '' }));
   return key;

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { payerTenantId } from '../../../src/domain/id.ts';
 import type { EffectHandler } from '../../../src/domain/payment.ts';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
@@ -53,7 +53,8 @@ export interface RigOptions {
   folder?: string;
   clock?: SetClock;
   facilitator?: (local: LocalFacilitator) => Facilitator;
-  bodyNetwork?: 'eip155:8453' | 'base';
+  assets?: readonly Asset[];
+  bodyNetworks?: 'v1' | 'v2';
   /** What the gate (not the test) sees as the store. */
   seenStore?: (store: Store) => Store;
   /** The gate will die with open work: it is not closed. */
@@ -66,11 +67,10 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   const store = options.store ?? openStore(join(folder, 'state'));
   const seen = options.seenStore?.(store) ?? store;
   const clock = options.clock ?? new SetClock();
-  const signatures = new SignatureCheck(BASE_USDC);
+  const signatures = new SignatureCheck();
   const local = new LocalFacilitator({
     store: seen,
     clock,
-    asset: BASE_USDC,
     signatures,
     startBalance: 100_000_000n,
   });
@@ -84,10 +84,10 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     store: seen,
     clock,
     settings: {
-      asset: BASE_USDC,
+      assets: options.assets ?? [BASE_USDC],
       payTo: PAY_TO,
       maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-      bodyNetwork: options.bodyNetwork ?? 'eip155:8453',
+      bodyNetworks: options.bodyNetworks ?? 'v2',
     },
     signatures,
     facilitator: options.facilitator?.(local) ?? local,

@@ -1,6 +1,8 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Address, Answer } from '../../../src/domain/payment.ts';
+import type { Address, Answer, PaymentCredentials } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { Payment } from '../../../src/payment/payment.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
 import {
   type SignedTransfer,
   signTransfer,
@@ -64,6 +66,11 @@ export function v2Header(
       extensions: { 'payment-identifier': { info: { required: false, id: identifier } } },
     }),
   });
+}
+
+/** The payment that a client sent, as the gate passes it on. */
+export function paymentOf(credentials: PaymentCredentials, asset = BASE_USDC): Payment {
+  return { ...parsePaymentHeader(credentials)!.payment, asset };
 }
 
 export function receiptOf(answer: Pick<Answer, 'headers'>): Record<string, unknown> | undefined {

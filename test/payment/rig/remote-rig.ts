@@ -24,8 +24,7 @@ export async function outsideFacilitator(
   const ledger = new LocalFacilitator({
     store: outside,
     clock,
-    asset: BASE_USDC,
-    signatures: new SignatureCheck(BASE_USDC),
+    signatures: new SignatureCheck(),
     startBalance: 100_000_000n,
   });
   const server = await serveFacilitator(ledger, versions);
@@ -56,7 +55,7 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
   if (silent) deadlines[silent] = IMPATIENT_MS;
   const facilitator = new RemoteFacilitator({
     url: server.url,
-    asset: BASE_USDC,
+    assets: [BASE_USDC],
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock,
