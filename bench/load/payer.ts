@@ -1,26 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
+import { type SignedTransfer, signTransfer, tokenDomain } from '../../test/rig/sign-transfer.ts';
 
 /** A wallet whose payments are signed before the clock starts. */
-
-export const TRANSFER_TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
-
-export const DOMAIN = {
-  name: BASE_USDC.name,
-  version: BASE_USDC.version,
-  chainId: BASE_USDC.chainId,
-  verifyingContract: BASE_USDC.address,
-};
 
 /** One way to pay, as the v2 header of a 402 offers it. */
 export interface Offer {
@@ -36,6 +18,8 @@ export interface Timed {
 
 /** A request that does not come back is a fault with a name, not a bench that hangs. */
 const ANSWER_DEADLINE_MS = 60_000;
+/** What the 402 asks for, less the time until a payment is sent. */
+const VALID_SECONDS = 290;
 
 export class BenchPayer {
   readonly account: PrivateKeyAccount;
@@ -59,31 +43,18 @@ export class BenchPayer {
     return (JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: Offer[] }).accepts[0]!;
   }
 
-  async sign({ payTo, amount }: Offer) {
-    const message = {
-      from: this.account.address,
+  sign({ payTo, amount }: Offer): Promise<SignedTransfer> {
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + VALID_SECONDS);
+    return signTransfer(this.account, tokenDomain(BASE_USDC), {
       to: payTo,
       value: BigInt(amount),
-      validAfter: 0n,
-      validBefore: BigInt(Math.floor(Date.now() / 1000) + 290),
-      nonce: `0x${randomBytes(32).toString('hex')}`,
-    } as const;
-    const signature = await this.account.signTypedData({
-      domain: DOMAIN,
-      types: TRANSFER_TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message,
+      validBefore,
     });
-    return { message, signature };
   }
 
   /** The headers of a fresh v2 payment. */
   async headers(offer: Offer): Promise<Record<string, string>> {
-    const { message, signature } = await this.sign(offer);
-    const authorization = Object.fromEntries(
-      Object.entries(message).map(([name, value]) => [name, String(value)]),
-    );
-    const payment = { x402Version: 2, accepted: offer, payload: { signature, authorization } };
+    const payment = { x402Version: 2, accepted: offer, payload: await this.sign(offer) };
     return { 'PAYMENT-SIGNATURE': Buffer.from(JSON.stringify(payment)).toString('base64') };
   }
 }

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
-import { BenchPayer, DOMAIN, post, TRANSFER_TYPES } from '../load/payer.ts';
+import { parsePaymentHeader } from '../../src/payment/wire/payment-header.ts';
+import { tokenDomain, transferOf, transferTypedData } from '../../test/rig/sign-transfer.ts';
+import { BenchPayer, post } from '../load/payer.ts';
 import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { startAgreeingFacilitator } from './agreeing-facilitator.ts';
@@ -117,25 +118,20 @@ async function localPart(commits: BenchCommits): Promise<void> {
 
 async function signaturePart(): Promise<void> {
   const payer = new BenchPayer();
-  const check = new SignatureCheck(BASE_USDC);
+  const check = new SignatureCheck();
   const [ours, viems]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    const { message, signature } = await payer.sign({ payTo: PAY_TO, amount: '6000' });
-    const authorization = Object.fromEntries(
-      Object.entries(message).map(([name, value]) => [name, String(value)]),
-    );
-    const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: { signature, authorization } };
-    const { payment } = parsePaymentHeader({ xPayment: Buffer.from(JSON.stringify(v1)).toString('base64') })!;
+    const payload = await payer.sign({ payTo: PAY_TO, amount: '6000' });
+    const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload };
+    const xPayment = Buffer.from(JSON.stringify(v1)).toString('base64');
+    const payment = { ...parsePaymentHeader({ xPayment })!.payment, asset: BASE_USDC };
     let before = performance.now();
-    if (check.judge(payment) !== 'valid') throw new Error('a good signature was refused');
+    if (check.verdictOn(payment) !== 'valid') throw new Error('a good signature was refused');
     ours.push(performance.now() - before);
     before = performance.now();
     await recoverTypedDataAddress({
-      domain: DOMAIN,
-      types: TRANSFER_TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message,
-      signature,
+      ...transferTypedData(tokenDomain(BASE_USDC), transferOf(payload.authorization)),
+      signature: payload.signature,
     });
     viems.push(performance.now() - before);
   }

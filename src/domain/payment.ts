@@ -1,3 +1,4 @@
+import type { JobId, StepId, WorkspaceId } from './id.ts';
 import type { AtomicAmount } from './money.ts';
 
 /** 0x-prefixed, 20 bytes, lower case: addresses are compared by value. */
@@ -50,27 +51,38 @@ export interface PaymentTiming {
 }
 
 /**
- * Side effect of a paid request (an accepted ingest, a created or extended workspace), durable but invisible until
- * committed. `kind` names its handler; `ref` is JSON and all that the handler needs after a crash.
+ * Side effect of a paid request: durable, but invisible until it is committed. `ref` is JSON, and all that the effect's handler
+ * needs after a crash.
  */
-export interface Effect {
-  readonly kind: 'ingest' | 'workspace_create' | 'workspace_extend';
-  readonly ref: Readonly<Record<string, string>>;
+export type Effect =
+  /** An accepted ingest whose job waits for the payment. */
+  | { readonly kind: 'ingest'; readonly ref: { readonly job: JobId } }
+  /** A workspace whose minutes have not begun. */
+  | { readonly kind: 'workspace_create'; readonly ref: { readonly workspace: WorkspaceId } }
+  /** Minutes that are not added yet. */
+  | {
+      readonly kind: 'workspace_extend';
+      readonly ref: { readonly workspace: WorkspaceId; readonly step: StepId };
+    };
+
+export type EffectKind = Effect['kind'];
+export type EffectRef<K extends EffectKind> = Extract<Effect, { kind: K }>['ref'];
+
+export interface EffectHandler<K extends EffectKind = EffectKind> {
+  /** After settlement. Idempotent: a crash may repeat it. Its answer is the request's (fresh token, fresh times). */
+  commit(ref: EffectRef<K>): Promise<Answer>;
+  /** The payment failed: nothing of the effect may stay. Idempotent. */
+  undo(ref: EffectRef<K>): Promise<void>;
+  /** The answer again, for a lawful retry: the same answer, but a new token where the first carried one. */
+  reissue(ref: EffectRef<K>): Promise<Answer>;
+  /**
+   * Every effect that waits for its commit. A start reads it once, and undoes those that no payment knows: a crash came between
+   * the effect and its payment's record.
+   */
+  pending(): Promise<readonly EffectRef<K>[]>;
 }
 
-export interface EffectHandler {
-  /** After settlement. Idempotent: a crash may repeat it. Its answer is the request's (fresh token, fresh times). */
-  commit(ref: Effect['ref']): Promise<Answer>;
-  /** The payment failed: nothing of the effect may stay. Idempotent. */
-  undo(ref: Effect['ref']): Promise<void>;
-  /** The answer again, for a lawful retry: the same answer, but a new token where the first carried one. */
-  reissue(ref: Effect['ref']): Promise<Answer>;
-  /**
-   * Every effect that waits for its commit, read once at a start: those that no payment knows (a crash came between the effect
-   * and its payment's record) are undone.
-   */
-  pending?(): Promise<readonly Effect['ref'][]>;
-}
+export type EffectHandlers = { readonly [K in EffectKind]: EffectHandler<K> };
 
 /** What the work of a paid request came to. */
 export type WorkOutcome =
@@ -81,30 +93,27 @@ export type WorkOutcome =
   /** Work with a side effect: the answer comes from the effect's handler at commit. */
   | { readonly charged: true; readonly effect: Effect };
 
-/** A paid request as the gate sees it: the gate knows no route. */
+/** One request to a paid route as the gate sees it: the gate knows no route. It calls the methods in this order. */
 export interface PaidRequest {
   readonly quote: Quote;
   readonly credentials: PaymentCredentials;
   /** The quote holds whatever the body says: a wrong amount is then refused before the body is read. */
-  readonly priceFixed?: boolean;
-  /**
-   * Reads and validates the request once the payment's local checks have passed: the body, its identity, its work.
-   * Throws a FarthingError for what is wrong with it (uncharged). The payer is known and genuine by then, not yet verified to be able to pay.
-   */
-  prepare(payer: Address): Promise<PreparedRequest>;
-  /** Aborted when the client goes away. */
-  readonly signal: AbortSignal;
-}
-
-export interface PreparedRequest {
-  /** SHA-256 (hexadecimal) of the request's identity: method, path, query string and validated body. */
-  readonly requestHash: string;
+  readonly priceFixed: boolean;
   /** `pure` work runs while the facilitator verifies; `effect` work starts after verification. */
   readonly mode: 'pure' | 'effect';
-  /** `signal`: aborted when nobody waits for the outcome any more, neither the request itself nor copies of it. */
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /**
+   * Reads and validates the request once the payment's local checks have passed. The payer is known and genuine by then, not yet
+   * verified to be able to pay.
+   * @returns SHA-256 (hexadecimal) of the request's identity: method, path, query string and validated body
+   * @throws FarthingError for what is wrong with the request; nothing is charged
+   */
+  prepare(payer: Address): Promise<string>;
+  /** The work itself. `signal`: aborted when nobody waits for the outcome any more, neither the request nor a copy of it. */
   run(signal: AbortSignal): Promise<WorkOutcome>;
-  /** Called once when the request is over, whatever came of it: frees what `prepare` acquired (a staged upload). */
-  dispose?(): Promise<void>;
+  /** Called once after `prepare`, even a failed one, when the request is over: frees what it acquired. */
+  dispose(): Promise<void>;
 }
 
 /** What the gate hands to HTTP: the answer with its payment headers, and a callback once it was written out. */

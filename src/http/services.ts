@@ -4,7 +4,7 @@ import type { Ingest } from '../ingest/ingest.ts';
 import type { Previews } from '../ingest/items/previews.ts';
 import type { TenantItems } from '../ingest/tenant-items.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
-import type { Credits } from '../purchases/credits.ts';
+import type { Purchases } from '../purchases/purchases.ts';
 import type { Search } from '../search/search.ts';
 import type { PayerIndex } from '../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../workspace/tenant-limits.ts';
@@ -23,7 +23,7 @@ export interface Services {
   readonly workspaces: Workspaces;
   readonly items: TenantItems;
   readonly previews: Previews;
-  readonly credits: Credits;
+  readonly purchases: Purchases;
   readonly payerIndex: PayerIndex;
   readonly tenantLimits: TenantLimits;
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */

@@ -1,9 +1,10 @@
 import type { Address } from '../domain/payment.ts';
+import type { Asset } from './asset.ts';
 
 export type Hex = `0x${string}`;
 
 /** An EIP-3009 authorization as a client sent it, parsed and normalised; nothing about it is checked yet. */
-export interface Payment {
+export interface SentPayment {
   /** Version of the protocol that the client speaks; its receipt mirrors it. */
   readonly version: 1 | 2;
   readonly scheme: string;
@@ -21,6 +22,24 @@ export interface Payment {
   readonly signature: Hex;
   /** What a v2 client says that it accepted; v1 payments don't carry it. */
   readonly accepted?: { readonly asset?: string; readonly payTo?: string; readonly amount?: string };
+}
+
+/** An authorization in a coin that is taken here. */
+export interface Payment extends SentPayment {
+  readonly asset: Asset;
+}
+
+/** Identity of a payment, whatever its encoding. */
+export function paymentKey({ asset, payer, nonce }: Payment): string {
+  return `${asset.network}/${asset.address}/${payer}/${nonce}`;
+}
+
+/** The coin of a payment with this identity. @throws Error for one that is not among `assets` */
+export function assetOfKey(key: string, assets: readonly Asset[]): Asset {
+  const [network, address] = key.split('/');
+  const found = assets.find((asset) => asset.network === network && asset.address === address);
+  if (!found) throw new Error(`the payment ${key} is in a coin that this version does not know`);
+  return found;
 }
 
 /** What the payment is for, as a facilitator has to know it. */

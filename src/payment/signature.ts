@@ -2,40 +2,42 @@ import { native } from '../native/index.ts';
 import type { Asset } from './asset.ts';
 import type { Payment } from './payment.ts';
 
-/** `undecided`: longer than a plain wallet's signature, so only the chain can tell (ERC-1271, ERC-6492). */
-export type SignatureVerdict = 'valid' | 'invalid' | 'undecided';
+/** `needsFacilitator`: longer than a plain wallet's signature, so only the chain can tell (ERC-1271, ERC-6492). */
+export type SignatureVerdict = 'valid' | 'invalid' | 'needsFacilitator';
 
 const PLAIN_SIGNATURE_HEX_LENGTH = 2 + 2 * 65;
 const PACKED_BYTES = 168;
 
-/** Checks signatures over one token's EIP-712 domain, natively and on the calling thread (about 50 µs each). */
+/** Checks signatures over the EIP-712 domains of the coins, natively and on the calling thread (about 50 µs each). */
 export class SignatureCheck {
-  readonly #domain: Uint8Array;
-  readonly #judged = new WeakMap<Payment, SignatureVerdict>();
+  readonly #domains = new Map<Asset, Uint8Array>();
+  readonly #verdicts = new WeakMap<Payment, SignatureVerdict>();
 
-  constructor(asset: Asset) {
-    this.#domain = native.tokenDomain(
-      asset.name,
-      asset.version,
-      asset.chainId,
-      Buffer.from(asset.address.slice(2), 'hex'),
-    );
-  }
-
-  /** Accepts of 65-byte signatures exactly those that the token contract accepts from the payer. A payment is judged once. */
-  judge(payment: Payment): SignatureVerdict {
-    let verdict = this.#judged.get(payment);
+  /** Accepts of 65-byte signatures exactly those that the token contract accepts from the payer. A payment is checked once. */
+  verdictOn(payment: Payment): SignatureVerdict {
+    let verdict = this.#verdicts.get(payment);
     if (!verdict) {
-      verdict = this.#recover(payment);
-      this.#judged.set(payment, verdict);
+      verdict = this.#check(payment);
+      this.#verdicts.set(payment, verdict);
     }
     return verdict;
   }
 
-  #recover(payment: Payment): SignatureVerdict {
-    if (payment.signature.length > PLAIN_SIGNATURE_HEX_LENGTH) return 'undecided';
+  #check(payment: Payment): SignatureVerdict {
+    if (payment.signature.length > PLAIN_SIGNATURE_HEX_LENGTH) return 'needsFacilitator';
     const signature = Buffer.from(payment.signature.slice(2), 'hex');
-    return native.checkTransferSignature(this.#domain, pack(payment), signature) === 0 ? 'valid' : 'invalid';
+    const domain = this.#domainOf(payment.asset);
+    return native.checkTransferSignature(domain, pack(payment), signature) === 0 ? 'valid' : 'invalid';
+  }
+
+  #domainOf(asset: Asset): Uint8Array {
+    let domain = this.#domains.get(asset);
+    if (!domain) {
+      const { name, version, chainId, address } = asset;
+      domain = native.tokenDomain(name, version, chainId, Buffer.from(address.slice(2), 'hex'));
+      this.#domains.set(asset, domain);
+    }
+    return domain;
   }
 }
 

@@ -1,14 +1,13 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Address } from '../domain/payment.ts';
+import type { Address, EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
-import { BASE_USDC } from '../payment/asset.ts';
+import { ASSETS } from '../payment/asset.ts';
 import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
 import { PaymentGate } from '../payment/gate/gate.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
-import type { EffectHandlers } from '../payment/records/settlements.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -37,7 +36,7 @@ export interface Payments {
 const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
 /** How long a signed payment may wait for its settlement: an upload over a slow line included. */
 const MAX_TIMEOUT_SECONDS = 300;
-const FLIGHTS_MAX = 1024;
+const PURCHASES_MAX = 1024;
 
 /** The payments as the settings want them: the local facilitator, loudly, or a remote one. */
 export function openPayments({
@@ -49,22 +48,21 @@ export function openPayments({
   log,
   observe,
 }: PaymentsOptions): Payments {
-  const asset = BASE_USDC;
   const credits = new Credits({ store, clock });
-  const signatures = new SignatureCheck(asset);
+  const signatures = new SignatureCheck();
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
   const plainFacilitator =
     settings.FACILITATOR_URL === ''
-      ? new LocalFacilitator({ store, clock, asset, signatures, startBalance: settings.LOCAL_BALANCE_USD })
+      ? new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD })
       : new RemoteFacilitator({
           url: settings.FACILITATOR_URL,
-          asset,
+          assets: ASSETS,
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           clock,
           bearerToken: settings.FACILITATOR_TOKEN || undefined,
           verifyUrls: settings.FACILITATOR_VERIFY_URLS,
-          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL, asset }),
+          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
           log,
         });
   const facilitator = observeFacilitator(plainFacilitator, observe);
@@ -85,10 +83,10 @@ export function openPayments({
         store,
         clock,
         settings: {
-          asset,
+          assets: ASSETS,
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-          bodyNetwork: settings.X402_BODY_NETWORK,
+          bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
         facilitator,
@@ -96,7 +94,7 @@ export function openPayments({
         answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
-        flightsMax: FLIGHTS_MAX,
+        purchasesMax: PURCHASES_MAX,
         log,
       }),
   };

@@ -10,8 +10,6 @@ import type { Encoder } from '../encode/encoder.ts';
 import type { ModelVersions } from '../encode/model-versions.ts';
 import { openListening } from '../encode/speech/listening.ts';
 import { openExtractor } from '../extract/extractor.ts';
-import { ingestEffect } from '../http/routes/ingest.ts';
-import { workspaceCreateEffect, workspaceExtendEffect } from '../http/routes/workspaces.ts';
 import type { Services } from '../http/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { Previews } from '../ingest/items/previews.ts';
@@ -22,6 +20,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { BackupsTaken } from '../operator/backups-taken.ts';
 import { LiveBackup } from '../operator/live-backup.ts';
 import { snapshotOf } from '../operator/snapshot.ts';
+import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
 import { familyReports } from '../search/families.ts';
 import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
@@ -236,11 +235,8 @@ export async function wire(options: WireOptions): Promise<Parts> {
     },
     log: event,
   });
-  const gate = payments.gate({
-    ingest: ingestEffect(ingest, payerIndex),
-    workspace_create: workspaceCreateEffect(workspaces),
-    workspace_extend: workspaceExtendEffect(workspaces),
-  });
+  const purchases = openPurchases({ ingest, payerIndex, credits: payments.credits, workspaces });
+  const gate = payments.gate(effectHandlers(purchases));
   const backup = new LiveBackup({ data, store, tenants, spaces: encoder.spaces, clock, log: event });
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   let draining = false;
@@ -270,7 +266,7 @@ export async function wire(options: WireOptions): Promise<Parts> {
       searchesAtOnce: settings.TENANT_SEARCHES_AT_ONCE,
       ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
     }),
-    credits: payments.credits,
+    purchases,
     items: new TenantItems({ tenants, ingest }),
     previews: new Previews({ tenants, extractor }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),

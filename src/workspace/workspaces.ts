@@ -160,12 +160,12 @@ export class Workspaces {
   async extend(
     id: string,
     { ttlMinutes = null, showFigures = false }: ExtensionInput,
-  ): Promise<{ step: StepId }> {
+  ): Promise<{ workspace: WorkspaceId; step: StepId }> {
     const workspace = parseId('workspace', id);
     if (!workspace) throw unauthorized();
     const { minutes, amount: price } = this.prices.extension(ttlMinutes);
     const request = { minutes, minutesAsked: ttlMinutes, price, showFigures };
-    return { step: await this.#extensions.reserve(workspace, request) };
+    return { workspace, step: await this.#extensions.reserve(workspace, request) };
   }
 
   /** The extension is paid: adds its minutes to what is left. Idempotent. */

@@ -3,7 +3,8 @@ import t from 'tap';
 import { type CommandIo, ledgerCommand } from '../../src/operator/ledger.ts';
 import { Journal, type JournalEntry } from '../../src/payment/records/journal.ts';
 import { openStore } from '../../src/state/store.ts';
-import { PAY_TO, temporaryFolder } from '../payment/fixture.ts';
+import { PAY_TO } from '../payment/rig/payments.ts';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 async function command(environment: CommandIo['environment'], ...args: string[]) {

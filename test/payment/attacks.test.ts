@@ -3,19 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { Journal } from '../../src/payment/records/journal.ts';
 import { openStore } from '../../src/state/store.ts';
+import type { SignedTransfer } from '../rig/sign-transfer.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
-import {
-  addressOf,
-  PAY_TO,
-  PRICE,
-  SetClock,
-  type SignedAuthorization,
-  type Signing,
-  sign,
-  v1Header,
-  v2Header,
-  wallet,
-} from './fixture.ts';
+import { SetClock } from './rig/gate-rig.ts';
+import { addressOf, PAY_TO, PRICE, type Signing, sign, v1Header, v2Header, wallet } from './rig/payments.ts';
 
 /** The attack table of docs/attacks.md, over HTTP against the whole server: each row is sent here and its outcome compared. */
 
@@ -73,14 +64,14 @@ async function send(path: string, body: string | undefined, headers: Headers): P
 const search = (headers: Headers, body = newQuery()) => send(SEARCH, body, headers);
 
 /** Buys a search, on purpose. */
-async function buySearch(payload: SignedAuthorization, body: string): Promise<void> {
+async function buySearch(payload: SignedTransfer, body: string): Promise<void> {
   const { outcome, text } = await search(x(v1Header(payload)), body);
   if (outcome !== '200 charged') throw new Error(`a good payment was answered ${outcome}: ${text}`);
   bought += PRICE;
 }
 
 /** A payment as the chain shows it: addresses with their checksums, decimals, and the signature put together again. */
-function rebuilt({ signature, authorization }: SignedAuthorization): Headers[] {
+function rebuilt({ signature, authorization }: SignedTransfer): Headers[] {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const again = { signature, authorization: { nonce, validBefore, validAfter, value, to, from } };
   return [x(v1Header(again)), { 'PAYMENT-SIGNATURE': v2Header(again) }];
@@ -106,7 +97,7 @@ const refused = (signing: Signing) => async () => (await search(await signed(sig
 const changed = (change: object) => async () => {
   const payload = await pay();
   const authorization = { ...payload.authorization, ...change };
-  return (await search(x(v1Header({ ...payload, authorization } as SignedAuthorization)))).outcome;
+  return (await search(x(v1Header({ ...payload, authorization } as SignedTransfer)))).outcome;
 };
 const accepting = (accepted: object) => async () =>
   (await search({ 'PAYMENT-SIGNATURE': v2Header(await pay(), { accepted }) })).outcome;
@@ -128,7 +119,7 @@ const tooLarge = (headers: Headers) =>
 const same = (outcomes: readonly string[]) => [...new Set(outcomes)].join(', ');
 
 /** One payment in another dress: served once, because nothing about it is wrong, and the usual dress is then refused. */
-const dressed = (dress: (payload: SignedAuthorization) => Headers) => async () => {
+const dressed = (dress: (payload: SignedTransfer) => Headers) => async () => {
   const payload = await pay();
   const first = await search(dress(payload));
   if (first.outcome === '200 charged') bought += PRICE;

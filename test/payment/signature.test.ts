@@ -2,35 +2,25 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type Hex, recoverTypedDataAddress } from 'viem';
 import { BASE_USDC } from '../../src/payment/asset.ts';
-import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
-import { addressOf, type SignedAuthorization, sign, TRANSFER_TYPES, v1Header, wallet } from './fixture.ts';
+import { type SignedTransfer, tokenDomain, transferOf, transferTypedData } from '../rig/sign-transfer.ts';
+import { addressOf, paymentOf, sign, v1Header, wallet } from './rig/payments.ts';
 
-const check = new SignatureCheck(BASE_USDC);
+const check = new SignatureCheck();
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-function ours(payload: SignedAuthorization): string {
-  return check.judge(parsePaymentHeader({ xPayment: v1Header(payload) })!.payment);
+function ours(payload: SignedTransfer): string {
+  return check.verdictOn(paymentOf({ xPayment: v1Header(payload) }));
 }
 
-async function viems(payload: SignedAuthorization): Promise<'valid' | 'invalid'> {
-  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
+async function viems(payload: SignedTransfer): Promise<'valid' | 'invalid'> {
+  const transfer = transferOf(payload.authorization);
   try {
     const address = await recoverTypedDataAddress({
-      domain: { name: 'USD Coin', version: '2', chainId: 8453, verifyingContract: BASE_USDC.address },
-      types: TRANSFER_TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message: {
-        from: from as Hex,
-        to: to as Hex,
-        value: BigInt(value),
-        validAfter: BigInt(validAfter),
-        validBefore: BigInt(validBefore),
-        nonce,
-      },
+      ...transferTypedData(tokenDomain(BASE_USDC), transfer),
       signature: payload.signature,
     });
-    return address.toLowerCase() === from.toLowerCase() ? 'valid' : 'invalid';
+    return address.toLowerCase() === transfer.from.toLowerCase() ? 'valid' : 'invalid';
   } catch {
     return 'invalid';
   }
@@ -40,7 +30,7 @@ const bytesOf = (signature: string) => Buffer.from(signature.slice(2), 'hex');
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 
 /** Changes one byte at random; the seed is printed with a failure because the payload is. */
-function spoil(payload: SignedAuthorization): SignedAuthorization {
+function spoil(payload: SignedTransfer): SignedTransfer {
   const bytes = bytesOf(payload.signature);
   bytes[randomBytes(1)[0]! % 65]! ^= 1 << (randomBytes(1)[0]! % 8);
   return { ...payload, signature: hexOf(bytes) };
@@ -117,5 +107,5 @@ t.test('every field of the authorization and of the domain is signed', async (t)
 
 t.test('longer signatures are left to the chain', async (t) => {
   const payload = await sign(wallet());
-  t.equal(ours({ ...payload, signature: `${payload.signature}00` }), 'undecided');
+  t.equal(ours({ ...payload, signature: `${payload.signature}00` }), 'needsFacilitator');
 });

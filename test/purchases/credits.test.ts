@@ -3,7 +3,8 @@ import t from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { Credits } from '../../src/purchases/credits.ts';
 import { openStore } from '../../src/state/store.ts';
-import { addressOf, type Teardown, temporaryFolder, wallet } from '../payment/fixture.ts';
+import { addressOf, wallet } from '../payment/rig/payments.ts';
+import { type Teardown, temporaryFolder } from '../rig/temporary-folder.ts';
 
 function open(t: Teardown): Credits {
   const store = openStore(join(temporaryFolder(t), 'state'));

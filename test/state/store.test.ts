@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../src/state/store.ts';
-import { type Teardown, temporaryFolder } from '../payment/fixture.ts';
+import { type Teardown, temporaryFolder } from '../rig/temporary-folder.ts';
 
 /** Longer than LMDB accepts. */
 const KEY_TOO_LONG = 'k'.repeat(5000);

@@ -1,5 +1,6 @@
 import { formatUsd } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
+import { ASSETS } from '../../payment/asset.ts';
 import type { Services } from '../services.ts';
 
 type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces'>;
@@ -7,10 +8,11 @@ type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces'>;
 /** `/llms.txt` (llmstxt.org): what this server is, and where the rest stands. */
 export function llmsTxt({ baseUrl }: Described): string {
   const url = baseUrl();
+  const coins = ASSETS.map(({ symbol, network }) => `${symbol} on ${network}`).join(', ');
   return `# Farthing
 
 > Search over files that you upload yourself: by meaning, by exact words, by picture, or for pictures by describing them.
-> Paid by the request (HTTP 402, x402, USDC on eip155:8453), or by renting a private workspace for some minutes. No accounts.
+> Paid by the request (HTTP 402, x402, ${coins}), or by renting a private workspace for some minutes. No accounts.
 
 - [Guide for agents](${url}/agents.md): how to pay, upload, search and end a workspace
 - [OpenAPI 3.1](${url}/openapi.json): every operation, field, price and error code

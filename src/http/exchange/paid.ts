@@ -1,74 +1,99 @@
 import { type PayerId, payerTenantId } from '../../domain/id.ts';
-import type { Address, PreparedRequest, Quote } from '../../domain/payment.ts';
+import type { Address, PaidRequest, Quote, WorkOutcome } from '../../domain/payment.ts';
 import { type IdentityBody, requestHash } from '../../payment/gate/request-identity.ts';
 import type { Services } from '../services.ts';
 import { admitTenant, type WorkKind } from '../workspace-access.ts';
 import type { Exchange } from './exchange.ts';
 import type { JsonReply } from './reply.ts';
 
-/** What a paid route does once the payer is known: everything but the identity, which is made here. */
-export type PaidWork = Omit<PreparedRequest, 'requestHash'> & {
+/** A request to a paid route: one object a request, whose methods are called in this order. */
+export interface PaidRoute<Input> {
+  /** The limits of the payer that it counts against. */
+  readonly kind: WorkKind;
+  readonly mode: PaidRequest['mode'];
+  /** The quote holds whatever the body says. */
+  readonly priceFixed: boolean;
+  /** What it costs, and what for. */
+  quote(): Quote;
+  /** Reads and validates the request. @throws FarthingError; nothing is charged */
+  prepare(tenant: PayerId, payer: Address): Promise<Prepared<Input>>;
+  /** `signal`: aborted when nobody waits for the outcome any more. @throws FarthingError; nothing is charged */
+  run(input: Input, signal: AbortSignal): Promise<WorkOutcome>;
+  /** The request is over, whatever came of it: frees what `prepare` acquired. */
+  dispose?(input: Input): Promise<void>;
+}
+
+export interface Prepared<Input> {
+  readonly input: Input;
   /** What stands for the validated body in the request's identity. */
   readonly identity: IdentityBody;
   /** Unknown fields, named in the answer. They don't belong to the identity. */
-  readonly warnings?: readonly string[];
-};
-
-export interface PaidTerms {
-  readonly quote: Quote;
-  /** The quote holds whatever the body says. */
-  readonly priceFixed: boolean;
-  readonly kind?: WorkKind;
+  readonly warnings: readonly string[];
 }
 
-/**
- * Runs a route through the payment gate: 402 without a payment, the work with one, charged at most once. While the work runs, the payer's index is not disposed of.
- */
-export async function paid(
-  { gate, payerIndex, tenantLimits }: Services,
+/** Runs a route through the payment gate: 402 without a payment, the work with one, charged at most once. */
+export async function paid<Input>(
+  services: Services,
   exchange: Exchange,
-  { quote, priceFixed, kind = 'other' }: PaidTerms,
-  prepare: (tenant: PayerId, payer: Address) => Promise<PaidWork>,
+  route: PaidRoute<Input>,
 ): Promise<JsonReply> {
-  const { method, path, query } = exchange.head;
-  let warnings: readonly string[] = [];
-  const answer = await gate.handle({
-    quote,
-    priceFixed,
-    credentials: {
+  const request = new PaidExchange(services, exchange, route);
+  const answer = await services.gate.handle(request);
+  if (request.warnings.length === 0 || answer.status >= 400) return answer;
+  return { ...answer, body: { ...answer.body, warnings: request.warnings } };
+}
+
+/** The route's work within the payer's limits. While it runs, the payer's index is not disposed of. */
+class PaidExchange<Input> implements PaidRequest {
+  readonly quote: Quote;
+  readonly priceFixed: boolean;
+  readonly mode: PaidRequest['mode'];
+  readonly signal: AbortSignal;
+  readonly credentials: PaidRequest['credentials'];
+  readonly #services: Services;
+  readonly #exchange: Exchange;
+  readonly #route: PaidRoute<Input>;
+  readonly #leaving: (() => void)[] = [];
+  #prepared: Prepared<Input> | undefined;
+
+  constructor(services: Services, exchange: Exchange, route: PaidRoute<Input>) {
+    this.#services = services;
+    this.#exchange = exchange;
+    this.#route = route;
+    this.quote = route.quote();
+    this.priceFixed = route.priceFixed;
+    this.mode = route.mode;
+    this.signal = exchange.signal;
+    this.credentials = {
       xPayment: exchange.header('x-payment'),
       paymentSignature: exchange.header('payment-signature'),
       idempotencyKey: exchange.header('idempotency-key'),
-    },
-    signal: exchange.signal,
-    prepare: async (payer) => {
-      const tenant = payerTenantId(payer);
-      const giveBack = admitTenant(tenantLimits, tenant, kind);
-      let leaveIndex = () => {};
-      const leave = () => {
-        giveBack();
-        leaveIndex();
-      };
-      try {
-        leaveIndex = await payerIndex.enter(tenant);
-        const { identity, warnings: unknown = [], dispose, ...work } = await prepare(tenant, payer);
-        warnings = unknown;
-        return {
-          ...work,
-          requestHash: requestHash({ method, path, query, body: identity }),
-          dispose: async () => {
-            leave();
-            await dispose?.();
-          },
-        };
-      } catch (error) {
-        leave();
-        throw error;
-      }
-    },
-  });
-  if (warnings.length === 0 || answer.status >= 400) return answer;
-  return { ...answer, body: { ...answer.body, warnings } };
+    };
+  }
+
+  get warnings(): readonly string[] {
+    return this.#prepared?.warnings ?? [];
+  }
+
+  async prepare(payer: Address): Promise<string> {
+    const { tenantLimits, payerIndex } = this.#services;
+    const tenant = payerTenantId(payer);
+    this.#leaving.push(admitTenant(tenantLimits, tenant, this.#route.kind));
+    this.#leaving.push(await payerIndex.enter(tenant));
+    this.#prepared = await this.#route.prepare(tenant, payer);
+    const { method, path, query } = this.#exchange.head;
+    return requestHash({ method, path, query, body: this.#prepared.identity });
+  }
+
+  async run(signal: AbortSignal): Promise<WorkOutcome> {
+    if (!this.#prepared) throw new Error('a paid request runs before it is prepared');
+    return this.#route.run(this.#prepared.input, signal);
+  }
+
+  async dispose(): Promise<void> {
+    for (const leave of this.#leaving.splice(0)) leave();
+    if (this.#prepared) await this.#route.dispose?.(this.#prepared.input);
+  }
 }
 
 /** More than any id has. */

@@ -1,12 +1,13 @@
 import { ItemSchema } from '../../api/items.ts';
+import { shownItem } from '../../api/shown.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { parseId } from '../../domain/id.ts';
+import { type PayerId, parseId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
+import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import { itemDiscovery } from '../docs/discovery.ts';
-import { idInResource, paid } from '../exchange/paid.ts';
+import { idInResource, type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
 import type { Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
-import { shownItem } from '../shown-item.ts';
 
 const TEMPLATE = '/agent/v1/items/{item_id}';
 
@@ -24,31 +25,43 @@ export function itemRoute(services: Services): Route {
       success: { status: 200, description: 'The item.', schema: ItemSchema },
       errors: [404, 500, 503],
     },
-    handle: (exchange, params) => {
-      const quote = {
-        amount: services.prices.item,
-        resource: `${services.baseUrl()}/agent/v1/items/${idInResource(params.item_id!)}`,
-        description: 'Metadata of one of your items: name, type, size, pages, state, segments, expiry.',
-        discovery: itemDiscovery,
-      };
-      return paid(services, exchange, { quote, priceFixed: true }, async (tenant) => ({
-        identity: { kind: 'none' },
-        mode: 'pure',
-        run: async () => {
-          const id = parseId('item', params.item_id!);
-          const item = id && (await services.items.item(tenant, id));
-          if (!item)
-            throw new FarthingError('item_not_found', 'No item of yours has this id, or it has expired.');
-          return {
-            charged: true,
-            answer: () => ({
-              status: 200,
-              headers: {},
-              body: { ...shownItem(item, services.expiry(tenant)) },
-            }),
-          };
-        },
-      }));
-    },
+    handle: (exchange, params) => paid(services, exchange, new PaidItem(services, params.item_id!)),
   };
+}
+
+class PaidItem implements PaidRoute<string> {
+  readonly kind = 'other';
+  readonly mode = 'pure';
+  readonly priceFixed = true;
+  readonly #services: Services;
+  readonly #id: string;
+
+  constructor(services: Services, id: string) {
+    this.#services = services;
+    this.#id = id;
+  }
+
+  quote(): Quote {
+    return {
+      amount: this.#services.prices.item,
+      resource: `${this.#services.baseUrl()}/agent/v1/items/${idInResource(this.#id)}`,
+      description: 'Metadata of one of your items: name, type, size, pages, state, segments, expiry.',
+      discovery: itemDiscovery,
+    };
+  }
+
+  async prepare(tenant: PayerId): Promise<Prepared<string>> {
+    return { input: tenant, identity: { kind: 'none' }, warnings: [] };
+  }
+
+  async run(tenant: PayerId): Promise<WorkOutcome> {
+    const { items, expiry } = this.#services;
+    const id = parseId('item', this.#id);
+    const item = id && (await items.item(tenant, id));
+    if (!item) throw new FarthingError('item_not_found', 'No item of yours has this id, or it has expired.');
+    return {
+      charged: true,
+      answer: () => ({ status: 200, headers: {}, body: { ...shownItem(item, expiry(tenant)) } }),
+    };
+  }
 }

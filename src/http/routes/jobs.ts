@@ -1,4 +1,5 @@
 import { JobSchema } from '../../api/items.ts';
+import { shownJob } from '../../api/shown.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isPayer, parseId, type WorkspaceId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
@@ -9,38 +10,13 @@ import { withWorkspace } from '../workspace-access.ts';
 /** Events of a job come no closer together. */
 const EVENT_EVERY_MS = 250;
 
-/** A job as its owner sees it: no tenant, no file name, no content. */
-export function publicJob({
-  id,
-  item,
-  state,
-  progress,
-  segments,
-  created_at,
-  updated_at,
-  time_left_s,
-  error,
-}: Job): Record<string, unknown> {
-  return {
-    id,
-    item,
-    state,
-    progress,
-    segments,
-    ...(time_left_s !== undefined && { time_left_s }),
-    created_at,
-    updated_at,
-    ...(error && { error }),
-  };
-}
-
 /** Its states and progress as events; the last one is its end. */
 function eventsOf({ ingest }: Services, job: Job, signal: AbortSignal): EventsReply {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const events = async function* () {
     for await (const each of ingest.watch(job.id, EVENT_EVERY_MS, either))
-      yield { event: 'job', data: publicJob(each) };
+      yield { event: 'job', data: shownJob(each) };
   };
   return { status: 200, headers: {}, events: events(), close: () => over.abort() };
 }
@@ -120,7 +96,7 @@ export function jobRoute(services: Services): Route {
     },
     handle: (_exchange, { job_id }) => {
       const job = payerJob(services, job_id!);
-      return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: publicJob(job) };
+      return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: shownJob(job) };
     },
   };
 }
@@ -141,7 +117,7 @@ export function workspaceJobRoute(services: Services): Route {
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async (workspace) => {
         const job = workspaceJob(services, workspace.id, params.job_id!);
-        return { status: 200, headers: {}, body: publicJob(job) };
+        return { status: 200, headers: {}, body: shownJob(job) };
       }),
   };
 }
@@ -162,7 +138,7 @@ export function cancelWorkspaceJobRoute(services: Services): Route {
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async (workspace) => {
         const job = workspaceJob(services, workspace.id, params.job_id!);
-        return { status: 200, headers: {}, body: publicJob(await services.ingest.cancel(job.id)) };
+        return { status: 200, headers: {}, body: shownJob(await services.ingest.cancel(job.id)) };
       }),
   };
 }

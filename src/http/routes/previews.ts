@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
-import { parseId, type TenantId } from '../../domain/id.ts';
+import { type PayerId, parseId, type TenantId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
+import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import { PREVIEW_TYPE, type PreviewOf } from '../../domain/preview.ts';
 import { previewDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { idInResource, paid } from '../exchange/paid.ts';
+import { idInResource, type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
 import type { BytesReply, JsonReply, Operation, Reply, Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { withWorkspace } from '../workspace-access.ts';
@@ -75,25 +76,43 @@ export function payerPreviewRoute(services: Services): Route {
       price: { usd: formatUsd(services.prices.item) },
       ...SHARED,
     },
-    handle: async (exchange, params) => {
-      const quote = {
-        amount: services.prices.item,
-        resource: `${services.baseUrl()}/agent/v1/items/${idInResource(params.item_id!)}/preview`,
-        description: 'A small picture of one of your items, or of one of its pages.',
-        discovery: previewDiscovery,
-      };
-      const answer = await paid(services, exchange, { quote, priceFixed: true }, async (tenant) => ({
-        identity: { kind: 'none' },
-        mode: 'pure',
-        run: async () => {
-          const webp = await preview(services, exchange, tenant, params.item_id!);
-          const webp_b64 = Buffer.from(webp).toString('base64');
-          return { charged: true, answer: () => ({ status: 200, headers: HEADERS, body: { webp_b64 } }) };
-        },
-      }));
-      return unpacked(answer);
-    },
+    handle: async (exchange, params) =>
+      unpacked(await paid(services, exchange, new PaidPreview(services, exchange, params.item_id!))),
   };
+}
+
+class PaidPreview implements PaidRoute<string> {
+  readonly kind = 'other';
+  readonly mode = 'pure';
+  readonly priceFixed = true;
+  readonly #services: Services;
+  readonly #exchange: Exchange;
+  readonly #item: string;
+
+  constructor(services: Services, exchange: Exchange, item: string) {
+    this.#services = services;
+    this.#exchange = exchange;
+    this.#item = item;
+  }
+
+  quote(): Quote {
+    return {
+      amount: this.#services.prices.item,
+      resource: `${this.#services.baseUrl()}/agent/v1/items/${idInResource(this.#item)}/preview`,
+      description: 'A small picture of one of your items, or of one of its pages.',
+      discovery: previewDiscovery,
+    };
+  }
+
+  async prepare(tenant: PayerId): Promise<Prepared<string>> {
+    return { input: tenant, identity: { kind: 'none' }, warnings: [] };
+  }
+
+  async run(tenant: PayerId): Promise<WorkOutcome> {
+    const webp = await preview(this.#services, this.#exchange, tenant, this.#item);
+    const webp_b64 = Buffer.from(webp).toString('base64');
+    return { charged: true, answer: () => ({ status: 200, headers: HEADERS, body: { webp_b64 } }) };
+  }
 }
 
 /** The gate keeps and repeats answers in JSON; on the wire a preview is its bytes. */

@@ -1,15 +1,17 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { SearchResponseSchema } from '../../api/search.ts';
+import { shownItem } from '../../api/shown.ts';
+import type { PayerId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
-import type { Quote } from '../../domain/payment.ts';
-import type { SearchResult } from '../../domain/search.ts';
+import type { Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { SearchInput, SearchResult } from '../../domain/search.ts';
 import { searchDiscovery } from '../docs/discovery.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
-import { paid } from '../exchange/paid.ts';
+import { type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
 import type { Operation, Route } from '../exchange/reply.ts';
 import { readSearch } from '../exchange/search-body.ts';
 import type { Services } from '../services.ts';
-import { shownItem } from '../shown-item.ts';
 import { withWorkspace } from '../workspace-access.ts';
 
 const PATH = '/agent/v1/search';
@@ -24,13 +26,6 @@ function body(result: SearchResult, expiresAt: string | null, charged: boolean):
 
 /** POST /agent/v1/search: paid by the call, in the payer's own index. */
 export function searchRoute(services: Services): Route {
-  const quote = (): Quote => ({
-    amount: services.prices.search,
-    resource: services.baseUrl() + PATH,
-    description:
-      'Search your own files by meaning, by exact words, by picture, or for pictures by describing them.',
-    discovery: searchDiscovery,
-  });
   const operation: Operation = {
     operationId: 'search',
     summary: 'Search the payer’s index',
@@ -50,35 +45,60 @@ export function searchRoute(services: Services): Route {
     method: 'POST',
     path: PATH,
     operation,
-    handle: (exchange) =>
-      paid(services, exchange, { quote: quote(), priceFixed: true, kind: 'search' }, async (tenant) => {
-        const { input, identity, warnings } = await readSearch(exchange, services.limits.searchBodyBytesMax);
-        services.search.admit(input);
-        return {
-          identity: { kind: 'json', value: identity },
-          warnings,
-          mode: 'pure',
-          run: async (signal) => {
-            const result = await services.search.run(tenant, input, signal);
-            const expiresAt = services.expiry(tenant);
-            if (!result.searchable) {
-              return {
-                charged: false,
-                answer: { status: 200, headers: {}, body: body(result, expiresAt, false) },
-              };
-            }
-            return {
-              charged: true,
-              answer: ({ verify_ms, settle_ms }) => {
-                const total_ms = performance.now() - exchange.startedAt;
-                const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
-                return { status: 200, headers: {}, body: body(timed, expiresAt, true) };
-              },
-            };
-          },
-        };
-      }),
+    handle: (exchange) => paid(services, exchange, new PaidSearch(services, exchange)),
   };
+}
+
+interface PayerSearch {
+  readonly tenant: PayerId;
+  readonly input: SearchInput;
+}
+
+class PaidSearch implements PaidRoute<PayerSearch> {
+  readonly kind = 'search';
+  readonly mode = 'pure';
+  readonly priceFixed = true;
+  readonly #services: Services;
+  readonly #exchange: Exchange;
+
+  constructor(services: Services, exchange: Exchange) {
+    this.#services = services;
+    this.#exchange = exchange;
+  }
+
+  quote(): Quote {
+    return {
+      amount: this.#services.prices.search,
+      resource: this.#services.baseUrl() + PATH,
+      description:
+        'Search your own files by meaning, by exact words, by picture, or for pictures by describing them.',
+      discovery: searchDiscovery,
+    };
+  }
+
+  async prepare(tenant: PayerId): Promise<Prepared<PayerSearch>> {
+    const { search, limits } = this.#services;
+    const { input, identity, warnings } = await readSearch(this.#exchange, limits.searchBodyBytesMax);
+    search.admit(input);
+    return { input: { tenant, input }, identity: { kind: 'json', value: identity }, warnings };
+  }
+
+  async run({ tenant, input }: PayerSearch, signal: AbortSignal): Promise<WorkOutcome> {
+    const result = await this.#services.search.run(tenant, input, signal);
+    const expiresAt = this.#services.expiry(tenant);
+    if (!result.searchable) {
+      const answer = { status: 200, headers: {}, body: body(result, expiresAt, false) };
+      return { charged: false, answer };
+    }
+    return {
+      charged: true,
+      answer: ({ verify_ms, settle_ms }) => {
+        const total_ms = performance.now() - this.#exchange.startedAt;
+        const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
+        return { status: 200, headers: {}, body: body(timed, expiresAt, true) };
+      },
+    };
+  }
 }
 
 /** POST /agent/v1/workspaces/{id}/search: included in the price of the workspace's time. */

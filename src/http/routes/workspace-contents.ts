@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { ItemDeletedSchema, ItemListSchema, ItemSchema } from '../../api/items.ts';
+import { shownItem } from '../../api/shown.ts';
 import { HistorySchema } from '../../api/workspaces.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { type ItemId, parseId } from '../../domain/id.ts';
@@ -7,7 +8,6 @@ import { attachmentHeaders } from '../exchange/attachment.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
-import { shownItem } from '../shown-item.ts';
 import { withWorkspace } from '../workspace-access.ts';
 
 const PAGE_MAX = 200;

@@ -1,14 +1,13 @@
 import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
 import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
-import { storedId, type WorkspaceId } from '../../domain/id.ts';
-import { type AtomicAmount, parseUsd } from '../../domain/money.ts';
-import type { Answer, EffectHandler, Quote } from '../../domain/payment.ts';
-import type { PublicWorkspace } from '../../workspace/views/public-record.ts';
-import type { Workspaces } from '../../workspace/workspaces.ts';
+import { parseUsd } from '../../domain/money.ts';
+import type { Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { CreationInput, CreationQuote, Price } from '../../workspace/prices.ts';
+import type { ExtensionInput } from '../../workspace/workspaces.ts';
 import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
-import { idInResource, isUnpaid, paid } from '../exchange/paid.ts';
+import { idInResource, isUnpaid, type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
 import type { Route } from '../exchange/reply.ts';
 import type { Services } from '../services.ts';
 import { bearerToken, withWorkspace } from '../workspace-access.ts';
@@ -44,64 +43,47 @@ export function createWorkspaceRoute(services: Services): Route {
     },
     handle: async (exchange) => {
       const body = await readSmallObject(services, exchange);
-      const asked = createValidator.lenient(body.object ?? {});
-      const input = { ttlMinutes: asked.ttl_minutes, spendLimit: spendLimitOf(asked) };
-      const price = workspaces.prices.creation(input);
-      const quote: Quote = {
-        amount: price.amount,
-        notice: price.notice,
-        resource: `${services.baseUrl()}/agent/v1/workspaces`,
-        description: `A private workspace for ${price.minutes} minutes; its searches and uploads are included.`,
-        discovery: workspaceCreateDiscovery,
-      };
-      return paid(services, exchange, { quote, priceFixed: false }, async () => {
-        if (body.failure) throw body.failure;
-        const { value, warnings } = createValidator.validate(body.object ?? {});
-        const valid = { ttlMinutes: value.ttl_minutes, spendLimit: spendLimitOf(value) };
-        return {
-          identity: {
-            kind: 'json',
-            value: { minutes: price.minutes, spend_limit_usd: value.spend_limit_usd },
-          },
-          warnings,
-          mode: 'effect',
-          run: async () => {
-            const { id } = await workspaces.create(valid);
-            return { charged: true, effect: { kind: 'workspace_create', ref: { workspace: id } } };
-          },
-        };
-      });
+      return paid(services, exchange, new PaidCreation(services, body));
     },
   };
 }
 
-/** A created workspace: its minutes begin at commit, its token is shown once. */
-export function workspaceCreateEffect(workspaces: Workspaces): EffectHandler {
-  return {
-    commit: async ({ workspace }) => {
-      const id = storedId('workspace', workspace);
-      return created(await workspaces.commitCreation(id), workspaces, id);
-    },
-    reissue: async ({ workspace }) => {
-      const id = storedId('workspace', workspace);
-      return created(await workspaces.reissue(id), workspaces, id);
-    },
-    undo: ({ workspace }) => workspaces.undoCreation(storedId('workspace', workspace)),
-    pending: async () => workspaces.pendingCreations().map((workspace) => ({ workspace })),
-  };
-}
+class PaidCreation implements PaidRoute<CreationInput> {
+  readonly kind = 'other';
+  readonly mode = 'effect';
+  readonly priceFixed = false;
+  readonly #services: Services;
+  readonly #body: SmallObject;
+  readonly #price: CreationQuote;
 
-function created(
-  result: { record: object; token?: string },
-  workspaces: Workspaces,
-  id: WorkspaceId,
-): Answer {
-  const token = result.token === undefined ? {} : { capability_token: result.token };
-  return {
-    status: 201,
-    headers: workspaces.headers(id),
-    body: { ...result.record, ...token, charged: true },
-  };
+  constructor(services: Services, body: SmallObject) {
+    const asked = createValidator.lenient(body.object ?? {});
+    this.#services = services;
+    this.#body = body;
+    this.#price = services.workspaces.prices.creation(creationOf(asked));
+  }
+
+  quote(): Quote {
+    const { amount, notice, minutes } = this.#price;
+    return {
+      amount,
+      notice,
+      resource: `${this.#services.baseUrl()}/agent/v1/workspaces`,
+      description: `A private workspace for ${minutes} minutes; its searches and uploads are included.`,
+      discovery: workspaceCreateDiscovery,
+    };
+  }
+
+  async prepare(): Promise<Prepared<CreationInput>> {
+    if (this.#body.failure) throw this.#body.failure;
+    const { value, warnings } = createValidator.validate(this.#body.object ?? {});
+    const identity = { minutes: this.#price.minutes, spend_limit_usd: value.spend_limit_usd };
+    return { input: creationOf(value), identity: { kind: 'json', value: identity }, warnings };
+  }
+
+  run(input: CreationInput): Promise<WorkOutcome> {
+    return this.#services.purchases.creation.buy(input);
+  }
 }
 
 /** POST /agent/v1/workspaces/{id}/extend: anyone may pay for more time. */
@@ -126,50 +108,55 @@ export function extendWorkspaceRoute(services: Services): Route {
     },
     handle: async (exchange, params) => {
       const body = await readSmallObject(services, exchange);
-      const price = workspaces.prices.extension(extendValidator.lenient(body.object ?? {}).ttl_minutes);
-      const quote: Quote = {
-        amount: price.amount,
-        resource: `${services.baseUrl()}/agent/v1/workspaces/${idInResource(params.id!)}/extend`,
-        description: `${price.minutes} more minutes for a workspace.`,
-        discovery: workspaceExtendDiscovery,
-      };
-      return paid(services, exchange, { quote, priceFixed: false }, async () => {
-        if (body.failure) throw body.failure;
-        const { value, warnings } = extendValidator.validate(body.object ?? {});
-        return {
-          identity: { kind: 'json', value: { minutes: price.minutes } },
-          warnings,
-          mode: 'effect',
-          run: async () => {
-            const holder = workspaces.tokenOpens(params.id!, bearerToken(exchange));
-            const { step } = await workspaces.extend(params.id!, {
-              ttlMinutes: value.ttl_minutes,
-              showFigures: holder,
-            });
-            return {
-              charged: true,
-              effect: { kind: 'workspace_extend', ref: { workspace: params.id!, step } },
-            };
-          },
-        };
-      });
+      return paid(services, exchange, new PaidExtension(services, exchange, params.id!, body));
     },
   };
 }
 
-/** A bought extension: added to what is left at commit. */
-export function workspaceExtendEffect(workspaces: Workspaces): EffectHandler {
-  const answer = (record: PublicWorkspace): Answer => ({
-    status: 200,
-    headers: workspaces.headers(record.id),
-    body: { ...record, charged: true },
-  });
-  return {
-    commit: async ({ step }) => answer(await workspaces.commitExtension(storedId('step', step))),
-    reissue: async ({ step }) => answer(await workspaces.reissueExtension(storedId('step', step))),
-    undo: ({ step }) => workspaces.undoExtension(storedId('step', step)),
-    pending: async () => workspaces.pendingExtensions(),
-  };
+class PaidExtension implements PaidRoute<ExtensionInput> {
+  readonly kind = 'other';
+  readonly mode = 'effect';
+  readonly priceFixed = false;
+  readonly #services: Services;
+  readonly #exchange: Exchange;
+  readonly #id: string;
+  readonly #body: SmallObject;
+  readonly #price: Price;
+
+  constructor(services: Services, exchange: Exchange, id: string, body: SmallObject) {
+    const { ttl_minutes } = extendValidator.lenient(body.object ?? {});
+    this.#services = services;
+    this.#exchange = exchange;
+    this.#id = id;
+    this.#body = body;
+    this.#price = services.workspaces.prices.extension(ttl_minutes);
+  }
+
+  quote(): Quote {
+    const { amount, minutes } = this.#price;
+    return {
+      amount,
+      resource: `${this.#services.baseUrl()}/agent/v1/workspaces/${idInResource(this.#id)}/extend`,
+      description: `${minutes} more minutes for a workspace.`,
+      discovery: workspaceExtendDiscovery,
+    };
+  }
+
+  async prepare(): Promise<Prepared<ExtensionInput>> {
+    if (this.#body.failure) throw this.#body.failure;
+    const { value, warnings } = extendValidator.validate(this.#body.object ?? {});
+    return {
+      input: { ttlMinutes: value.ttl_minutes },
+      identity: { kind: 'json', value: { minutes: this.#price.minutes } },
+      warnings,
+    };
+  }
+
+  async run(input: ExtensionInput): Promise<WorkOutcome> {
+    const { workspaces, purchases } = this.#services;
+    const showFigures = workspaces.tokenOpens(this.#id, bearerToken(this.#exchange));
+    return purchases.extension.buy(this.#id, { ...input, showFigures });
+  }
 }
 
 /** GET /agent/v1/workspaces/{id}/usage */
@@ -214,11 +201,14 @@ export function disposeWorkspaceRoute(services: Services): Route {
   };
 }
 
-/** The small JSON body: read before the payment is looked at, because the quote depends on it. Its faults wait for a payment. */
-async function readSmallObject(
-  { limits }: Services,
-  exchange: Exchange,
-): Promise<{ object?: Record<string, unknown>; failure?: unknown }> {
+/** A small JSON body, or what is wrong with it. */
+interface SmallObject {
+  readonly object?: Record<string, unknown>;
+  readonly failure?: unknown;
+}
+
+/** Read before the payment is looked at, because the quote depends on it. Its faults wait for a payment. */
+async function readSmallObject({ limits }: Services, exchange: Exchange): Promise<SmallObject> {
   try {
     if (isUnpaid(exchange) && Number(exchange.header('content-length') ?? 0) > limits.jsonBodyBytesMax)
       return {};
@@ -228,6 +218,9 @@ async function readSmallObject(
   }
 }
 
-function spendLimitOf({ spend_limit_usd }: WorkspaceCreate): AtomicAmount | undefined {
-  return spend_limit_usd === undefined ? undefined : parseUsd(spend_limit_usd.toFixed(6));
+function creationOf({ ttl_minutes, spend_limit_usd }: WorkspaceCreate): CreationInput {
+  return {
+    ttlMinutes: ttl_minutes,
+    spendLimit: spend_limit_usd === undefined ? undefined : parseUsd(spend_limit_usd.toFixed(6)),
+  };
 }

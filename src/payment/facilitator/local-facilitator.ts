@@ -3,8 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { AtomicAmount } from '../../domain/money.ts';
 import type { Address } from '../../domain/payment.ts';
 import type { Store, Table } from '../../state/store.ts';
-import type { Asset } from '../asset.ts';
-import type { Payment, Terms } from '../payment.ts';
+import { type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 
@@ -36,12 +35,10 @@ export class LocalFacilitator implements Facilitator {
   readonly #clock: Clock;
   readonly #startBalance: AtomicAmount;
   readonly #signatures: SignatureCheck;
-  readonly #network: string;
 
   constructor(parts: {
     store: Store;
     clock: Clock;
-    asset: Asset;
     signatures: SignatureCheck;
     startBalance: AtomicAmount;
   }) {
@@ -51,19 +48,18 @@ export class LocalFacilitator implements Facilitator {
     this.#clock = parts.clock;
     this.#startBalance = parts.startBalance;
     this.#signatures = parts.signatures;
-    this.#network = `${parts.asset.network}/${parts.asset.address}`;
   }
 
   async verify(payment: Payment, terms: Terms): Promise<Verification> {
-    const verdict = this.#signatures.judge(payment);
-    if (verdict === 'undecided') return { valid: false, reason: 'unsupported_signature' };
+    const verdict = this.#signatures.verdictOn(payment);
+    if (verdict === 'needsFacilitator') return { valid: false, reason: 'unsupported_signature' };
     if (verdict === 'invalid') return { valid: false, reason: 'invalid_signature' };
     const fault = this.#fault(payment, terms);
     return fault === undefined ? { valid: true } : { valid: false, reason: fault };
   }
 
   settle(payment: Payment, terms: Terms): Promise<Settlement> {
-    if (this.#signatures.judge(payment) !== 'valid')
+    if (this.#signatures.verdictOn(payment) !== 'valid')
       return Promise.resolve({ kind: 'refused', reason: 'invalid_signature' });
     return this.#store.transaction(() => this.#move(payment, terms));
   }
@@ -79,7 +75,7 @@ export class LocalFacilitator implements Facilitator {
     return { kind: 'local', movesMoney: false };
   }
 
-  /** Play money of a wallet, in the asset's smallest unit. */
+  /** Play money of a wallet, in millionths of a dollar. */
   balance(address: Address): AtomicAmount {
     const balance = this.#balances.get(address);
     return balance === undefined ? this.#startBalance : BigInt(balance);
@@ -107,7 +103,7 @@ export class LocalFacilitator implements Facilitator {
       from: payment.payer,
       to: payment.payTo,
       value: payment.value.toString(),
-      transaction: transactionHash(`${this.#network}/${key}`),
+      transaction: transactionOf(payment),
       time: this.#clock.now(),
     };
     this.#transfers.put(key, transfer);
@@ -131,20 +127,20 @@ export class LocalFacilitator implements Facilitator {
   }
 }
 
-/** A nonce belongs to its payer, and is used once: EIP-3009. */
+/** A nonce belongs to its payer, and is used once (EIP-3009); play money is the same in every coin. */
 function transferKey({ payer, nonce }: Payment): string {
   return `${payer}/${nonce}`;
 }
 
-function isSame(transfer: Transfer, payment: Payment): boolean {
-  return transfer.to === payment.payTo && transfer.value === payment.value.toString();
+function isSame({ to, value, transaction }: Transfer, payment: Payment): boolean {
+  return to === payment.payTo && value === payment.value.toString() && transaction === transactionOf(payment);
 }
 
 function settledBy({ transaction }: Transfer): Settlement {
   return { kind: 'settled', transaction, extra: NOTE };
 }
 
-function transactionHash(identity: string): string {
-  const digest = createHash('sha256').update(identity).digest('hex');
+function transactionOf(payment: Payment): string {
+  const digest = createHash('sha256').update(paymentKey(payment)).digest('hex');
   return LOCAL_TRANSACTION_PREFIX + digest.slice(0, 66 - LOCAL_TRANSACTION_PREFIX.length);
 }

@@ -1,18 +1,20 @@
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
+import type { PaymentTerms } from '../wire/challenge.ts';
 import { Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
-import { exchangeJson, type JsonReply } from './facilitator-http.ts';
-import { saysUsed } from './facilitator-reason.ts';
+import { exchangeJson, type JsonReply } from './json-http.ts';
 import {
   isAnswer,
   readSettlement,
   readSupported,
   readVerification,
   requestBody,
-  type WireTerms,
-} from './facilitator-wire.ts';
+  type Supported,
+} from './messages.ts';
+import { saysUsed } from './reasons.ts';
 
 /** Looks on the chain itself whether an authorization was used, and by which transaction. */
 export interface ChainWitness {
@@ -22,7 +24,9 @@ export interface ChainWitness {
   ): Promise<{ kind: 'unused' } | { kind: 'settled'; transaction: string } | { kind: 'used_otherwise' }>;
 }
 
-export interface RemoteFacilitatorDeps extends WireTerms {
+export interface RemoteFacilitatorDeps extends PaymentTerms {
+  /** The coins that it has to settle. */
+  readonly assets: readonly Asset[];
   /** Address without a trailing path: `/verify`, `/settle` and `/supported` are below it. */
   readonly url: string;
   /** Of the facilitator that settles; the further ones are not told. */
@@ -50,9 +54,9 @@ interface Peer {
   readonly url: string;
   readonly bearerToken?: string;
   readonly verifying: Circuit;
-  /** Versions of the protocol that it settles our network with; empty until it told. */
-  versions: readonly (1 | 2)[];
-  /** The reading of them that is under way. */
+  /** What it settles; empty until it told. */
+  supported: Supported;
+  /** The reading of it that is under way. */
   reading?: Promise<unknown>;
 }
 
@@ -83,7 +87,7 @@ export class RemoteFacilitator implements Facilitator {
   /** Reads what each supports. Only the first has to answer: a further one may come later. */
   async connect(): Promise<void> {
     const [trouble] = await Promise.all(
-      [this.#first, ...this.#further].map((peer) => this.#readVersions(peer)),
+      [this.#first, ...this.#further].map((peer) => this.#readSupported(peer)),
     );
     if (trouble !== undefined) throw this.#unavailable(trouble);
     this.#trouble = undefined;
@@ -148,7 +152,7 @@ export class RemoteFacilitator implements Facilitator {
 
   #peer(url: string, bearerToken?: string): Peer {
     const bare = url.replace(/\/+$/, '');
-    return { url: bare, bearerToken, versions: [], verifying: this.#circuit(`${bare}/verify`) };
+    return { url: bare, bearerToken, supported: new Map(), verifying: this.#circuit(`${bare}/verify`) };
   }
 
   #circuit(of: string): Circuit {
@@ -169,30 +173,30 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   /** A facilitator that was away at the start is asked again by whoever needs to know. */
-  async #learnVersions(peer: Peer): Promise<void> {
-    if (peer.versions.length > 0) return;
-    peer.reading ??= this.#readVersions(peer).finally(() => {
+  async #learnSupported(peer: Peer, { asset }: Payment): Promise<void> {
+    if (peer.supported.has(asset.network)) return;
+    peer.reading ??= this.#readSupported(peer).finally(() => {
       peer.reading = undefined;
     });
     await peer.reading;
   }
 
   /** What is wrong, if anything. */
-  async #readVersions(peer: Peer): Promise<string | undefined> {
+  async #readSupported(peer: Peer): Promise<string | undefined> {
     const reply = await this.#exchange(peer, 'GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
     if (reply.kind !== 'reply') return reply.detail;
-    const versions = readSupported(reply, this.#parts.asset);
-    if (!versions) return `/supported answered ${reply.status}`;
-    peer.versions = versions;
-    return versions.length > 0
-      ? undefined
-      : `it does not settle "exact" payments on ${this.#parts.asset.network}`;
+    const { assets } = this.#parts;
+    const supported = readSupported(reply, assets);
+    if (!supported) return `/supported answered ${reply.status}`;
+    peer.supported = supported;
+    const missing = assets.find(({ network }) => !supported.has(network));
+    return missing && `it does not settle "exact" payments on ${missing.network}`;
   }
 
   /** The verification, or what is wrong with whom it asked. */
   async #verifyAt(peer: Peer, payment: Payment, terms: Terms): Promise<Verification | string> {
-    await this.#learnVersions(peer);
-    const body = requestBody(payment, terms, this.#parts, peer.versions);
+    await this.#learnSupported(peer, payment);
+    const body = requestBody(payment, terms, this.#parts, peer.supported.get(payment.asset.network));
     const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
     const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
     if (isAnswer(reply)) peer.verifying.succeeded();
@@ -206,14 +210,14 @@ export class RemoteFacilitator implements Facilitator {
     deadlineMs: number,
     onFailure: () => void,
   ): Promise<Settlement | { kind: 'not_sent'; detail: string }> {
-    await this.#learnVersions(this.#first);
-    const body = requestBody(payment, terms, this.#parts, this.#first.versions);
+    await this.#learnSupported(this.#first, payment);
+    const body = requestBody(payment, terms, this.#parts, this.#first.supported.get(payment.asset.network));
     const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
     if (isAnswer(reply)) this.#settling.succeeded();
     else onFailure();
     if (reply.kind !== 'reply')
       return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
-    return readSettlement(reply, payment, this.#parts.asset);
+    return readSettlement(reply, payment);
   }
 
   #exchange(

@@ -1,7 +1,6 @@
-import type { Asset } from '../asset.ts';
-import { own } from '../gate/strict-json.ts';
 import type { Hex, Payment } from '../payment.ts';
-import { exchangeJson } from './facilitator-http.ts';
+import { own } from '../wire/strict-json.ts';
+import { exchangeJson } from './json-http.ts';
 import type { ChainWitness } from './remote-facilitator.ts';
 
 /** First four bytes of keccak256 of `authorizationState(address,bytes32)` (EIP-3009). */
@@ -30,19 +29,17 @@ interface Log {
 /** Asks a node of the chain itself over JSON-RPC: `authorizationState`, and the transaction that used the authorization. */
 export class RpcWitness implements ChainWitness {
   readonly #url: string;
-  readonly #asset: Asset;
-  #isOurChain = false;
+  #chainId: number | undefined;
 
-  constructor({ url, asset }: { url: string; asset: Asset }) {
+  constructor({ url }: { url: string }) {
     this.#url = url;
-    this.#asset = asset;
   }
 
   /** @throws Error when the node cannot be asked, is one of another chain, or knows of a use but not by what. */
   async look(payment: Payment) {
-    await this.#assertOurChain();
+    await this.#assertChainOf(payment);
     const data = AUTHORIZATION_STATE + word(payment.payer) + word(payment.nonce);
-    const state = await this.#call<Hex>('eth_call', [{ to: this.#asset.address, data }, 'latest']);
+    const state = await this.#call<Hex>('eth_call', [{ to: payment.asset.address, data }, 'latest']);
     if (BigInt(state) === 0n) return { kind: 'unused' } as const;
     const use = await this.#findUse(payment);
     if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' } as const;
@@ -51,22 +48,20 @@ export class RpcWitness implements ChainWitness {
       : ({ kind: 'used_otherwise' } as const);
   }
 
-  async #assertOurChain(): Promise<void> {
-    if (this.#isOurChain) return;
-    const chainId = Number(await this.#call<Hex>('eth_chainId', []));
-    if (chainId !== this.#asset.chainId)
-      throw new Error(`RPC_URL leads to chain ${chainId}, not to ${this.#asset.chainId}`);
-    this.#isOurChain = true;
+  async #assertChainOf({ asset }: Payment): Promise<void> {
+    this.#chainId ??= Number(await this.#call<Hex>('eth_chainId', []));
+    if (this.#chainId !== asset.chainId)
+      throw new Error(`RPC_URL leads to chain ${this.#chainId}, not to ${asset.chainId}`);
   }
 
   /** The event that ended the authorization, searched from the newest block backwards. */
-  async #findUse({ payer, nonce }: Payment): Promise<Log> {
+  async #findUse({ asset, payer, nonce }: Payment): Promise<Log> {
     let toBlock = BigInt(await this.#call<Hex>('eth_blockNumber', []));
     for (let looks = 0; looks < LOOKS_MAX && toBlock >= 0n; looks++) {
       const fromBlock = toBlock >= BLOCKS_PER_LOOK ? toBlock - BLOCKS_PER_LOOK + 1n : 0n;
       const [use] = await this.#call<Log[]>('eth_getLogs', [
         {
-          address: this.#asset.address,
+          address: asset.address,
           fromBlock: quantity(fromBlock),
           toBlock: quantity(toBlock),
           topics: [
@@ -83,12 +78,12 @@ export class RpcWitness implements ChainWitness {
   }
 
   /** The transfer that the token logs right after the use: another one of the same transaction proves nothing. */
-  async #paidUs(use: Log, { payer, payTo, value }: Payment): Promise<boolean> {
+  async #paidUs(use: Log, { asset, payer, payTo, value }: Payment): Promise<boolean> {
     const receipt = await this.#call<{ logs: Log[] }>('eth_getTransactionReceipt', [use.transactionHash]);
     const after = receipt.logs
       .filter(
         ({ address, logIndex }) =>
-          address.toLowerCase() === this.#asset.address && Number(logIndex) > Number(use.logIndex),
+          address.toLowerCase() === asset.address && Number(logIndex) > Number(use.logIndex),
       )
       .sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
     const transfer = after[0];

@@ -1,41 +1,45 @@
-import type { Address } from '../../domain/payment.ts';
-import { type Asset, isNetworkOf } from '../asset.ts';
+import { isNetworkOf } from '../asset.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { Payment } from '../payment.ts';
+import type { Payment, SentPayment } from '../payment.ts';
 import type { SignatureCheck, SignatureVerdict } from '../signature.ts';
+import type { ChallengeSettings, PaymentTerms } from '../wire/challenge.ts';
 
 /** Facilitators refuse a payment that ends sooner: the transaction would not be mined in time. */
 export const SECONDS_LEFT_MIN = 6n;
 /** How far past the asked timeout an authorization may reach. */
 const OVERTIME_SECONDS_MAX = 3600n;
 
-export interface CheckTerms {
-  readonly asset: Asset;
-  readonly payTo: Address;
-  readonly maxTimeoutSeconds: number;
+export interface Genuine {
+  readonly payment: Payment;
+  readonly verdict: SignatureVerdict;
 }
 
 /**
- * What can be said about a payment from itself alone: scheme, network, asset, recipient, signature. Cheap ones first.
+ * What can be said about a payment from itself alone: scheme, network, asset, recipient, signature. Cheap ones first. A v1 payment
+ * does not name its coin: of several on its network, the one whose domain was signed; for a contract wallet, the first.
  * @throws PaymentRefused
  */
 export function checkGenuine(
-  payment: Payment,
-  terms: CheckTerms,
+  sent: SentPayment,
+  { assets, payTo }: ChallengeSettings,
   signatures: SignatureCheck,
-): SignatureVerdict {
-  const { asset, payTo } = terms;
-  if (payment.scheme !== 'exact') throw new PaymentRefused('unsupported_scheme');
-  if (!isNetworkOf(asset, payment.networkName)) throw new PaymentRefused('wrong_network');
-  const { accepted } = payment;
-  if (accepted?.asset !== undefined && accepted.asset.toLowerCase() !== asset.address)
-    throw new PaymentRefused('wrong_asset');
+): Genuine {
+  const { accepted } = sent;
+  if (sent.scheme !== 'exact') throw new PaymentRefused('unsupported_scheme');
+  const onNetwork = assets.filter((asset) => isNetworkOf(asset, sent.networkName));
+  if (onNetwork.length === 0) throw new PaymentRefused('wrong_network');
+  const address = accepted?.asset?.toLowerCase();
+  const candidates = onNetwork.filter((asset) => address === undefined || address === asset.address);
+  if (candidates.length === 0) throw new PaymentRefused('wrong_asset');
   if (accepted?.payTo !== undefined && accepted.payTo.toLowerCase() !== payTo)
     throw new PaymentRefused('wrong_recipient');
-  if (payment.payTo !== payTo) throw new PaymentRefused('wrong_recipient');
-  const verdict = signatures.judge(payment);
-  if (verdict === 'invalid') throw new PaymentRefused('invalid_signature');
-  return verdict;
+  if (sent.payTo !== payTo) throw new PaymentRefused('wrong_recipient');
+  for (const asset of candidates) {
+    const payment = { ...sent, asset };
+    const verdict = signatures.verdictOn(payment);
+    if (verdict !== 'invalid') return { payment, verdict };
+  }
+  throw new PaymentRefused('invalid_signature');
 }
 
 /** Exactly the asked amount: less buys nothing, and more would be a gift that nobody asked for. */
@@ -47,7 +51,7 @@ export function checkAmount(payment: Payment, amount: bigint): void {
 }
 
 /** The time window, as the token contract will see it: `validAfter < now < validBefore`. */
-export function checkWindow(payment: Payment, { maxTimeoutSeconds }: CheckTerms, nowMs: number): void {
+export function checkWindow(payment: Payment, { maxTimeoutSeconds }: PaymentTerms, nowMs: number): void {
   const now = BigInt(Math.floor(nowMs / 1000));
   if (payment.validBefore < now + SECONDS_LEFT_MIN) throw new PaymentRefused('authorization_expired');
   if (payment.validAfter > now) throw new PaymentRefused('authorization_not_yet_valid');

@@ -1,19 +1,19 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { AtomicAmount } from '../../domain/money.ts';
-import type { GateAnswer, PaidRequest } from '../../domain/payment.ts';
+import type { GateAnswer } from '../../domain/payment.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentRecords } from '../records/records.ts';
-import type { Settlements } from '../records/settlements.ts';
+import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { type Deliveries, undeliverable } from './deliveries.ts';
-import type { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
-import { type PaidAttempt, waitUnlessLeft } from './paid-attempt.ts';
-import { clientGone } from './purchases.ts';
+import type { InFlightPurchase } from './in-flight-purchase.ts';
+import type { InFlightRequest, InFlightRequests } from './in-flight-requests.ts';
 import type { Repetitions } from './repetitions.ts';
+import type { Settlements } from './settlements.ts';
 
 export interface EarlierDeps {
   readonly records: PaymentRecords;
-  readonly flights: InFlightPurchases;
+  readonly inFlight: InFlightRequests;
   readonly deliveries: Deliveries;
   readonly settlements: Settlements;
   readonly repetitions: Repetitions;
@@ -21,99 +21,147 @@ export interface EarlierDeps {
   readonly checkPrice: (payment: Payment, amount: AtomicAmount) => void;
 }
 
-/** What earlier requests with the same idempotency key, the same authorization or the same question mean for a new one. */
+/** What earlier requests mean for a new one. */
+export type Earlier =
+  /** Nothing: it is a purchase of its own. */
+  | { readonly kind: 'mine' }
+  /** Something has to end first; then look again. `until` rejects with what the client is told instead. */
+  | { readonly kind: 'wait'; readonly until: Promise<unknown> }
+  /** An earlier request's answer is this one's, too. */
+  | { readonly kind: 'answer'; readonly answer: Promise<GateAnswer> };
+
+/**
+ * Looks for earlier requests with the same idempotency key, the same authorization, or the same question of the same payer.
+ * Who is given which answer again: docs/payments.md, "Asking again".
+ */
 export class EarlierRequests {
-  readonly #parts: EarlierDeps;
+  readonly #deps: EarlierDeps;
 
-  constructor(parts: EarlierDeps) {
-    this.#parts = parts;
+  constructor(deps: EarlierDeps) {
+    this.#deps = deps;
   }
 
-  /**
-   * The answer that an earlier request gives; undefined when there is none and the new one is a purchase of its own. A promise of
-   * undefined: there was something to wait for, look again.
-   * @throws PaymentRefused, idempotency_key_reused
-   */
-  of(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
-    return this.#byRequestKey(visit) ?? this.#byPayment(visit) ?? this.#byRequest(visit);
+  /** Claims what it answers with before it returns. @throws PaymentRefused, idempotency_key_reused */
+  look(attempt: PaidAttempt): Earlier {
+    return (
+      this.#byIdempotencyKey(attempt) ??
+      this.#byAuthorization(attempt) ??
+      this.#byRequest(attempt) ?? { kind: 'mine' }
+    );
   }
 
-  /** Rule 6, and rule 4(b): the idempotency key of an earlier request. Resolves to undefined after a wait. */
-  #byRequestKey(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
-    const { keyHash, prepared, key, request } = visit;
+  /** The idempotency key of an earlier request. */
+  #byIdempotencyKey(attempt: PaidAttempt): Earlier | undefined {
+    const { keyHash, requestHash, key } = attempt;
     if (keyHash === undefined) return undefined;
-    const flight = this.#parts.flights.ofKey(keyHash);
-    const binding = flight ?? this.#parts.records.findByRequestKey(keyHash);
-    if (!binding) return undefined;
-    if (binding.requestHash !== prepared.requestHash) {
-      throw new FarthingError(
-        'idempotency_key_reused',
-        'This idempotency key belongs to another request of the same payer. Use a new key for a new request.',
-      );
+    const { inFlight, records, repetitions } = this.#deps;
+    const running = inFlight.ofKey(keyHash);
+    const known = running ?? records.findByRequestKey(keyHash);
+    if (!known) return undefined;
+    if (known.requestHash !== requestHash) throw keyReused();
+    if ('payment' in known) {
+      const record = records.findCharged(known.payment);
+      return record && { kind: 'answer', answer: repetitions.again(attempt, known.payment, record) };
     }
-    if (!flight) return this.#parts.repetitions.ofSettled(visit, binding.payment as string);
-    if (flight.payment === undefined) return waitUnlessLeft(untilOver(flight), request.signal);
-    if (this.#parts.settlements.isPending(flight)) return this.#parts.settlements.hurry(flight).then(nothing);
-    if (flight.payment === key && !flight.settlementSent) return this.#join(flight, request);
-    if (flight.record?.state === 'settled') {
-      return waitUnlessLeft(flight.ended, request.signal).then(() =>
-        this.#parts.settlements.isPending(flight) || request.signal.aborted
-          ? undefined
-          : this.#parts.repetitions.ofEnded(visit, flight),
-      );
+    if (known.kind === 'repetition') return { kind: 'wait', until: known.over };
+    switch (known.stage) {
+      case 'working':
+        return known.key === key ? this.#join(known, attempt) : untilEnded(known);
+      case 'abandoned':
+      case 'settling':
+      case 'over':
+        return untilEnded(known);
+      case 'unfinished':
+        return this.#hurry(known);
+      case 'answering':
+        return { kind: 'answer', answer: repetitions.ofPurchase(attempt, known) };
+      default:
+        return known.stage satisfies never;
     }
-    return waitUnlessLeft(flight.ended, request.signal);
   }
 
-  /** Rules 1 and 4(a): the same authorization. */
-  #byPayment(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
-    const { key, prepared, request } = visit;
-    const flight = this.#parts.flights.ofPayment(key);
-    if (flight) {
-      if (flight.requestHash !== prepared.requestHash) throw new PaymentRefused('authorization_already_used');
-      if (this.#parts.settlements.isPending(flight))
-        return this.#parts.settlements.hurry(flight).then(nothing);
-      if (!flight.settlementSent) return this.#join(flight, request);
-      throw new PaymentRefused('authorization_already_used');
+  /** The same authorization: until it is settled, copies of its request join it. */
+  #byAuthorization(attempt: PaidAttempt): Earlier | undefined {
+    const { key, requestHash, payment, request } = attempt;
+    const purchase = this.#deps.inFlight.ofPayment(key);
+    if (!purchase) {
+      if (this.#deps.records.find(key)) throw alreadyUsed();
+      this.#deps.checkPrice(payment, request.quote.amount);
+      return undefined;
     }
-    if (this.#parts.records.find(key)) throw new PaymentRefused('authorization_already_used');
-    this.#parts.checkPrice(visit.payment, request.quote.amount);
-    return undefined;
+    if (purchase.requestHash !== requestHash) throw alreadyUsed();
+    switch (purchase.stage) {
+      case 'working':
+        return this.#join(purchase, attempt);
+      case 'abandoned':
+        return untilEnded(purchase);
+      case 'unfinished':
+        return this.#hurry(purchase);
+      case 'settling':
+      case 'answering':
+      case 'over':
+        throw alreadyUsed();
+      default:
+        return purchase.stage satisfies never;
+    }
   }
 
-  /** Rule 4(c): the same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
-  #byRequest(visit: PaidAttempt): Promise<GateAnswer | undefined> | undefined {
-    const { payment, prepared, request } = visit;
-    const flight = this.#parts.flights.ofRequest(payment.payer, prepared.requestHash);
-    if (flight && this.#parts.settlements.isPending(flight))
-      return this.#parts.settlements.hurry(flight).then(nothing);
-    if (flight) return waitUnlessLeft(untilOver(flight), request.signal);
-    const owed = this.#parts.records.findUndelivered(payment.payer, prepared.requestHash);
-    return owed === undefined ? undefined : this.#parts.repetitions.ofOwed(visit, owed);
+  /** The same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
+  #byRequest(attempt: PaidAttempt): Earlier | undefined {
+    const { payment, requestHash } = attempt;
+    const { inFlight, records, repetitions } = this.#deps;
+    const running = inFlight.ofRequest(payment.payer, requestHash);
+    if (running) return this.#untilDelivered(running);
+    const owed = records.findUndelivered(payment.payer, requestHash);
+    const record = owed === undefined ? undefined : records.findCharged(owed);
+    return record && { kind: 'answer', answer: repetitions.owed(attempt, owed!, record) };
+  }
+
+  /** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
+  #untilDelivered(running: InFlightRequest): Earlier {
+    if (running.kind === 'repetition') return { kind: 'wait', until: running.over };
+    if (running.stage === 'unfinished') return this.#hurry(running);
+    return { kind: 'wait', until: running.ended.then(() => running.over, noop) };
+  }
+
+  #hurry(purchase: InFlightPurchase): Earlier {
+    return { kind: 'wait', until: this.#deps.settlements.hurry(purchase) };
   }
 
   /** A copy whose body arrived in time: the very same answer, whatever it is. */
-  async #join(flight: InFlightPurchase, { signal }: PaidRequest): Promise<GateAnswer | undefined> {
-    // Its work was given up, because everybody had left: the next look finds nothing of it.
-    if (flight.signal.aborted) return waitUnlessLeft(flight.ended, signal);
-    const joined = flight.join(signal);
+  #join(purchase: InFlightPurchase, { request }: PaidAttempt): Earlier {
+    return { kind: 'answer', answer: this.#joined(purchase, request.signal) };
+  }
+
+  async #joined(purchase: InFlightPurchase, signal: AbortSignal): Promise<GateAnswer> {
+    const { deliveries } = this.#deps;
+    const joined = purchase.join(signal);
     try {
-      await waitUnlessLeft(joined, signal);
+      await waitUnlessGone(joined, signal);
       if (signal.aborted) throw clientGone();
-      const answer = await joined;
-      return flight.charged ? this.#parts.deliveries.ofFlight(flight, answer) : undeliverable(answer);
+      const { charged, answer } = await joined;
+      return charged ? deliveries.ofPurchase(purchase, answer) : undeliverable(answer);
     } catch (error) {
-      this.#parts.deliveries.report(flight, false);
+      deliveries.report(purchase, false);
       throw error;
     }
   }
 }
 
-/** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
-function untilOver(flight: InFlightPurchase): Promise<unknown> {
-  return flight.ended.then(() => flight.over);
+/** However it ends. */
+function untilEnded(purchase: InFlightPurchase): Earlier {
+  return { kind: 'wait', until: purchase.ended.then(noop, noop) };
 }
 
-function nothing(): undefined {
-  return undefined;
+function noop(): void {}
+
+function alreadyUsed(): PaymentRefused {
+  return new PaymentRefused('authorization_already_used');
+}
+
+function keyReused(): FarthingError {
+  return new FarthingError(
+    'idempotency_key_reused',
+    'This idempotency key belongs to another request of the same payer. Use a new key for a new request.',
+  );
 }

@@ -1,29 +1,31 @@
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
+import type { Answer, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
-import { faultOf } from '../facilitator/facilitator-reason.ts';
+import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { Payment } from '../payment.ts';
+import { type Payment, paymentKey } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
-import { mirroredNetwork, refusalHeaders } from '../records/receipt.ts';
 import { PaymentRecords } from '../records/records.ts';
-import { recoverPayments } from '../records/recovery.ts';
-import { type EffectHandlers, Settlements } from '../records/settlements.ts';
 import type { SignatureCheck } from '../signature.ts';
-import { type ChallengeSettings, challenge } from './challenge.ts';
+import { type ChallengeSettings, challenge } from '../wire/challenge.ts';
+import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
+import { parsePaymentHeader } from '../wire/payment-header.ts';
+import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
+import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
+import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
-import { readRequestKey, requestKeyHash } from './idempotency-key.ts';
-import { InFlightPurchase, InFlightPurchases } from './in-flight-purchase.ts';
-import type { PaidAttempt } from './paid-attempt.ts';
-import { parsePaymentHeader } from './payment-header.ts';
-import { clientGone, Purchases, termsOf } from './purchases.ts';
+import { Effects } from './effects.ts';
+import { InFlightPurchase } from './in-flight-purchase.ts';
+import { InFlightRequests } from './in-flight-requests.ts';
+import { recoverPayments } from './recovery.ts';
 import { Repetitions } from './repetitions.ts';
+import { Settlements } from './settlements.ts';
 
 export interface GateDeps {
   readonly store: Store;
@@ -36,7 +38,7 @@ export interface GateDeps {
   readonly answerKeepMinutes: number;
   readonly journalLimits: JournalLimits;
   /** Paid requests that may run at once; more are refused before any money moves. */
-  readonly flightsMax: number;
+  readonly purchasesMax: number;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -53,14 +55,15 @@ const LOOKS_MAX = 1000;
 
 /**
  * Sells answers, each for exactly one charge: `quote → parse → local checks → reserve → verify ∥ work → settle → release → record`.
- * It knows no route and no HTTP. Which answers are given again, and to whom, is rule 4 of the decisions.
+ * It knows no route and no HTTP. The rules that it follows: docs/payments.md.
  */
 export class PaymentGate {
-  readonly #parts: GateDeps;
+  readonly #deps: GateDeps;
   readonly #records: PaymentRecords;
-  readonly #flights = new InFlightPurchases();
+  readonly #effects: Effects;
+  readonly #inFlight = new InFlightRequests();
   readonly #settlements: Settlements;
-  readonly #purchases: Purchases;
+  readonly #checkout: Checkout;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #sweeper: NodeJS.Timeout;
@@ -68,27 +71,25 @@ export class PaymentGate {
   #sweeping: Promise<void> | undefined;
   #closed = false;
 
-  constructor(parts: GateDeps) {
-    this.#parts = parts;
-    const { store, clock, settings, answerKeepMinutes, facilitator, handlers, answers, log } = parts;
-    this.#records = new PaymentRecords({ store, clock, asset: settings.asset, answerKeepMinutes });
-    const shared = { records: this.#records, facilitator, answers, clock };
-    this.#settlements = new Settlements({ ...shared, handlers, flights: this.#flights, log });
-    this.#purchases = new Purchases({ ...shared, settlements: this.#settlements });
-    const flights = this.#flights;
-    this.#deliveries = new Deliveries({
-      records: this.#records,
-      settlements: this.#settlements,
-      answers,
-      flights,
-      asset: settings.asset,
-      log,
-    });
-    const given = { records: this.#records, flights, deliveries: this.#deliveries };
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
+    const { store, clock, settings, answerKeepMinutes, facilitator, answers, log } = deps;
+    const inFlight = this.#inFlight;
+    const records = new PaymentRecords({ store, clock, assets: settings.assets, answerKeepMinutes });
+    const effects = new Effects(deps.handlers);
+    const settlements = new Settlements({ records, facilitator, effects, answers, inFlight, clock, log });
+    const deliveries = new Deliveries({ records, answers, inFlight, log });
+    this.#records = records;
+    this.#effects = effects;
+    this.#settlements = settlements;
+    this.#checkout = new Checkout({ records, facilitator, settlements });
+    this.#deliveries = deliveries;
     this.#earlier = new EarlierRequests({
-      ...given,
-      settlements: this.#settlements,
-      repetitions: new Repetitions({ ...given, answers, handlers }),
+      records,
+      inFlight,
+      deliveries,
+      settlements,
+      repetitions: new Repetitions({ records, inFlight, deliveries, answers, effects }),
       checkPrice: (payment, amount) => {
         checkAmount(payment, amount);
         checkWindow(payment, settings, clock.now());
@@ -104,17 +105,17 @@ export class PaymentGate {
 
   /** The 402 for a request without a usable payment. */
   challenge(quote: Quote, error: string): Answer {
-    return challenge(quote, error, this.#parts.settings);
+    return challenge(quote, error, this.#deps.settings);
   }
 
   /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
   recover(): Promise<void> {
-    const { facilitator, handlers, answers, log } = this.#parts;
+    const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,
       settlements: this.#settlements,
+      effects: this.#effects,
       facilitator,
-      handlers,
       answers,
       log,
     });
@@ -134,7 +135,8 @@ export class PaymentGate {
       if (!(error instanceof PaymentRefused)) throw error;
       const answer = this.challenge(request.quote, error.fault);
       if (!error.atSettlement || !seen.payment) return undeliverable(answer);
-      const receipt = refusalHeaders(seen.payment.payer, error.fault, this.#networkFor(seen.payment));
+      const { payer, asset, networkName } = seen.payment;
+      const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
       return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
     }
   }
@@ -142,7 +144,7 @@ export class PaymentGate {
   /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
-      .catch((error) => this.#parts.log({ level: 'error', event: 'payment_sweep_failed', error }))
+      .catch((error) => this.#deps.log({ level: 'error', event: 'payment_sweep_failed', error }))
       .finally(() => {
         this.#sweeping = undefined;
       });
@@ -150,7 +152,7 @@ export class PaymentGate {
   }
 
   async #sweep(): Promise<void> {
-    const { answers, clock, journalLimits, log } = this.#parts;
+    const { answers, clock, journalLimits, log } = this.#deps;
     let more: boolean;
     do {
       const swept = await this.#records.sweep();
@@ -167,9 +169,9 @@ export class PaymentGate {
 
   health(): GateHealth {
     return {
-      facilitator: this.#parts.facilitator.health(),
+      facilitator: this.#deps.facilitator.health(),
       pending: this.#settlements.pendingCount,
-      running: this.#flights.size,
+      running: this.#inFlight.purchaseCount,
     };
   }
 
@@ -178,28 +180,27 @@ export class PaymentGate {
     this.#closed = true;
     await this.#sweeping;
     await this.#settlements.close();
-    await this.#flights.noted();
+    await this.#inFlight.noted();
   }
 
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
-    const { settings, signatures } = this.#parts;
+    const { settings, signatures } = this.#deps;
     const parsed = parsePaymentHeader(request.credentials);
     if (!parsed)
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
-    const { payment } = parsed;
+    const { payment, verdict } = checkGenuine(parsed.payment, settings, signatures);
     seen.payment = payment;
-    const key = this.#records.keyOf(payment);
-    const verdict = checkGenuine(payment, settings, signatures);
+    const key = paymentKey(payment);
     const verifiedMs =
-      verdict === 'undecided' ? await this.#verifyContractWallet(request, payment, key) : undefined;
+      verdict === 'needsFacilitator' ? await this.#verifyContractWallet(request, payment, key) : undefined;
     const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
     const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
     this.#refuseEarly(request, payment, key, keyHash);
-    const prepared = await request.prepare(payment.payer);
     try {
-      return await this.#decide({ request, payment, key, keyHash, verifiedMs, prepared });
+      const requestHash = await request.prepare(payment.payer);
+      return await this.#decide({ request, payment, key, keyHash, verifiedMs, requestHash });
     } finally {
-      await prepared.dispose?.();
+      await request.dispose();
     }
   }
 
@@ -212,9 +213,9 @@ export class PaymentGate {
     payment: Payment,
     key: string,
   ): Promise<number | undefined> {
-    const { facilitator, settings, clock } = this.#parts;
+    const { facilitator, settings, clock } = this.#deps;
     if (!facilitator.verifiesContractWallets) throw new PaymentRefused('unsupported_signature');
-    const known = this.#flights.ofPayment(key)?.record ?? this.#records.find(key);
+    const known = this.#inFlight.ofPayment(key)?.record ?? this.#records.find(key);
     if (known?.payment.signature === payment.signature && known.payment.value === payment.value)
       return undefined;
     checkWindow(payment, settings, clock.now());
@@ -229,70 +230,65 @@ export class PaymentGate {
 
   /** What can be refused without reading the body: nothing that an idempotency key might still open. */
   #refuseEarly(request: PaidRequest, payment: Payment, key: string, keyHash: string | undefined): void {
-    if (keyHash !== undefined && (this.#flights.ofKey(keyHash) ?? this.#records.findByRequestKey(keyHash)))
+    if (keyHash !== undefined && (this.#inFlight.ofKey(keyHash) ?? this.#records.findByRequestKey(keyHash)))
       return;
-    const flight = this.#flights.ofPayment(key);
-    if (flight) {
-      if (flight.settlementSent && !this.#settlements.isPending(flight))
+    const purchase = this.#inFlight.ofPayment(key);
+    if (purchase) {
+      if (purchase.stage === 'settling' || purchase.stage === 'answering')
         throw new PaymentRefused('authorization_already_used');
       return;
     }
     if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
     if (request.priceFixed) checkAmount(payment, request.quote.amount);
-    checkWindow(payment, this.#parts.settings, this.#parts.clock.now());
+    checkWindow(payment, this.#deps.settings, this.#deps.clock.now());
   }
 
   /** Looks again after every wait, until the request is a repetition, a copy, or a purchase of its own. */
-  async #decide(visit: PaidAttempt): Promise<GateAnswer> {
+  async #decide(attempt: PaidAttempt): Promise<GateAnswer> {
+    const { signal } = attempt.request;
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
-      if (visit.request.signal.aborted) throw clientGone();
-      const answer = await (this.#earlier.of(visit) ?? this.#purchase(visit));
-      if (answer) return answer;
+      if (signal.aborted) throw clientGone();
+      const earlier = this.#earlier.look(attempt);
+      switch (earlier.kind) {
+        case 'mine':
+          return await this.#purchase(attempt);
+        case 'answer':
+          return await earlier.answer;
+        case 'wait':
+          await waitUnlessGone(earlier.until, signal);
+          break;
+        default:
+          return earlier satisfies never;
+      }
     }
     throw tooBusy();
   }
 
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
-  #purchase(visit: PaidAttempt): Promise<GateAnswer> {
-    const { payment, prepared, request, key, keyHash } = visit;
-    if (this.#flights.size >= this.#parts.flightsMax) {
-      throw tooBusy();
-    }
-    const flight = new InFlightPurchase({
-      payment: key,
-      payer: payment.payer,
-      requestHash: prepared.requestHash,
-      keyHash,
-    });
-    flight.attend(request.signal);
-    this.#flights.add(flight);
-    return this.#run(flight, visit);
-  }
-
-  async #run(flight: InFlightPurchase, visit: PaidAttempt): Promise<GateAnswer> {
+  async #purchase(attempt: PaidAttempt): Promise<GateAnswer> {
+    const { payment, request, requestHash, key, keyHash } = attempt;
+    if (this.#inFlight.purchaseCount >= this.#deps.purchasesMax) throw tooBusy();
+    const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
+    purchase.attend(request.signal);
+    this.#inFlight.add(purchase);
     try {
-      const { charged, answer } = await this.#purchases.run(flight, visit);
-      if (!charged) {
-        this.#flights.remove(flight);
-        flight.endUncharged(answer);
-        return undeliverable(answer);
+      const bought = await this.#checkout.run(purchase, attempt);
+      if (!bought.charged) {
+        this.#inFlight.remove(purchase);
+        purchase.releaseUncharged(bought.answer);
+        return undeliverable(bought.answer);
       }
-      const withReceipt = this.#deliveries.withReceipt(answer, flight.record!, visit.payment);
-      flight.end(withReceipt);
-      return this.#deliveries.ofFlight(flight, withReceipt);
+      const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
+      purchase.release(answer);
+      return this.#deliveries.ofPurchase(purchase, answer);
     } catch (error) {
-      if (this.#settlements.isPending(flight)) {
-        flight.fail(error);
-      } else {
-        this.#flights.remove(flight);
-        flight.fail(error, 'uncharged');
+      purchase.fail(error);
+      if (purchase.stage !== 'unfinished') {
+        this.#inFlight.remove(purchase);
+        purchase.finish();
       }
       throw error;
     }
-  }
-
-  #networkFor(payment: Payment): string {
-    return mirroredNetwork(this.#parts.settings.asset, payment.networkName);
   }
 }
 

@@ -1,44 +1,35 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Address, Effect, PaymentTiming } from '../../domain/payment.ts';
+import type { Address } from '../../domain/payment.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Asset } from '../asset.ts';
-import type { Payment, Terms } from '../payment.ts';
+import { assetOfKey } from '../payment.ts';
 import { Journal, type JournalKind } from './journal.ts';
-
-/**
- * reserved → settling → settled, or gone again when nothing was charged. `settling` says that the settlement may have
- * been sent: after a crash its outcome must be asked for. `undoing`: certainly not charged, but the effect would not go yet.
- */
-export type PaymentState = 'reserved' | 'settling' | 'settled' | 'undoing';
-
-/** The one durable record of a payment. JobsAwaitingPayment no content: the answer lies in the Tenant's folder. */
-export interface PaymentRecord {
-  readonly state: PaymentState;
-  readonly payment: Payment;
-  readonly terms: Terms;
-  readonly route: string;
-  readonly requestHash: string;
-  readonly keyHash?: string;
-  /** A pending entry stands in the journal. */
-  readonly pending?: boolean;
-  readonly effect?: Effect;
-  /** The effect's commit came through. */
-  readonly committed?: boolean;
-  readonly transaction?: string;
-  readonly extra?: Readonly<Record<string, unknown>>;
-  readonly presumed?: boolean;
-  /** Of an `undoing`: why the settlement was refused, for the books. */
-  readonly refusal?: string;
-  readonly timing?: PaymentTiming;
-  readonly delivered?: boolean;
-  /** Milliseconds since the epoch: the record and its answer are kept until then. */
-  readonly keepUntil?: number;
-}
+import {
+  asCommitted,
+  type Chargeable,
+  type Charged,
+  type ChargedRecord,
+  isBookedAsPending,
+  isCharged,
+  isOpen,
+  NO_RECORD,
+  type PaymentRecord,
+  type Pending,
+  paymentMayPass,
+  type Reserved,
+  type Settled,
+  type Settling,
+  type Undoing,
+} from './payment-record.ts';
+import { NO_TIMING, readPayment, type StoredPayment, storedPayment } from './stored-payment.ts';
 
 interface RequestKeyBinding {
   readonly payment: string;
   readonly requestHash: string;
 }
+
+/** What is known of a settlement that counts. */
+export type SettledOutcome = Pick<Charged, 'transaction' | 'extra'> & Partial<Pick<Charged, 'presumed'>>;
 
 /** Records outlive their authorization by this much, so that clocks that differ can't make one usable twice. */
 const VALIDITY_MARGIN_MS = 60_000;
@@ -49,154 +40,155 @@ export class PaymentRecords {
   readonly journal: Journal;
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #asset: Asset;
+  readonly #assets: readonly Asset[];
   readonly #keepMs: number;
-  readonly #payments: Table<PaymentRecord>;
+  readonly #payments: Table<StoredPayment>;
   /** Keys of payments that a start has to look at. */
   readonly #open: Table<1>;
-  /** payer/request → payment: settled, and its answer not delivered. */
+  /** payer/request → payment: charged, and its answer not delivered. */
   readonly #undelivered: Table<string>;
   readonly #requestKeys: Table<RequestKeyBinding>;
-  /** keepUntil/payment → hash of the idempotency key, if it had one. */
+  /** keepUntil/payment → hashes of the idempotency keys that open its answer. */
   readonly #expiry: Table<readonly string[]>;
 
-  constructor(parts: { store: Store; clock: Clock; asset: Asset; answerKeepMinutes: number }) {
-    this.#store = parts.store;
-    this.#clock = parts.clock;
-    this.#asset = parts.asset;
-    this.#keepMs = parts.answerKeepMinutes * 60_000;
-    this.journal = new Journal(parts.store);
-    this.#payments = parts.store.table('payments');
-    this.#open = parts.store.table('payments_open');
-    this.#undelivered = parts.store.table('payments_undelivered');
-    this.#requestKeys = parts.store.table('payments_request_keys');
-    this.#expiry = parts.store.table('payments_expiry');
-  }
-
-  /** Identity of a payment: network, asset, payer and nonce, whatever its encoding. */
-  keyOf({ payer, nonce }: Payment): string {
-    return `${this.#asset.network}/${this.#asset.address}/${payer}/${nonce}`;
+  constructor(deps: { store: Store; clock: Clock; assets: readonly Asset[]; answerKeepMinutes: number }) {
+    const { store, clock, assets, answerKeepMinutes } = deps;
+    this.#store = store;
+    this.#clock = clock;
+    this.#assets = assets;
+    this.#keepMs = answerKeepMinutes * 60_000;
+    this.journal = new Journal(store);
+    this.#payments = store.table('payments');
+    this.#open = store.table('payments_open');
+    this.#undelivered = store.table('payments_undelivered');
+    this.#requestKeys = store.table('payments_request_keys');
+    this.#expiry = store.table('payments_expiry');
   }
 
   find(key: string): PaymentRecord | undefined {
-    return this.#payments.get(key);
+    const stored = this.#payments.get(key);
+    return stored && readPayment(stored, assetOfKey(key, this.#assets));
   }
 
-  /** The settled payment that an idempotency key of a request belongs to. */
+  findCharged(key: string): ChargedRecord | undefined {
+    const record = this.find(key);
+    return record && isCharged(record) ? record : undefined;
+  }
+
+  /** The charged payment that an idempotency key of a request belongs to. */
   findByRequestKey(keyHash: string): RequestKeyBinding | undefined {
     return this.#requestKeys.get(keyHash);
   }
 
-  /** The settled payment of this payer for this request whose answer never went out. */
+  /** The charged payment of this payer for this request whose answer never went out. */
   findUndelivered(payer: Address, requestHash: string): string | undefined {
     return this.#undelivered.get(requestOf(payer, requestHash));
   }
 
   /** Atomic put-if-absent. */
-  reserve(key: string, record: PaymentRecord): Promise<boolean> {
+  reserve(key: string, record: Reserved): Promise<boolean> {
     return this.#store.transaction(() => {
       if (this.#payments.get(key)) return false;
-      this.#payments.put(key, record);
+      this.#pass(key, record);
       this.#open.put(key, 1);
       return true;
     });
   }
 
-  /** To be on the disk before a settlement is sent that could not be recalled after a crash. */
-  async settling(key: string, record: PaymentRecord): Promise<PaymentRecord> {
-    const settling: PaymentRecord = { ...record, state: 'settling' };
-    await this.#payments.put(key, settling);
+  /** To be on the disk before a settlement is sent whose outcome could not be asked for after a crash. */
+  async settling(key: string, record: Reserved): Promise<Settling> {
+    const settling: Settling = { ...record, state: 'settling' };
+    await this.#pass(key, settling);
     return settling;
   }
 
-  /** Certainly not charged, and the effect still has to go. `record` is in that state. */
-  async undoing(key: string, record: PaymentRecord): Promise<void> {
-    await this.#payments.put(key, record);
+  /** Certainly not charged, and the effect still has to go. */
+  async undoing(key: string, record: Undoing): Promise<void> {
+    await this.#pass(key, record);
   }
 
   /** The outcome of a settlement is not known: the books say so. */
-  pending(key: string, record: PaymentRecord): Promise<PaymentRecord> {
+  pending(key: string, record: Reserved | Settling): Promise<Pending> {
+    const pending: Pending = { ...record, state: 'pending' };
     return this.#store.transaction(() => {
-      if (record.pending) return record;
-      const pending: PaymentRecord = { ...record, state: 'settling', pending: true };
-      this.#payments.put(key, pending);
+      this.#pass(key, pending);
       this.#journal('pending', record);
       return pending;
     });
   }
 
   /** The record of a settled payment, as `settled` will write it. */
-  asSettled(
-    record: PaymentRecord,
-    outcome: Pick<PaymentRecord, 'transaction' | 'extra' | 'presumed' | 'timing'>,
-  ): PaymentRecord {
+  asSettled(record: Chargeable, { transaction, extra, presumed = false }: SettledOutcome): Settled {
     const keepUntil = Math.max(
       this.#clock.now() + this.#keepMs,
       Number(record.payment.validBefore) * 1000 + VALIDITY_MARGIN_MS,
     );
-    return { ...record, ...outcome, state: 'settled', keepUntil };
+    const { timing = NO_TIMING } = record;
+    return { ...record, state: 'settled', transaction, extra, presumed, timing, keepUntil };
   }
 
-  /** Charged: from now on the answer belongs to the payer. `record` comes from `asSettled`. */
-  async settled(key: string, record: PaymentRecord): Promise<void> {
+  /** Charged: from now on the answer belongs to the payer. */
+  async settled(key: string, record: Settled): Promise<void> {
     await this.#store.transaction(() => {
-      this.#payments.put(key, { ...record, pending: undefined });
-      if (!record.effect || record.committed) this.#open.remove(key);
+      const resolves = this.#isBookedAsPending(key);
+      this.#pass(key, record);
+      if (!isOpen(record)) this.#open.remove(key);
       this.#undelivered.put(requestOf(record.payment.payer, record.requestHash), key);
       if (record.keyHash !== undefined) this.#bind(record.keyHash, key, record.requestHash);
       this.#expiry.put(
-        expiryKey(record.keepUntil ?? 0, key),
+        expiryKey(record.keepUntil, key),
         record.keyHash === undefined ? [] : [record.keyHash],
       );
-      this.#journal(record.presumed ? 'presumed' : 'settled', record, { resolves: record.pending === true });
+      this.#journal(record.presumed ? 'presumed' : 'settled', record, { resolves });
     });
   }
 
   /** The effect of a settled payment stands; nothing is left to do at a start. */
   async committed(key: string): Promise<void> {
-    await this.#change(key, (record) => {
+    await this.#store.transaction(() => {
+      const record = this.findCharged(key);
+      if (record?.effect && record.state === 'settled') this.#pass(key, asCommitted(record, record.effect));
       this.#open.remove(key);
-      return { ...record, committed: true };
     });
   }
 
   /** The answer was handed to the network: the matter is ended, and the same request again is a new purchase. */
   async delivered(key: string): Promise<void> {
-    await this.#change(key, (record) => {
+    await this.#store.transaction(() => {
+      const record = this.findCharged(key);
+      if (!record) return;
       const request = requestOf(record.payment.payer, record.requestHash);
       if (this.#undelivered.get(request) === key) this.#undelivered.remove(request);
-      return record.delivered || record.state !== 'settled' ? undefined : { ...record, delivered: true };
+      if (record.state !== 'delivered' && !isOpen(record)) this.#pass(key, { ...record, state: 'delivered' });
     });
   }
 
   /** A further idempotency key under which the same payer may have the answer again. */
   async bindRequestKey(keyHash: string, key: string, requestHash: string): Promise<void> {
-    await this.#change(key, (record) => {
-      const expiry = expiryKey(record.keepUntil ?? 0, key);
+    await this.#store.transaction(() => {
+      const record = this.findCharged(key);
+      if (!record) return;
+      const expiry = expiryKey(record.keepUntil, key);
       this.#expiry.put(expiry, [...(this.#expiry.get(expiry) ?? []), keyHash]);
       this.#bind(keyHash, key, requestHash);
-      return undefined;
     });
   }
 
-  /** Nothing was charged: the authorization is free again. `refusal` is written into the books. */
+  /** Nothing was charged: the authorization is free again. The refusal of a settlement is written into the books. */
   async free(key: string, refusal?: { record: PaymentRecord; reason: string }): Promise<void> {
     await this.#store.transaction(() => {
-      this.#payments.remove(key);
+      const resolves = this.#isBookedAsPending(key);
+      this.#pass(key, undefined);
       this.#open.remove(key);
-      if (refusal)
-        this.#journal('refused', refusal.record, {
-          reason: refusal.reason,
-          resolves: refusal.record.pending === true,
-        });
+      if (refusal) this.#journal('refused', refusal.record, { reason: refusal.reason, resolves });
     });
   }
 
-  /** Payments that are neither settled and done nor gone. */
+  /** Payments that are neither finished nor gone. */
   open(): { key: string; record: PaymentRecord }[] {
     const found: { key: string; record: PaymentRecord }[] = [];
     for (const { key } of this.#open.range()) {
-      const record = this.#payments.get(key);
+      const record = this.find(key);
       if (record) found.push({ key, record });
     }
     return found;
@@ -215,12 +207,12 @@ export class PaymentRecords {
 
   #forget(expiry: string, keyHashes: readonly string[]): { key: string; payer: Address }[] {
     const key = expiry.slice(expiry.indexOf('/') + 1);
-    const record = this.#payments.get(key);
+    const record = this.findCharged(key);
     this.#expiry.remove(expiry);
-    if (record && this.#open.get(key)) {
-      // Its effect is not committed yet: whoever paid may still ask for it.
+    if (record && isOpen(record)) {
+      // Its effect is not committed yet, and its payer may still ask for it.
       const keepUntil = this.#clock.now() + this.#keepMs;
-      this.#payments.put(key, { ...record, keepUntil });
+      this.#pass(key, { ...record, keepUntil });
       this.#expiry.put(expiryKey(keepUntil, key), keyHashes);
       return [];
     }
@@ -230,16 +222,21 @@ export class PaymentRecords {
     if (!record) return [];
     const request = requestOf(record.payment.payer, record.requestHash);
     if (this.#undelivered.get(request) === key) this.#undelivered.remove(request);
-    this.#payments.remove(key);
+    this.#pass(key, undefined);
     return [{ key, payer: record.payment.payer }];
   }
 
-  #change(key: string, change: (record: PaymentRecord) => PaymentRecord | undefined): Promise<void> {
-    return this.#store.transaction(() => {
-      const record = this.#payments.get(key);
-      const changed = record && change(record);
-      if (changed) this.#payments.put(key, changed);
-    });
+  /** The one place where a payment changes its state. @throws Error for a change that there is not. */
+  #pass(key: string, to: PaymentRecord | undefined): Promise<unknown> {
+    const from = this.find(key)?.state ?? NO_RECORD;
+    const next = to?.state ?? NO_RECORD;
+    if (!paymentMayPass(from, next)) throw new Error(`a payment does not pass from ${from} to ${next}`);
+    return to ? this.#payments.put(key, storedPayment(to)) : this.#payments.remove(key);
+  }
+
+  #isBookedAsPending(key: string): boolean {
+    const record = this.find(key);
+    return record !== undefined && isBookedAsPending(record);
   }
 
   #bind(keyHash: string, payment: string, requestHash: string): void {
@@ -251,20 +248,20 @@ export class PaymentRecords {
     record: PaymentRecord,
     { reason, resolves }: { reason?: string; resolves?: boolean } = {},
   ): void {
-    const { payment, terms, route, requestHash, transaction } = record;
+    const { payment, terms, route, requestHash } = record;
     this.journal.append(
       {
         kind,
         time: this.#clock.now(),
-        network: this.#asset.network,
-        asset: this.#asset.address,
+        network: payment.asset.network,
+        asset: payment.asset.address,
         payer: payment.payer,
         payTo: payment.payTo,
         nonce: payment.nonce,
         amount: terms.amount.toString(),
         route,
         requestHash,
-        transaction,
+        transaction: isCharged(record) ? record.transaction : undefined,
         reason,
       },
       { resolves },
@@ -272,7 +269,7 @@ export class PaymentRecords {
   }
 }
 
-export function requestOf(payer: Address, requestHash: string): string {
+function requestOf(payer: Address, requestHash: string): string {
   return `${payer}/${requestHash}`;
 }
 

@@ -4,13 +4,16 @@ import type { Exchange } from '../../../src/http/exchange/exchange.ts';
 import { paid } from '../../../src/http/exchange/paid.ts';
 import type { Services } from '../../../src/http/services.ts';
 import { TenantLimits } from '../../../src/workspace/tenant-limits.ts';
-import { addressOf, quote, wallet } from '../../payment/fixture.ts';
+import { addressOf, wallet } from '../../payment/rig/payments.ts';
+import { quote } from '../../payment/rig/requests.ts';
 
 /** The limits are real; the gate prepares at once, and the index fails as a full disk makes it. */
 function servicesOf(enter: () => Promise<() => void>): Services {
   const payer = addressOf(wallet());
   return {
-    gate: { handle: (request: PaidRequest) => request.prepare(payer) },
+    gate: {
+      handle: (request: PaidRequest) => request.prepare(payer).finally(() => request.dispose()),
+    },
     payerIndex: { enter },
     tenantLimits: new TenantLimits({
       requestsPerSecond: 100,
@@ -28,9 +31,15 @@ t.test('a request whose index cannot be entered gives its place back', async (t)
     signal: new AbortController().signal,
   } as unknown as Exchange;
   const services = servicesOf(() => Promise.reject(new Error('no space left on device')));
+  const unreached = () => Promise.reject(new Error('is not reached'));
   const ingest = () =>
-    paid(services, exchange, { quote: quote(), priceFixed: true, kind: 'ingest' }, async () => {
-      throw new Error('is not reached');
+    paid(services, exchange, {
+      kind: 'ingest',
+      mode: 'effect',
+      priceFixed: true,
+      quote: () => quote(),
+      prepare: unreached,
+      run: unreached,
     });
   await t.rejects(ingest(), /no space/);
   await t.rejects(ingest(), /no space/, 'the next one has the same place');

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { payerTenantId } from '../../../src/domain/id.ts';
-import { outsideFacilitator } from '../../payment/facilitator/remote-rig.ts';
-import { PAY_TO } from '../../payment/fixture.ts';
+import { PAY_TO } from '../../payment/rig/payments.ts';
+import { outsideFacilitator } from '../../payment/rig/remote-rig.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 const DAYS_MS = 30 * 86_400_000;

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type FarthingError } from '../../../src/client/index.ts';
-import { outsideFacilitator } from '../../payment/facilitator/remote-rig.ts';
-import { PAY_TO } from '../../payment/fixture.ts';
+import { PAY_TO } from '../../payment/rig/payments.ts';
+import { outsideFacilitator } from '../../payment/rig/remote-rig.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 t.test(

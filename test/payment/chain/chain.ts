@@ -19,7 +19,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
-import type { Teardown } from '../fixture.ts';
+import type { Teardown } from '../../rig/temporary-folder.ts';
 
 /** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
 

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Random } from '../../rig/random.ts';
-import { addressOf, sign, v1Header, v2Header, wallet } from '../fixture.ts';
+import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 
 /** One thing that a client wants and pays for, and everything that came of it. */
 export interface Purchase {

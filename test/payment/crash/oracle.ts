@@ -1,12 +1,13 @@
 import { join } from 'node:path';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { Journal } from '../../../src/payment/records/journal.ts';
-import type { PaymentRecord } from '../../../src/payment/records/records.ts';
+import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
 import { openStore } from '../../../src/state/store.ts';
 import type { Purchase } from './crash-client.ts';
 
 export interface Judgement {
   readonly faults: readonly string[];
-  /** Payments that the dead server left half-way, by the stage that their record names. */
+  /** Payments that the dead server left half-way, by the state of their record. */
   readonly open: Readonly<Record<string, number>>;
 }
 
@@ -33,15 +34,15 @@ export async function judge(
       if (ledger.get(nonce) !== BigInt(amount))
         faults.push(`${nonce}: the journal has ${amount}, the ledger ${ledger.get(nonce)}`);
     }
-    const payments = store.table<PaymentRecord>('payments');
+    const payments = store.table<StoredPayment>('payments');
     const openNonces = new Set<string>();
     const open: Record<string, number> = {};
     for (const { key } of store.table<1>('payments_open').range()) {
-      const record = payments.get(key);
-      if (!record) continue;
-      openNonces.add(record.payment.nonce);
-      const stage = record.pending ? 'pending' : record.state;
-      open[stage] = (open[stage] ?? 0) + 1;
+      const stored = payments.get(key);
+      if (!stored) continue;
+      const { payment, state } = readPayment(stored, BASE_USDC);
+      openNonces.add(payment.nonce);
+      open[state] = (open[state] ?? 0) + 1;
     }
     for (const nonce of ledger.keys()) {
       if (!settled.has(nonce) && !openNonces.has(nonce)) faults.push(`${nonce} was charged and is forgotten`);

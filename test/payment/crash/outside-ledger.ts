@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
@@ -16,7 +15,7 @@ export class OutsideLedger implements Facilitator {
   /** nonce → amount moved. */
   readonly transfers = new Map<string, bigint>();
   onStage: (stage: Stage) => void = () => {};
-  readonly #signatures = new SignatureCheck(BASE_USDC);
+  readonly #signatures = new SignatureCheck();
   readonly #random: Random;
   readonly #repetition: 'told' | 'refused';
   readonly #delayMsMax: number;
@@ -62,7 +61,7 @@ export class OutsideLedger implements Facilitator {
 
   #fault(payment: Payment, terms: Terms): string | undefined {
     if (this.transfers.has(payment.nonce)) return 'invalid_exact_evm_nonce_already_used';
-    if (this.#signatures.judge(payment) !== 'valid') return 'invalid_exact_evm_signature';
+    if (this.#signatures.verdictOn(payment) !== 'valid') return 'invalid_exact_evm_signature';
     if (payment.value !== terms.amount) return 'invalid_exact_evm_value';
     return Number(payment.validBefore) * 1000 <= Date.now() ? 'invalid_exact_evm_valid_before' : undefined;
   }

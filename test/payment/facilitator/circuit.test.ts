@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Circuit } from '../../../src/payment/facilitator/circuit.ts';
-import { SetClock } from '../fixture.ts';
+import { SetClock } from '../rig/gate-rig.ts';
 
 function openCircuit() {
   const clock = new SetClock();

@@ -13,47 +13,27 @@ import type { Facilitator } from '../../../src/payment/facilitator/facilitator.t
 import type { Payment } from '../../../src/payment/payment.ts';
 import { Journal } from '../../../src/payment/records/journal.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { type SignedTransfer, tokenDomain, transferOf, transferTypedData } from '../../rig/sign-transfer.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 import { noChain, startChain, type WalletFactory } from '../chain/chain.ts';
-import {
-  buy,
-  openRig,
-  type SignedAuthorization,
-  type Signing,
-  sign,
-  TRANSFER_TYPES,
-  v1Header,
-  v2Header,
-  wallet,
-} from '../fixture.ts';
+import { openRig } from '../rig/gate-rig.ts';
+import { type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { buy } from '../rig/requests.ts';
 
 /** Wallets that are contracts pay through a facilitator that asks the chain about their signatures. */
 
 type Account = ReturnType<typeof wallet>;
 const PURSE = 1_000_000n;
 const PRICE = 10_000n + 15n * 500n;
-const ADDRESS = { name: BASE_USDC.name, version: BASE_USDC.version, chainId: BASE_USDC.chainId };
 
 /** An authorization of the contract, signed as its code wants it: by the owner, over the hash bound to the contract. */
-async function signAsContract(contract: Hex, owner: Account, signing: Signing): Promise<SignedAuthorization> {
+async function signAsContract(contract: Hex, owner: Account, signing: Signing): Promise<SignedTransfer> {
   const { authorization } = await sign(owner, signing);
-  const of = { ...authorization, from: contract };
-  const hash = hashTypedData({
-    domain: { ...ADDRESS, verifyingContract: BASE_USDC.address },
-    types: TRANSFER_TYPES,
-    primaryType: 'TransferWithAuthorization',
-    message: {
-      from: contract,
-      to: of.to as Hex,
-      value: BigInt(of.value),
-      validAfter: BigInt(of.validAfter),
-      validBefore: BigInt(of.validBefore),
-      nonce: of.nonce,
-    },
-  });
+  const ofContract = { ...authorization, from: contract };
+  const hash = hashTypedData(transferTypedData(tokenDomain(BASE_USDC), transferOf(ofContract)));
   const bound = keccak256(encodeAbiParameters(parseAbiParameters('bytes32, address'), [hash, contract]));
   const signature = concat([await owner.signMessage({ message: { raw: bound } }), '0x01']);
-  return { signature, authorization: of };
+  return { signature, authorization: ofContract };
 }
 
 t.test(
@@ -74,7 +54,7 @@ t.test(
     const validBefore = () => BigInt(Math.floor(Date.now() / 1000) + 280);
     const pay = (by: Account) =>
       signAsContract(contract, by, { to: merchant, value: PRICE, validBefore: validBefore() });
-    const rent = async (payload: SignedAuthorization) => {
+    const rent = async (payload: SignedTransfer) => {
       const response = await fetch(`${server.url}/agent/v1/workspaces`, {
         method: 'POST',
         body: '{}',
@@ -185,23 +165,23 @@ t.test(
   'signatures of contract wallets (ERC-1271, ERC-6492) go to the facilitator undecided and whole',
   async (t) => {
     const asked: Payment[] = [];
-    const bench = openRig(t, { facilitator: () => believing(asked) });
+    const rig = openRig(t, { facilitator: () => believing(asked) });
     const inner = `0x${'ab'.repeat(66)}` as const;
     const deploy = { address: wallet().address, data: '0x12345678' } as const;
     for (const signature of [inner, serializeErc6492Signature({ ...deploy, signature: inner })]) {
       asked.length = 0;
       const payload = { ...(await sign(wallet())), signature: signature.toLowerCase() as Hex };
-      t.equal((await buy(bench, { xPayment: v1Header(payload) })).status, 200);
+      t.equal((await buy(rig, { xPayment: v1Header(payload) })).status, 200);
       t.same(
         asked.map((payment) => payment.signature),
         [payload.signature],
         'once, before the body is read',
       );
-      t.equal((await buy(bench, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
+      t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
       t.equal(asked.length, 1, 'a copy of a proved payment is proved');
     }
     const bad = { ...(await sign(wallet())), signature: `0xbad0${'ab'.repeat(66)}` as const };
-    const refused = await buy(bench, {
+    const refused = await buy(rig, {
       xPayment: v1Header(bad),
       onPrepare: () => void t.fail('the body was read'),
     });
@@ -213,12 +193,12 @@ t.test(
   'who knows the nonce and the idempotency key of a contract wallet’s payment must prove its signature',
   async (t) => {
     const asked: Payment[] = [];
-    const bench = openRig(t, { facilitator: () => believing(asked) });
+    const rig = openRig(t, { facilitator: () => believing(asked) });
     const payload = { ...(await sign(wallet())), signature: `0x${'ab'.repeat(66)}` as const };
     const key = { idempotencyKey: 'a-private-key-of-mine' };
-    t.equal((await buy(bench, { ...key, xPayment: v1Header(payload) })).status, 200);
+    t.equal((await buy(rig, { ...key, xPayment: v1Header(payload) })).status, 200);
     const guessed = { ...payload, signature: `0xbad0${'cd'.repeat(66)}` as const };
-    t.equal((await buy(bench, { ...key, xPayment: v1Header(guessed) })).body.error, 'invalid_signature');
+    t.equal((await buy(rig, { ...key, xPayment: v1Header(guessed) })).body.error, 'invalid_signature');
     t.equal(asked.length, 2);
   },
 );

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
-import { type Asking, buy, codeOf, sign, v2Header, wallet } from '../fixture.ts';
-import type { Misbehaviour } from './facilitator-server.ts';
-import { buyPatiently, openRemoteRig, outsideFacilitator } from './remote-rig.ts';
+import type { Misbehaviour } from '../rig/facilitator-server.ts';
+import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { buyPatiently, openRemoteRig, outsideFacilitator } from '../rig/remote-rig.ts';
+import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
 /** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
 
@@ -71,14 +72,14 @@ for (const { call, failure, line } of rows()) {
   for (const mode of ['pure', 'effect'] as const) {
     t.test(`${call} ${failure}, ${mode} work: charged and served as the table says`, async (t) => {
       const how = FAILURES[failure]!;
-      const bench = await openRemoteRig(t, how === 'silent' ? { silent: call } : {});
-      const validBefore = () => BigInt(Math.floor(bench.clock.now() / 1000) + 280);
+      const rig = await openRemoteRig(t, how === 'silent' ? { silent: call } : {});
+      const validBefore = () => BigInt(Math.floor(rig.clock.now() / 1000) + 280);
       const payers = Array.from({ length: PAYERS }, wallet);
-      for (const payer of payers) bench.index(payer);
+      for (const payer of payers) rig.index(payer);
       const askings = Array.from(payers.keys(), (at): Asking => {
         const run = async (): Promise<WorkOutcome> => ({
           charged: true,
-          effect: await bench.things.make(`thing ${at}`),
+          effect: await rig.things.make(`thing ${at}`),
         });
         return { mode, ...(mode === 'effect' && { run }), hash: String(at).repeat(64) };
       });
@@ -86,24 +87,21 @@ for (const { call, failure, line } of rows()) {
         const outcomes: string[] = [];
         for (const [at, payer] of payers.entries()) {
           const paymentSignature = v2Header(await sign(payer, { validBefore: validBefore() }));
-          outcomes.push(await outcomeOf(purchase(bench, { ...askings[at], paymentSignature })));
+          outcomes.push(await outcomeOf(purchase(rig, { ...askings[at], paymentSignature })));
         }
         return counted(outcomes.map((outcome) => (outcome === '201' ? '200' : outcome)));
       };
-      bench.server.behaviour[call] = how;
+      rig.server.behaviour[call] = how;
       const meanwhile = await all(buy);
-      const chargedThen = bench.charges();
-      bench.server.behaviour[call] = 'none';
-      bench.patient();
-      bench.clock.offsetMs += MENDED_AFTER_MS;
+      const chargedThen = rig.charges();
+      rig.server.behaviour[call] = 'none';
+      rig.patient();
+      rig.clock.offsetMs += MENDED_AFTER_MS;
       const after = await all(buyPatiently);
-      t.equal(
-        `| ${call} | ${failure} | ${meanwhile} | ${chargedThen} | ${after} | ${bench.charges()} |`,
-        line,
-      );
-      await bench.gate.close();
-      const { settled, pending } = bench.gate.journal.totals();
-      t.same([settled.count, pending.count], [bench.charges(), 0], 'the books agree with the chain');
+      t.equal(`| ${call} | ${failure} | ${meanwhile} | ${chargedThen} | ${after} | ${rig.charges()} |`, line);
+      await rig.gate.close();
+      const { settled, pending } = rig.gate.journal.totals();
+      t.same([settled.count, pending.count], [rig.charges(), 0], 'the books agree with the chain');
     });
   }
 }
@@ -117,67 +115,63 @@ t.test('every failure that the table can have is in it', async (t) => {
 });
 
 t.test('a facilitator that fails again and again is not asked for a while, and then once', async (t) => {
-  const bench = await openRemoteRig(t);
-  bench.freeze();
-  bench.server.behaviour.verify = 'error_500';
+  const rig = await openRemoteRig(t);
+  rig.freeze();
+  rig.server.behaviour.verify = 'error_500';
   const pay = async () =>
-    codeOf(
-      buy(bench, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }),
-    );
+    codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }));
   for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'facilitator_unavailable');
-  const asked = bench.server.seen.verify.length;
+  const asked = rig.server.seen.verify.length;
   t.ok(asked <= 6, `it was asked ${asked} times for five payments`);
   t.equal(await pay(), 'facilitator_unavailable');
-  t.equal(bench.server.seen.verify.length, asked, 'it is left alone');
-  bench.server.behaviour.verify = 'none';
-  bench.clock.offsetMs += 30_000;
+  t.equal(rig.server.seen.verify.length, asked, 'it is left alone');
+  rig.server.behaviour.verify = 'none';
+  rig.clock.offsetMs += 30_000;
   t.equal(await pay(), 'no error');
   t.equal(await pay(), 'no error', 'closed again');
-  t.equal(bench.charges(), 2);
+  t.equal(rig.charges(), 2);
 });
 
 t.test('when settlements fail in a row, no further payment is begun until one comes through', async (t) => {
-  const bench = await openRemoteRig(t);
-  bench.freeze();
-  bench.server.behaviour.settle = 'drops_after';
+  const rig = await openRemoteRig(t);
+  rig.freeze();
+  rig.server.behaviour.settle = 'drops_after';
   const pay = async () =>
-    codeOf(
-      buy(bench, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }),
-    );
+    codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }));
   for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'settlement_pending');
-  const verified = bench.server.seen.verify.length;
+  const verified = rig.server.seen.verify.length;
   t.equal(await pay(), 'facilitator_unavailable');
-  t.equal(bench.server.seen.verify.length, verified, 'nobody was asked anything');
-  t.equal(bench.charges(), 5);
-  t.match(bench.gate.health(), { pending: 5 });
+  t.equal(rig.server.seen.verify.length, verified, 'nobody was asked anything');
+  t.equal(rig.charges(), 5);
+  t.match(rig.gate.health(), { pending: 5 });
 });
 
 t.test('a purchase that ends before its settlement leaves the trial to the next', async (t) => {
-  const bench = await openRemoteRig(t);
-  bench.freeze();
-  bench.server.behaviour.settle = 'drops_before';
+  const rig = await openRemoteRig(t);
+  rig.freeze();
+  rig.server.behaviour.settle = 'drops_before';
   const signed = async (value?: bigint) =>
     v2Header(await sign(wallet(), { validBefore: inFiveMinutes(), ...(value && { value }) }));
   for (let payment = 0; payment < 5; payment++)
-    t.equal(await codeOf(buy(bench, { paymentSignature: await signed() })), 'settlement_pending');
-  bench.server.behaviour.settle = 'none';
-  bench.clock.offsetMs += 30_000;
-  const poor = await buy(bench, { paymentSignature: await signed(200_000_000n), amount: 200_000_000n });
+    t.equal(await codeOf(buy(rig, { paymentSignature: await signed() })), 'settlement_pending');
+  rig.server.behaviour.settle = 'none';
+  rig.clock.offsetMs += 30_000;
+  const poor = await buy(rig, { paymentSignature: await signed(200_000_000n), amount: 200_000_000n });
   t.equal(poor.body.error, 'insufficient_funds');
   const failing = { paymentSignature: await signed(), run: () => Promise.reject(new Error('no work')) };
-  t.not(await codeOf(buy(bench, failing)), 'no error');
-  t.equal((await buy(bench, { paymentSignature: await signed() })).status, 200);
+  t.not(await codeOf(buy(rig, failing)), 'no error');
+  t.equal((await buy(rig, { paymentSignature: await signed() })).status, 200);
 });
 
 t.test('one payment that can’t be settled shuts nobody else out', async (t) => {
-  const bench = await openRemoteRig(t);
+  const rig = await openRemoteRig(t);
   const account = wallet();
-  bench.index(account);
-  bench.server.behaviour.settle = 'unexpected_error';
+  rig.index(account);
+  rig.server.behaviour.settle = 'unexpected_error';
   const asking = { paymentSignature: v2Header(await sign(account)) };
-  for (let retry = 0; retry < 12; retry++) t.equal(await codeOf(buy(bench, asking)), 'settlement_pending');
-  bench.server.behaviour.settle = 'none';
-  t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+  for (let retry = 0; retry < 12; retry++) t.equal(await codeOf(buy(rig, asking)), 'settlement_pending');
+  rig.server.behaviour.settle = 'none';
+  t.equal((await buy(rig, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
 });
 
 for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as const) {
@@ -185,23 +179,23 @@ for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as con
     `when the first facilitator's verify is "${how}" a further one is asked, and the first settles`,
     async (t) => {
       const further = await outsideFacilitator(t);
-      const bench = await openRemoteRig(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
-      await bench.facilitator.connect();
-      bench.server.behaviour.verify = how;
-      t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
-      t.equal(bench.charges(), 1);
+      const rig = await openRemoteRig(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
+      await rig.facilitator.connect();
+      rig.server.behaviour.verify = how;
+      t.equal((await buy(rig, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+      t.equal(rig.charges(), 1);
       t.equal(further.server.seen.verify.length, 1);
       t.equal(further.server.seen.settle.length, 0, 'it never settles');
       t.same(further.server.tokens, [undefined, undefined], 'the token is not its business');
-      t.same(new Set(bench.server.tokens), new Set(['Bearer secret']));
+      t.same(new Set(rig.server.tokens), new Set(['Bearer secret']));
     },
   );
 }
 
 t.test('a refusal by the first facilitator is final', async (t) => {
   const further = await outsideFacilitator(t);
-  const bench = await openRemoteRig(t, { verifyUrls: [further.server.url] });
-  const poor = await buy(bench, {
+  const rig = await openRemoteRig(t, { verifyUrls: [further.server.url] });
+  const poor = await buy(rig, {
     paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,
   });

@@ -2,31 +2,30 @@ import { join } from 'node:path';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
-import { faultOf } from '../../../src/payment/facilitator/facilitator-reason.ts';
 import {
   LOCAL_TRANSACTION_PREFIX,
   LocalFacilitator,
 } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { faultOf } from '../../../src/payment/facilitator/reasons.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
+import { serveFacilitator } from '../rig/facilitator-server.ts';
+import { SetClock } from '../rig/gate-rig.ts';
 import {
   addressOf,
   MAX_TIMEOUT_SECONDS,
   PAY_TO,
   PRICE,
-  SetClock,
+  paymentOf,
   type Signing,
   sign,
-  type Teardown,
-  temporaryFolder,
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
-import { serveFacilitator } from './facilitator-server.ts';
+} from '../rig/payments.ts';
 
 const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
 
@@ -39,8 +38,7 @@ function makeLocal(t: Teardown): Made {
   const ledger = new LocalFacilitator({
     store,
     clock,
-    asset: BASE_USDC,
-    signatures: new SignatureCheck(BASE_USDC),
+    signatures: new SignatureCheck(),
     startBalance: 100_000_000n,
   });
   return { facilitator: ledger, ledger, clock };
@@ -54,7 +52,7 @@ const makeRemote =
     t.teardown(() => server.close());
     const facilitator = new RemoteFacilitator({
       url: `${server.url}/`,
-      asset: BASE_USDC,
+      assets: [BASE_USDC],
       payTo: PAY_TO,
       maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
       clock,
@@ -67,7 +65,7 @@ const makeRemote =
 async function pay(signing: Signing = {}, account = wallet(), version: 1 | 2 = 2): Promise<Payment> {
   const payload = await sign(account, signing);
   const header = version === 1 ? v1Header(payload) : v2Header(payload);
-  return parsePaymentHeader({ paymentSignature: header })!.payment;
+  return paymentOf({ paymentSignature: header });
 }
 
 /** Why it was refused, in our words; what it is otherwise. */

@@ -2,40 +2,29 @@ import t from 'tap';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
-import {
-  type Asking,
-  buy,
-  codeOf,
-  MAX_TIMEOUT_SECONDS,
-  openRig,
-  PAY_TO,
-  receiptOf,
-  SetClock,
-  sign,
-  v1Header,
-  v2Header,
-  wallet,
-} from '../fixture.ts';
-import { type Misbehaviour, serveFacilitator } from './facilitator-server.ts';
-import { buyPatiently, openRemoteRig } from './remote-rig.ts';
+import { type Misbehaviour, serveFacilitator } from '../rig/facilitator-server.ts';
+import { openRig, SetClock } from '../rig/gate-rig.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
+import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
 t.test('a payment goes through a facilitator over HTTP, in the version that the client spoke', async (t) => {
-  const bench = await openRemoteRig(t);
-  await bench.facilitator.connect();
-  t.equal((await buy(bench, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
-  const v1 = await buy(bench, { xPayment: v1Header(await sign(wallet())) });
+  const rig = await openRemoteRig(t);
+  await rig.facilitator.connect();
+  t.equal((await buy(rig, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+  const v1 = await buy(rig, { xPayment: v1Header(await sign(wallet())) });
   t.equal(receiptOf(v1)?.network, 'base');
   t.same(
-    bench.server.seen.settle.map(({ x402Version }) => x402Version),
+    rig.server.seen.settle.map(({ x402Version }) => x402Version),
     [2, 1],
   );
-  t.equal(bench.charges(), 2);
-  t.match(bench.gate.health().facilitator, { kind: 'remote', movesMoney: true });
+  t.equal(rig.charges(), 2);
+  t.match(rig.gate.health().facilitator, { kind: 'remote', movesMoney: true });
 });
 
 t.test('a payment without funds is a 402 with the reason, and nothing of it stays', async (t) => {
-  const bench = await openRemoteRig(t);
-  const answer = await buy(bench, {
+  const rig = await openRemoteRig(t);
+  const answer = await buy(rig, {
     paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,
   });
@@ -54,28 +43,28 @@ for (const how of [
   'unexpected_error',
 ] as const) {
   t.test(`a facilitator whose verify is "${how}" is a 503 that took no money`, async (t) => {
-    const bench = await openRemoteRig(t, how === 'silent' ? { silent: 'verify' } : {});
-    bench.server.behaviour.verify = how;
+    const rig = await openRemoteRig(t, how === 'silent' ? { silent: 'verify' } : {});
+    rig.server.behaviour.verify = how;
     const header = v2Header(await sign(wallet()));
-    t.equal(await codeOf(buy(bench, { paymentSignature: header })), 'facilitator_unavailable');
-    t.equal(bench.charges(), 0);
-    t.equal(bench.server.seen.verify.length, 2, 'verifying is tried twice');
-    t.ok(bench.gate.health().facilitator.trouble);
-    bench.server.behaviour.verify = 'none';
-    bench.patient();
-    t.equal((await buy(bench, { paymentSignature: header })).status, 200, 'the same payment works later');
-    t.equal(bench.charges(), 1);
+    t.equal(await codeOf(buy(rig, { paymentSignature: header })), 'facilitator_unavailable');
+    t.equal(rig.charges(), 0);
+    t.equal(rig.server.seen.verify.length, 2, 'verifying is tried twice');
+    t.ok(rig.gate.health().facilitator.trouble);
+    rig.server.behaviour.verify = 'none';
+    rig.patient();
+    t.equal((await buy(rig, { paymentSignature: header })).status, 200, 'the same payment works later');
+    t.equal(rig.charges(), 1);
   });
 }
 
 t.test('a facilitator that is not there is a 503 that took no money', async (t) => {
-  const bench = await openRemoteRig(t);
-  await bench.server.close();
+  const rig = await openRemoteRig(t);
+  await rig.server.close();
   t.equal(
-    await codeOf(buy(bench, { paymentSignature: v2Header(await sign(wallet())) })),
+    await codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet())) })),
     'facilitator_unavailable',
   );
-  await t.rejects(bench.facilitator.connect(), { code: 'facilitator_unavailable' });
+  await t.rejects(rig.facilitator.connect(), { code: 'facilitator_unavailable' });
 });
 
 for (const how of [
@@ -95,38 +84,34 @@ for (const how of [
     t.test(
       `a settle that is "${how}" is pending for ${mode} work until its outcome is known, and charged once`,
       async (t) => {
-        const bench = await openRemoteRig(t, how === 'silent' ? { silent: 'settle' } : {});
+        const rig = await openRemoteRig(t, how === 'silent' ? { silent: 'settle' } : {});
         const account = wallet();
-        bench.index(account);
+        rig.index(account);
         const asking: Asking = { mode };
         if (mode === 'effect')
           asking.run = async (): Promise<WorkOutcome> => ({
             charged: true,
-            effect: await bench.things.make('one'),
+            effect: await rig.things.make('one'),
           });
-        bench.server.behaviour.settle = how;
+        rig.server.behaviour.settle = how;
         const first = { ...asking, paymentSignature: v2Header(await sign(account)) };
-        t.equal(await codeOf(buy(bench, first)), 'settlement_pending');
-        t.equal(await codeOf(buy(bench, first)), 'settlement_pending', 'the same payment');
+        t.equal(await codeOf(buy(rig, first)), 'settlement_pending');
+        t.equal(await codeOf(buy(rig, first)), 'settlement_pending', 'the same payment');
         const fresh = { ...asking, paymentSignature: v2Header(await sign(account)) };
-        t.equal(
-          await codeOf(buy(bench, fresh)),
-          'settlement_pending',
-          'a fresh payment is not used meanwhile',
-        );
-        t.match(bench.gate.journal.totals(), {
+        t.equal(await codeOf(buy(rig, fresh)), 'settlement_pending', 'a fresh payment is not used meanwhile');
+        t.match(rig.gate.journal.totals(), {
           pending: { count: 1, amount: '6000' },
           settled: { count: 0 },
         });
-        t.ok(bench.charges() <= 1);
+        t.ok(rig.charges() <= 1);
 
-        bench.server.behaviour.settle = 'none';
-        bench.patient();
-        const retry = await buyPatiently(bench, fresh);
+        rig.server.behaviour.settle = 'none';
+        rig.patient();
+        const retry = await buyPatiently(rig, fresh);
         t.ok(retry.status < 300);
-        t.equal(bench.charges(), 1);
-        await bench.gate.close();
-        t.match(bench.gate.journal.totals(), {
+        t.equal(rig.charges(), 1);
+        await rig.gate.close();
+        t.match(rig.gate.journal.totals(), {
           pending: { count: 0, amount: '0' },
           settled: { count: 1, amount: '6000' },
         });
@@ -136,26 +121,26 @@ for (const how of [
 }
 
 t.test('a settle that certainly was not acted upon is undone, a 503, and free again', async (t) => {
-  const bench = await openRemoteRig(t);
-  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
-  bench.server.behaviour.settle = 'redirect';
+  const rig = await openRemoteRig(t);
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('one') });
+  rig.server.behaviour.settle = 'redirect';
   const asking: Asking = { paymentSignature: v2Header(await sign(wallet())), mode: 'effect', run };
-  t.equal(await codeOf(buy(bench, asking)), 'facilitator_unavailable');
-  t.same(bench.things.states(), []);
-  bench.server.behaviour.settle = 'none';
-  t.equal((await buy(bench, asking)).status, 201);
-  t.equal(bench.charges(), 1);
+  t.equal(await codeOf(buy(rig, asking)), 'facilitator_unavailable');
+  t.same(rig.things.states(), []);
+  rig.server.behaviour.settle = 'none';
+  t.equal((await buy(rig, asking)).status, 201);
+  t.equal(rig.charges(), 1);
 });
 
 t.test('a settlement whose transaction was reverted is a 402 at once, and free again', async (t) => {
-  const bench = await openRemoteRig(t);
-  bench.server.behaviour.settle = 'reverted';
+  const rig = await openRemoteRig(t);
+  rig.server.behaviour.settle = 'reverted';
   const asking: Asking = { paymentSignature: v2Header(await sign(wallet())) };
-  t.match(await buy(bench, asking), { status: 402, body: { error: 'invalid_exact_evm_transaction_failed' } });
-  t.equal(bench.server.seen.settle.length, 1);
-  bench.server.behaviour.settle = 'none';
-  t.equal((await buy(bench, asking)).status, 200);
-  t.equal(bench.charges(), 1);
+  t.match(await buy(rig, asking), { status: 402, body: { error: 'invalid_exact_evm_transaction_failed' } });
+  t.equal(rig.server.seen.settle.length, 1);
+  rig.server.behaviour.settle = 'none';
+  t.equal((await buy(rig, asking)).status, 200);
+  t.equal(rig.charges(), 1);
 });
 
 t.test(
@@ -167,13 +152,13 @@ t.test(
       [{ look: async () => ({ kind: 'settled', transaction }) as const }, 200],
       [{ look: async () => ({ kind: 'used_otherwise' }) as const }, 402],
     ] as const) {
-      const bench = await openRemoteRig(t, { witness });
-      bench.server.behaviour.settle = 'used_after';
-      const answer = await buy(bench, { paymentSignature: v2Header(await sign(wallet())) });
+      const rig = await openRemoteRig(t, { witness });
+      rig.server.behaviour.settle = 'used_after';
+      const answer = await buy(rig, { paymentSignature: v2Header(await sign(wallet())) });
       t.equal(answer.status, status);
       if (status === 200) t.equal(receiptOf(answer)?.transaction, transaction);
       else t.equal(answer.body.error, 'authorization_already_used');
-      t.equal(bench.server.seen.settle.length, 1);
+      t.equal(rig.server.seen.settle.length, 1);
     }
   },
 );
@@ -181,69 +166,69 @@ t.test(
 t.test(
   'a facilitator that was away at the start is asked what it supports by the first payment',
   async (t) => {
-    const bench = await openRemoteRig(t, { versions: [2] });
-    bench.server.behaviour.supported = 'error_500';
-    await t.rejects(bench.facilitator.connect(), { code: 'facilitator_unavailable' });
-    bench.server.behaviour.supported = 'none';
+    const rig = await openRemoteRig(t, { versions: [2] });
+    rig.server.behaviour.supported = 'error_500';
+    await t.rejects(rig.facilitator.connect(), { code: 'facilitator_unavailable' });
+    rig.server.behaviour.supported = 'none';
     const payments = await Promise.all(
       [1, 2, 3].map(async () => ({ xPayment: v1Header(await sign(wallet())) })),
     );
-    for (const { status } of await Promise.all(payments.map((asking) => buy(bench, asking))))
+    for (const { status } of await Promise.all(payments.map((asking) => buy(rig, asking))))
       t.equal(status, 200);
-    const { verify, settle } = bench.server.seen;
+    const { verify, settle } = rig.server.seen;
     t.same(new Set([...verify, ...settle].map(({ x402Version }) => x402Version)), new Set([2]));
-    t.equal(bench.server.tokens.length, 2 + verify.length + settle.length, 'asked once more');
+    t.equal(rig.server.tokens.length, 2 + verify.length + settle.length, 'asked once more');
   },
 );
 
 t.test('a crash while a settlement is out is settled at the next start', async (t) => {
-  const bench = await openRemoteRig(t);
+  const rig = await openRemoteRig(t);
   const account = wallet();
-  bench.server.behaviour.settle = 'drops_after' satisfies Misbehaviour;
-  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
+  rig.server.behaviour.settle = 'drops_after' satisfies Misbehaviour;
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('one') });
   t.equal(
-    await codeOf(buy(bench, { paymentSignature: v2Header(await sign(account)), mode: 'effect', run })),
+    await codeOf(buy(rig, { paymentSignature: v2Header(await sign(account)), mode: 'effect', run })),
     'settlement_pending',
   );
-  await bench.gate.close();
+  await rig.gate.close();
 
   const after = openRig(t, {
-    clock: bench.clock,
-    folder: bench.folder,
-    store: bench.store,
-    facilitator: () => bench.facilitator,
+    clock: rig.clock,
+    folder: rig.folder,
+    store: rig.store,
+    facilitator: () => rig.facilitator,
   });
   await after.gate.recover();
   t.equal(
     await codeOf(buy(after, { paymentSignature: v2Header(await sign(account)), mode: 'effect', run })),
     'settlement_pending',
   );
-  bench.server.behaviour.settle = 'none';
+  rig.server.behaviour.settle = 'none';
   const retry = await buyPatiently(after, {
     paymentSignature: v2Header(await sign(account)),
     mode: 'effect',
     run,
   });
   t.match(retry, { status: 201, body: { id: 'one' } });
-  t.equal(bench.charges(), 1);
+  t.equal(rig.charges(), 1);
 });
 
 t.test(
   'a facilitator that stays silent after the authorization ended: the answer stays deliverable, and the books say so',
   async (t) => {
-    const bench = await openRemoteRig(t);
+    const rig = await openRemoteRig(t);
     const account = wallet();
-    bench.index(account);
-    bench.server.behaviour.settle = 'error_500';
+    rig.index(account);
+    rig.server.behaviour.settle = 'error_500';
     t.equal(
-      await codeOf(buy(bench, { paymentSignature: v2Header(await sign(account)) })),
+      await codeOf(buy(rig, { paymentSignature: v2Header(await sign(account)) })),
       'settlement_pending',
     );
-    bench.clock.offsetMs = 12 * 60_000;
-    const fresh = await sign(account, { validBefore: BigInt(Math.floor(bench.clock.now() / 1000) + 60) });
-    const retry = await buyPatiently(bench, { paymentSignature: v2Header(fresh) });
+    rig.clock.offsetMs = 12 * 60_000;
+    const fresh = await sign(account, { validBefore: BigInt(Math.floor(rig.clock.now() / 1000) + 60) });
+    const retry = await buyPatiently(rig, { paymentSignature: v2Header(fresh) });
     t.equal(retry.status, 200);
-    t.match(bench.gate.journal.totals(), { presumed: { count: 1 }, pending: { count: 0 } });
+    t.match(rig.gate.journal.totals(), { presumed: { count: 1 }, pending: { count: 0 } });
   },
 );
 
@@ -253,7 +238,7 @@ t.test('a facilitator that does not settle our network is refused at start', asy
   t.teardown(() => server.close());
   const facilitator = new RemoteFacilitator({
     url: server.url,
-    asset: BASE_USDC,
+    assets: [BASE_USDC],
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock: new SetClock(),

@@ -1,23 +1,22 @@
 import t from 'tap';
+import { chargesOf, openRig } from '../rig/gate-rig.ts';
 import {
   addressOf,
-  buy,
-  chargesOf,
   encode,
   MAX_TIMEOUT_SECONDS,
-  openRig,
   PRICE,
   type Signing,
   sign,
   v1Header,
   v2Header,
   wallet,
-} from '../fixture.ts';
+} from '../rig/payments.ts';
+import { buy } from '../rig/requests.ts';
 
 const now = () => BigInt(Math.floor(Date.now() / 1000));
 
 t.test('a spoiled payment is a 402 that says why, and its work never runs', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const other = addressOf(wallet());
   const payload = await sign(wallet());
   const bytes = Buffer.from(payload.signature.slice(2), 'hex');
@@ -84,7 +83,7 @@ t.test('a spoiled payment is a 402 that says why, and its work never runs', asyn
     ],
   };
   for (const [name, [headers, error]] of Object.entries(attacks)) {
-    const answer = await buy(bench, {
+    const answer = await buy(rig, {
       ...headers,
       run: () => Promise.reject(new Error(`${name}: the work ran`)),
     });
@@ -92,44 +91,44 @@ t.test('a spoiled payment is a 402 that says why, and its work never runs', asyn
     t.equal(answer.body.error, error, name);
     t.ok(answer.headers['PAYMENT-REQUIRED'], name);
   }
-  t.equal(chargesOf(bench), 0);
-  t.equal((await buy(bench, { xPayment: v1Header(payload) })).status, 200, 'the real payment is still good');
+  t.equal(chargesOf(rig), 0);
+  t.equal((await buy(rig, { xPayment: v1Header(payload) })).status, 200, 'the real payment is still good');
 });
 
 t.test('addresses and hexadecimal in another case are the same payment', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const payload = await sign(wallet());
-  const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`;
+  const upper = (text: string) => `0x${text.slice(2).toUpperCase()}` as const;
   const shouting = {
-    signature: upper(payload.signature) as `0x${string}`,
+    signature: upper(payload.signature),
     authorization: {
       ...payload.authorization,
       from: upper(payload.authorization.from),
       to: upper(payload.authorization.to),
-      nonce: upper(payload.authorization.nonce) as `0x${string}`,
+      nonce: upper(payload.authorization.nonce),
     },
   };
-  t.equal((await buy(bench, { xPayment: v1Header(shouting) })).status, 200);
-  t.equal((await buy(bench, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
-  t.equal(chargesOf(bench), 1);
+  t.equal((await buy(rig, { xPayment: v1Header(shouting) })).status, 200);
+  t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test('a used payment is called used, not expired or wrong in its amount', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const payload = await sign(wallet());
-  await buy(bench, { xPayment: v1Header(payload) });
+  await buy(rig, { xPayment: v1Header(payload) });
   t.equal(
-    (await buy(bench, { xPayment: v1Header(payload), amount: 9n, priceFixed: true })).body.error,
+    (await buy(rig, { xPayment: v1Header(payload), amount: 9n, priceFixed: true })).body.error,
     'authorization_already_used',
   );
-  bench.clock.offsetMs = 5 * 60_000;
-  t.equal((await buy(bench, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
+  rig.clock.offsetMs = 5 * 60_000;
+  t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
 });
 
 t.test('a wrong amount for a fixed price is refused before the body is read', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v1Header(await sign(wallet(), { value: 1n }));
-  const answer = await buy(bench, {
+  const answer = await buy(rig, {
     xPayment: header,
     priceFixed: true,
     onPrepare: () => void t.fail('the body was read'),
@@ -138,7 +137,7 @@ t.test('a wrong amount for a fixed price is refused before the body is read', as
 });
 
 t.test('the 402 for a wrong amount asks for the price of the request as it was understood', async (t) => {
-  const bench = openRig(t);
-  const answer = await buy(bench, { xPayment: v1Header(await sign(wallet())), amount: 20_000n });
+  const rig = openRig(t);
+  const answer = await buy(rig, { xPayment: v1Header(await sign(wallet())), amount: 20_000n });
   t.match(answer.body, { error: 'amount_mismatch', accepts: [{ maxAmountRequired: '20000' }] });
 });

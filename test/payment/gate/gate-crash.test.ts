@@ -2,19 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Store } from '../../../src/state/store.ts';
-import {
-  ask,
-  buy,
-  chargesOf,
-  forgetful,
-  guardWrites,
-  numberedWork,
-  openRig,
-  sign,
-  temporaryFolder,
-  v2Header,
-  wallet,
-} from '../fixture.ts';
+import { temporaryFolder } from '../../rig/temporary-folder.ts';
+import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
+import { guardWrites } from '../rig/guarded-store.ts';
+import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { ask, buy, numberedWork } from '../rig/requests.ts';
 
 /** A store of a process that dies before its n-th write: that write and all later ones never happen and never return. */
 function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Store {
@@ -98,17 +90,17 @@ for (const mode of ['pure', 'effect'] as const) {
 }
 
 t.test('effects that no payment knows are undone at a start', async (t) => {
-  const bench = openRig(t);
-  await bench.things.make('orphan');
-  await bench.gate.recover();
-  t.same(bench.things.states(), []);
+  const rig = openRig(t);
+  await rig.things.make('orphan');
+  await rig.gate.recover();
+  t.same(rig.things.states(), []);
 });
 
 t.test(
   'an effect that will not go keeps no other from being undone, and goes at the next start',
   async (t) => {
-    const bench = openRig(t);
-    const { things } = bench;
+    const rig = openRig(t);
+    const { things } = rig;
     await things.make('stuck');
     await things.make('other');
     const undo = things.undo.bind(things);
@@ -118,9 +110,9 @@ t.test(
       if (failures-- > 0) throw new Error('its index is damaged');
       await undo(ref);
     };
-    await bench.gate.recover();
+    await rig.gate.recover();
     t.equal(things.states().length, 1);
-    await bench.gate.recover();
+    await rig.gate.recover();
     t.same(things.states(), []);
   },
 );

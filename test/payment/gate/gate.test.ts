@@ -1,28 +1,15 @@
 import t from 'tap';
 import { FarthingError } from '../../../src/domain/error.ts';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
-import {
-  addressOf,
-  ask,
-  buy,
-  buyAndLose,
-  chargesOf,
-  codeOf,
-  numberedWork,
-  openRig,
-  receiptOf,
-  sign,
-  v1Header,
-  v2Header,
-  wallet,
-} from '../fixture.ts';
+import { chargesOf, openRig } from '../rig/gate-rig.ts';
+import { addressOf, paymentOf, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { type Asking, ask, buy, buyAndLose, codeOf, numberedWork } from '../rig/requests.ts';
 
 const KEY = 'a-private-key-of-mine';
 
 t.test('a request without a payment is answered 402 without being read', async (t) => {
-  const bench = openRig(t);
-  const answer = await buy(bench, { onPrepare: () => void t.fail('the body was read') });
+  const rig = openRig(t);
+  const answer = await buy(rig, { onPrepare: () => void t.fail('the body was read') });
   t.equal(answer.status, 402);
   t.equal(answer.headers['Cache-Control'], 'no-store');
   t.equal(answer.body.error, 'payment_required');
@@ -31,9 +18,9 @@ t.test('a request without a payment is answered 402 without being read', async (
 t.test(
   'a v2 payment buys the answer, with a receipt in both headers that says that no money moved',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const account = wallet();
-    const answer = await buy(bench, { paymentSignature: v2Header(await sign(account)) });
+    const answer = await buy(rig, { paymentSignature: v2Header(await sign(account)) });
     t.equal(answer.status, 200);
     t.equal(answer.headers['Cache-Control'], 'private');
     t.equal(answer.headers['X-PAYMENT-RESPONSE'], answer.headers['PAYMENT-RESPONSE']);
@@ -46,16 +33,16 @@ t.test(
     t.match(String(receiptOf(answer)?.transaction), /^0x10ca1[0-9a-f]{59}$/);
     const { timing } = answer.body as { timing: { verify_ms: number; settle_ms: number } };
     t.ok(timing.settle_ms > 0 && timing.verify_ms >= 0);
-    t.equal(bench.local.balance(addressOf(account)), 99_994_000n);
+    t.equal(rig.local.balance(addressOf(account)), 99_994_000n);
   },
 );
 
 t.test(
   'a v1 payment is accepted under either name of the network, and its receipt mirrors the name',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     for (const network of ['base', 'eip155:8453']) {
-      const answer = await buy(bench, { xPayment: v1Header(await sign(wallet()), { network }) });
+      const answer = await buy(rig, { xPayment: v1Header(await sign(wallet()), { network }) });
       t.equal(answer.status, 200);
       t.equal(receiptOf(answer)?.network, network);
     }
@@ -63,9 +50,9 @@ t.test(
 );
 
 t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const [first, second] = [wallet(), wallet()];
-  const answer = await buy(bench, {
+  const answer = await buy(rig, {
     paymentSignature: v2Header(await sign(first)),
     xPayment: v1Header(await sign(second)),
   });
@@ -73,9 +60,9 @@ t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {
 });
 
 t.test('a settled authorization opens nothing by itself, whatever its encoding', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const payload = await sign(wallet());
-  await buy(bench, { paymentSignature: v2Header(payload) });
+  await buy(rig, { paymentSignature: v2Header(payload) });
   for (const again of [
     { paymentSignature: v2Header(payload) },
     { paymentSignature: v2Header(payload).replace(/=+$/, '') },
@@ -90,46 +77,46 @@ t.test('a settled authorization opens nothing by itself, whatever its encoding',
     { paymentSignature: v2Header(payload), hash: 'b'.repeat(64) },
     { paymentSignature: v2Header(payload), idempotencyKey: 'somebody-elses-guess' },
   ]) {
-    const answer = await buy(bench, { ...again, run: () => Promise.reject(new Error('the work ran')) });
+    const answer = await buy(rig, { ...again, run: () => Promise.reject(new Error('the work ran')) });
     t.equal(answer.status, 402);
     t.equal(answer.body.error, 'authorization_already_used');
   }
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test('rule 4(a): copies whose bodies arrived before the settlement get the very same answer', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
   const answers = await Promise.all(
-    Array.from({ length: 100 }, () => buy(bench, { paymentSignature: header })),
+    Array.from({ length: 100 }, () => buy(rig, { paymentSignature: header })),
   );
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
   t.equal(new Set(answers.map(({ body }) => JSON.stringify(body))).size, 1);
   t.equal(new Set(answers.map(({ headers }) => headers['PAYMENT-RESPONSE'])).size, 1);
 });
 
 t.test('one authorization on several routes at once is charged once; the others are refused', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, at) =>
-      buy(bench, { paymentSignature: header, hash: String(at % 4).repeat(64) }),
+      buy(rig, { paymentSignature: header, hash: String(at % 4).repeat(64) }),
     ),
   );
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
   t.equal(answers.filter(({ status }) => status === 200).length, 25);
   t.ok(answers.every(({ status, body }) => status === 200 || body.error === 'authorization_already_used'));
 });
 
 t.test('a copy whose body arrives after the settlement was sent is refused', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
   let arrive!: () => void;
   const body = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  const late = buy(bench, { paymentSignature: header, onPrepare: () => body });
-  t.equal((await buy(bench, { paymentSignature: header })).status, 200);
+  const late = buy(rig, { paymentSignature: header, onPrepare: () => body });
+  t.equal((await buy(rig, { paymentSignature: header })).status, 200);
   arrive();
   t.equal((await late).body.error, 'authorization_already_used');
 });
@@ -137,21 +124,21 @@ t.test('a copy whose body arrives after the settlement was sent is refused', asy
 t.test(
   'rule 4(b): the same idempotency key gets the stored answer, with the same or with a fresh payment',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const account = wallet();
-    bench.index(account);
+    rig.index(account);
     const payload = await sign(account);
-    const first = await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    const again = await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+    const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+    const again = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
     const fresh = await sign(account);
-    const withFresh = await buy(bench, { paymentSignature: v2Header(fresh, { identifier: KEY }) });
+    const withFresh = await buy(rig, { paymentSignature: v2Header(fresh, { identifier: KEY }) });
     for (const answer of [again, withFresh]) {
       t.same(answer.body, first.body);
       t.same(answer.headers, first.headers);
     }
-    t.equal(chargesOf(bench), 1);
+    t.equal(chargesOf(rig), 1);
     t.equal(
-      (await buy(bench, { paymentSignature: v2Header(fresh), hash: 'b'.repeat(64) })).status,
+      (await buy(rig, { paymentSignature: v2Header(fresh), hash: 'b'.repeat(64) })).status,
       200,
       'the fresh payment stayed unused',
     );
@@ -159,22 +146,19 @@ t.test(
 );
 
 t.test('a stored answer is given again after the authorization has expired', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
-  bench.index(account);
+  rig.index(account);
   const payload = await sign(account);
-  const first = await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-  bench.clock.offsetMs = 10 * 60_000;
-  t.same((await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY })).body, first.body);
+  const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+  rig.clock.offsetMs = 10 * 60_000;
+  t.same((await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY })).body, first.body);
+  t.equal((await buy(rig, { paymentSignature: v2Header(payload) })).body.error, 'authorization_already_used');
+  await rig.gate.close();
+  rig.clock.offsetMs = 16 * 60_000;
+  await rig.gate.sweep();
   t.equal(
-    (await buy(bench, { paymentSignature: v2Header(payload) })).body.error,
-    'authorization_already_used',
-  );
-  await bench.gate.close();
-  bench.clock.offsetMs = 16 * 60_000;
-  await bench.gate.sweep();
-  t.equal(
-    (await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY })).body.error,
+    (await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY })).body.error,
     'authorization_expired',
   );
 });
@@ -182,112 +166,106 @@ t.test('a stored answer is given again after the authorization has expired', asy
 t.test(
   'a stored answer that was lost is worked out anew, uncharged and with the first receipt',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const payload = await sign(wallet());
-    const first = await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    await bench.gate.close();
-    const again = await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+    const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+    await rig.gate.close();
+    const again = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
     t.equal(again.status, 200);
     t.not(again.body.work, first.body.work, 'this Tenant has no folder, so nothing was stored');
     t.equal(again.headers['PAYMENT-RESPONSE'], first.headers['PAYMENT-RESPONSE']);
-    t.equal(chargesOf(bench), 1);
+    t.equal(chargesOf(rig), 1);
   },
 );
 
 t.test(
   'rule 6: an idempotency key with another request is a conflict, and another payer may use the same key',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const account = wallet();
     const payload = await sign(account);
-    await buy(bench, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+    await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
     const other = { idempotencyKey: KEY, hash: 'b'.repeat(64) };
     t.equal(
-      await codeOf(buy(bench, { ...other, paymentSignature: v2Header(payload) })),
+      await codeOf(buy(rig, { ...other, paymentSignature: v2Header(payload) })),
       'idempotency_key_reused',
     );
     t.equal(
-      await codeOf(buy(bench, { ...other, paymentSignature: v2Header(await sign(account)) })),
+      await codeOf(buy(rig, { ...other, paymentSignature: v2Header(await sign(account)) })),
       'idempotency_key_reused',
     );
-    t.equal((await buy(bench, { ...other, paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+    t.equal((await buy(rig, { ...other, paymentSignature: v2Header(await sign(wallet())) })).status, 200);
   },
 );
 
 t.test('a second request with the same idempotency key waits for the first', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
-  bench.index(account);
+  rig.index(account);
   const headers = await Promise.all(Array.from({ length: 10 }, async () => v2Header(await sign(account))));
   const answers = await Promise.all(
-    headers.map((paymentSignature) => buy(bench, { paymentSignature, idempotencyKey: KEY })),
+    headers.map((paymentSignature) => buy(rig, { paymentSignature, idempotencyKey: KEY })),
   );
   t.equal(new Set(answers.map(({ body }) => JSON.stringify(body))).size, 1);
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test(
   'an idempotency key is 16 to 128 characters, and extension and header are one name space',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const payload = await sign(wallet());
     const paid = { paymentSignature: v2Header(payload) };
-    t.equal(await codeOf(buy(bench, { ...paid, idempotencyKey: 'x'.repeat(15) })), 'idempotency_key_invalid');
-    t.equal(
-      await codeOf(buy(bench, { ...paid, idempotencyKey: 'x'.repeat(129) })),
-      'idempotency_key_invalid',
-    );
+    t.equal(await codeOf(buy(rig, { ...paid, idempotencyKey: 'x'.repeat(15) })), 'idempotency_key_invalid');
+    t.equal(await codeOf(buy(rig, { ...paid, idempotencyKey: 'x'.repeat(129) })), 'idempotency_key_invalid');
     const both = { paymentSignature: v2Header(payload, { identifier: KEY }) };
-    t.equal(await codeOf(buy(bench, { ...both, idempotencyKey: `${KEY}-other` })), 'idempotency_key_invalid');
-    t.equal((await buy(bench, { ...both, idempotencyKey: KEY })).status, 200);
-    t.equal((await buy(bench, { idempotencyKey: 'short' })).status, 402, 'without a payment it is a 402');
+    t.equal(await codeOf(buy(rig, { ...both, idempotencyKey: `${KEY}-other` })), 'idempotency_key_invalid');
+    t.equal((await buy(rig, { ...both, idempotencyKey: KEY })).status, 200);
+    t.equal((await buy(rig, { idempotencyKey: 'short' })).status, 402, 'without a payment it is a 402');
   },
 );
 
 t.test(
   'rule 4(c): a freshly signed payment gets the answer that was not delivered, and stays unused',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const account = wallet();
-    bench.index(account);
-    const first = await buyAndLose(bench, { paymentSignature: v2Header(await sign(account)) });
+    rig.index(account);
+    const first = await buyAndLose(rig, { paymentSignature: v2Header(await sign(account)) });
     const fresh = v2Header(await sign(account));
-    const second = await buy(bench, { paymentSignature: fresh });
+    const second = await buy(rig, { paymentSignature: fresh });
     t.same(second.body, first.body);
-    t.equal(chargesOf(bench), 1);
-    const third = await buy(bench, { paymentSignature: fresh });
+    t.equal(chargesOf(rig), 1);
+    const third = await buy(rig, { paymentSignature: fresh });
     t.not(third.body.work, first.body.work, 'once delivered, the next such request is a new purchase');
-    t.equal(chargesOf(bench), 2);
+    t.equal(chargesOf(rig), 2);
   },
 );
 
 t.test('rule 4(c) needs a fresh payment of the same payer for the same request', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
   const payload = await sign(account);
-  const first = await buyAndLose(bench, { paymentSignature: v2Header(payload) });
-  t.equal(
-    (await buy(bench, { paymentSignature: v2Header(payload) })).body.error,
-    'authorization_already_used',
-  );
-  const stranger = await buy(bench, { paymentSignature: v2Header(await sign(wallet())) });
+  const first = await buyAndLose(rig, { paymentSignature: v2Header(payload) });
+  t.equal((await buy(rig, { paymentSignature: v2Header(payload) })).body.error, 'authorization_already_used');
+  const stranger = await buy(rig, { paymentSignature: v2Header(await sign(wallet())) });
   t.not(stranger.body.work, first.body.work);
-  const otherRequest = await buy(bench, {
+  const otherRequest = await buy(rig, {
     paymentSignature: v2Header(await sign(account)),
     hash: 'b'.repeat(64),
   });
   t.not(otherRequest.body.work, first.body.work);
-  const tooLittle = await buy(bench, { paymentSignature: v2Header(await sign(account, { value: 1n })) });
+  const tooLittle = await buy(rig, { paymentSignature: v2Header(await sign(account, { value: 1n })) });
   t.equal(tooLittle.body.error, 'amount_mismatch');
-  t.equal(chargesOf(bench), 3);
+  t.equal(chargesOf(rig), 3);
 });
 
 t.test('rule 4(c) waits while the first runs, and is a new purchase when that was delivered', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
-  const running = bench.gate.handle(ask({ paymentSignature: v2Header(await sign(account)) }));
+  const running = rig.gate.handle(ask({ paymentSignature: v2Header(await sign(account)) }));
   let second: Awaited<ReturnType<typeof buy>> | undefined;
-  const waiting = buy(bench, { paymentSignature: v2Header(await sign(account)) }).then((answer) => {
+  const waiting = buy(rig, { paymentSignature: v2Header(await sign(account)) }).then((answer) => {
     second = answer;
   });
   const first = await running;
@@ -295,37 +273,37 @@ t.test('rule 4(c) waits while the first runs, and is a new purchase when that wa
   first.delivered(true);
   await waiting;
   t.not(second?.body.work, first.body.work);
-  t.equal(chargesOf(bench), 2);
+  t.equal(chargesOf(rig), 2);
 });
 
 t.test('an answer that is lost again is still owed', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
-  bench.index(account);
-  const first = await buyAndLose(bench, { paymentSignature: v2Header(await sign(account)) });
-  t.same((await buyAndLose(bench, { paymentSignature: v2Header(await sign(account)) })).body, first.body);
+  rig.index(account);
+  const first = await buyAndLose(rig, { paymentSignature: v2Header(await sign(account)) });
+  t.same((await buyAndLose(rig, { paymentSignature: v2Header(await sign(account)) })).body, first.body);
   t.same(
-    (await buy(bench, { paymentSignature: v2Header(await sign(account)), idempotencyKey: KEY })).body,
+    (await buy(rig, { paymentSignature: v2Header(await sign(account)), idempotencyKey: KEY })).body,
     first.body,
   );
   t.same(
-    (await buy(bench, { paymentSignature: v2Header(await sign(account)), idempotencyKey: KEY })).body,
+    (await buy(rig, { paymentSignature: v2Header(await sign(account)), idempotencyKey: KEY })).body,
     first.body,
     'its own key',
   );
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test(
   'rule 5: after an uncharged outcome the authorization and the idempotency key are free again',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const header = v2Header(await sign(wallet()));
     const empty: WorkOutcome = {
       charged: false,
       answer: { status: 200, headers: {}, body: { hits: [], charged: false } },
     };
-    const unpaid = await buy(bench, {
+    const unpaid = await buy(rig, {
       paymentSignature: header,
       idempotencyKey: KEY,
       run: async () => empty,
@@ -334,120 +312,118 @@ t.test(
     t.equal(receiptOf(unpaid), undefined);
     const failing = async () => Promise.reject(new FarthingError('item_not_found', 'No such item.'));
     t.equal(
-      await codeOf(buy(bench, { paymentSignature: header, idempotencyKey: KEY, run: failing })),
+      await codeOf(buy(rig, { paymentSignature: header, idempotencyKey: KEY, run: failing })),
       'item_not_found',
     );
     const badBody = () => Promise.reject(new FarthingError('search_empty', 'Nothing to search for.'));
-    t.equal(await codeOf(buy(bench, { paymentSignature: header, onPrepare: badBody })), 'search_empty');
-    t.equal(chargesOf(bench), 0);
+    t.equal(await codeOf(buy(rig, { paymentSignature: header, onPrepare: badBody })), 'search_empty');
+    t.equal(chargesOf(rig), 0);
     t.equal(
-      (await buy(bench, { paymentSignature: header, idempotencyKey: KEY, hash: 'b'.repeat(64) })).status,
+      (await buy(rig, { paymentSignature: header, idempotencyKey: KEY, hash: 'b'.repeat(64) })).status,
       200,
     );
-    t.equal(chargesOf(bench), 1);
+    t.equal(chargesOf(rig), 1);
   },
 );
 
 t.test('copies of a request that ends uncharged get the same refusal', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
   const run = async () => Promise.reject(new FarthingError('item_not_found', 'No such item.'));
-  const codes = await Promise.all([1, 2, 3].map(() => codeOf(buy(bench, { paymentSignature: header, run }))));
+  const codes = await Promise.all([1, 2, 3].map(() => codeOf(buy(rig, { paymentSignature: header, run }))));
   t.same(codes, ['item_not_found', 'item_not_found', 'item_not_found']);
 });
 
 t.test('an effect is committed after the settlement, and answered again with a new token', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
-  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('one') });
   const asking = { mode: 'effect', run } as const;
-  const first = await buyAndLose(bench, { ...asking, paymentSignature: v2Header(await sign(account)) });
+  const first = await buyAndLose(rig, { ...asking, paymentSignature: v2Header(await sign(account)) });
   t.match(first, { status: 201, body: { id: 'one', token: 'token-1' } });
-  const again = await buy(bench, { ...asking, paymentSignature: v2Header(await sign(account)) });
+  const again = await buy(rig, { ...asking, paymentSignature: v2Header(await sign(account)) });
   t.match(again, { status: 201, body: { id: 'one', token: 'token-2' } });
   t.equal(again.headers['PAYMENT-RESPONSE'], first.headers['PAYMENT-RESPONSE']);
-  t.same(bench.things.states(), ['committed']);
-  t.equal(chargesOf(bench), 1);
+  t.same(rig.things.states(), ['committed']);
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test('copies of a paid effect get the very same token', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
-  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('one') });
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => buy(bench, { paymentSignature: header, mode: 'effect', run })),
+    Array.from({ length: 20 }, () => buy(rig, { paymentSignature: header, mode: 'effect', run })),
   );
   t.same(new Set(answers.map(({ body }) => body.token)), new Set(['token-1']));
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test('an effect is undone when the wallet cannot pay at settlement', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const account = wallet();
-  const everything = { value: 100_000_000n, to: '0x1111111111111111111111111111111111111111' };
-  const spending = parsePaymentHeader({
-    paymentSignature: v2Header(await sign(account, everything)),
-  })!.payment;
+  const everything = { value: 100_000_000n, to: '0x1111111111111111111111111111111111111111' } as const;
+  const spending = paymentOf({ paymentSignature: v2Header(await sign(account, everything)) });
   const run = async (): Promise<WorkOutcome> => {
-    const effect = await bench.things.make('one');
+    const effect = await rig.things.make('one');
     // Between verification and settlement the wallet spends all it has.
-    await bench.local.settle(spending, { amount: spending.value, resource: '', description: '' });
+    await rig.local.settle(spending, { amount: spending.value, resource: '', description: '' });
     return { charged: true, effect };
   };
-  const answer = await buy(bench, { paymentSignature: v2Header(await sign(account)), mode: 'effect', run });
+  const answer = await buy(rig, { paymentSignature: v2Header(await sign(account)), mode: 'effect', run });
   t.equal(answer.status, 402);
   t.equal(answer.body.error, 'insufficient_funds');
   t.match(receiptOf(answer), { success: false, errorReason: 'insufficient_funds' });
-  t.same(bench.things.states(), []);
-  t.match(bench.gate.journal.totals(), { refused: { count: 1 }, settled: { count: 0 } });
+  t.same(rig.things.states(), []);
+  t.match(rig.gate.journal.totals(), { refused: { count: 1 }, settled: { count: 0 } });
 });
 
 t.test('a wallet without money is refused before the effect begins', async (t) => {
-  const bench = openRig(t);
-  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await bench.things.make('one') });
-  const answer = await buy(bench, {
+  const rig = openRig(t);
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('one') });
+  const answer = await buy(rig, {
     paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,
     mode: 'effect',
     run,
   });
   t.equal(answer.body.error, 'insufficient_funds');
-  t.same(bench.things.states(), []);
+  t.same(rig.things.states(), []);
 });
 
 t.test('a client that leaves before the settlement is not charged, and its effect is undone', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const leaving = new AbortController();
   const run = async (): Promise<WorkOutcome> => {
-    const effect = await bench.things.make('one');
+    const effect = await rig.things.make('one');
     leaving.abort();
     return { charged: true, effect };
   };
   const header = v2Header(await sign(wallet()));
-  await t.rejects(buy(bench, { paymentSignature: header, mode: 'effect', run, signal: leaving.signal }));
-  t.same(bench.things.states(), []);
-  t.equal(chargesOf(bench), 0);
-  t.equal((await buy(bench, { paymentSignature: header })).status, 200, 'the authorization is free');
+  await t.rejects(buy(rig, { paymentSignature: header, mode: 'effect', run, signal: leaving.signal }));
+  t.same(rig.things.states(), []);
+  t.equal(chargesOf(rig), 0);
+  t.equal((await buy(rig, { paymentSignature: header })).status, 200, 'the authorization is free');
 });
 
 t.test('a client that leaves while its copy waits is charged once, and the copy is answered', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
   const leaving = new AbortController();
   let finish!: () => void;
   const working = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const first = bench.gate.handle(
+  const first = rig.gate.handle(
     ask({ paymentSignature: header, signal: leaving.signal, run: () => working.then(numberedWork) }),
   );
-  const copy = buy(bench, { paymentSignature: header });
+  const copy = buy(rig, { paymentSignature: header });
   await new Promise(setImmediate);
   leaving.abort();
   finish();
   (await first).delivered(false);
   t.equal((await copy).status, 200);
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
 });
 
 /** Work that is given up when it is told to. */
@@ -467,73 +443,72 @@ function stoppableWork(): { run: (signal: AbortSignal) => Promise<WorkOutcome>; 
 }
 
 t.test('work is not given up while a copy of its request waits', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   const paymentSignature = v2Header(await sign(wallet()));
   const leaving = new AbortController();
   const { run, finish } = stoppableWork();
-  const first = bench.gate.handle(ask({ paymentSignature, run, signal: leaving.signal }));
-  const copy = buy(bench, { paymentSignature });
+  const first = rig.gate.handle(ask({ paymentSignature, run, signal: leaving.signal }));
+  const copy = buy(rig, { paymentSignature });
   await new Promise(setImmediate);
   leaving.abort();
   finish();
   (await first).delivered(false);
   t.equal((await copy).status, 200);
-  t.equal(chargesOf(bench), 1);
+  t.equal(chargesOf(rig), 1);
 });
 
 t.test(
   'work is given up when everybody has left, and a copy that comes then is a purchase of its own',
   async (t) => {
-    const bench = openRig(t);
+    const rig = openRig(t);
     const paymentSignature = v2Header(await sign(wallet()));
     const [first, copy] = [new AbortController(), new AbortController()];
     const { run } = stoppableWork();
     const left = [
-      bench.gate.handle(ask({ paymentSignature, run, signal: first.signal })),
-      bench.gate.handle(ask({ paymentSignature, signal: copy.signal })),
+      rig.gate.handle(ask({ paymentSignature, run, signal: first.signal })),
+      rig.gate.handle(ask({ paymentSignature, signal: copy.signal })),
     ];
     await new Promise(setImmediate);
     first.abort();
     copy.abort();
-    const late = buy(bench, { paymentSignature });
+    const late = buy(rig, { paymentSignature });
     t.same(
       (await Promise.allSettled(left)).map(({ status }) => status),
       ['rejected', 'rejected'],
     );
     t.equal((await late).status, 200);
-    t.equal(chargesOf(bench), 1);
+    t.equal(chargesOf(rig), 1);
   },
 );
 
 t.test('what prepare acquired is given back once, whatever came of it', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   let disposed = 0;
-  const request = ask({ paymentSignature: v2Header(await sign(wallet())) });
-  const answer = await bench.gate.handle({
-    ...request,
-    prepare: async (payer) => ({
-      ...(await request.prepare(payer)),
-      dispose: async () => {
-        disposed += 1;
-      },
-    }),
+  const header = v2Header(await sign(wallet()));
+  const request = (more: Asking = {}) => ({
+    ...ask({ ...more, paymentSignature: header }),
+    dispose: async () => {
+      disposed += 1;
+    },
   });
-  answer.delivered(true);
-  t.equal(disposed, 1);
+  await t.rejects(rig.gate.handle(request({ onPrepare: () => Promise.reject(new Error('no body')) })));
+  t.equal(disposed, 1, 'a failed prepare may have acquired something, too');
+  (await rig.gate.handle(request())).delivered(true);
+  t.equal(disposed, 2);
 });
 
 t.test('the books agree with the ledger', async (t) => {
-  const bench = openRig(t);
+  const rig = openRig(t);
   for (let at = 0; at < 5; at++) {
-    await buy(bench, { paymentSignature: v2Header(await sign(wallet())), hash: String(at).repeat(64) });
+    await buy(rig, { paymentSignature: v2Header(await sign(wallet())), hash: String(at).repeat(64) });
   }
-  await bench.gate.close();
-  const { settled } = bench.gate.journal.totals();
+  await rig.gate.close();
+  const { settled } = rig.gate.journal.totals();
   t.same(settled, { count: 5, amount: '30000' });
-  const entries = [...bench.gate.journal.entries()];
+  const entries = [...rig.gate.journal.entries()];
   t.same(
     new Set(entries.map(({ transaction }) => transaction)),
-    new Set([...bench.local.transfers()].map(({ transaction }) => transaction)),
+    new Set([...rig.local.transfers()].map(({ transaction }) => transaction)),
   );
   t.match(entries[0], { kind: 'settled', route: 'POST /agent/v1/search', amount: '6000' });
 });

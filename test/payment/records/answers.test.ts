@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import t from 'tap';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
-import { type Teardown, temporaryFolder } from '../fixture.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 
 const answer = { status: 200, headers: { 'X-Test': 'yes' }, body: { hits: [1, 2, 3] } };
 

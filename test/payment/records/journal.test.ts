@@ -3,7 +3,8 @@ import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
 import { openStore } from '../../../src/state/store.ts';
-import { PAY_TO, temporaryFolder } from '../fixture.ts';
+import { temporaryFolder } from '../../rig/temporary-folder.ts';
+import { PAY_TO } from '../rig/payments.ts';
 
 const entry = (change: Partial<JournalEntry> = {}): JournalEntry => ({
   kind: 'settled',

@@ -1,21 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement } from '../../../src/payment/facilitator/facilitator.ts';
-import type { PaymentRecord } from '../../../src/payment/records/records.ts';
+import { NO_RECORD, type PaymentState, paymentMayPass } from '../../../src/payment/records/payment-record.ts';
+import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
 import type { Store, Table } from '../../../src/state/store.ts';
-import {
-  type Asking,
-  type Bench,
-  buy,
-  buyAndLose,
-  codeOf,
-  openRig,
-  sign,
-  type Teardown,
-  v2Header,
-  wallet,
-} from '../fixture.ts';
+import type { Teardown } from '../../rig/temporary-folder.ts';
+import { type GateRig, openRig } from '../rig/gate-rig.ts';
+import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { type Asking, buy, buyAndLose, codeOf } from '../rig/requests.ts';
 
 /** Walks every edge of the record's state machine, and no other than those that ARCHITECTURE.md draws. */
 
@@ -23,28 +17,23 @@ const NOWHERE = '[*]';
 const SWEPT_MS = 3_600_000;
 const walked = new Set<string>();
 
-function nameOf(record: PaymentRecord | undefined): string {
-  if (!record) return NOWHERE;
-  if (record.state === 'settling' && record.pending) return 'pending';
-  if (record.state !== 'settled') return record.state;
-  if (record.delivered) return 'delivered';
-  return record.committed ? 'committed' : 'settled';
-}
+const nameOf = (stored: StoredPayment | undefined) =>
+  stored ? readPayment(stored, BASE_USDC).state : NOWHERE;
 
 /** The real store, with every change of a payment's state written down. */
 function watched(store: Store): Store {
-  const watch = (before: PaymentRecord | undefined, after: PaymentRecord | undefined) => {
+  const watch = (before: StoredPayment | undefined, after: StoredPayment | undefined) => {
     const [from, to] = [nameOf(before), nameOf(after)];
     if (from !== to) walked.add(`${from} --> ${to}`);
   };
   const table = <V>(name: string): Table<V> => {
     const inner = store.table<V>(name);
     if (name !== 'payments') return inner;
-    const records = inner as unknown as Table<PaymentRecord>;
+    const records = inner as unknown as Table<StoredPayment>;
     return {
       ...inner,
       put: (key, value) => {
-        watch(records.get(key), value as unknown as PaymentRecord);
+        watch(records.get(key), value as unknown as StoredPayment);
         return inner.put(key, value);
       },
       remove: (key) => {
@@ -74,39 +63,38 @@ function scriptedFacilitator(settlement: Settlement, ...reconciled: Outcome[]): 
   };
 }
 
-function open(t: Teardown, facilitator?: Facilitator): Bench {
+function open(t: Teardown, facilitator?: Facilitator): GateRig {
   return openRig(t, { seenStore: watched, ...(facilitator && { facilitator: () => facilitator }) });
 }
 
-async function asking(bench: Bench, mode: 'pure' | 'effect'): Promise<Asking> {
+async function asking(rig: GateRig, mode: 'pure' | 'effect'): Promise<Asking> {
   const paymentSignature = v2Header(await sign(wallet()));
   if (mode === 'pure') return { paymentSignature, mode };
   return {
     paymentSignature,
     mode,
-    run: async () => ({ charged: true, effect: await bench.things.make('thing') }),
+    run: async () => ({ charged: true, effect: await rig.things.make('thing') }),
   };
 }
 
 /** The next undoing fails, as a full disk would make it. */
-function failUndoOnce(bench: Bench): void {
-  const { things } = bench;
+function failUndoOnce(rig: GateRig): void {
+  const { things } = rig;
   const undo = things.undo.bind(things);
   things.undo = async (ref) => {
     things.undo = undo;
-    throw new Error(`${ref.id} will not go`);
+    throw new Error(`${ref.workspace} cannot be undone`);
   };
 }
 
-async function sweepLater(bench: Bench): Promise<void> {
-  bench.clock.offsetMs = SWEPT_MS;
-  await bench.gate.sweep();
+async function sweepLater(rig: GateRig): Promise<void> {
+  rig.clock.offsetMs = SWEPT_MS;
+  await rig.gate.sweep();
 }
 
 /** Asks again with the same payment until nothing is half-way. */
-async function untilDone(bench: Bench, request: Asking): Promise<void> {
-  for (let tries = 0; tries < 10 && bench.gate.health().pending > 0; tries++)
-    await codeOf(buy(bench, request));
+async function untilDone(rig: GateRig, request: Asking): Promise<void> {
+  for (let tries = 0; tries < 10 && rig.gate.health().pending > 0; tries++) await codeOf(buy(rig, request));
 }
 
 for (const mode of ['pure', 'effect'] as const) {
@@ -123,25 +111,25 @@ for (const mode of ['pure', 'effect'] as const) {
 }
 
 t.test('work that fails leaves nothing', async (t) => {
-  const bench = open(t);
-  const request = { ...(await asking(bench, 'pure')), run: () => Promise.reject(new Error('no work')) };
-  t.not(await codeOf(buy(bench, request)), 'no error');
+  const rig = open(t);
+  const request = { ...(await asking(rig, 'pure')), run: () => Promise.reject(new Error('no work')) };
+  t.not(await codeOf(buy(rig, request)), 'no error');
 });
 
 t.test('a settlement that is refused', async (t) => {
-  const bench = open(t, scriptedFacilitator(refused));
-  t.equal((await buy(bench, await asking(bench, 'effect'))).status, 402);
-  t.same(bench.things.states(), []);
+  const rig = open(t, scriptedFacilitator(refused));
+  t.equal((await buy(rig, await asking(rig, 'effect'))).status, 402);
+  t.same(rig.things.states(), []);
 });
 
 t.test('a settlement that is refused, and an effect that will not go at first', async (t) => {
-  const bench = open(t, scriptedFacilitator(refused));
-  failUndoOnce(bench);
-  const request = await asking(bench, 'effect');
-  await codeOf(buy(bench, request));
-  await untilDone(bench, { ...request, run: () => Promise.reject(new Error('not again')) });
-  t.same(bench.things.states(), []);
-  t.equal(bench.gate.journal.totals().refused.count, 1, 'the books say so');
+  const rig = open(t, scriptedFacilitator(refused));
+  failUndoOnce(rig);
+  const request = await asking(rig, 'effect');
+  await codeOf(buy(rig, request));
+  await untilDone(rig, { ...request, run: () => Promise.reject(new Error('not again')) });
+  t.same(rig.things.states(), []);
+  t.equal(rig.gate.journal.totals().refused.count, 1, 'the books say so');
 });
 
 for (const [name, outcome, states] of [
@@ -149,41 +137,57 @@ for (const [name, outcome, states] of [
   ['never made', { kind: 'absent' }, []],
 ] as const) {
   t.test(`a settlement whose answer is lost, and that was ${name}`, async (t) => {
-    const bench = open(t, scriptedFacilitator(unknown, unknown, outcome));
-    const request = await asking(bench, 'effect');
-    t.equal(await codeOf(buy(bench, request)), 'settlement_pending');
-    await codeOf(buy(bench, { ...request, run: () => Promise.reject(new Error('not again')) }));
-    await untilDone(bench, request);
-    t.same(bench.things.states(), states);
+    const rig = open(t, scriptedFacilitator(unknown, unknown, outcome));
+    const request = await asking(rig, 'effect');
+    t.equal(await codeOf(buy(rig, request)), 'settlement_pending');
+    await codeOf(buy(rig, { ...request, run: () => Promise.reject(new Error('not again')) }));
+    await untilDone(rig, request);
+    t.same(rig.things.states(), states);
   });
 }
 
 t.test('a settlement that was never made, and an effect that will not go at first', async (t) => {
-  const bench = open(t, scriptedFacilitator(unknown, unknown, { kind: 'absent' }, { kind: 'absent' }));
-  failUndoOnce(bench);
-  const request = await asking(bench, 'effect');
-  t.equal(await codeOf(buy(bench, request)), 'settlement_pending');
-  await untilDone(bench, { ...request, run: () => Promise.reject(new Error('not again')) });
-  t.same(bench.things.states(), []);
-  t.match(bench.gate.journal.totals(), { pending: { count: 0 }, refused: { count: 1 } }, 'the books say so');
+  const rig = open(t, scriptedFacilitator(unknown, unknown, { kind: 'absent' }, { kind: 'absent' }));
+  failUndoOnce(rig);
+  const request = await asking(rig, 'effect');
+  t.equal(await codeOf(buy(rig, request)), 'settlement_pending');
+  await untilDone(rig, { ...request, run: () => Promise.reject(new Error('not again')) });
+  t.same(rig.things.states(), []);
+  t.match(rig.gate.journal.totals(), { pending: { count: 0 }, refused: { count: 1 } }, 'the books say so');
 });
 
 t.test('a client that leaves before the settlement, and an effect that will not go at first', async (t) => {
-  const bench = open(t);
-  failUndoOnce(bench);
+  const rig = open(t);
+  failUndoOnce(rig);
   const leaving = new AbortController();
-  const request = await asking(bench, 'effect');
+  const request = await asking(rig, 'effect');
   const run = async () => {
     leaving.abort();
-    return { charged: true, effect: await bench.things.make('thing') } as const;
+    return { charged: true, effect: await rig.things.make('thing') } as const;
   };
-  await codeOf(buy(bench, { ...request, run, signal: leaving.signal }));
-  await untilDone(bench, { ...request, run: () => Promise.reject(new Error('not again')) });
-  t.same(bench.things.states(), []);
+  await codeOf(buy(rig, { ...request, run, signal: leaving.signal }));
+  await untilDone(rig, { ...request, run: () => Promise.reject(new Error('not again')) });
+  t.same(rig.things.states(), []);
+});
+
+t.test('pure work whose answer is lost at a facilitator that can tell outcomes', async (t) => {
+  const knowing = { ...scriptedFacilitator(unknown, settled), outcomeIsKnowable: true };
+  const rig = open(t, knowing);
+  t.equal((await buy(rig, await asking(rig, 'pure'))).status, 200);
+  await rig.gate.close();
+  t.match(rig.gate.journal.totals(), { settled: { count: 1 }, pending: { count: 0 } });
 });
 
 t.test('ARCHITECTURE.md draws exactly the edges that were walked', async (t) => {
   const text = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'ARCHITECTURE.md'), 'utf8');
   const drawn = [...text.matchAll(/^ {2}(\S+) --> (\S+?):/gm)].map(([, from, to]) => `${from} --> ${to}`);
   t.same([...walked].sort(), drawn.sort());
+  const states = [...new Set(drawn.flatMap((edge) => edge.split(' --> ')))];
+  const name = (state: string) => (state === NOWHERE ? NO_RECORD : state) as PaymentState;
+  for (const [from, to] of states.flatMap((from) => states.map((to) => [from, to] as const)))
+    t.equal(
+      paymentMayPass(name(from), name(to)),
+      from === to || drawn.includes(`${from} --> ${to}`),
+      `${from} --> ${to}`,
+    );
 });

@@ -5,23 +5,27 @@ import t from 'tap';
 import { payerTenantId } from '../../../src/domain/id.ts';
 import type { Address } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { paymentKey } from '../../../src/payment/payment.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
-import { type PaymentRecord, PaymentRecords } from '../../../src/payment/records/records.ts';
-import { addressOf, type Bench, openRig, PAY_TO, PRICE, wallet } from '../fixture.ts';
+import type { Reserved } from '../../../src/payment/records/payment-record.ts';
+import { PaymentRecords } from '../../../src/payment/records/records.ts';
+import { type GateRig, openRig } from '../rig/gate-rig.ts';
+import { addressOf, PAY_TO, PRICE, wallet } from '../rig/payments.ts';
 
 const DAY_MS = 86_400_000;
 /** More than two batches of the sweep. */
 const PAYMENTS = 2100;
 
-/** The books of the bench, written to directly: thousands of real signatures prove nothing here. */
-function recordsOf({ store, clock }: Bench): PaymentRecords {
-  return new PaymentRecords({ store, clock, asset: BASE_USDC, answerKeepMinutes: 15 });
+/** The books of the rig, written to directly: thousands of real signatures prove nothing here. */
+function recordsOf({ store, clock }: GateRig): PaymentRecords {
+  return new PaymentRecords({ store, clock, assets: [BASE_USDC], answerKeepMinutes: 15 });
 }
 
-async function settle(records: PaymentRecords, payer: Address, effect?: PaymentRecord['effect']) {
-  const record: PaymentRecord = {
+async function settle(records: PaymentRecords, payer: Address, effect?: Reserved['effect']) {
+  const record: Reserved = {
     state: 'reserved',
     payment: {
+      asset: BASE_USDC,
       version: 2,
       scheme: 'exact',
       networkName: 'eip155:8453',
@@ -38,7 +42,7 @@ async function settle(records: PaymentRecords, payer: Address, effect?: PaymentR
     requestHash: 'a'.repeat(64),
     effect,
   };
-  const key = records.keyOf(record.payment);
+  const key = paymentKey(record.payment);
   await records.reserve(key, record);
   await records.settled(key, records.asSettled(record, { transaction: '' }));
   return key;
@@ -47,41 +51,41 @@ async function settle(records: PaymentRecords, payer: Address, effect?: PaymentR
 t.test(
   'one sweep forgets everything that is due, however much it is, and a file that will not go holds nothing up',
   async (t) => {
-    const bench = openRig(t);
-    const records = recordsOf(bench);
+    const rig = openRig(t);
+    const records = recordsOf(rig);
     const account = wallet();
     const payer = addressOf(account);
-    bench.index(account);
+    rig.index(account);
     const [stuck, ...others] = await Promise.all(
       Array.from({ length: PAYMENTS }, () => settle(records, payer)),
     );
-    const folder = join(bench.folder, 'tenants', payerTenantId(payer));
+    const folder = join(rig.folder, 'tenants', payerTenantId(payer));
     const answers = new AnswerStore({ tenants: { folder: () => folder }, bytesPerTenantMax: 2 ** 20 });
     const fileOf = (key: string) => join(folder, 'answers', createHash('sha256').update(key).digest('hex'));
     await answers.keep(payerTenantId(payer), others[0]!, { status: 200, headers: {}, body: {} });
     mkdirSync(fileOf(stuck!));
     t.ok(existsSync(fileOf(others[0]!)));
 
-    bench.clock.offsetMs = 500 * DAY_MS;
-    await bench.gate.sweep();
-    t.equal(bench.store.table('payments').count(), 0);
-    t.equal(bench.store.table('payments_expiry').count(), 0);
+    rig.clock.offsetMs = 500 * DAY_MS;
+    await rig.gate.sweep();
+    t.equal(rig.store.table('payments').count(), 0);
+    t.equal(rig.store.table('payments_expiry').count(), 0);
     t.notOk(existsSync(fileOf(others[0]!)), 'the other answers are gone');
-    t.equal([...bench.gate.journal.entries()].length, 0, 'the books are as short as they should be');
-    t.equal(bench.gate.journal.totals().settled.count, PAYMENTS);
+    t.equal([...rig.gate.journal.entries()].length, 0, 'the books are as short as they should be');
+    t.equal(rig.gate.journal.totals().settled.count, PAYMENTS);
   },
 );
 
 t.test('a settled payment whose effect is not committed yet is kept', async (t) => {
-  const bench = openRig(t);
-  const records = recordsOf(bench);
-  const key = await settle(records, addressOf(wallet()), await bench.things.make('thing'));
-  bench.clock.offsetMs = DAY_MS;
-  await bench.gate.sweep();
+  const rig = openRig(t);
+  const records = recordsOf(rig);
+  const key = await settle(records, addressOf(wallet()), await rig.things.make('thing'));
+  rig.clock.offsetMs = DAY_MS;
+  await rig.gate.sweep();
   t.ok(records.find(key));
   t.equal(records.open().length, 1);
   await records.committed(key);
-  bench.clock.offsetMs = 2 * DAY_MS;
-  await bench.gate.sweep();
+  rig.clock.offsetMs = 2 * DAY_MS;
+  await rig.gate.sweep();
   t.notOk(records.find(key), 'forgotten once it is');
 });

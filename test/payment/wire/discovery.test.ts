@@ -13,7 +13,7 @@ import t from 'tap';
 import { Journal } from '../../../src/payment/records/journal.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { startTestServer } from '../../rig/test-server.ts';
-import { wallet } from '../fixture.ts';
+import { wallet } from '../rig/payments.ts';
 
 /** What the paid routes of the whole server tell catalogues, clients of the extensions, and browsers. */
 

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
-import { encode } from '../fixture.ts';
+import { encode, paymentOf } from './payments.ts';
 
 /**
  * How a facilitator can go wrong. `drops_after` does its work and then closes the connection without an answer; `timed_out_after` and
@@ -110,7 +109,7 @@ export async function serveFacilitator(
         network: '',
       });
     }
-    const { payment } = parsePaymentHeader({ xPayment: encode(sent.paymentPayload) })!;
+    const payment = paymentOf({ xPayment: encode(sent.paymentPayload) });
     const amount = BigInt(
       String(sent.paymentRequirements.amount ?? sent.paymentRequirements.maxAmountRequired),
     );

@@ -1,6 +1,6 @@
 import type { Address, PaymentCredentials } from '../../domain/payment.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { Hex, Payment } from '../payment.ts';
+import type { Hex, SentPayment } from '../payment.ts';
 import { own, parseStrictObject } from './strict-json.ts';
 
 /** Characters of a payment header; HTTP refuses headers over 16 kB anyway. */
@@ -9,7 +9,7 @@ const SIGNATURE_BYTES_MAX = 6 * 1024;
 const UINT256_MAX = (1n << 256n) - 1n;
 
 export interface ParsedPayment {
-  readonly payment: Payment;
+  readonly payment: SentPayment;
   /** `payment-identifier` of the payment's extensions, not yet checked; undefined when the client sent none. */
   readonly identifier: unknown;
 }
@@ -41,7 +41,7 @@ function decodeBase64(header: string): string | undefined {
 }
 
 function readV1(object: object): ParsedPayment {
-  const payment: Payment = {
+  const payment: SentPayment = {
     version: 1,
     scheme: text(own(object, 'scheme')),
     networkName: text(own(object, 'network')),
@@ -56,7 +56,7 @@ function readV2(object: object): ParsedPayment {
     const value = own(accepted, name);
     return value === undefined ? undefined : text(value);
   };
-  const payment: Payment = {
+  const payment: SentPayment = {
     version: 2,
     scheme: text(own(accepted, 'scheme')),
     networkName: text(own(accepted, 'network')),

@@ -1,15 +1,17 @@
 import { payerTenantId } from '../../domain/id.ts';
 import type { Effect } from '../../domain/payment.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
-import type { AnswerStore } from './answers.ts';
-import type { PaymentRecord, PaymentRecords } from './records.ts';
-import type { EffectHandlers, Settlements } from './settlements.ts';
+import type { AnswerStore } from '../records/answers.ts';
+import type { PaymentRecord } from '../records/payment-record.ts';
+import type { PaymentRecords } from '../records/records.ts';
+import type { Effects } from './effects.ts';
+import type { Settlements } from './settlements.ts';
 
 export interface RecoveryDeps {
   readonly records: PaymentRecords;
   readonly settlements: Settlements;
   readonly facilitator: Facilitator;
-  readonly handlers: EffectHandlers;
+  readonly effects: Effects;
   readonly answers: AnswerStore;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
@@ -18,20 +20,20 @@ export interface RecoveryDeps {
  * Takes every payment that the last process left half-way to its end. A reservation was never settled (unless the facilitator
  * knows better) and is dropped; a settlement that may have been sent is asked for; an effect that no payment knows is undone.
  */
-export async function recoverPayments(parts: RecoveryDeps): Promise<void> {
-  const { records, settlements, facilitator, log } = parts;
+export async function recoverPayments(deps: RecoveryDeps): Promise<void> {
+  const { records, settlements, facilitator, log } = deps;
   const open = records.open();
   await undoOrphans(
-    parts,
+    deps,
     open.map(({ record }) => record),
   );
   const adopted = [];
   for (const { key, record } of open) {
-    if (record.state === 'reserved' && !facilitator.outcomeIsKnowable) await drop(parts, key, record);
+    if (record.state === 'reserved' && !facilitator.outcomeIsKnowable) await drop(deps, key, record);
     else adopted.push(settlements.adopt(key, record));
   }
   // A remote facilitator may be away: its payments stay pending and are asked for again in the background.
-  const attempts = adopted.map((flight) => settlements.retryNow(flight));
+  const attempts = adopted.map((purchase) => settlements.retryNow(purchase));
   if (facilitator.outcomeIsKnowable) await Promise.all(attempts);
   if (open.length > 0)
     log({ level: 'warn', event: 'payments_recovered', open: open.length, pending: settlements.pendingCount });
@@ -43,21 +45,16 @@ async function drop({ records, answers }: RecoveryDeps, key: string, record: Pay
 }
 
 /** Effects whose request crashed before its payment's record could name them. */
-async function undoOrphans(
-  { handlers, log }: RecoveryDeps,
-  records: readonly PaymentRecord[],
-): Promise<void> {
+async function undoOrphans({ effects, log }: RecoveryDeps, records: readonly PaymentRecord[]): Promise<void> {
   const known = new Set(records.flatMap(({ effect }) => (effect ? [identityOf(effect)] : [])));
-  for (const kind of Object.keys(handlers) as Effect['kind'][]) {
-    for (const ref of (await handlers[kind].pending?.()) ?? []) {
-      if (known.has(identityOf({ kind, ref }))) continue;
-      try {
-        await handlers[kind].undo(ref);
-        log({ level: 'warn', event: 'effect_orphan_undone', kind });
-      } catch (error) {
-        // Nothing was paid for it. The next start tries again; this one serves everybody else.
-        log({ level: 'error', event: 'effect_undo_failed', kind, error });
-      }
+  for (const effect of await effects.pending()) {
+    if (known.has(identityOf(effect))) continue;
+    try {
+      await effects.undo(effect);
+      log({ level: 'warn', event: 'effect_orphan_undone', kind: effect.kind });
+    } catch (error) {
+      // Nothing was paid for it. The next start tries again; this one serves everybody else.
+      log({ level: 'error', event: 'effect_undo_failed', kind: effect.kind, error });
     }
   }
 }

@@ -8,17 +8,11 @@ import {
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { openStore } from '../../../src/state/store.ts';
-import {
-  type Asking,
-  buy,
-  MAX_TIMEOUT_SECONDS,
-  openRig,
-  PAY_TO,
-  SetClock,
-  type Teardown,
-  temporaryFolder,
-} from '../fixture.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { serveFacilitator } from './facilitator-server.ts';
+import { openRig, SetClock } from './gate-rig.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO } from './payments.ts';
+import { type Asking, buy } from './requests.ts';
 
 /** A facilitator over HTTP with a ledger of its own. */
 export async function outsideFacilitator(
@@ -30,8 +24,7 @@ export async function outsideFacilitator(
   const ledger = new LocalFacilitator({
     store: outside,
     clock,
-    asset: BASE_USDC,
-    signatures: new SignatureCheck(BASE_USDC),
+    signatures: new SignatureCheck(),
     startBalance: 100_000_000n,
   });
   const server = await serveFacilitator(ledger, versions);
@@ -45,7 +38,7 @@ export async function outsideFacilitator(
 export type RemoteRigOptions = Pick<RemoteFacilitatorDeps, 'verifyUrls' | 'bearerToken' | 'witness'> & {
   /** Of the protocol, that the facilitator has. */
   readonly versions?: readonly number[];
-  /** The call whose silence is not waited for, until `bench.patient()`. Every other call may take as long as a starved machine needs. */
+  /** The call whose silence is not waited for, until `rig.patient()`. Every other call may take as long as a starved machine needs. */
   readonly silent?: 'verify' | 'settle';
 };
 
@@ -62,7 +55,7 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
   if (silent) deadlines[silent] = IMPATIENT_MS;
   const facilitator = new RemoteFacilitator({
     url: server.url,
-    asset: BASE_USDC,
+    assets: [BASE_USDC],
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock,
@@ -75,9 +68,9 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
     log: () => {},
     ...parts,
   });
-  const bench = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
+  const rig = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
   return {
-    ...bench,
+    ...rig,
     server,
     facilitator,
     charges: () => [...ledger.transfers()].length,
@@ -94,10 +87,10 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
 }
 
 /** Buys as a client does that heeds `Retry-After`: again, as long as the outcome is not known. */
-export async function buyPatiently(bench: Parameters<typeof buy>[0], asking: Asking): Promise<GateAnswer> {
+export async function buyPatiently(rig: Parameters<typeof buy>[0], asking: Asking): Promise<GateAnswer> {
   for (let retries = 0; ; retries++) {
     try {
-      return await buy(bench, asking);
+      return await buy(rig, asking);
     } catch (error) {
       if ((error as { code?: string }).code !== 'settlement_pending' || retries === RETRIES_MAX) throw error;
     }

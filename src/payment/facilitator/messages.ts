@@ -1,56 +1,64 @@
-import type { Address } from '../../domain/payment.ts';
 import { type Asset, isNetworkOf } from '../asset.ts';
-import { requirementsV1, requirementsV2 } from '../gate/challenge.ts';
-import { own } from '../gate/strict-json.ts';
 import type { Payment, Terms } from '../payment.ts';
+import { type PaymentTerms, requirementsV1, requirementsV2 } from '../wire/challenge.ts';
+import { own } from '../wire/strict-json.ts';
 import type { Settlement, Verification } from './facilitator.ts';
-import type { JsonReply } from './facilitator-http.ts';
-import { isCertain, isTrouble } from './facilitator-reason.ts';
+import type { JsonReply } from './json-http.ts';
+import { isCertain, isTrouble } from './reasons.ts';
 
 /** What a facilitator is asked and what it answers, as the x402 specification has it. It is believed in nothing that cannot be right. */
-
-export interface WireTerms {
-  readonly asset: Asset;
-  readonly payTo: Address;
-  readonly maxTimeoutSeconds: number;
-}
 
 export type Reply = Extract<JsonReply, { kind: 'reply' }>;
 
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
-/** Versions of the protocol in which it settles our asset's network; undefined when the answer is none. */
-export function readSupported({ status, body }: Reply, asset: Asset): readonly (1 | 2)[] | undefined {
+/** Versions of the protocol, by network in which a facilitator settles with them. */
+export type Supported = ReadonlyMap<Asset['network'], readonly (1 | 2)[]>;
+
+/** What it settles of our assets' networks; undefined when the answer is none. */
+export function readSupported({ status, body }: Reply, assets: readonly Asset[]): Supported | undefined {
   const kinds = own(body, 'kinds');
   if (status !== 200 || !Array.isArray(kinds)) return undefined;
-  const ours = kinds.filter(
-    (kind) => own(kind, 'scheme') === 'exact' && isNetworkOf(asset, String(own(kind, 'network'))),
-  );
-  return ([1, 2] as const).filter((version) => ours.some((kind) => own(kind, 'x402Version') === version));
+  const supported = new Map<Asset['network'], readonly (1 | 2)[]>();
+  for (const asset of assets) {
+    const ours = kinds.filter(
+      (kind) => own(kind, 'scheme') === 'exact' && isNetworkOf(asset, String(own(kind, 'network'))),
+    );
+    const versions = ([1, 2] as const).filter((version) =>
+      ours.some((kind) => own(kind, 'x402Version') === version),
+    );
+    if (versions.length > 0) supported.set(asset.network, versions);
+  }
+  return supported;
 }
 
 /** The payment in the client's version, or in the one that the facilitator has: the signed message names neither. */
 export function requestBody(
   payment: Payment,
   terms: Terms,
-  wire: WireTerms,
-  versions: readonly (1 | 2)[],
+  common: PaymentTerms,
+  versions: readonly (1 | 2)[] = [],
 ): object {
   const version = versions.includes(payment.version) ? payment.version : (versions.at(-1) ?? payment.version);
-  return version === 1 ? bodyV1(payment, terms, wire) : bodyV2(payment, terms, wire);
+  return version === 1 ? bodyV1(payment, terms, common) : bodyV2(payment, terms, common);
 }
 
-function bodyV1(payment: Payment, { amount, resource, description }: Terms, wire: WireTerms): object {
-  const network = wire.asset.networkNameV1;
+function bodyV1(payment: Payment, { amount, resource, description }: Terms, common: PaymentTerms): object {
+  const { asset } = payment;
+  const network = asset.networkNameV1;
   return {
     x402Version: 1,
     paymentPayload: { x402Version: 1, scheme: 'exact', network, payload: payloadOf(payment) },
-    paymentRequirements: requirementsV1({ network, amount, resource, description }, wire),
+    paymentRequirements: requirementsV1({ network, amount, resource, description }, asset, common),
   };
 }
 
-function bodyV2(payment: Payment, { amount, resource, description, bazaar }: Terms, wire: WireTerms): object {
-  const accepted = requirementsV2(amount, wire);
+function bodyV2(
+  payment: Payment,
+  { amount, resource, description, bazaar }: Terms,
+  common: PaymentTerms,
+): object {
+  const accepted = requirementsV2(amount, payment.asset, common);
   return {
     x402Version: 2,
     paymentPayload: {
@@ -104,7 +112,6 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
 export function readSettlement(
   { status, body }: Reply,
   payment: Payment,
-  asset: Asset,
 ): Settlement | { kind: 'not_sent'; detail: string } {
   const success = own(body, 'success');
   const transaction = own(body, 'transaction');
@@ -114,7 +121,7 @@ export function readSettlement(
     }
     if (namesOtherPayer(body, payment)) return { kind: 'unknown', detail: 'it settled for another payer' };
     const network = own(body, 'network');
-    if (typeof network === 'string' && network !== '' && !isNetworkOf(asset, network)) {
+    if (typeof network === 'string' && network !== '' && !isNetworkOf(payment.asset, network)) {
       return { kind: 'unknown', detail: 'it settled on another network' };
     }
     return { kind: 'settled', transaction };

@@ -8,15 +8,14 @@ import {
   toEventSelector,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../src/payment/asset.ts';
-import { RpcWitness, TOPICS } from '../../src/payment/facilitator/rpc-witness.ts';
-import { parsePaymentHeader } from '../../src/payment/gate/payment-header.ts';
-import { Journal } from '../../src/payment/records/journal.ts';
-import { openStore } from '../../src/state/store.ts';
-import { payV1 } from '../rig/legacy-client.ts';
-import { startTestServer, TestAgent, type TestServer } from '../rig/test-server.ts';
-import { noChain, startChain } from './chain/chain.ts';
-import { addressOf, sign, v1Header, v2Header, wallet } from './fixture.ts';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
+import { Journal } from '../../../src/payment/records/journal.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { payV1 } from '../../rig/legacy-client.ts';
+import { startTestServer, TestAgent, type TestServer } from '../../rig/test-server.ts';
+import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { noChain, startChain } from './chain.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */
 
@@ -162,11 +161,11 @@ t.test(
 
 t.test('what the witness says of an authorization', { skip: noChain ?? false }, async (t) => {
   const chain = await startChain(t);
-  const witness = new RpcWitness({ url: chain.url, asset: BASE_USDC });
+  const witness = new RpcWitness({ url: chain.url });
   const account = wallet();
   await chain.mint(account.address, PURSE);
   const payload = await sign(account);
-  const { payment } = parsePaymentHeader({ xPayment: v1Header(payload) })!;
+  const payment = paymentOf({ xPayment: v1Header(payload) });
   t.same(await witness.look(payment), { kind: 'unused' });
   const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
   const { r, s, v } = parseSignature(payload.signature);
@@ -195,14 +194,8 @@ t.test('what the witness says of an authorization', { skip: noChain ?? false }, 
     'another amount under the same nonce',
   );
   t.same(await witness.look({ ...payment, payTo: addressOf(account) }), { kind: 'used_otherwise' });
-  await t.rejects(
-    new RpcWitness({ url: chain.url, asset: { ...BASE_USDC, chainId: 1 } }).look(payment),
-    /leads to chain 8453/,
-  );
-  await t.rejects(
-    new RpcWitness({ url: 'http://127.0.0.1:9', asset: BASE_USDC }).look(payment),
-    /eth_chainId/,
-  );
+  await t.rejects(witness.look({ ...payment, asset: { ...BASE_USDC, chainId: 1 } }), /leads to chain 8453/);
+  await t.rejects(new RpcWitness({ url: 'http://127.0.0.1:9' }).look(payment), /eth_chainId/);
   t.same(
     TOPICS,
     {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isCertain, saysUsed } from '../../../src/payment/facilitator/facilitator-reason.ts';
+import { isCertain, saysUsed } from '../../../src/payment/facilitator/reasons.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
 

@@ -1,14 +1,20 @@
 import type { Address, Answer, Quote } from '../../domain/payment.ts';
-import { type Asset, displayedAddress } from '../asset.ts';
+import type { Asset } from '../asset.ts';
 import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
 
-export interface ChallengeSettings {
-  readonly asset: Asset;
+/** What holds for a payment in any coin. */
+export interface PaymentTerms {
   readonly payTo: Address;
+  /** How long an authorization may wait for its settlement. */
   readonly maxTimeoutSeconds: number;
-  /** Name of the network in the v1-shaped body: the contract's, or the one that legacy v1 clients know. */
-  readonly bodyNetwork: 'eip155:8453' | 'base';
+}
+
+export interface ChallengeSettings extends PaymentTerms {
+  /** The coins that are asked for, the preferred one first. */
+  readonly assets: readonly Asset[];
+  /** Names of the networks in the v1-shaped body: those of v2, or those that legacy v1 clients know. */
+  readonly bodyNetworks: 'v2' | 'v1';
 }
 
 const MIME_TYPE = 'application/json';
@@ -61,7 +67,7 @@ function requiredV2(quote: Quote, error: string, settings: ChallengeSettings) {
       mimeType: MIME_TYPE,
       serviceName: 'Farthing',
     },
-    accepts: [requirementsV2(quote.amount, settings)],
+    accepts: settings.assets.map((asset) => requirementsV2(quote.amount, asset, settings)),
     extensions: {
       bazaar: declareDiscovery(quote.discovery).bazaar,
       'payment-identifier': PAYMENT_IDENTIFIER,
@@ -70,16 +76,13 @@ function requiredV2(quote: Quote, error: string, settings: ChallengeSettings) {
 }
 
 /** One payment option in the words of x402 v2. */
-export function requirementsV2(
-  amount: bigint,
-  { asset, payTo, maxTimeoutSeconds }: Omit<ChallengeSettings, 'bodyNetwork'>,
-) {
+export function requirementsV2(amount: bigint, asset: Asset, { payTo, maxTimeoutSeconds }: PaymentTerms) {
   return {
     scheme: 'exact',
     network: asset.network,
     amount: amount.toString(),
-    asset: displayedAddress(asset.address),
-    payTo: displayedAddress(payTo),
+    asset: asset.displayedAddress,
+    payTo,
     maxTimeoutSeconds,
     extra: { name: asset.name, version: asset.version },
   };
@@ -97,7 +100,8 @@ export interface OfferV1 {
 /** One payment option in the words of x402 v1. */
 export function requirementsV1(
   { network, amount, resource, description, outputSchema }: OfferV1,
-  { asset, payTo, maxTimeoutSeconds }: Omit<ChallengeSettings, 'bodyNetwork'>,
+  asset: Asset,
+  { payTo, maxTimeoutSeconds }: PaymentTerms,
 ) {
   return {
     scheme: 'exact',
@@ -107,9 +111,9 @@ export function requirementsV1(
     description: short(description),
     mimeType: MIME_TYPE,
     ...(outputSchema && { outputSchema }),
-    payTo: displayedAddress(payTo),
+    payTo,
     maxTimeoutSeconds,
-    asset: displayedAddress(asset.address),
+    asset: asset.displayedAddress,
     extra: { name: asset.name, version: asset.version },
   };
 }
@@ -122,12 +126,10 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
     error,
     resource,
     description: short(description),
-    accepts: [
-      requirementsV1(
-        { network: settings.bodyNetwork, amount, resource, description, outputSchema },
-        settings,
-      ),
-    ],
+    accepts: settings.assets.map((asset) => {
+      const network = settings.bodyNetworks === 'v1' ? asset.networkNameV1 : asset.network;
+      return requirementsV1({ network, amount, resource, description, outputSchema }, asset, settings);
+    }),
   };
 }
 

@@ -3,14 +3,15 @@ import { parsePaymentRequired } from '@x402/core/schemas';
 import { validateDiscoveryExtension } from '@x402/extensions/bazaar';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { challenge } from '../../../src/payment/gate/challenge.ts';
-import { MAX_TIMEOUT_SECONDS, PAY_TO, quote } from '../fixture.ts';
+import { challenge } from '../../../src/payment/wire/challenge.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
+import { quote } from '../rig/requests.ts';
 
 const settings = {
-  asset: BASE_USDC,
+  assets: [BASE_USDC],
   payTo: PAY_TO,
   maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-  bodyNetwork: 'eip155:8453',
+  bodyNetworks: 'v2',
 } as const;
 
 t.test('the header is a v2 object in standard base64 that the public client decodes', async (t) => {
@@ -36,8 +37,11 @@ t.test('the header is a v2 object in standard base64 that the public client deco
 });
 
 t.test('the body has the fields of the contract and those that v1 clients need, without nulls', async (t) => {
-  for (const bodyNetwork of ['eip155:8453', 'base'] as const) {
-    const { status, body } = challenge(quote(), 'payment_required', { ...settings, bodyNetwork });
+  for (const [bodyNetworks, network] of [
+    ['v2', 'eip155:8453'],
+    ['v1', 'base'],
+  ] as const) {
+    const { status, body } = challenge(quote(), 'payment_required', { ...settings, bodyNetworks });
     t.equal(status, 402);
     t.match(body, {
       x402Version: 1,
@@ -47,7 +51,7 @@ t.test('the body has the fields of the contract and those that v1 clients need, 
       accepts: [
         {
           scheme: 'exact',
-          network: bodyNetwork,
+          network,
           payTo: PAY_TO,
           maxAmountRequired: '6000',
           resource: 'http://127.0.0.1:8402/agent/v1/search',

@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/payment.ts';
 import type { Asset } from '../asset.ts';
-import { encodeHeader } from '../gate/challenge.ts';
+import { encodeHeader } from './challenge.ts';
 
 /** What a receipt tells about a settlement. */
 export interface Settled {
@@ -37,7 +37,7 @@ export function refusalHeaders(payer: Address, reason: string, networkName: stri
   return { 'X-PAYMENT-RESPONSE': receipt, 'PAYMENT-RESPONSE': receipt };
 }
 
-/** The network's name for a client that speaks this version and used that name. */
+/** The asset's network in the words of a client that used this name for it. */
 export function mirroredNetwork(asset: Asset, networkName: string): string {
   return networkName.toLowerCase() === asset.networkNameV1 ? asset.networkNameV1 : asset.network;
 }

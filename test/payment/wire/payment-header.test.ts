@@ -1,8 +1,9 @@
 import t from 'tap';
-import { parsePaymentHeader } from '../../../src/payment/gate/payment-header.ts';
-import { encode, type SignedAuthorization, sign, v1Header, v2Header, wallet } from '../fixture.ts';
+import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
+import type { SignedTransfer } from '../../rig/sign-transfer.ts';
+import { encode, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 
-const payload: SignedAuthorization = await sign(wallet());
+const payload: SignedTransfer = await sign(wallet());
 
 function fault(header: string): string {
   try {

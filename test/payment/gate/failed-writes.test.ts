@@ -3,19 +3,11 @@ import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import type { Store } from '../../../src/state/store.ts';
-import {
-  type Asking,
-  buy,
-  chargesOf,
-  forgetful,
-  guardWrites,
-  numberedWork,
-  openRig,
-  sign,
-  temporaryFolder,
-  v2Header,
-  wallet,
-} from '../fixture.ts';
+import { temporaryFolder } from '../../rig/temporary-folder.ts';
+import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
+import { guardWrites } from '../rig/guarded-store.ts';
+import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { type Asking, buy, numberedWork } from '../rig/requests.ts';
 
 /** A disk that is full for one moment: each single write of a purchase fails once, and the client does what it is told. */
 
@@ -66,7 +58,7 @@ for (const mode of ['pure', 'effect'] as const) {
       async (t) => {
         for (let at = 1; at <= WRITES_MAX; at++) {
           const seen = { failed: false };
-          const bench = openRig(t, {
+          const rig = openRig(t, {
             folder: temporaryFolder(t),
             facilitator,
             seenStore: (store) => {
@@ -76,32 +68,32 @@ for (const mode of ['pure', 'effect'] as const) {
             },
           });
           const account = wallet();
-          bench.index(account);
+          rig.index(account);
           let things = 0;
           const run = async (): Promise<WorkOutcome> => {
             if (mode === 'pure') return await numberedWork();
             things += 1;
-            return { charged: true, effect: await bench.things.make(`thing ${things}`) };
+            return { charged: true, effect: await rig.things.make(`thing ${things}`) };
           };
           const asking: Asking = { mode, run, idempotencyKey: 'a-private-key-of-mine' };
           const untilAnswered = async () => {
             for (let retry = 0; retry < RETRIES_MAX; retry++) {
               const paymentSignature = v2Header(await sign(account));
-              const answer = await buy(bench, { ...asking, paymentSignature }).catch(() => undefined);
+              const answer = await buy(rig, { ...asking, paymentSignature }).catch(() => undefined);
               if (answer && answer.status < 300) return;
             }
             t.fail(`never answered, though only write ${at} failed`);
           };
           await untilAnswered();
           await untilAnswered();
-          for (let retry = 0; retry < RETRIES_MAX && bench.gate.health().pending > 0; retry++)
+          for (let retry = 0; retry < RETRIES_MAX && rig.gate.health().pending > 0; retry++)
             await untilAnswered();
-          t.equal(chargesOf(bench), 1, `one charge, though write ${at} failed`);
-          await bench.gate.close();
-          const { settled, pending, presumed } = bench.gate.journal.totals();
+          t.equal(chargesOf(rig), 1, `one charge, though write ${at} failed`);
+          await rig.gate.close();
+          const { settled, pending, presumed } = rig.gate.journal.totals();
           t.same([settled.count, pending.count, presumed.count], [1, 0, 0], 'the books agree');
           if (mode === 'effect')
-            t.same(bench.things.states().filter((state) => state === 'committed').length, 1);
+            t.same(rig.things.states().filter((state) => state === 'committed').length, 1);
           if (!seen.failed) return;
         }
         t.fail(`more than ${WRITES_MAX} writes`);

@@ -1,0 +1,52 @@
+import type { Item } from '../domain/item.ts';
+import type { Job } from '../domain/job.ts';
+
+/** Items and jobs as answers show them. */
+
+/**
+ * An Item as it is shown: an extension, or a payer's next upload, moves its end, so the end comes from the keeper of the time, and
+ * not from the Item's record. `expiresAt`: RFC 3339; null where nobody keeps it any more.
+ */
+export function shownItem(item: Item, expiresAt: string | null): Item {
+  return { ...item, expires_at: expiresAt ?? item.expires_at };
+}
+
+/** A job as its owner sees it: no tenant, no file name, no content. */
+export function shownJob({
+  id,
+  item,
+  state,
+  progress,
+  segments,
+  created_at,
+  updated_at,
+  time_left_s,
+  error,
+}: Job): Record<string, unknown> {
+  return {
+    id,
+    item,
+    state,
+    progress,
+    segments,
+    ...(time_left_s !== undefined && { time_left_s }),
+    created_at,
+    updated_at,
+    ...(error && { error }),
+  };
+}
+
+/** The body of an ingest's answer; without the item when its index has ended before. */
+export function shownIngest(
+  { item, job, duplicate }: { readonly item?: Item; readonly job: Job; readonly duplicate?: boolean },
+  charged: boolean,
+  expiresAt: string | null,
+): Record<string, unknown> {
+  return {
+    ...(item && { item: shownItem(item, expiresAt) }),
+    job_id: job.id,
+    job: shownJob(job),
+    ...(duplicate && { duplicate }),
+    charged,
+  };
+}

@@ -1,0 +1,149 @@
+import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { Facilitator } from '../facilitator/facilitator.ts';
+import { faultOf } from '../facilitator/reasons.ts';
+import { PaymentRefused } from '../fault.ts';
+import type { Terms } from '../payment.ts';
+import type { Reserved, Settling } from '../records/payment-record.ts';
+import type { PaymentRecords } from '../records/records.ts';
+import { declareDiscovery } from '../wire/discovery.ts';
+import { clientGone, type PaidAttempt } from './attempt.ts';
+import type { InFlightPurchase } from './in-flight-purchase.ts';
+import type { Concluded, Settlements } from './settlements.ts';
+
+export interface CheckoutDeps {
+  readonly records: PaymentRecords;
+  readonly facilitator: Facilitator;
+  readonly settlements: Settlements;
+}
+
+/** What a purchase came to; the answer is without its receipt. */
+export type Bought =
+  | { readonly charged: false; readonly answer: Answer }
+  | ({ readonly charged: true } & Concluded);
+
+interface Worked {
+  readonly outcome: WorkOutcome;
+  readonly verifyMs: number;
+}
+
+/** The stages of one purchase that has its claim: reserve → verify ∥ work → settle → answer. */
+export class Checkout {
+  readonly #deps: CheckoutDeps;
+
+  constructor(deps: CheckoutDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws PaymentRefused, or what the work threw; nothing is charged then and the authorization is free again. */
+  async run(purchase: InFlightPurchase, attempt: PaidAttempt): Promise<Bought> {
+    const { records, settlements } = this.#deps;
+    const record = newRecord(attempt);
+    const terms = termsOf(attempt.request.quote);
+    const reserved = this.#reserve(purchase, record);
+    let worked: Worked;
+    try {
+      worked =
+        attempt.request.mode === 'pure'
+          ? await this.#verifyBesideWork(purchase, attempt, terms, reserved)
+          : await this.#verifyThenWork(purchase, attempt, terms, reserved);
+    } catch (error) {
+      await reserved.then(
+        () => records.free(purchase.key),
+        () => {},
+      );
+      throw error;
+    }
+    const { outcome, verifyMs } = worked;
+    if (!outcome.charged) {
+      await records.free(purchase.key);
+      return { charged: false, answer: outcome.answer };
+    }
+    const withEffect: Reserved = 'effect' in outcome ? { ...record, effect: outcome.effect } : record;
+    if (purchase.signal.aborted) {
+      await settlements.abandon(purchase, withEffect);
+      throw clientGone();
+    }
+    const answer = 'effect' in outcome ? undefined : outcome.answer;
+    const noted = await this.#noteBeforeSettling(purchase, withEffect);
+    return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };
+  }
+
+  /** Durable put-if-absent. The claim in memory came first, so this fails only for a record of another life. */
+  async #reserve(purchase: InFlightPurchase, record: Reserved): Promise<void> {
+    if (!(await this.#deps.records.reserve(purchase.key, record)))
+      throw new PaymentRefused('authorization_already_used');
+  }
+
+  /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs beside the verification. */
+  async #verifyBesideWork(
+    purchase: InFlightPurchase,
+    attempt: PaidAttempt,
+    terms: Terms,
+    reserved: Promise<void>,
+  ): Promise<Worked> {
+    const [verified, worked, reservation] = await Promise.allSettled([
+      this.#verify(attempt, terms),
+      attempt.request.run(purchase.signal),
+      reserved,
+    ]);
+    if (verified.status === 'rejected') throw verified.reason;
+    if (reservation.status === 'rejected') throw reservation.reason;
+    if (worked.status === 'rejected') throw worked.reason;
+    return { outcome: worked.value, verifyMs: verified.value };
+  }
+
+  async #verifyThenWork(
+    purchase: InFlightPurchase,
+    attempt: PaidAttempt,
+    terms: Terms,
+    reserved: Promise<void>,
+  ): Promise<Worked> {
+    const [verified, reservation] = await Promise.allSettled([this.#verify(attempt, terms), reserved]);
+    if (verified.status === 'rejected') throw verified.reason;
+    if (reservation.status === 'rejected') throw reservation.reason;
+    return { outcome: await attempt.request.run(purchase.signal), verifyMs: verified.value };
+  }
+
+  /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable */
+  async #verify({ payment, verifiedMs }: PaidAttempt, terms: Terms): Promise<number> {
+    if (verifiedMs !== undefined) return verifiedMs;
+    const startedAt = performance.now();
+    const verification = await this.#deps.facilitator.verify(payment, terms);
+    if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
+    return performance.now() - startedAt;
+  }
+
+  /** What a start after a crash needs, durable before the settlement is sent. */
+  async #noteBeforeSettling(purchase: InFlightPurchase, record: Reserved): Promise<Reserved | Settling> {
+    const { records, facilitator, settlements } = this.#deps;
+    if (record.effect === undefined && facilitator.outcomeIsKnowable) return record;
+    try {
+      return await records.settling(purchase.key, record);
+    } catch (error) {
+      await settlements.abandon(purchase, record);
+      throw error;
+    }
+  }
+}
+
+function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAttempt): Reserved {
+  const { amount, resource, description } = quote;
+  return {
+    state: 'reserved',
+    payment,
+    terms: { amount, resource, description },
+    route: routeOf(quote),
+    requestHash,
+    keyHash,
+  };
+}
+
+export function termsOf(quote: Quote): Terms {
+  const { amount, resource, description, discovery } = quote;
+  return { amount, resource, description, bazaar: declareDiscovery(discovery).bazaar };
+}
+
+/** The route with ids left out, as the books name it. */
+function routeOf({ discovery }: Quote): string {
+  return `${discovery.method} ${discovery.routeTemplate}`;
+}

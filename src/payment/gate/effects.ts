@@ -1,0 +1,38 @@
+import type { Answer, Effect, EffectHandler, EffectHandlers, EffectKind } from '../../domain/payment.ts';
+
+/** The side effects of payments, each passed to the handler of its kind. */
+export class Effects {
+  readonly #handlers: EffectHandlers;
+
+  constructor(handlers: EffectHandlers) {
+    this.#handlers = handlers;
+  }
+
+  commit(effect: Effect): Promise<Answer> {
+    return this.#handlerOf(effect.kind).commit(effect.ref);
+  }
+
+  undo(effect: Effect): Promise<void> {
+    return this.#handlerOf(effect.kind).undo(effect.ref);
+  }
+
+  reissue(effect: Effect): Promise<Answer> {
+    return this.#handlerOf(effect.kind).reissue(effect.ref);
+  }
+
+  /** Every effect that waits for its commit. */
+  async pending(): Promise<Effect[]> {
+    const kinds = Object.keys(this.#handlers) as EffectKind[];
+    const effects = await Promise.all(
+      kinds.map(async (kind) =>
+        (await this.#handlerOf(kind).pending()).map((ref) => ({ kind, ref }) as Effect),
+      ),
+    );
+    return effects.flat();
+  }
+
+  /** A kind and its reference belong together in `Effect`, which the compiler does not follow through the lookup. */
+  #handlerOf(kind: EffectKind): EffectHandler {
+    return this.#handlers[kind] as EffectHandler;
+  }
+}

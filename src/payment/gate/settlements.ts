@@ -1,0 +1,317 @@
+import type { Clock } from '../../domain/clock.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { payerTenantId } from '../../domain/id.ts';
+import type { Answer, PaymentTiming } from '../../domain/payment.ts';
+import type { Facilitator, Settlement } from '../facilitator/facilitator.ts';
+import { faultOf } from '../facilitator/reasons.ts';
+import { PaymentRefused } from '../fault.ts';
+import type { Terms } from '../payment.ts';
+import type { AnswerStore } from '../records/answers.ts';
+import {
+  asCommitted,
+  asUndoing,
+  type Chargeable,
+  type ChargedRecord,
+  type PaymentRecord,
+  type Reserved,
+  type Settled,
+  type Settling,
+  type Undoing,
+} from '../records/payment-record.ts';
+import type { PaymentRecords, SettledOutcome } from '../records/records.ts';
+import type { Effects } from './effects.ts';
+import { InFlightPurchase } from './in-flight-purchase.ts';
+import type { InFlightRequests } from './in-flight-requests.ts';
+import { Retries } from './retries.ts';
+
+export interface SettlementDeps {
+  readonly records: PaymentRecords;
+  readonly facilitator: Facilitator;
+  readonly effects: Effects;
+  readonly answers: AnswerStore;
+  readonly inFlight: InFlightRequests;
+  readonly clock: Clock;
+  readonly log: (event: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A charged payment with its answer, which has no receipt yet. */
+export interface Concluded {
+  readonly answer: Answer;
+  readonly record: ChargedRecord;
+}
+
+/** An unknown outcome counts as settled when the facilitator is still silent this long after the authorization ended. */
+const PRESUMED_AFTER_MS = 10 * 60_000;
+
+/**
+ * The stages after the work: settle, and then either release the answer or undo the effect. Knows no request: a start after a
+ * crash passes through the same stages.
+ */
+export class Settlements {
+  readonly #deps: SettlementDeps;
+  readonly #retries = new Retries((purchase) => this.#attempt(purchase));
+
+  constructor(deps: SettlementDeps) {
+    this.#deps = deps;
+  }
+
+  get pendingCount(): number {
+    return this.#retries.size;
+  }
+
+  /**
+   * Sends the settlement of a purchase whose record is durable as far as the facilitator needs it. `answer` is the finished work
+   * of a pure request; an effect's answer comes from its commit.
+   * @throws PaymentRefused (undone, free again), facilitator_unavailable (the same), settlement_pending.
+   */
+  async settle(
+    purchase: InFlightPurchase,
+    record: Reserved | Settling,
+    terms: Terms,
+    verifyMs: number,
+    answer?: (timing: PaymentTiming) => Answer,
+  ): Promise<Concluded> {
+    const { facilitator, log } = this.#deps;
+    const startedAt = performance.now();
+    purchase.settle(record);
+    let settlement: Settlement;
+    try {
+      settlement = await facilitator.settle(record.payment, terms);
+    } catch (error) {
+      await this.#undo(purchase, record);
+      throw error;
+    }
+    const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
+    const sent = { ...record, timing };
+    if (settlement.kind === 'refused') return await this.#refuse(purchase, sent, settlement.reason);
+    // From here on the payer may have been charged: whatever goes wrong, the payment is taken to its end in the background.
+    purchase.record = sent;
+    try {
+      const concluded =
+        settlement.kind === 'settled'
+          ? await this.#conclude(purchase, sent, settlement, answer?.(timing))
+          : await this.#resolve(purchase, sent, settlement.detail, answer?.(timing));
+      if (concluded) return concluded;
+    } catch (error) {
+      if (error instanceof PaymentRefused) throw error;
+      log({ level: 'error', event: 'settlement_unfinished', ...named(sent), error });
+      this.#retries.begin(purchase);
+      throw settlementPending({ cause: error });
+    }
+    this.#retries.begin(purchase);
+    throw settlementPending();
+  }
+
+  /** Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again. */
+  abandon(purchase: InFlightPurchase, record: Reserved): Promise<void> {
+    return this.#undo(purchase, record);
+  }
+
+  /** Takes up a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
+  adopt(key: string, record: PaymentRecord): InFlightPurchase {
+    const { payment, requestHash, keyHash } = record;
+    const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
+    purchase.record = record;
+    purchase.fail(settlementPending());
+    this.#deps.inFlight.add(purchase);
+    this.#retries.begin(purchase);
+    return purchase;
+  }
+
+  /**
+   * Asks for a pending outcome now, and waits a moment for it.
+   * @throws settlement_pending when it is still unknown; otherwise the purchase is finished and the caller can look again.
+   */
+  async hurry(purchase: InFlightPurchase): Promise<void> {
+    await this.#retries.hurry(purchase);
+    if (purchase.stage === 'unfinished') throw settlementPending();
+  }
+
+  /** One attempt to learn the outcome, or to finish what follows from it. */
+  retryNow(purchase: InFlightPurchase): Promise<void> {
+    return this.#retries.now(purchase);
+  }
+
+  close(): Promise<void> {
+    return this.#retries.close();
+  }
+
+  /**
+   * The outcome was not told: notes it, and makes the first attempt to learn it.
+   * @returns undefined when it is still unknown. @throws PaymentRefused, and whatever keeps the books from being written
+   */
+  #resolve(
+    purchase: InFlightPurchase,
+    sent: Reserved | Settling,
+    detail: string,
+    answer?: Answer,
+  ): Promise<Concluded | undefined> {
+    const { records, facilitator, answers, log } = this.#deps;
+    return this.#retries.beginWith(purchase, async () => {
+      log({ level: 'warn', event: 'settlement_unknown', ...named(sent), detail });
+      const pending = await records.pending(purchase.key, sent);
+      purchase.record = pending;
+      // The work may be asked for long after: it is not to be done again over an index that has changed.
+      if (answer) await answers.keep(payerTenantId(purchase.payer), purchase.key, answer);
+      const settlement = await facilitator.reconcile(sent.payment, sent.terms);
+      switch (settlement.kind) {
+        case 'settled':
+          return await this.#conclude(purchase, pending, settlement, answer);
+        case 'refused':
+          return await this.#refuse(purchase, pending, settlement.reason);
+        case 'absent':
+          return await this.#refuse(purchase, pending, NEVER_SETTLED);
+        case 'unknown':
+          return undefined;
+        default:
+          return settlement satisfies never;
+      }
+    });
+  }
+
+  /** Settled: notes it, and commits the effect. @returns undefined for pure work that has no answer at hand. */
+  async #conclude(
+    purchase: InFlightPurchase,
+    record: Chargeable,
+    outcome: SettledOutcome,
+    answer?: Answer,
+  ): Promise<Concluded | undefined> {
+    const { records, facilitator, log } = this.#deps;
+    const settled = records.asSettled(record, outcome);
+    const noted = records.settled(purchase.key, settled);
+    if (answer && facilitator.outcomeIsKnowable) {
+      // The note of a finished answer may come after the answer itself: its facilitator will tell again what it settled.
+      purchase.noted = noted.catch((error) => {
+        log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
+        purchase.record = record;
+        this.#retries.begin(purchase);
+      });
+    } else {
+      await noted;
+    }
+    purchase.record = settled;
+    purchase.answer = answer;
+    // Nobody may have an effect's answer before it is committed.
+    const concluded = answer ? { answer, record: settled } : await this.#commit(purchase, settled);
+    this.#retries.end(purchase);
+    return concluded;
+  }
+
+  async #commit(purchase: InFlightPurchase, record: Settled): Promise<Concluded | undefined> {
+    if (!record.effect) return undefined;
+    const answer = await this.#deps.effects.commit(record.effect);
+    await this.#deps.records.committed(purchase.key);
+    const committed = asCommitted(record, record.effect);
+    purchase.record = committed;
+    return { answer, record: committed };
+  }
+
+  async #refuse(purchase: InFlightPurchase, record: Chargeable, reason: string): Promise<never> {
+    await this.#undo(purchase, record, reason);
+    throw new PaymentRefused(faultOf(reason), { atSettlement: true });
+  }
+
+  /** `reason`: why the settlement was refused, for the books. What cannot be undone now is tried again later. */
+  async #undo(purchase: InFlightPurchase, record: Chargeable | Undoing, reason?: string): Promise<void> {
+    const { records, effects, answers, log } = this.#deps;
+    try {
+      if (record.effect) await effects.undo(record.effect);
+      else await answers.remove(payerTenantId(purchase.payer), purchase.key);
+      await records.free(purchase.key, reason === undefined ? undefined : { record, reason });
+      this.#retries.end(purchase);
+    } catch (error) {
+      log({ level: 'error', event: 'effect_undo_failed', kind: record.effect?.kind, error });
+      const undoing = asUndoing(record, reason);
+      purchase.record = undoing;
+      this.#retries.begin(purchase);
+      await records
+        .undoing(purchase.key, undoing)
+        .catch((fault) => log({ level: 'error', event: 'effect_undo_failed', error: fault }));
+    }
+  }
+
+  /** Takes an unfinished purchase as far as it goes. */
+  async #attempt(purchase: InFlightPurchase): Promise<void> {
+    const record = purchase.record!;
+    try {
+      switch (record.state) {
+        case 'reserved':
+        case 'settling':
+        case 'pending':
+          return await this.#reconcile(purchase, record);
+        case 'undoing':
+          return await this.#finishUndoing(purchase, record, record.refusal);
+        case 'settled':
+          await this.#commit(purchase, record);
+          return this.#finish(purchase);
+        case 'committed':
+        case 'delivered':
+          return this.#finish(purchase);
+        default:
+          return record satisfies never;
+      }
+    } catch (error) {
+      this.#deps.log({ level: 'error', event: 'settlement_retry_failed', ...named(record), error });
+    }
+  }
+
+  async #reconcile(purchase: InFlightPurchase, record: Chargeable): Promise<void> {
+    const { facilitator, clock } = this.#deps;
+    const settlement = await facilitator.reconcile(record.payment, record.terms);
+    switch (settlement.kind) {
+      case 'settled':
+        await this.#conclude(purchase, record, settlement);
+        return this.#finish(purchase);
+      case 'refused':
+        return await this.#finishUndoing(purchase, record, settlement.reason);
+      case 'absent':
+        // The books speak of a refusal only where they spoke of a settlement.
+        return await this.#finishUndoing(
+          purchase,
+          record,
+          record.state === 'pending' ? NEVER_SETTLED : undefined,
+        );
+      case 'unknown': {
+        const silentMs = clock.now() - Number(record.payment.validBefore) * 1000;
+        if (silentMs < PRESUMED_AFTER_MS) return;
+        await this.#conclude(purchase, record, { transaction: '', presumed: true });
+        return this.#finish(purchase);
+      }
+      default:
+        return settlement satisfies never;
+    }
+  }
+
+  async #finishUndoing(
+    purchase: InFlightPurchase,
+    record: Chargeable | Undoing,
+    reason?: string,
+  ): Promise<void> {
+    await this.#undo(purchase, record, reason);
+    if (purchase.stage !== 'unfinished') this.#finish(purchase);
+  }
+
+  /** Nothing is left to do: those who wait look again. */
+  #finish(purchase: InFlightPurchase): void {
+    this.#retries.end(purchase);
+    this.#deps.inFlight.remove(purchase);
+    purchase.fail(settlementPending());
+    purchase.finish();
+  }
+}
+
+/** The books' reason for a settlement that was sent and never happened. */
+const NEVER_SETTLED = 'settlement_failed';
+
+/** Who it is about, for the log. */
+function named({ payment: { payer, nonce } }: PaymentRecord) {
+  return { payer, nonce };
+}
+
+export function settlementPending(options: { cause?: unknown } = {}): FarthingError {
+  return new FarthingError(
+    'settlement_pending',
+    'The outcome of the settlement is not known yet. Send the same request again with the same idempotency key, or with a freshly signed payment: it is not charged twice.',
+    { retryAfterS: 2, ...options },
+  );
+}

@@ -1,0 +1,120 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { payerTenantId } from '../../../src/domain/id.ts';
+import type { EffectHandler } from '../../../src/domain/payment.ts';
+import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import { AnswerStore } from '../../../src/payment/records/answers.ts';
+import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { openStore, type Store } from '../../../src/state/store.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO } from './payments.ts';
+import { StoredThings } from './stored-things.ts';
+
+/** A clock that a test sets; it starts at the real time, so that real signatures fit. */
+export class SetClock implements Clock {
+  offsetMs = 0;
+  now(): number {
+    return Date.now() + this.offsetMs;
+  }
+}
+
+export interface GateRig {
+  readonly gate: PaymentGate;
+  readonly store: Store;
+  readonly local: LocalFacilitator;
+  readonly things: StoredThings;
+  readonly clock: SetClock;
+  readonly events: Record<string, unknown>[];
+  readonly folder: string;
+  /** Makes the folder that a Tenant with an index has. */
+  index(account: PrivateKeyAccount): void;
+}
+
+/** The local ledger behind a facilitator that cannot tell outcomes: what a remote one looks like to the gate. */
+export function forgetful(local: Facilitator): Facilitator {
+  return {
+    outcomeIsKnowable: false,
+    verifiesContractWallets: false,
+    verify: (payment, terms) => local.verify(payment, terms),
+    settle: (payment, terms) => local.settle(payment, terms),
+    reconcile: (payment, terms) => local.settle(payment, terms),
+    connect: async () => {},
+    health: () => local.health(),
+  };
+}
+
+export interface RigOptions {
+  store?: Store;
+  folder?: string;
+  clock?: SetClock;
+  facilitator?: (local: LocalFacilitator) => Facilitator;
+  assets?: readonly Asset[];
+  bodyNetworks?: 'v1' | 'v2';
+  /** What the gate (not the test) sees as the store. */
+  seenStore?: (store: Store) => Store;
+  /** The gate will die with open work: it is not closed. */
+  dies?: boolean;
+}
+
+/** A real gate over a real store in a temporary folder, with the local facilitator unless another is given. */
+export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
+  const folder = options.folder ?? temporaryFolder(t);
+  const store = options.store ?? openStore(join(folder, 'state'));
+  const seen = options.seenStore?.(store) ?? store;
+  const clock = options.clock ?? new SetClock();
+  const signatures = new SignatureCheck();
+  const local = new LocalFacilitator({
+    store: seen,
+    clock,
+    signatures,
+    startBalance: 100_000_000n,
+  });
+  const things = new StoredThings(seen);
+  const events: Record<string, unknown>[] = [];
+  const answers = new AnswerStore({
+    tenants: { folder: (tenant) => join(folder, 'tenants', tenant) },
+    bytesPerTenantMax: 2 ** 20,
+  });
+  const gate = new PaymentGate({
+    store: seen,
+    clock,
+    settings: {
+      assets: options.assets ?? [BASE_USDC],
+      payTo: PAY_TO,
+      maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+      bodyNetworks: options.bodyNetworks ?? 'v2',
+    },
+    signatures,
+    facilitator: options.facilitator?.(local) ?? local,
+    handlers: { workspace_create: things, workspace_extend: NEVER, ingest: NEVER },
+    answers,
+    answerKeepMinutes: 15,
+    journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
+    purchasesMax: 1000,
+    log: (event) => events.push(event),
+  });
+  t.teardown(async () => {
+    if (!options.dies) await gate.close();
+    if (!options.store) await store.close();
+  });
+  const index = (account: PrivateKeyAccount) =>
+    void mkdirSync(join(folder, 'tenants', payerTenantId(account.address)), { recursive: true });
+  return { gate, store, local, things, clock, events, folder, index };
+}
+
+/** Effects of these kinds are not made here. */
+const NEVER = {
+  commit: () => Promise.reject(new Error('there is no such effect')),
+  undo: () => Promise.reject(new Error('there is no such effect')),
+  reissue: () => Promise.reject(new Error('there is no such effect')),
+  pending: async () => [],
+} satisfies EffectHandler;
+
+export function chargesOf(rig: Pick<GateRig, 'local'>): number {
+  return [...rig.local.transfers()].length;
+}
