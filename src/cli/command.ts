@@ -8,7 +8,7 @@ import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
 import { workspaceCommand } from './workspace.ts';
 
-export const AGENT_HELP = `farthing search "words" [--image FILE] [--family visual|text_semantic|raw]… [-k N] [--exact] [--pictures auto|none|kitty|iterm|sixel]
+export const AGENT_HELP = `farthing search "words" [--image FILE] [--family visual|text_semantic|raw]… [-k N] [--exact]
 farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   goes on where an interrupted run was
 farthing workspace create [--minutes N] [--spend-limit USD]        rents one and uses it from now on
 farthing workspace use ID [TOKEN] | use none | list | usage [ID] | extend [ID] [--minutes N] | dispose [ID]

@@ -19,7 +19,7 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
     'restore',
     'ledger',
   ],
-  search: ['--image', '--family', '-k', '--exact', '--pictures'],
+  search: ['--image', '--family', '-k', '--exact'],
   ingest: ['--recursive', '--concurrency', '--again'],
   workspace: ['create', 'use', 'list', 'usage', 'extend', 'dispose', '--minutes', '--spend-limit'],
   wallet: ['new', 'show'],

@@ -1,11 +1,12 @@
-import type { Terminal } from './terminal-pictures.ts';
-
 /** What a command needs of its process. */
-export interface Io extends Terminal {
+export interface Io {
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Writes to the standard output, as it is. */
   write(text: string): void;
   /** Writes to the standard error, as it is. */
   explain(text: string): void;
+  /** Columns of the standard output's terminal; undefined when it is none. */
+  readonly outColumns: number | undefined;
   /** As `outColumns`, of the standard error. */
   readonly errColumns: number | undefined;
   /** Asks the person at the terminal; undefined when nobody is there. */
