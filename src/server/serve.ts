@@ -12,11 +12,11 @@ import { readGpuGauges } from '../metrics/gpu.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/server.ts';
 import { Traffic } from '../metrics/traffic.ts';
-import { openAdmin } from '../operator/admin.ts';
+import { openAdmin } from '../operator/operator-page.ts';
 import { openOperatorSocket } from '../operator/operator-socket.ts';
 import type { Settings } from '../settings/settings.ts';
 import { answeredLine } from './log.ts';
-import { type WireOptions, wire } from './wire.ts';
+import { type WireOptions, wire } from './wire-slot.ts';
 
 /** Sources of time; tests put simulated ones in their place. */
 export type Times = Pick<WireOptions, 'clock' | 'monotonic'>;

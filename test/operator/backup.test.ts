@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../src/state/store.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
-import { farthing } from './farthing-command.ts';
+import { farthing } from './commands/farthing-command.ts';
 
 const WORDS = ['gull', 'anchor', 'harbour', 'lantern', 'tide', 'compass'];
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { FarthingError } from '../domain/error.ts';
-import { Library, type LibraryModel } from '../encode/models/library.ts';
-import type { Settings } from '../settings/settings.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { Library, type LibraryModel } from '../../encode/models/library.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { MODELS_HELP } from './models-help.ts';
 
 const ATTEMPTS = 8;

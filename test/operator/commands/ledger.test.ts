@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { type CommandIo, ledgerCommand } from '../../src/operator/ledger.ts';
-import { Journal, type JournalEntry } from '../../src/payment/records/journal.ts';
-import { openStore } from '../../src/state/store.ts';
-import { PAY_TO, temporaryFolder } from '../payment/fixture.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { type CommandIo, ledgerCommand } from '../../../src/operator/commands/ledger.ts';
+import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { PAY_TO, temporaryFolder } from '../../payment/fixture.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 async function command(environment: CommandIo['environment'], ...args: string[]) {
   const output = { written: '', explained: '' };

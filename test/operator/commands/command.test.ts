@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ServedProcess } from '../rig/served-process.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { ServedProcess } from '../../rig/served-process.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 import { farthing } from './farthing-command.ts';
 
 t.test('the operator sees, shows and ends the workspaces of a running server', async (t) => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
+const LAUNCHER = resolve(import.meta.dirname, '../../../src/bin/farthing.js');
 
 export interface Outcome {
   readonly code: number | null;

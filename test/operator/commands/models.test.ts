@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Library } from '../../src/encode/models/library.ts';
-import { checkManifest, type Manifest, readManifest } from '../../src/encode/models/manifest.ts';
-import { bar, modelsCommand } from '../../src/operator/models.ts';
-import { MODELS } from '../encode/embedded.ts';
-import { startHub } from '../encode/models/hub.ts';
-import '../rig/teardown-order.ts';
+import { Library } from '../../../src/encode/models/library.ts';
+import { checkManifest, type Manifest, readManifest } from '../../../src/encode/models/manifest.ts';
+import { bar, modelsCommand } from '../../../src/operator/commands/models.ts';
+import { MODELS } from '../../encode/embedded.ts';
+import { startHub } from '../../encode/models/hub.ts';
+import '../../rig/teardown-order.ts';
 
 const weights = randomBytes(100_000);
 const tokenizer = Buffer.from('{"tokenizer": true}');

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatUsd } from '../domain/money.ts';
-import { native } from '../native/index.ts';
-import { Journal, type JournalEntry, type JournalTotals } from '../payment/records/journal.ts';
-import { ConfigError, readConfig } from '../settings/config.ts';
-import { openStore } from '../state/store.ts';
+import { formatUsd } from '../../domain/money.ts';
+import { native } from '../../native/index.ts';
+import { Journal, type JournalEntry, type JournalTotals } from '../../payment/records/journal.ts';
+import { ConfigError, readConfig } from '../../settings/config.ts';
+import { openStore } from '../../state/store.ts';
 
 /** What a command needs of its process. */
 export interface CommandIo {
