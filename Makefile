@@ -63,7 +63,7 @@ $(SERVER): $(MODULES) $(SERVER_SOURCES)
 	@node --no-warnings scripts/build-server.ts >/dev/null
 
 run: setup ## Start the server; the first start shows a paid round trip
-	@METRICS_PORT=$${METRICS_PORT:-9402} exec node $(SERVER)
+	@FARTHING_METRICS_PORT=$${FARTHING_METRICS_PORT:-$${METRICS_PORT:-9402}} exec node $(SERVER)
 
 test: setup ## All checks and tests
 	@node test/all.ts

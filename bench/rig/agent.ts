@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { builtServer } from '../../scripts/built-server.ts';
 import { PayingAgent } from '../../src/demo/paying-agent.ts';
+import { environmentOf } from '../../test/rig/environment.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
 export interface BenchServer {
@@ -13,18 +14,27 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-export async function startServer(environment: Record<string, string> = {}): Promise<BenchServer> {
-  return startScript(builtServer(), { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...environment });
+/** @param settings by their names in the code */
+export function startServer(settings: Record<string, string> = {}): Promise<BenchServer> {
+  const defaults = { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...cacheOfCaller() };
+  return startIn(builtServer(), (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }));
 }
 
 /**
  * Starts a program that prints `{"event":"ready","url":…}` on a line; its `DATA_DIR` is new and removed with it.
  * @throws when it ends before that
  */
-export async function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
+export function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
+  return startIn(script, (DATA_DIR) => ({ DATA_DIR, ...environment }));
+}
+
+async function startIn(
+  script: string,
+  environmentIn: (folder: string) => Record<string, string>,
+): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   const child = spawn(process.execPath, ['--no-warnings', script], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, ...cacheOfCaller(), ...environment },
+    env: { PATH: process.env.PATH, ...environmentIn(folder) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const url = await new Promise<string>((resolveUrl, reject) => {

@@ -76,7 +76,7 @@ export function readGauges(registry: Registry, sources: GaugeSources): void {
     for (const [kind, { amount }] of Object.entries(gate.journal.totals()))
       g.set({ kind }, Number(amount) / UNITS_PER_USD);
   });
-  gauge('data_free_bytes', 'Free bytes of the disk below DATA_DIR.', [], (g) => {
+  gauge('data_free_bytes', 'Free bytes of the disk under FARTHING_DATA_DIR.', [], (g) => {
     const { bavail, bsize } = statfsSync(sources.data);
     g.set(bavail * bsize);
   });

@@ -46,12 +46,16 @@ function providerFinding(
   refusalOf: typeof deviceRefusal,
 ): Finding {
   const check = `provider ${provider}`;
-  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: PROVIDER=${asked}`);
+  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: FARTHING_PROVIDER=${asked}`);
   const forced = asked === provider;
   const refusal = refusalOf(provider, 'auto');
   if (refusal !== undefined)
     return forced
-      ? problem(check, `PROVIDER=${provider}, but ${refusal}`, 'Install the driver, or set PROVIDER=auto.')
+      ? problem(
+          check,
+          `FARTHING_PROVIDER=${provider}, but ${refusal}`,
+          'Install the driver, or set FARTHING_PROVIDER=auto.',
+        )
       : ok(check, `not used: ${refusal}`);
   const lacks = lacksOf(provider, known);
   // What the processor lacks is said of its models.

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { EXTRACT_LIMITS } from '../domain/document.ts';
 import { openExtractor } from '../extract/extractor.ts';
 import { fromNative, native } from '../native/index.ts';
+import { configNotices, type Environment, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Finding, ok, problem, warning } from './doctor-finding.ts';
 import { models, providers } from './doctor-models.ts';
@@ -19,10 +20,11 @@ const CLOCK_OFFSET_S_MAX = 10;
 
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
-/** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. */
-export function examine(settings: Settings, forcedKernel: string | undefined): Promise<Finding[]> {
+/** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. @throws ConfigError */
+export function examine(environment: Environment): Promise<Finding[]> {
+  const settings = readConfig(environment);
   return run([
-    ...checksOf(settings, forcedKernel),
+    ...checksOf(settings, environment),
     ['port', () => ports(settings)],
     ['confinement', () => confinement()],
   ]);
@@ -31,17 +33,18 @@ export function examine(settings: Settings, forcedKernel: string | undefined): P
 /** As `examine`, inside a server that runs: its ports are its own, and its readers have said what confines them. */
 export function examineRunning(
   settings: Settings,
-  forcedKernel: string | undefined,
+  environment: Environment,
   confined: unknown,
 ): Promise<Finding[]> {
   const told = typeof confined === 'object' && confined !== null ? reported(confined) : [];
-  return run([...checksOf(settings, forcedKernel), ['confinement', () => told]]);
+  return run([...checksOf(settings, environment), ['confinement', () => told]]);
 }
 
-function checksOf(settings: Settings, forcedKernel: string | undefined): Check[] {
+function checksOf(settings: Settings, environment: Environment): Check[] {
   return [
+    ['settings', () => names(environment)],
     ['processor', () => [processor()]],
-    ['kernel', () => [kernel(forcedKernel)]],
+    ['kernel', () => [kernel(environment.FARTHING_KERNEL)]],
     ['node', () => [nodeVersion(), glibc()]],
     ['memory', () => [memory()]],
     ['disk', () => disk(settings)],
@@ -62,6 +65,12 @@ async function run(checks: readonly Check[]): Promise<Finding[]> {
     }
   }
   return findings;
+}
+
+function names(environment: Environment): Finding[] {
+  const notices = configNotices(environment);
+  if (notices.length === 0) return [ok('settings', 'every name is known')];
+  return notices.map(({ variable, note }) => warning('settings', variable, note));
 }
 
 function processor(): Finding {
@@ -106,7 +115,11 @@ function memory(): Finding {
   const found = `${(freemem() / GIBIBYTE).toFixed(1)} of ${(totalmem() / GIBIBYTE).toFixed(1)} GiB free`;
   return totalmem() >= 2 * GIBIBYTE
     ? ok('memory', found)
-    : warning('memory', found, 'Give the host 2 GiB, or set QUERY_WORKERS=1 and INGEST_WORKERS=1.');
+    : warning(
+        'memory',
+        found,
+        'Give the host 2 GiB, or set FARTHING_QUERY_WORKERS=1 and FARTHING_INGEST_WORKERS=1.',
+      );
 }
 
 async function disk({ DATA_DIR, FILE_BYTES_MAX }: Settings): Promise<Finding[]> {
@@ -115,7 +128,7 @@ async function disk({ DATA_DIR, FILE_BYTES_MAX }: Settings): Promise<Finding[]> 
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const found = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${resolve(DATA_DIR)}`;
-  const remedy = 'Make room, or set DATA_DIR to a larger disk.';
+  const remedy = 'Make room, or set FARTHING_DATA_DIR to a larger disk.';
   if (free < 2 * FILE_BYTES_MAX) return [problem('disk', found, remedy)];
   return [free < 5 * GIBIBYTE ? warning('disk', found, remedy) : ok('disk', found)];
 }
@@ -128,7 +141,7 @@ function fileLimit({ OPEN_SHARDS_MAX }: Settings): Finding {
   return warning(
     'file limit',
     soft,
-    `ulimit -n ${wanted}, or LimitNOFILE=${wanted} in the unit, or a lower OPEN_SHARDS_MAX.`,
+    `ulimit -n ${wanted}, or LimitNOFILE=${wanted} in the unit, or a lower FARTHING_OPEN_SHARDS_MAX.`,
   );
 }
 
@@ -138,7 +151,7 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
       warning(
         'facilitator',
         'the local one: play money, no money moves',
-        'Set FACILITATOR_URL and PAY_TO to be paid.',
+        'Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO to be paid.',
       ),
       ok('clock', 'not compared: there is no facilitator to compare it with'),
     ];
@@ -152,13 +165,17 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
       problem(
         'facilitator',
         `cannot be reached: ${answer.message}`,
-        'Check FACILITATOR_URL and the network.',
+        'Check FARTHING_FACILITATOR_URL and the network.',
       ),
     ];
   await answer.body?.cancel();
   const reached = answer.ok
     ? ok('facilitator', `answers at ${FACILITATOR_URL}`)
-    : problem('facilitator', `answers ${answer.status}`, 'Check FACILITATOR_URL and FACILITATOR_TOKEN.');
+    : problem(
+        'facilitator',
+        `answers ${answer.status}`,
+        'Check FARTHING_FACILITATOR_URL and FARTHING_FACILITATOR_TOKEN.',
+      );
   const theirs = Date.parse(answer.headers.get('date') ?? '');
   if (Number.isNaN(theirs)) return [reached, ok('clock', 'not compared: the facilitator tells no time')];
   // Their time has whole seconds and was written somewhere between asking and now.
@@ -175,9 +192,13 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
 function ports(settings: Settings): Promise<Finding[]> {
   const { HOST, PORT, METRICS_HOST, METRICS_PORT, ADMIN_PORT } = settings;
   return Promise.all([
-    port('port', HOST, PORT, 'PORT'),
-    ...(METRICS_PORT === 'off' ? [] : [port('port of metrics', METRICS_HOST, METRICS_PORT, 'METRICS_PORT')]),
-    ...(ADMIN_PORT === undefined ? [] : [port('port of the page', '127.0.0.1', ADMIN_PORT, 'ADMIN_PORT')]),
+    port('port', HOST, PORT, 'FARTHING_PORT'),
+    ...(METRICS_PORT === 'off'
+      ? []
+      : [port('port of metrics', METRICS_HOST, METRICS_PORT, 'FARTHING_METRICS_PORT')]),
+    ...(ADMIN_PORT === undefined
+      ? []
+      : [port('port of the page', '127.0.0.1', ADMIN_PORT, 'FARTHING_ADMIN_PORT')]),
   ]);
 }
 
@@ -231,15 +252,14 @@ function reported(outcome: object): Finding[] {
 /** `farthing doctor [--json]`. @returns 1 when there is a problem */
 export async function doctorCommand(
   words: readonly string[],
-  settings: Settings,
-  kernel: string | undefined,
+  environment: Environment,
   write: (line: string) => void,
 ): Promise<number> {
   if (words.some((word) => word !== '--json')) {
     write('farthing doctor [--json]');
     return 2;
   }
-  const findings = await examine(settings, kernel);
+  const findings = await examine(environment);
   const problems = findings.filter(({ state }) => state === 'problem').length;
   if (words.includes('--json')) write(JSON.stringify({ healthy: problems === 0, findings }, null, 2));
   else {

@@ -30,7 +30,7 @@ export async function openAdmin(admin: AdminDeps): Promise<Server | undefined> {
   const { settings, parts, traffic, registry, log } = admin;
   if (settings.ADMIN_PORT === undefined) return undefined;
   const doctor = remembering(() =>
-    examineRunning(settings, process.env.FARTHING_KERNEL, parts.services.readiness().body.extraction),
+    examineRunning(settings, process.env, parts.services.readiness().body.extraction),
   );
   const server = await listenAt(['ADMIN_PORT'], {
     host: '127.0.0.1',

@@ -110,7 +110,7 @@ export async function askServer<T>(
   path: string,
 ): Promise<T> {
   const folder = await open(data, 'r').catch(() => {
-    throw new Error(`There is no ${data}: set DATA_DIR to the data folder of the server.`);
+    throw new Error(`There is no ${data}: set FARTHING_DATA_DIR to the data folder of the server.`);
   });
   try {
     const answer = await send({ socketPath: socketIn(folder), method, path }, data);
@@ -130,7 +130,9 @@ function send(options: RequestOptions, data: string): Promise<IncomingMessage> {
     asked.once('error', (error: NodeJS.ErrnoException) => {
       const runs = error.code !== 'ENOENT' && error.code !== 'ECONNREFUSED';
       reject(
-        runs ? error : new Error(`No server runs over ${data}: start it, or set DATA_DIR to its folder.`),
+        runs
+          ? error
+          : new Error(`No server runs over ${data}: start it, or set FARTHING_DATA_DIR to its folder.`),
       );
     });
   });

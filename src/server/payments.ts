@@ -71,7 +71,7 @@ export function openPayments({
   if (settings.FACILITATOR_URL === '') {
     log({
       event: 'local_facilitator',
-      note: 'No money moves: payments are verified and settled in play money. Set FACILITATOR_URL and PAY_TO for real ones.',
+      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
     });
   }
   return {

@@ -30,7 +30,7 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   const lock = native.lockFolder(data);
   if (!lock)
     throw new ConfigError(
-      `DATA_DIR=${data}: another Farthing is using this folder; stop it, or set another one`,
+      `FARTHING_DATA_DIR=${data}: another Farthing uses this folder; stop it, or set another folder`,
     );
   await checkDataVersion(data).catch((error: unknown) => {
     lock.release();

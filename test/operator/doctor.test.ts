@@ -8,14 +8,15 @@ import { doctorCommand, type Finding } from '../../src/operator/doctor.ts';
 import { providers } from '../../src/operator/doctor-models.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { MODELS } from '../encode/embedded.ts';
+import { environmentOf } from '../rig/environment.ts';
 import '../rig/teardown-order.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.
   const data = environment.DATA_DIR ?? join(t.testdir({}), 'data');
-  const settings = readConfig({ PORT: '0', ...environment, DATA_DIR: data });
+  const variables = environmentOf({ PORT: '0', ...environment, DATA_DIR: data });
   const lines: string[] = [];
-  const code = await doctorCommand(['--json'], settings, undefined, (line) => lines.push(line));
+  const code = await doctorCommand(['--json'], variables, (line) => lines.push(line));
   const { healthy, findings } = JSON.parse(lines.join('\n')) as { healthy: boolean; findings: Finding[] };
   t.notOk(existsSync(data), 'nothing is made in the data folder');
   return { code, healthy, of: (check: string) => findings.find((one) => one.check === check), findings };
@@ -24,6 +25,7 @@ async function examined(t: Test, environment: Record<string, string> = {}) {
 t.test('every part of the host is looked at, and each fault comes with its remedy', async (t) => {
   const { code, healthy, findings, of } = await examined(t);
   for (const check of [
+    'settings',
     'processor',
     'kernel',
     'node',
@@ -87,7 +89,7 @@ t.test('a GPU without its library or its weights does not pass for one that may 
   cpSync(MODELS, folder, { recursive: true });
   for (const name of ['model_fp32.onnx', 'model_fp32_hub.onnx'])
     rmSync(join(folder, 'all-MiniLM-L6-v2', name), { force: true });
-  const settings = readConfig({ MODELS_DIR: folder, DATA_DIR: join(folder, '../data') });
+  const settings = readConfig(environmentOf({ MODELS_DIR: folder, DATA_DIR: join(folder, '../data') }));
   const present = () => undefined;
   const [cuda, webgpu, cpu] = await providers(settings, present);
   const pull = /npx farthing models pull all-MiniLM-L6-v2/;

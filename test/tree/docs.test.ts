@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { ERRORS } from '../../src/domain/error.ts';
-import { SETTINGS } from '../../src/settings/settings.ts';
+import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';
+import { SETTING_NAMES } from '../../src/settings/settings.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
 
 /** The pages say what the code says. */
@@ -16,9 +17,9 @@ const pages = [
   ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
 ];
 
-t.test('docs/configuration.md is what `npx farthing settings` writes (make docs)', async (t) => {
+t.test('docs/configuration.md is what `npx farthing admin settings` writes (make docs)', async (t) => {
   t.equal(page('docs/configuration.md'), settingsPage());
-  for (const name of Object.keys(SETTINGS)) t.ok(settingsPage().includes(`\`${name}\``), name);
+  for (const name of SETTING_NAMES) t.ok(settingsPage().includes(`\`${variableOf(name)}\``), name);
 });
 
 t.test('docs/troubleshooting.md has each error code once, with its status, and no other', async (t) => {
@@ -30,7 +31,12 @@ t.test('docs/troubleshooting.md has each error code once, with its status, and n
 });
 
 t.test('settings that the pages and the units name exist', async (t) => {
-  const known = new Set([...Object.keys(SETTINGS), 'FARTHING_CONFIG', 'FARTHING_KERNEL', 'NODE_ENV']);
+  const known = new Set<string>([
+    ...SETTING_NAMES.map(variableOf),
+    FILE_VARIABLE,
+    'FARTHING_KERNEL',
+    'NODE_ENV',
+  ]);
   const unit = page('deploy/systemd/farthing.service')
     .match(/^Environment=(.*)$/m)![1]!
     .split(' ');

@@ -115,8 +115,7 @@ function ledger(words: readonly string[]): Promise<number> {
 
 async function doctor(words: readonly string[]): Promise<number> {
   const { doctorCommand } = await import('../doctor.ts');
-  const kernel = process.env.FARTHING_KERNEL;
-  return doctorCommand(words, readConfig(process.env), kernel, (line) => console.log(line));
+  return doctorCommand(words, process.env, (line) => console.log(line));
 }
 
 async function models(words: readonly string[]): Promise<number> {

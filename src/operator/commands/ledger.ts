@@ -52,12 +52,12 @@ export async function ledgerCommand(args: readonly string[], io: CommandIo): Pro
     return 2;
   }
   if (!existsSync(join(folder, 'state'))) {
-    io.explain(`DATA_DIR=${folder}: there are no books here`);
+    io.explain(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
     return 1;
   }
   const lock = native.lockFolder(folder);
   if (!lock) {
-    io.explain(`DATA_DIR=${folder}: a running server is using this folder; stop it first`);
+    io.explain(`FARTHING_DATA_DIR=${folder}: a running server uses this folder; stop it first`);
     return 1;
   }
   const store = openStore(join(folder, 'state'));

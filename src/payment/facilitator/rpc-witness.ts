@@ -55,7 +55,7 @@ export class RpcWitness implements ChainWitness {
     if (this.#isOurChain) return;
     const chainId = Number(await this.#call<Hex>('eth_chainId', []));
     if (chainId !== this.#asset.chainId)
-      throw new Error(`RPC_URL leads to chain ${chainId}, not to ${this.#asset.chainId}`);
+      throw new Error(`FARTHING_RPC_URL leads to chain ${chainId}, not to ${this.#asset.chainId}`);
     this.#isOurChain = true;
   }
 

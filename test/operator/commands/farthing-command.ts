@@ -13,7 +13,7 @@ export interface Outcome {
 /** The command as an operator runs it, over a data folder. */
 export async function farthing(data: string, words: readonly string[], input = ''): Promise<Outcome> {
   const child = spawn(process.execPath, [LAUNCHER, ...words], {
-    env: { PATH: process.env.PATH, DATA_DIR: data },
+    env: { PATH: process.env.PATH, FARTHING_DATA_DIR: data },
   });
   child.stdin.end(input);
   const ended = new Promise<number | null>((done) => child.once('exit', done));

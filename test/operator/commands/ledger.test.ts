@@ -22,13 +22,13 @@ async function command(environment: CommandIo['environment'], ...args: string[])
 
 t.test('the books of a stopped server are exported as CSV and as lines of JSON, with totals', async (t) => {
   const server = await startTestServer(t);
-  const environment = { DATA_DIR: server.dataFolder };
+  const environment = { FARTHING_DATA_DIR: server.dataFolder };
   const agent = new TestAgent(server.url);
   await agent.rent({ ttl_minutes: 20 });
   await agent.rent({ ttl_minutes: 60 });
   const refused = await command(environment, 'export');
   t.equal(refused.status, 1);
-  t.match(refused.explained, /a running server is using this folder/);
+  t.match(refused.explained, /a running server uses this folder/);
   await server.stop();
 
   const lines = await command(environment, 'export', '--format', 'jsonl');
@@ -79,14 +79,14 @@ t.test(
     });
     await journal.prune(Date.now(), { keepDays: 1, entriesMax: 10 });
     await store.close();
-    const { explained } = await command({ DATA_DIR: folder }, 'export');
+    const { explained } = await command({ FARTHING_DATA_DIR: folder }, 'export');
     t.match(explained, /^settled: 1, 0\.006 USD, 1 of them no longer in the journal$/m);
     t.match(explained, /^pending: 0, 0 USD$/m);
   },
 );
 
 t.test('a wrong use is explained', async (t) => {
-  const environment = { DATA_DIR: `${t.testdir({})}/nothing` };
+  const environment = { FARTHING_DATA_DIR: `${t.testdir({})}/nothing` };
   for (const args of [
     [],
     ['import'],
@@ -99,6 +99,6 @@ t.test('a wrong use is explained', async (t) => {
       { status: 2, explained: /farthing ledger export/ },
       args.join(' '),
     );
-  t.match(await command(environment, 'export'), { status: 1, explained: /no books/ });
-  t.match(await command({ PORT: 'x' }, 'export'), { status: 2, explained: /PORT/ });
+  t.match(await command(environment, 'export'), { status: 1, explained: /no ledger/ });
+  t.match(await command({ FARTHING_PORT: 'x' }, 'export'), { status: 2, explained: /FARTHING_PORT/ });
 });
