@@ -7,8 +7,8 @@ import type { DisposalAnswer } from '../../workspace/life/disposal.ts';
 import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../../workspace/life/receipt.ts';
 import type { PublicWorkspace } from '../../workspace/views/public-record.ts';
 import type { WorkspacePage } from '../../workspace/views/views.ts';
-import { backUpStopped, restore, whileStopped } from '../backup.ts';
-import { askServer } from '../operator-socket.ts';
+import { backUpStopped, restore, whileStopped } from '../backup/stopped-backup.ts';
+import { askServer } from '../running/operator-socket.ts';
 import { ledgerCommand } from './ledger.ts';
 import { MODELS_HELP } from './models-help.ts';
 
@@ -114,7 +114,7 @@ function ledger(words: readonly string[]): Promise<number> {
 }
 
 async function doctor(words: readonly string[]): Promise<number> {
-  const { doctorCommand } = await import('../doctor.ts');
+  const { doctorCommand } = await import('../doctor/doctor.ts');
   return doctorCommand(words, process.env, (line) => console.log(line));
 }
 

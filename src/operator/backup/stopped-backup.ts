@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { native } from '../native/index.ts';
-import { checkDataVersion } from '../state/data-version.ts';
-import { openStore } from '../state/store.ts';
+import { native } from '../../native/index.ts';
+import { checkDataVersion } from '../../state/data-version.ts';
+import { openStore } from '../../state/store.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
 

@@ -3,10 +3,10 @@ import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
 import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { FarthingError, toFarthingError } from '../domain/error.ts';
-import { isId } from '../domain/id.ts';
-import type { Workspaces } from '../workspace/workspaces.ts';
-import type { LiveBackup } from './live-backup.ts';
+import { FarthingError, toFarthingError } from '../../domain/error.ts';
+import { isId } from '../../domain/id.ts';
+import type { Workspaces } from '../../workspace/workspaces.ts';
+import type { LiveBackup } from '../backup/live-backup.ts';
 
 /**
  * The operator's way into a running server: HTTP with JSON over a socket in the data folder, which its owner alone may

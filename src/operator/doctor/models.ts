@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import { deviceRefusal } from '../encode/models/device.ts';
-import { Library, type LibraryModel } from '../encode/models/library.ts';
-import { PROVIDERS, type Provider } from '../encode/models/manifest.ts';
-import { lacksOf } from '../encode/models/readiness.ts';
-import type { Settings } from '../settings/settings.ts';
-import { type Finding, ok, problem, warning } from './doctor-finding.ts';
+import { deviceRefusal } from '../../encode/models/device.ts';
+import { Library, type LibraryModel } from '../../encode/models/library.ts';
+import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
+import { lacksOf } from '../../encode/models/readiness.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** Every model of the manifest. What was hashed before and kept its size and time is not hashed again. */
 function modelsOf({

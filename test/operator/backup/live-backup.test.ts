@@ -1,18 +1,18 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock, toTimestamp } from '../../src/domain/clock.ts';
-import { fileOf } from '../../src/ingest/files.ts';
-import { JobTable, jobOf } from '../../src/ingest/jobs/job-table.ts';
-import { LiveBackup } from '../../src/operator/live-backup.ts';
-import type { Tenants } from '../../src/shard/tenants.ts';
-import { openStore, type Store } from '../../src/state/store.ts';
-import { openReceiptSigner } from '../../src/workspace/life/receipt.ts';
-import { RentedTime } from '../../src/workspace/life/rented-time.ts';
-import { Workspaces } from '../../src/workspace/workspaces.ts';
-import { itemOf, open, passage, SPACES } from '../shard/fixtures.ts';
-import { PRICING } from '../workspace/world.ts';
-import '../rig/teardown-order.ts';
+import { systemClock, toTimestamp } from '../../../src/domain/clock.ts';
+import { fileOf } from '../../../src/ingest/files.ts';
+import { JobTable, jobOf } from '../../../src/ingest/jobs/job-table.ts';
+import { LiveBackup } from '../../../src/operator/backup/live-backup.ts';
+import type { Tenants } from '../../../src/shard/tenants.ts';
+import { openStore, type Store } from '../../../src/state/store.ts';
+import { openReceiptSigner } from '../../../src/workspace/life/receipt.ts';
+import { RentedTime } from '../../../src/workspace/life/rented-time.ts';
+import { Workspaces } from '../../../src/workspace/workspaces.ts';
+import { itemOf, open, passage, SPACES } from '../../shard/fixtures.ts';
+import { PRICING } from '../../workspace/world.ts';
+import '../../rig/teardown-order.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
-import { toTimestamp } from '../domain/clock.ts';
-import type { Store, Table } from '../state/store.ts';
-import type { KeptFact } from '../workspace/life/receipt-claims.ts';
+import { toTimestamp } from '../../domain/clock.ts';
+import type { Store, Table } from '../../state/store.ts';
+import type { KeptFact } from '../../workspace/life/receipt-claims.ts';
 
 const LAST = 'last';
 

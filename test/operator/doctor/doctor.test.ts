@@ -3,13 +3,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { lacksOf } from '../../src/encode/models/readiness.ts';
-import { doctorCommand, type Finding } from '../../src/operator/doctor.ts';
-import { providers } from '../../src/operator/doctor-models.ts';
-import { readConfig } from '../../src/settings/config.ts';
-import { MODELS } from '../encode/embedded.ts';
-import { environmentOf } from '../rig/environment.ts';
-import '../rig/teardown-order.ts';
+import { lacksOf } from '../../../src/encode/models/readiness.ts';
+import { doctorCommand, type Finding } from '../../../src/operator/doctor/doctor.ts';
+import { providers } from '../../../src/operator/doctor/models.ts';
+import { readConfig } from '../../../src/settings/config.ts';
+import { MODELS } from '../../encode/embedded.ts';
+import { environmentOf } from '../../rig/environment.ts';
+import '../../rig/teardown-order.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openStore } from '../../src/state/store.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
-import { farthing } from './commands/farthing-command.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { farthing } from '../commands/farthing-command.ts';
 
 const WORDS = ['gull', 'anchor', 'harbour', 'lantern', 'tide', 'compass'];
 

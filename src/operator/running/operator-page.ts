@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { Cors } from '../http/exchange/cors.ts';
-import type { Server } from '../http/exchange/server.ts';
-import { listenAt } from '../http/listen-at.ts';
-import { operateRoutes } from '../http/operate.ts';
-import type { Services } from '../http/services.ts';
-import type { Traffic } from '../metrics/traffic.ts';
-import type { Settings } from '../settings/settings.ts';
-import { examineRunning, type Finding } from './doctor.ts';
+import { Cors } from '../../http/exchange/cors.ts';
+import type { Server } from '../../http/exchange/server.ts';
+import { listenAt } from '../../http/listen-at.ts';
+import { operateRoutes } from '../../http/operate.ts';
+import type { Services } from '../../http/services.ts';
+import type { Traffic } from '../../metrics/traffic.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { examineRunning, type Finding } from '../doctor/doctor.ts';
 
 /** What the page shows of a running server. */
 export interface AdminSubject {

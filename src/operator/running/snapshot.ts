@@ -1,9 +1,9 @@
-import { formatUsd } from '../domain/money.ts';
-import type { Encoder } from '../encode/encoder.ts';
-import type { Extractor } from '../extract/extractor.ts';
-import type { PaymentGate } from '../payment/gate/gate.ts';
-import type { Tenants } from '../shard/tenants.ts';
-import type { Workspaces } from '../workspace/workspaces.ts';
+import { formatUsd } from '../../domain/money.ts';
+import type { Encoder } from '../../encode/encoder.ts';
+import type { Extractor } from '../../extract/extractor.ts';
+import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { Tenants } from '../../shard/tenants.ts';
+import type { Workspaces } from '../../workspace/workspaces.ts';
 
 export interface SnapshotDeps {
   readonly encoder: Encoder;
