@@ -160,7 +160,7 @@ crash: setup ## Kill a server under paid traffic and compare the books: KILLS=10
 	@KILLS=$(KILLS) SEED=$(SEED) CRASH_SECONDS=$(CRASH_SECONDS) node test/payment/crash/main.ts
 
 docs: setup ## Write docs/configuration.md anew from the settings
-	@node src/bin/operator.ts settings > docs/configuration.md
+	@node src/bin/farthing.js admin settings > docs/configuration.md
 
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
 	@node bench/search/main.ts $(ABSTRACTS)

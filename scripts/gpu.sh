@@ -43,7 +43,7 @@ rm -rf "$target"
 mv "$target.new" "$target"
 for library in "$target"/libonnxruntime_providers_*.so; do ln -sf "$library" "$binding/"; done
 echo "The CUDA provider is laid out. The weights that it runs are not in the tree; bring them once with:"
-echo "  npx farthing models pull all-MiniLM-L6-v2"
+echo "  npx farthing admin models pull all-MiniLM-L6-v2"
 echo "Start with:"
 echo "  LD_LIBRARY_PATH=$target make run        # FARTHING_PROVIDER=cuda makes it fatal when it does not serve"
 echo "and check it with:"

@@ -1,1 +1,27 @@
-import '../operator/commands/command.ts';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { runAdminCommand } from '../operator/commands/command.ts';
+
+/** The commands of an operator: `farthing admin …`. They need the server's data folder or its socket in there. */
+
+const { stdin, stdout, stderr } = process;
+// A reader of the output may stop early, as `head` does.
+stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
+  environment: process.env,
+  write: (output) => void stdout.write(output),
+  explain: (line) => void stderr.write(`${line}\n`),
+  ...(stderr.isTTY && { progress: (line: string) => void stderr.write(`\r\x1b[2K${line}`) }),
+  input: () => text(stdin),
+  pause: (milliseconds) => pause(milliseconds),
+});
+
+/** Until this release the operator's commands stood without `admin`. */
+function commandWords([first = '', ...rest]: readonly string[]): readonly string[] {
+  if (first === 'admin') return rest;
+  stderr.write(
+    `"farthing ${first}" is "farthing admin ${first}" now; this release is the last that takes it without "admin".\n`,
+  );
+  return [first, ...rest];
+}

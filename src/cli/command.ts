@@ -16,6 +16,7 @@ farthing wallet new | show                                         the key is in
 farthing mcp [--budget USD]                                        MCP server on standard input and output
 farthing sign [--max-price USD]                                    headers of a 402 in, the paying header out (default 0.1)
 farthing completion bash | zsh                                     source it: eval "$(farthing completion bash)"
+farthing admin --help                                              the commands of an operator
 
   --server URL        default: FARTHING_URL, or http://127.0.0.1:8402
   --workspace ID, -w  instead of the current one; --no-workspace: your wallet's own index, paid by the call
@@ -29,7 +30,9 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 refused by the server, 4 not paid (
 `;
 
 /** Commands of an agent, by their first word. */
-const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Promise<number> | number>> = {
+export const COMMANDS: Readonly<
+  Record<string, (args: readonly string[], io: Io) => Promise<number> | number>
+> = {
   search: searchCommand,
   ingest: ingestCommand,
   workspace: workspaceCommand,
@@ -44,13 +47,19 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Pro
   sign: signCommand,
 };
 
+const HELP_WORDS = new Set(['--help', '-h']);
+
 /** Runs one command. @returns its exit code; faults are explained, never thrown. */
 export async function runAgentCommand(words: readonly string[], io: Io): Promise<number> {
-  const [name = '', ...args] = words;
+  const [name = 'help', ...args] = words;
+  if (words.some((word) => HELP_WORDS.has(word)) || name === 'help') {
+    io.write(AGENT_HELP);
+    return EXIT.done;
+  }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command || args.includes('--help') || args.includes('-h')) {
-    io[command ? 'write' : 'explain'](AGENT_HELP);
-    return command ? EXIT.done : EXIT.usage;
+  if (!command) {
+    io.explain(`There is no command "${name}".\n\n${AGENT_HELP}`);
+    return EXIT.usage;
   }
   try {
     return await command(args, io);

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
+import { COMMANDS as AGENT_COMMANDS } from '../../src/cli/command.ts';
 import { ERRORS } from '../../src/domain/error.ts';
+import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
 import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';
 import { SETTING_NAMES } from '../../src/settings/settings.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
@@ -52,6 +54,16 @@ t.test('settings that the pages and the units name exist', async (t) => {
     [...new Set(named)].filter((name) => !known.has(name) && !elsewhere.has(name)),
     [],
   );
+});
+
+t.test('commands that the pages name exist', async (t) => {
+  const named = pages.flatMap((path) => [...page(path).matchAll(/npx farthing (admin )?(\w+)(?: (\w+))?/g)]);
+  t.ok(named.length > 20);
+  for (const [text, admin, first = '', second] of named)
+    t.ok(
+      admin ? [first, `${first} ${second}`].some((name) => name in ADMIN_COMMANDS) : first in AGENT_COMMANDS,
+      text,
+    );
 });
 
 t.test('links between the pages lead somewhere', async (t) => {

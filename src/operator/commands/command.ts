@@ -1,152 +1,170 @@
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { readConfig } from '../../settings/config.ts';
+import { parseArgs } from 'node:util';
 import { settingsPage } from '../../settings/settings-page.ts';
-import type { DisposalAnswer } from '../../workspace/life/disposal.ts';
-import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../../workspace/life/receipt.ts';
-import type { PublicWorkspace } from '../../workspace/views/public-record.ts';
-import type { WorkspacePage } from '../../workspace/views/views.ts';
-import { backUpStopped, restore, whileStopped } from '../backup/stopped-backup.ts';
-import { askServer } from '../running/operator-socket.ts';
-import { ledgerCommand } from './ledger.ts';
-import { MODELS_HELP } from './models-help.ts';
+import { type CommandIo, EXIT, UsageError } from './io.ts';
 
-const HELP = `farthing workspaces list               every workspace: id, state, seconds left, spend, end
-farthing workspaces show ID            one workspace, as JSON
-farthing workspaces dispose ID         destroys a workspace; prints its signed receipt
-farthing receipt verify FILE|- [KEYS]  checks a disposal receipt (the answer of a DELETE, or its "receipt" alone)
-                                       against KEYS, saved from /.well-known/jwks.json, or the keys in DATA_DIR
-farthing keys rotate                   a new key signs receipts from now on; the former ones stay published
-farthing backup DIR                    copies DATA_DIR to a new folder, while the server runs or not
-farthing restore DIR                   makes DATA_DIR, which must not exist, from a backup
-farthing settings                      every setting, its default and what it is for, in Markdown
-farthing ledger export [--format csv|jsonl] [--since TIME]  the books of a stopped server; totals on stderr
-farthing search --help                 the commands of an agent: search, ingest, workspace, wallet, mcp, sign, completion
-${MODELS_HELP}
-farthing doctor [--json]               looks at the host, the models and the settings; exit code 1 when there is a problem
+interface Call {
+  /** Positional words; as many as the command takes. */
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+}
 
-Settings come from the environment or farthing.json, as for the server: DATA_DIR says which server is meant.`;
+interface Command {
+  /** What follows the command's name. */
+  readonly usage: string;
+  readonly about: string;
+  /** Fewest and most positional words. */
+  readonly words: readonly [least: number, most: number];
+  readonly options?: Readonly<
+    Record<string, { readonly type: 'string' | 'boolean'; readonly default?: string }>
+  >;
+  /** @returns the exit code */
+  readonly run: (call: Call, io: CommandIo) => Promise<number>;
+}
 
-type Command = (data: string, ...values: string[]) => Promise<void>;
+const NOTHING = [0, 0] as const;
+const ONE = [1, 1] as const;
 
-/** By the words before the values, and how many values must and may follow. */
-const COMMANDS: Readonly<Record<string, { run: Command; least: number; most: number }>> = {
-  'workspaces list': { run: list, least: 0, most: 0 },
-  'workspaces show': { run: show, least: 1, most: 1 },
-  'workspaces dispose': { run: dispose, least: 1, most: 1 },
-  'receipt verify': { run: verify, least: 1, most: 2 },
-  'keys rotate': { run: rotateKeys, least: 0, most: 0 },
-  backup: { run: backUpTo, least: 1, most: 1 },
-  restore: { run: restoreFrom, least: 1, most: 1 },
+/** The operator's commands by their names. Each loads its code when it runs. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'workspaces list': {
+    usage: '',
+    about: 'Every workspace: id, state, seconds left, spend, end.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./workspaces.ts')).listWorkspaces(io),
+  },
+  'workspaces show': {
+    usage: 'ID',
+    about: 'One workspace as JSON.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./workspaces.ts')).showWorkspace(words[0]!, io),
+  },
+  'workspaces dispose': {
+    usage: 'ID',
+    about: 'Destroys a workspace and prints its signed receipt.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./workspaces.ts')).disposeWorkspace(words[0]!, io),
+  },
+  'receipt verify': {
+    usage: 'FILE|- [KEYS]',
+    about: 'Checks a receipt with KEYS, a saved /.well-known/jwks.json, or with the keys of the data folder.',
+    words: [1, 2],
+    run: async ({ words }, io) => (await import('./receipts.ts')).verifyReceiptFile(words[0]!, words[1], io),
+  },
+  'keys rotate': {
+    usage: '',
+    about: 'Signs receipts with a new key from now on; previous keys stay published.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./receipts.ts')).rotateKeys(io),
+  },
+  backup: {
+    usage: 'DIR',
+    about: 'Copies the data folder to a new folder, with or without a running server.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./backups.ts')).backUp(words[0]!, io),
+  },
+  restore: {
+    usage: 'DIR',
+    about: 'Makes the data folder, which must not exist, from a backup.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./backups.ts')).restoreBackup(words[0]!, io),
+  },
+  'ledger export': {
+    usage: '[--format jsonl|csv] [--since TIME]',
+    about: 'The ledger of a stopped server; its totals on the standard error.',
+    words: NOTHING,
+    options: { format: { type: 'string', default: 'jsonl' }, since: { type: 'string' } },
+    run: async ({ options: { format, since } }, io) =>
+      (await import('./ledger.ts')).exportLedger({ format: String(format), since: since?.toString() }, io),
+  },
+  'models list': {
+    usage: '',
+    about: 'Every model of the manifest, and what of it is installed.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./models.ts')).listModels(io),
+  },
+  'models pull': {
+    usage: 'NAME [--offline]',
+    about: 'Downloads the files of a model, resumes broken transfers and checks them.',
+    words: ONE,
+    options: { offline: { type: 'boolean' } },
+    run: async ({ words, options }, io) =>
+      (await import('./models.ts')).pullModel(words[0]!, options.offline === true, io),
+  },
+  'models verify': {
+    usage: '',
+    about: 'Hashes every file; exit code 1 when a model in use is wrong.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./models.ts')).verifyModels(io),
+  },
+  'models use': {
+    usage: 'NAME',
+    about: 'Makes a model serve its family from the next start on.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./models.ts')).useModel(words[0]!, io),
+  },
+  settings: {
+    usage: '',
+    about: 'Every setting, its default and what it is for, in Markdown.',
+    words: NOTHING,
+    run: async (_call, io) => {
+      io.write(settingsPage());
+      return EXIT.done;
+    },
+  },
+  doctor: {
+    usage: '[--json]',
+    about: 'Examines host, models and settings; exit code 1 when there is a problem.',
+    words: NOTHING,
+    options: { json: { type: 'boolean' } },
+    run: async ({ options }, io) => (await import('./doctor.ts')).runDoctor(options.json === true, io),
+  },
 };
 
-async function list(data: string): Promise<void> {
-  for (let after: string | null = ''; after !== null; ) {
-    const query: string = after === '' ? '' : `?after=${after}`;
-    const page: WorkspacePage = await askServer(data, 'GET', `/workspaces${query}`);
-    for (const { id, state, ttl_seconds_left, spend_usd, expires_at } of page.workspaces)
-      console.log(
-        [id, state.padEnd(9), String(ttl_seconds_left).padStart(7), spend_usd.padStart(9), expires_at].join(
-          '  ',
-        ),
-      );
-    after = page.next;
+const HELP_WORDS = new Set(['help', '--help', '-h']);
+
+/** Runs `farthing admin WORDS…`. @returns its exit code; faults are explained, never thrown */
+export async function runAdminCommand(words: readonly string[], io: CommandIo): Promise<number> {
+  if (words.length === 0 || words.some((word) => HELP_WORDS.has(word))) {
+    io.write(`${help()}\n`);
+    return EXIT.done;
+  }
+  const name = [words.slice(0, 2).join(' '), words[0]!].find((known) => Object.hasOwn(COMMANDS, known));
+  if (name === undefined) {
+    io.explain(`There is no command "${words.join(' ')}".\n\n${help()}`);
+    return EXIT.usage;
+  }
+  const command = COMMANDS[name]!;
+  try {
+    const call = callOf(command, words.slice(name.split(' ').length));
+    return await command.run(call, io);
+  } catch (error) {
+    const { message } = error as Error;
+    const isUsage = error instanceof UsageError;
+    io.explain(isUsage ? `${message}\n\nfarthing admin ${name} ${command.usage}`.trimEnd() : message);
+    return isUsage ? EXIT.usage : EXIT.failed;
   }
 }
 
-async function show(data: string, id: string): Promise<void> {
-  console.log(JSON.stringify(await askServer<PublicWorkspace>(data, 'GET', pathOf(id)), null, 2));
-}
-
-async function dispose(data: string, id: string): Promise<void> {
-  const { receipt } = await askServer<DisposalAnswer>(data, 'DELETE', pathOf(id));
-  console.log(receipt);
-}
-
-const pathOf = (id: string) => `/workspaces/${encodeURIComponent(id)}`;
-
-async function verify(data: string, file: string, keysFile?: string): Promise<void> {
-  const content = (file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')).trim();
-  const keys = keysFile
-    ? JSON.parse(await readFile(keysFile, 'utf8'))
-    : await readPublishedKeys(join(data, 'keys'));
-  if (!keys) throw new Error(`There are no keys in ${data}: name a file saved from /.well-known/jwks.json.`);
-  const check = await verifyReceipt(content.startsWith('{') ? receiptOf(content) : content, keys);
-  if (!check.valid) throw new Error(`The receipt is not valid: ${check.reason}`);
-  console.log(JSON.stringify(check.claims, null, 2));
-  console.error(`The receipt is valid; it was signed with the key ${check.kid}.`);
-}
-
-/** Of a running server, which alone may write its keys; or of the folder of one that is stopped. */
-async function rotateKeys(data: string): Promise<void> {
-  const rotated = await whileStopped(data, async () =>
-    (await openReceiptSigner(join(data, 'keys'))).rotate(),
-  );
-  const kid = rotated ?? (await askServer<{ kid: string }>(data, 'POST', '/keys')).kid;
-  console.log(kid);
-}
-
-function receiptOf(answer: string): string {
-  const { receipt } = JSON.parse(answer) as { receipt?: unknown };
-  if (typeof receipt !== 'string') throw new Error('There is no "receipt" in this JSON object.');
-  return receipt;
-}
-
-async function backUpTo(data: string, folder: string): Promise<void> {
-  const target = resolve(folder);
-  if (!(await backUpStopped(data, target)))
-    await askServer(data, 'POST', `/backup?folder=${encodeURIComponent(target)}`);
-  console.log(`${data} is copied to ${resolve(folder)}.`);
-}
-
-async function restoreFrom(data: string, folder: string): Promise<void> {
-  await restore(resolve(folder), data);
-  console.log(`${data} is restored from ${resolve(folder)}.`);
-}
-
-function ledger(words: readonly string[]): Promise<number> {
-  return ledgerCommand(words, {
-    environment: process.env,
-    write: (text) => void process.stdout.write(text),
-    explain: (line) => console.error(line),
-  });
-}
-
-async function doctor(words: readonly string[]): Promise<number> {
-  const { doctorCommand } = await import('../doctor/doctor.ts');
-  return doctorCommand(words, process.env, (line) => console.log(line));
-}
-
-async function models(words: readonly string[]): Promise<number> {
-  const { modelsCommand, terminalOutput } = await import('./models.ts');
-  return modelsCommand(words, readConfig(process.env), terminalOutput());
-}
-
-async function main(words: readonly string[]): Promise<number> {
-  if (words[0] === 'settings' && words.length === 1) {
-    process.stdout.write(settingsPage());
-    return 0;
+/** @throws UsageError */
+function callOf({ options = {}, words: [least, most] }: Command, args: readonly string[]): Call {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (positionals.length >= least && positionals.length <= most)
+      return { words: positionals, options: values as Call['options'] };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
   }
-  if (words[0] === 'ledger') return ledger(words.slice(1));
-  if (words[0] === 'models') return models(words.slice(1));
-  if (words[0] === 'doctor') return doctor(words.slice(1));
-  for (const length of [2, 1]) {
-    const command = COMMANDS[words.slice(0, length).join(' ')];
-    const values = words.slice(length);
-    if (!command || values.length < command.least || values.length > command.most) continue;
-    await command.run(resolve(readConfig(process.env).DATA_DIR), ...values);
-    return 0;
-  }
-  const asked = words.length === 0 || ['help', '--help', '-h'].includes(words[0]!);
-  console[asked ? 'log' : 'error'](HELP);
-  return asked ? 0 : 2;
+  const wanted = least < most ? `${least} to ${most} words` : ['nothing', 'one word'][least];
+  throw new UsageError(`This command takes ${wanted}.`);
 }
 
-// Whoever reads the output may stop early, as `head` does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+function help(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { usage, about }]) => [
+    `farthing admin ${name} ${usage}`,
+    about,
+  ]);
+  const columns = Math.max(...lines.map(([start]) => start!.length));
+  return `${lines.map(([start, about]) => `${start!.padEnd(columns)}  ${about}`).join('\n')}
 
-process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
-  console.error(error.message);
-  return 1;
-});
+Settings come from the environment or farthing.json, as for the server: FARTHING_DATA_DIR says which server is meant.`;
+}

@@ -1,23 +1,11 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { join } from 'node:path';
 import { formatUsd } from '../../domain/money.ts';
 import { native } from '../../native/index.ts';
 import { Journal, type JournalEntry, type JournalTotals } from '../../payment/records/journal.ts';
-import { ConfigError, readConfig } from '../../settings/config.ts';
 import { openStore } from '../../state/store.ts';
+import { type CommandIo, dataFolder, EXIT, UsageError } from './io.ts';
 
-/** What a command needs of its process. */
-export interface CommandIo {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Writes to the standard output, as it is. */
-  write(text: string): void;
-  /** One line for a human, on the standard error. */
-  explain(line: string): void;
-}
-
-const USAGE =
-  'farthing ledger export [--format csv|jsonl] [--since 2026-01-31 | 2026-01-31T12:00:00Z]: the books of a stopped server';
 const PAGE_ENTRIES = 1000;
 const COLUMNS = [
   'time',
@@ -36,66 +24,46 @@ const COLUMNS = [
 ] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
-/** `farthing ledger export`: writes the journal and explains its totals. @returns the exit status: 2 for a wrong use. */
-export async function ledgerCommand(args: readonly string[], io: CommandIo): Promise<number> {
-  const asked = readArguments(args);
-  if (typeof asked === 'string') {
-    io.explain(`${asked}\n${USAGE}`);
-    return 2;
-  }
-  let folder: string;
-  try {
-    folder = resolve(readConfig(io.environment).DATA_DIR);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    io.explain(error.message);
-    return 2;
-  }
-  if (!existsSync(join(folder, 'state'))) {
-    io.explain(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
-    return 1;
-  }
+export interface LedgerOptions {
+  /** `csv` or `jsonl`. */
+  readonly format: string;
+  /** A date, or a time with its zone (ISO 8601). */
+  readonly since: string | undefined;
+}
+
+/** Writes the entries of the journal of a stopped server, and explains its totals. @throws UsageError, Error with what to do */
+export async function exportLedger(options: LedgerOptions, io: CommandIo): Promise<number> {
+  const selection = selectionOf(options);
+  const folder = dataFolder(io);
+  if (!existsSync(join(folder, 'state')))
+    throw new Error(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
   const lock = native.lockFolder(folder);
-  if (!lock) {
-    io.explain(`FARTHING_DATA_DIR=${folder}: a running server uses this folder; stop it first`);
-    return 1;
-  }
+  if (!lock) throw new Error(`FARTHING_DATA_DIR=${folder}: a running server uses this folder; stop it first`);
   const store = openStore(join(folder, 'state'));
   try {
     const journal = new Journal(store);
-    exportEntries(journal, asked, io);
+    exportEntries(journal, selection, io);
     explainTotals(journal, io);
-    return 0;
+    return EXIT.done;
   } finally {
     await store.close();
     lock.release();
   }
 }
 
-interface Asked {
+interface Selection {
   readonly format: 'csv' | 'jsonl';
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** @returns what is wrong with them, in words. */
-function readArguments(args: readonly string[]): Asked | string {
-  const [verb, ...rest] = args;
-  if (verb !== 'export') return verb === undefined ? 'Which command?' : `There is no command "${verb}".`;
-  try {
-    const { values } = parseArgs({
-      args: rest,
-      options: { format: { type: 'string', default: 'jsonl' }, since: { type: 'string' } },
-    });
-    const { format, since } = values;
-    if (format !== 'csv' && format !== 'jsonl') return `--format must be csv or jsonl, not "${format}".`;
-    const time = since === undefined ? 0 : readTime(since);
-    return time === undefined
-      ? `--since must be a date or a time in UTC, not "${since}".`
-      : { format, since: time };
-  } catch (error) {
-    return (error as Error).message;
-  }
+function selectionOf({ format, since }: LedgerOptions): Selection {
+  if (format !== 'csv' && format !== 'jsonl')
+    throw new UsageError(`--format must be csv or jsonl, not "${format}".`);
+  const time = since === undefined ? 0 : readTime(since);
+  if (time === undefined)
+    throw new UsageError(`--since must be a date or a time with its zone, not "${since}".`);
+  return { format, since: time };
 }
 
 function readTime(text: string): number | undefined {
@@ -104,7 +72,7 @@ function readTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-function exportEntries(journal: Journal, { format, since }: Asked, { write }: CommandIo): void {
+function exportEntries(journal: Journal, { format, since }: Selection, { write }: CommandIo): void {
   if (format === 'csv') write(`${COLUMNS.join(',')}\r\n`);
   let after: string | undefined;
   for (;;) {
@@ -140,7 +108,7 @@ function rowOf(entry: JournalEntry): Row {
   };
 }
 
-/** RFC 4180; what a spreadsheet would take for a formula is made text. */
+/** A cell by RFC 4180. What a spreadsheet would run as a formula gets a quote in front. */
 function csvCell(value: string): string {
   const text = /^[=+\-@]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -150,7 +118,7 @@ function explainTotals(journal: Journal, { explain }: CommandIo): void {
   const [totals, dropped] = [journal.totals(), journal.dropped()];
   for (const kind of Object.keys(totals) as (keyof JournalTotals)[]) {
     const { count, amount } = totals[kind];
-    // Pending ones that are no longer among the entries are resolved, and not in the sum.
+    // Pending entries that were dropped are resolved: they are not in the sum.
     const old =
       kind === 'pending' || dropped[kind].count === 0
         ? ''

@@ -2,132 +2,90 @@ import { join, resolve } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { MODELS_HELP } from './models-help.ts';
+import { type CommandIo, EXIT, settingsOf } from './io.ts';
 
-const ATTEMPTS = 8;
-const PAUSE_MS_MAX = 30_000;
+const ATTEMPTS_MAX = 8;
+const PAUSE_FIRST_MS = 1_000;
+const PAUSE_MAX_MS = 30_000;
+const BAR_CELLS = 30;
 
-/** Where the command writes, so that tests need no terminal. */
-export interface Output {
-  readonly write: (line: string) => void;
-  /** A line that the next one replaces on a terminal; absent: progress is not shown. */
-  readonly progress?: (line: string) => void;
-  /** Waited for before a broken transfer is taken up; absent: some seconds, more each time. */
-  readonly pause?: (attempt: number) => Promise<void>;
-}
-
-/** `farthing models …`. @returns the exit code */
-export async function modelsCommand(
-  words: readonly string[],
-  settings: Pick<Settings, 'MODELS_DIR' | 'CACHE_DIR' | 'DATA_DIR' | 'MODEL_HUB_URL'>,
-  output: Output,
-): Promise<number> {
-  const library = new Library(
-    resolve(settings.MODELS_DIR),
-    resolve(settings.CACHE_DIR || join(settings.DATA_DIR, 'cache')),
-  );
-  const offline = words.includes('--offline');
-  const [verb, name, ...more] = words.filter((word) => word !== '--offline');
-  if (verb === 'list' && name === undefined) return list(library, output);
-  if (verb === 'verify' && name === undefined) return verify(library, output);
-  if (verb === 'use' && name !== undefined && more.length === 0) return use(library, name, output);
-  if (verb === 'pull' && name !== undefined && more.length === 0)
-    return pull(library, name, { hubUrl: settings.MODEL_HUB_URL, offline }, output);
-  output.write(MODELS_HELP);
-  return 2;
-}
-
-async function list(library: Library, { write }: Output): Promise<number> {
-  for (const model of await library.models()) {
-    const state = model.used ? 'in use' : model.installed ? 'installed' : 'not here';
-    write(
-      `${model.name.padEnd(24)} ${model.family.padEnd(14)} ${stateOf(state, model).padEnd(24)} ${model.licence}`,
-    );
-    if (model.note) write(`  ${model.note}`);
+/** Writes a line for each model of the manifest: name, family, what of it is installed, licence. */
+export async function listModels(io: CommandIo): Promise<number> {
+  for (const model of await libraryOf(settingsOf(io)).models()) {
+    const cells = [model.name.padEnd(24), model.family.padEnd(14), stateOf(model).padEnd(24), model.licence];
+    io.write(`${cells.join(' ')}\n`);
+    if (model.note) io.write(`  ${model.note}\n`);
   }
-  return 0;
+  return EXIT.done;
 }
 
-function stateOf(state: string, { files, used, installed }: LibraryModel): string {
+function stateOf({ files, used, installed }: LibraryModel): string {
   if (used && !installed) return 'in use, and incomplete';
-  const here = files.filter(({ refusal }) => !refusal).length;
-  return here < files.length && here > 0 ? `${state}, ${here} of ${files.length} files` : state;
+  const state = used ? 'in use' : installed ? 'installed' : 'not here';
+  const present = files.filter(({ refusal }) => !refusal).length;
+  return present < files.length && present > 0 ? `${state}, ${present} of ${files.length} files` : state;
 }
 
-async function verify(library: Library, { write }: Output): Promise<number> {
-  const models = await library.models({ anew: true });
+/** Hashes every file of every model. @returns 1 when a model in use is wrong or incomplete */
+export async function verifyModels(io: CommandIo): Promise<number> {
+  const models = await libraryOf(settingsOf(io)).models({ anew: true });
   for (const { name, files } of models)
-    for (const { path, refusal } of files) write(`${name.padEnd(24)} ${refusal ?? `${path} is right`}`);
+    for (const { path, refusal } of files) io.write(`${name.padEnd(24)} ${refusal ?? `${path} is right`}\n`);
   const broken = models.some(
     ({ used, installed, files }) => used && (!installed || files.some(({ wrong }) => wrong)),
   );
-  return broken ? 1 : 0;
+  return broken ? EXIT.failed : EXIT.done;
 }
 
-async function use(library: Library, name: string, { write }: Output): Promise<number> {
-  const { family, note } = await library.use(name);
-  write(
-    `${name} serves ${family} from the next start on. What is stored then is encoded again in the background.`,
+/** Makes a model serve its family from the next start on. @throws FarthingError when it is not installed */
+export async function useModel(name: string, io: CommandIo): Promise<number> {
+  const { family, note } = await libraryOf(settingsOf(io)).use(name);
+  io.write(
+    `${name} serves ${family} from the next start on; stored items are then encoded again in the background.\n`,
   );
-  if (note) write(note);
-  return 0;
+  if (note) io.write(`${note}\n`);
+  return EXIT.done;
 }
 
-async function pull(
-  library: Library,
-  name: string,
-  { hubUrl, offline }: { hubUrl: string; offline: boolean },
-  output: Output,
-): Promise<number> {
-  if (offline) {
-    const model = (await library.models()).find((one) => one.name === name);
-    if (model?.installed) return 0;
-    throw new FarthingError(
-      'models_invalid',
-      `${name} is not installed, and nothing is pulled with --offline. Copy its files into the models folder: ${
-        model
-          ? model.files.flatMap(({ refusal, path }) => (refusal ? path : [])).join(', ')
-          : 'see models list'
-      }.`,
-    );
-  }
-  const brought = await library.pull(name, {
-    hubUrl,
-    attempts: ATTEMPTS,
-    pause: output.pause ?? backOff,
-    onProgress: (path, done, total) => output.progress?.(bar(path, done, total)),
+/** Downloads what is missing of a model, resuming broken transfers. @throws FarthingError */
+export async function pullModel(name: string, offline: boolean, io: CommandIo): Promise<number> {
+  const settings = settingsOf(io);
+  const library = libraryOf(settings);
+  if (offline) return mustBeInstalled(name, library);
+  const pulled = await library.pull(name, {
+    hubUrl: settings.MODEL_HUB_URL,
+    attempts: ATTEMPTS_MAX,
+    pause: (attempt) => io.pause(Math.min(PAUSE_MAX_MS, PAUSE_FIRST_MS * 2 ** (attempt - 1))),
+    onProgress: (path, done, total) => io.progress?.(progressBar(path, done, total)),
   });
-  output.progress?.('');
-  output.write(brought.length === 0 ? `${name} is here already.` : `${name}: ${brought.join(', ')}`);
-  return 0;
+  io.progress?.('');
+  io.write(pulled.length === 0 ? `${name} is here already.\n` : `${name}: ${pulled.join(', ')}\n`);
+  return EXIT.done;
 }
 
-/** One line of a progress bar. */
-export function bar(path: string, done: number, total: number | undefined): string {
+async function mustBeInstalled(name: string, library: Library): Promise<number> {
+  const model = (await library.models()).find((known) => known.name === name);
+  if (model?.installed) return EXIT.done;
+  const missing = model?.files.flatMap(({ refusal, path }) => (refusal ? path : [])).join(', ');
+  throw new FarthingError(
+    'models_invalid',
+    `${name} is not installed, and nothing is pulled with --offline. Copy its files into the models folder: ${missing ?? 'see models list'}.`,
+  );
+}
+
+function libraryOf({
+  MODELS_DIR,
+  CACHE_DIR,
+  DATA_DIR,
+}: Pick<Settings, 'MODELS_DIR' | 'CACHE_DIR' | 'DATA_DIR'>): Library {
+  return new Library(resolve(MODELS_DIR), resolve(CACHE_DIR || join(DATA_DIR, 'cache')));
+}
+
+/** One line of a progress bar. @param total bytes; undefined when the server does not say */
+export function progressBar(path: string, done: number, total: number | undefined): string {
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
   if (total === undefined || total === 0) return `${path}  ${megabytes(done)} MB`;
-  const width = 30;
-  const filled = Math.min(width, Math.floor((width * done) / total));
-  const share = Math.floor((100 * done) / total);
-  return `${path}  ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${share} %  ${megabytes(done)} of ${megabytes(total)} MB`;
-}
-
-function backOff(attempt: number): Promise<void> {
-  return new Promise((resume) => setTimeout(resume, Math.min(PAUSE_MS_MAX, 1000 * 2 ** (attempt - 1))));
-}
-
-/** On a terminal a line of progress replaces the one before; elsewhere it is left out. */
-export function terminalOutput(): Output {
-  const { stderr } = process;
-  let shown = '';
-  return {
-    write: (line) => console.log(line),
-    ...(stderr.isTTY && {
-      progress: (line: string) => {
-        if (line === shown) return;
-        shown = line;
-        stderr.write(`\r\x1b[2K${line}`);
-      },
-    }),
-  };
+  const filled = Math.min(BAR_CELLS, Math.floor((BAR_CELLS * done) / total));
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled);
+  return `${path}  ${bar} ${Math.floor((100 * done) / total)} %  ${megabytes(done)} of ${megabytes(total)} MB`;
 }

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { EXTRACT_LIMITS } from '../../domain/document.ts';
 import { openExtractor } from '../../extract/extractor.ts';
 import { fromNative, native } from '../../native/index.ts';
-import { configNotices, type Environment, readConfig } from '../../settings/config.ts';
+import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { models, providers } from './models.ts';
@@ -20,9 +20,8 @@ const CLOCK_OFFSET_S_MAX = 10;
 
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
-/** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. @throws ConfigError */
-export function examine(environment: Environment): Promise<Finding[]> {
-  const settings = readConfig(environment);
+/** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. */
+export function examine(settings: Settings, environment: Environment): Promise<Finding[]> {
   return run([
     ...checksOf(settings, environment),
     ['port', () => ports(settings)],
@@ -247,26 +246,4 @@ function reported(outcome: object): Finding[] {
           "Strangers' files are read with less protection: use a kernel with Landlock and seccomp (5.13 or newer), outside of containers that forbid them.",
         ),
   );
-}
-
-/** `farthing doctor [--json]`. @returns 1 when there is a problem */
-export async function doctorCommand(
-  words: readonly string[],
-  environment: Environment,
-  write: (line: string) => void,
-): Promise<number> {
-  if (words.some((word) => word !== '--json')) {
-    write('farthing doctor [--json]');
-    return 2;
-  }
-  const findings = await examine(environment);
-  const problems = findings.filter(({ state }) => state === 'problem').length;
-  if (words.includes('--json')) write(JSON.stringify({ healthy: problems === 0, findings }, null, 2));
-  else {
-    for (const { check, state, found, remedy } of findings) {
-      write(`${state.padEnd(8)} ${check.padEnd(28)} ${found}`);
-      if (remedy) write(`${' '.repeat(38)}→ ${remedy}`);
-    }
-  }
-  return problems > 0 ? 1 : 0;
 }

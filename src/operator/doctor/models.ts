@@ -20,16 +20,24 @@ export async function models(settings: Settings): Promise<Finding[]> {
   const used = (await modelsOf(settings)).filter((model) => model.used);
   if (used.length === 0)
     return [
-      warning('models', 'none is in use', 'farthing models use NAME; without one, only words are searched.'),
+      warning(
+        'models',
+        'none is in use',
+        'farthing admin models use NAME; without one, only words are searched.',
+      ),
     ];
   return used.map(({ name, installed, files, family }) => {
     const refused = files.flatMap(({ refusal, wrong }) => (refusal && (wrong || !installed) ? refusal : []));
     return refused.length === 0
       ? ok(
           `model ${name}`,
-          `${family}; checksums were right when last hashed (farthing models verify hashes again)`,
+          `${family}; checksums were right when last hashed (farthing admin models verify hashes again)`,
         )
-      : problem(`model ${name}`, refused.join('; '), `farthing models pull ${name}, or restore the file.`);
+      : problem(
+          `model ${name}`,
+          refused.join('; '),
+          `farthing admin models pull ${name}, or restore the file.`,
+        );
   });
 }
 

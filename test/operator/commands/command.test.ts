@@ -117,7 +117,25 @@ t.test('a data folder of a newer version is refused and left as it is', async (t
   t.match(await farthing(data, ['backup', join(data, 'copy')]), { code: 1, err: /version 999/ });
 });
 
-t.test('what is not a command is answered with those that are', async (t) => {
-  t.match(await farthing('/nowhere', ['workspaces', 'lsit']), { code: 2, err: /workspaces list/ });
-  t.match(await farthing('/nowhere', []), { code: 0, out: /receipt verify/ });
+t.test('what is not a command, or is wrongly used, is answered with what is', async (t) => {
+  t.match(await farthing('/nowhere', ['workspaces', 'lsit']), {
+    code: 2,
+    err: /There is no command.*workspaces list/s,
+  });
+  t.match(await farthing('/nowhere', []), { code: 0, out: /farthing admin receipt verify/ });
+  const wrong = await farthing('/nowhere', ['workspaces', 'show']);
+  t.match(wrong, { code: 2, err: /^This command takes one word\.\n\nfarthing admin workspaces show ID\n$/ });
+  t.match(await farthing('/nowhere', ['doctor', '--jsno']), {
+    code: 2,
+    err: /farthing admin doctor \[--json\]/,
+  });
+});
+
+t.test('a command by its former name, without admin, runs and says the new name', async (t) => {
+  t.match(await farthing('/nowhere', ['settings'], '', []), {
+    code: 0,
+    out: /^# Settings/,
+    err: '"farthing settings" is "farthing admin settings" now; this release is the last that takes it without "admin".\n',
+  });
+  t.equal((await farthing('/nowhere', ['settings'])).err, '');
 });

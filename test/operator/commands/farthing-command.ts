@@ -10,9 +10,14 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** The command as an operator runs it, over a data folder. */
-export async function farthing(data: string, words: readonly string[], input = ''): Promise<Outcome> {
-  const child = spawn(process.execPath, [LAUNCHER, ...words], {
+/** `farthing admin WORDS…` as an operator runs it, over a data folder. @param before what stands before the words */
+export async function farthing(
+  data: string,
+  words: readonly string[],
+  input = '',
+  before: readonly string[] = ['admin'],
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [LAUNCHER, ...before, ...words], {
     env: { PATH: process.env.PATH, FARTHING_DATA_DIR: data },
   });
   child.stdin.end(input);

@@ -1,24 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { type CommandIo, ledgerCommand } from '../../../src/operator/commands/ledger.ts';
 import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { PAY_TO, temporaryFolder } from '../../payment/fixture.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { runCommand } from './run-command.ts';
 
-async function command(environment: CommandIo['environment'], ...args: string[]) {
-  const output = { written: '', explained: '' };
-  const status = await ledgerCommand(args, {
-    environment,
-    write: (text) => {
-      output.written += text;
-    },
-    explain: (line) => {
-      output.explained += `${line}\n`;
-    },
-  });
-  return { status, ...output };
-}
+const command = (environment: Record<string, string>, ...args: string[]) =>
+  runCommand(environment, ['ledger', ...args]);
 
 t.test('the books of a stopped server are exported as CSV and as lines of JSON, with totals', async (t) => {
   const server = await startTestServer(t);
@@ -96,7 +85,7 @@ t.test('a wrong use is explained', async (t) => {
   ])
     t.match(
       await command(environment, ...args),
-      { status: 2, explained: /farthing ledger export/ },
+      { status: 2, explained: /farthing admin ledger export/ },
       args.join(' '),
     );
   t.match(await command(environment, 'export'), { status: 1, explained: /no ledger/ });

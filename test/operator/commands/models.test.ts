@@ -14,13 +14,26 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Library } from '../../../src/encode/models/library.ts';
 import { checkManifest, type Manifest, readManifest } from '../../../src/encode/models/manifest.ts';
-import { bar, modelsCommand } from '../../../src/operator/commands/models.ts';
+import { progressBar } from '../../../src/operator/commands/models.ts';
 import { MODELS } from '../../encode/embedded.ts';
 import { startHub } from '../../encode/models/hub.ts';
+import { environmentOf } from '../../rig/environment.ts';
+import { runCommand } from './run-command.ts';
 import '../../rig/teardown-order.ts';
 
 const weights = randomBytes(100_000);
 const tokenizer = Buffer.from('{"tokenizer": true}');
+
+/** `farthing admin models WORDS…` over the folder `models` in `root`. */
+function commandOver(root: string, hubUrl: string) {
+  const environment = environmentOf({
+    MODELS_DIR: join(root, 'models'),
+    CACHE_DIR: join(root, 'cache'),
+    DATA_DIR: root,
+    MODEL_HUB_URL: hubUrl,
+  });
+  return (...words: string[]) => runCommand(environment, ['models', ...words]);
+}
 
 /** The embedded manifest whose files are absent, and a hub that has the files of `bge-small-en-v1.5`. */
 async function world(t: Test, faults: { breakAfter: number }[] = []) {
@@ -37,43 +50,30 @@ async function world(t: Test, faults: { breakAfter: number }[] = []) {
     [`${at}/onnx/model_quantized.onnx`]: { content: weights, large: true, faults },
     [`${at}/tokenizer.json`]: { content: tokenizer },
   });
-  const settings = {
-    MODELS_DIR: folder,
-    CACHE_DIR: join(root, 'cache'),
-    DATA_DIR: root,
-    MODEL_HUB_URL: hub.url,
-  };
-  const lines: string[] = [];
-  const bars: string[] = [];
-  const farthing = (...words: string[]) =>
-    modelsCommand(words, settings, {
-      write: (line) => lines.push(line),
-      progress: (line) => bars.push(line),
-      pause: async () => {},
-    });
-  return { folder, farthing, lines, bars, hub };
+  return { folder, farthing: commandOver(root, hub.url), hub };
 }
 
 t.test('a model is pulled, checked, locked, and used from then on', async (t) => {
-  const { folder, farthing, lines, bars } = await world(t, [{ breakAfter: 30_000 }]);
-  t.equal(await farthing('list'), 0);
-  t.match(lines.join('\n'), /bge-small-en-v1\.5 +text_semantic +not here/);
-  t.match(lines.join('\n'), /Not pulled or run by us yet/);
-  await t.rejects(farthing('use', 'bge-small-en-v1.5'), /is not installed/);
-  t.equal(await farthing('pull', 'bge-small-en-v1.5'), 0);
+  const { folder, farthing } = await world(t, [{ breakAfter: 30_000 }]);
+  t.match(await farthing('list'), {
+    status: 0,
+    written: /bge-small-en-v1\.5 +text_semantic +not here[\s\S]*Not pulled or run by us yet/,
+  });
+  t.match(await farthing('use', 'bge-small-en-v1.5'), { status: 1, explained: /is not installed/ });
+  const { status, progress } = await farthing('pull', 'bge-small-en-v1.5');
+  t.equal(status, 0);
   t.ok(readFileSync(join(folder, 'bge-small-en-v1.5/model_int8.onnx')).equals(weights));
-  t.ok(bars.some((line) => line.includes('100 %')));
+  t.ok(progress.some((line) => line.includes('100 %')));
   const lock = JSON.parse(readFileSync(join(folder, 'lock.json'), 'utf8'));
   const sha256 = createHash('sha256').update(weights).digest('hex');
   t.strictSame(lock.files['bge-small-en-v1.5/model_int8.onnx'], { sha256, bytes: weights.length });
-  t.equal(await farthing('use', 'bge-small-en-v1.5'), 0);
+  t.match(await farthing('use', 'bge-small-en-v1.5'), { status: 0 });
   t.equal((await readManifest(folder)).use.text_semantic, 'bge-small-en-v1.5');
-  t.equal(await farthing('pull', 'bge-small-en-v1.5'), 0);
-  t.match(lines.at(-1), /is here already/);
+  t.match(await farthing('pull', 'bge-small-en-v1.5'), { status: 0, written: /is here already/ });
 });
 
 t.test('a locked file that changed is found, refused, and brought again', async (t) => {
-  const { folder, farthing, lines } = await world(t);
+  const { folder, farthing } = await world(t);
   await farthing('pull', 'bge-small-en-v1.5');
   await farthing('use', 'bge-small-en-v1.5');
   const path = join(folder, 'bge-small-en-v1.5/model_int8.onnx');
@@ -81,31 +81,32 @@ t.test('a locked file that changed is found, refused, and brought again', async 
     path,
     weights.map((byte) => byte ^ 1),
   );
-  t.equal(await farthing('verify'), 1);
-  t.match(lines.join('\n'), /model_int8\.onnx has the SHA-256/);
-  t.equal(await farthing('pull', 'bge-small-en-v1.5'), 0);
+  t.match(await farthing('verify'), { status: 1, written: /model_int8\.onnx has the SHA-256/ });
+  t.match(await farthing('pull', 'bge-small-en-v1.5'), { status: 0 });
   t.ok(readFileSync(path).equals(weights));
 });
 
 t.test('nothing is installed of a model of which one file cannot be had', async (t) => {
   const { folder, farthing } = await world(t, Array(20).fill({ breakAfter: 0 }));
-  await t.rejects(farthing('pull', 'bge-small-en-v1.5'), /broke off|ended after/);
+  t.match(await farthing('pull', 'bge-small-en-v1.5'), { status: 1, explained: /broke off|ended after/ });
   t.notOk(existsSync(join(folder, 'bge-small-en-v1.5')));
   t.notOk(existsSync(join(folder, 'lock.json')));
 });
 
 t.test('--offline asks nobody and names the files to copy', async (t) => {
   const { farthing, hub } = await world(t);
-  await t.rejects(farthing('pull', 'bge-small-en-v1.5', '--offline'), /bge-small-en-v1\.5\/tokenizer\.json/);
+  t.match(await farthing('pull', 'bge-small-en-v1.5', '--offline'), {
+    status: 1,
+    explained: /bge-small-en-v1\.5\/tokenizer\.json/,
+  });
   t.strictSame(hub.asked, []);
 });
 
 t.test('models that are unknown, or made elsewhere, are refused with what there is', async (t) => {
-  const { farthing, lines } = await world(t);
-  await t.rejects(farthing('pull', 'nothing'), /There are: all-MiniLM-L6-v2/);
-  await t.rejects(farthing('pull', 'mobilenet-v2'), /cannot be pulled/);
-  t.equal(await farthing('pull'), 2);
-  t.match(lines.at(-1), /models pull NAME/);
+  const { farthing } = await world(t);
+  t.match(await farthing('pull', 'nothing'), { status: 1, explained: /There are: all-MiniLM-L6-v2/ });
+  t.match(await farthing('pull', 'mobilenet-v2'), { status: 1, explained: /cannot be pulled/ });
+  t.match(await farthing('pull'), { status: 2, explained: /farthing admin models pull NAME/ });
 });
 
 /** The embedded models, and a hub of this machine with small weights for GPUs. */
@@ -132,72 +133,73 @@ async function embedded(t: Test) {
       faults: [{ breakAfter: 30_000 }],
     },
   });
-  const settings = {
-    MODELS_DIR: folder,
-    CACHE_DIR: join(root, 'cache'),
-    DATA_DIR: root,
-    MODEL_HUB_URL: url,
-  };
-  mkdirSync(settings.CACHE_DIR);
-  const lines: string[] = [];
-  const output = { write: (line: string) => lines.push(line), pause: async () => {} };
-  const farthing = (...words: string[]) => modelsCommand(words, settings, output);
-  return { folder, farthing, lines, library: new Library(folder, settings.CACHE_DIR) };
+  const cache = join(root, 'cache');
+  mkdirSync(cache);
+  return { folder, farthing: commandOver(root, url), library: new Library(folder, cache) };
 }
 
 t.test('the weights for GPUs that the tree has not are pulled beside those that it has', async (t) => {
-  const { folder, farthing, lines, library } = await embedded(t);
+  const { folder, farthing, library } = await embedded(t);
   const lacking = async () => {
     const model = (await library.models()).find(({ name }) => name === 'all-MiniLM-L6-v2')!;
     t.ok(model.installed);
     return model.lacking;
   };
   t.strictSame(await lacking(), ['cuda', 'webgpu']);
-  t.equal(await farthing('pull', 'all-MiniLM-L6-v2'), 0);
-  t.equal(lines.at(-1), 'all-MiniLM-L6-v2: all-MiniLM-L6-v2/model_fp32_hub.onnx');
+  t.match(await farthing('pull', 'all-MiniLM-L6-v2'), {
+    status: 0,
+    written: 'all-MiniLM-L6-v2: all-MiniLM-L6-v2/model_fp32_hub.onnx\n',
+  });
   t.ok(readFileSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx')).equals(weights));
   t.strictSame(await lacking(), []);
-  t.equal(await farthing('pull', 'all-MiniLM-L6-v2'), 0);
-  t.match(lines.at(-1), /is here already/);
+  t.match(await farthing('pull', 'all-MiniLM-L6-v2'), { status: 0, written: /is here already/ });
 });
 
 t.test('models of voices and of speech are here only with all of their files', async (t) => {
-  const { folder, farthing, lines } = await embedded(t);
-  t.equal(await farthing('verify'), 0);
-  await farthing('list');
-  t.match(lines.join('\n'), /whisper-tiny\.en +speech +not here/);
-  await t.rejects(farthing('use', 'whisper-tiny.en'), /whisper-tiny\.en is not installed/);
-  await t.rejects(farthing('pull', 'whisper-tiny.en', '--offline'), /whisper-tiny\.en is not installed/);
+  const { folder, farthing } = await embedded(t);
+  t.match(await farthing('verify'), { status: 0 });
+  t.match(await farthing('list'), { written: /whisper-tiny\.en +speech +not here/ });
+  t.match(await farthing('use', 'whisper-tiny.en'), {
+    status: 1,
+    explained: /whisper-tiny\.en is not installed/,
+  });
+  t.match(await farthing('pull', 'whisper-tiny.en', '--offline'), {
+    status: 1,
+    explained: /whisper-tiny\.en is not installed/,
+  });
   rmSync(join(folder, 'silero-vad/model.onnx'));
-  t.equal(await farthing('verify'), 1, 'a model in use is missing');
-  t.match(lines.join('\n'), /silero-vad\/model\.onnx is not installed/);
+  t.match(
+    await farthing('verify'),
+    { status: 1, written: /silero-vad\/model\.onnx is not installed/ },
+    'a model in use is missing',
+  );
 });
 
 t.test('verify hashes every file anew, also one whose size and time are as they were', async (t) => {
   const { folder, farthing } = await embedded(t);
-  t.equal(await farthing('verify'), 0);
+  t.match(await farthing('verify'), { status: 0 });
   const path = join(folder, 'all-MiniLM-L6-v2/tokenizer.json');
   const { atime, mtime } = statSync(path);
   const bytes = readFileSync(path);
   bytes[100]! ^= 1;
   writeFileSync(path, bytes);
   utimesSync(path, atime, mtime);
-  t.equal(await farthing('verify'), 1);
+  t.match(await farthing('verify'), { status: 1 });
 });
 
 t.test('wrong weights of a model in use are a failure, also where it has others', async (t) => {
   const { folder, farthing } = await embedded(t);
   writeFileSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx'), 'no weights');
-  t.equal(await farthing('verify'), 1);
+  t.match(await farthing('verify'), { status: 1 });
 });
 
 t.test('a damaged lock file stops everything: hashes were locked in it', async (t) => {
   const { folder, farthing } = await world(t);
   writeFileSync(join(folder, 'lock.json'), '{"version":1');
-  await t.rejects(farthing('list'), { code: 'models_invalid' });
+  t.match(await farthing('list'), { status: 1, explained: /models_invalid/ });
 });
 
 t.test('a bar shows the share, and without a length the megabytes', async (t) => {
-  t.equal(bar('a', 500_000, 1_000_000), `a  ${'█'.repeat(15)}${'░'.repeat(15)} 50 %  0.5 of 1.0 MB`);
-  t.equal(bar('a', 500_000, undefined), 'a  0.5 MB');
+  t.equal(progressBar('a', 500_000, 1_000_000), `a  ${'█'.repeat(15)}${'░'.repeat(15)} 50 %  0.5 of 1.0 MB`);
+  t.equal(progressBar('a', 500_000, undefined), 'a  0.5 MB');
 });

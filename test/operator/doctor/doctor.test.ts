@@ -4,20 +4,20 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { lacksOf } from '../../../src/encode/models/readiness.ts';
-import { doctorCommand, type Finding } from '../../../src/operator/doctor/doctor.ts';
+import type { Finding } from '../../../src/operator/doctor/finding.ts';
 import { providers } from '../../../src/operator/doctor/models.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { MODELS } from '../../encode/embedded.ts';
 import { environmentOf } from '../../rig/environment.ts';
+import { runCommand } from '../commands/run-command.ts';
 import '../../rig/teardown-order.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.
   const data = environment.DATA_DIR ?? join(t.testdir({}), 'data');
   const variables = environmentOf({ PORT: '0', ...environment, DATA_DIR: data });
-  const lines: string[] = [];
-  const code = await doctorCommand(['--json'], variables, (line) => lines.push(line));
-  const { healthy, findings } = JSON.parse(lines.join('\n')) as { healthy: boolean; findings: Finding[] };
+  const { status: code, written } = await runCommand(variables, ['doctor', '--json']);
+  const { healthy, findings } = JSON.parse(written) as { healthy: boolean; findings: Finding[] };
   t.notOk(existsSync(data), 'nothing is made in the data folder');
   return { code, healthy, of: (check: string) => findings.find((one) => one.check === check), findings };
 }
@@ -92,7 +92,7 @@ t.test('a GPU without its library or its weights does not pass for one that may 
   const settings = readConfig(environmentOf({ MODELS_DIR: folder, DATA_DIR: join(folder, '../data') }));
   const present = () => undefined;
   const [cuda, webgpu, cpu] = await providers(settings, present);
-  const pull = /npx farthing models pull all-MiniLM-L6-v2/;
+  const pull = /npx farthing admin models pull all-MiniLM-L6-v2/;
   t.match(cuda, { state: 'warning', found: /weights of all-MiniLM-L6-v2 for cuda/, remedy: pull });
   t.match(webgpu, { state: 'warning', found: /weights of all-MiniLM-L6-v2 for webgpu/, remedy: pull });
   t.match(cpu, { state: 'ok' });
@@ -109,7 +109,7 @@ t.test('what CUDA lacks is its library, and then the weights, each with its comm
   const library = join(t.testdir({ 'library.so': '' }), 'library.so');
   const pull = {
     what: 'the weights of used for cuda are not here',
-    command: 'npx farthing models pull used',
+    command: 'npx farthing admin models pull used',
   };
   t.strictSame(lacksOf('cuda', models, library), [pull]);
   t.match(lacksOf('cuda', models, `${library}.absent`), [
