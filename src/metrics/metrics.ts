@@ -21,7 +21,7 @@ const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 
 
 /**
  * What happens, counted and timed for Prometheus. Everything comes through the small methods here; gauges are read by
- * `readGauges` when they are asked for. No label holds a tenant, a wallet, a token or a path: all labels have few values.
+ * `addGauges` at each scrape. No label holds a tenant, a wallet, a token or a path: all labels have few values.
  */
 export class Metrics {
   readonly registry = new Registry();

@@ -10,55 +10,51 @@ import type { Traffic } from '../../metrics/traffic.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { examineRunning, type Finding } from '../doctor/doctor.ts';
 
-/** What the page shows of a running server. */
-export interface AdminSubject {
-  snapshot(): Record<string, unknown>;
-  readonly services: Pick<Services, 'readiness' | 'onFault'>;
-}
-
-export interface AdminDeps {
+export interface OperatorPageDeps {
   readonly settings: Settings;
-  readonly parts: AdminSubject;
+  /** What the server does now. */
+  readonly snapshot: () => Record<string, unknown>;
+  readonly services: Pick<Services, 'readiness' | 'onFault'>;
   readonly traffic: Traffic;
   readonly registry: Registry;
   readonly consoleFolder: string;
   readonly log: Logger;
 }
 
-/** The operator's page, where it is wanted: no network leads there. */
-export async function openAdmin(admin: AdminDeps): Promise<Server | undefined> {
-  const { settings, parts, traffic, registry, log } = admin;
+/** Serves the operator's page on loopback; undefined where the settings don't want it. @throws ConfigError for a taken port */
+export async function openOperatorPage(deps: OperatorPageDeps): Promise<Server | undefined> {
+  const { settings, snapshot, services, traffic, registry, log } = deps;
   if (settings.ADMIN_PORT === undefined) return undefined;
   const doctor = remembering(() =>
-    examineRunning(settings, process.env, parts.services.readiness().body.extraction),
+    examineRunning(settings, process.env, services.readiness().body.extraction),
   );
   const server = await listenAt(['ADMIN_PORT'], {
     host: '127.0.0.1',
     port: settings.ADMIN_PORT,
     cors: new Cors([]),
-    routes: operateRoutes(resolve(admin.consoleFolder), {
+    routes: operateRoutes(resolve(deps.consoleFolder), {
       snapshot: async () => ({
-        ...parts.snapshot(),
+        ...snapshot(),
         traffic: traffic.report(),
         recall_probe: await recallProbe(registry),
       }),
       doctor: async () => ({ findings: await doctor() }),
     }),
     onAnswered: () => undefined,
-    onFault: parts.services.onFault,
+    onFault: services.onFault,
   });
   log.info({ event: 'operator_page', url: `http://127.0.0.1:${server.port}` });
   return server;
 }
 
-/** Looking takes seconds: a page that is loaded again and again is given what was found a moment ago. */
+/** An examination takes seconds: a page that is reloaded gets the last one. */
 const REMEMBERED_MS = 60_000;
 
-function remembering(look: () => Promise<Finding[]>): () => Promise<Finding[]> {
+function remembering(examine: () => Promise<Finding[]>): () => Promise<Finding[]> {
   let found: Promise<Finding[]> | undefined;
   return () => {
     if (!found) {
-      found = look();
+      found = examine();
       setTimeout(() => {
         found = undefined;
       }, REMEMBERED_MS).unref();
