@@ -63,20 +63,14 @@ function remembering(examine: () => Promise<Finding[]>): () => Promise<Finding[]
   };
 }
 
-const PROBE = /^farthing_recall_probe/;
+const PROBE_METRIC = /^farthing_recall(_|$)/;
 
-/** What the probe of the index has measured, as its metrics say it; empty without one. */
+/** What the probe of the indexes has measured so far, as its metrics say it; empty before the first probe. */
 async function recallProbe(registry: Registry): Promise<object[]> {
-  const metrics = (await registry.getMetricsAsJSON()).filter(({ name }) => PROBE.test(name));
+  const metrics = (await registry.getMetricsAsJSON()).filter(({ name }) => PROBE_METRIC.test(name));
   return metrics.flatMap(({ name, help, type, values }) =>
     values
-      .filter((value) => !('metricName' in value) || !String(value.metricName).endsWith('_bucket'))
-      .map((value) => ({
-        name: 'metricName' in value ? value.metricName : name,
-        help,
-        type: String(type),
-        labels: value.labels,
-        value: value.value,
-      })),
+      .filter(({ value }) => Number.isFinite(value) && (String(type) === 'gauge' || value > 0))
+      .map(({ labels, value }) => ({ name, help, type: String(type), labels, value })),
   );
 }
