@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { builtServer } from '../../scripts/built-server.ts';
-import { PayingAgent } from '../../src/demo/paying-agent.ts';
+import { Farthing } from '../../src/client/index.ts';
 import { environmentOf } from '../../test/rig/environment.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
@@ -66,6 +67,11 @@ export interface BenchHit {
   readonly score: number;
 }
 
+/** A client with a fresh wallet, which the local facilitator gives play money. */
+export function payingClient(baseUrl: string): Farthing {
+  return new Farthing({ baseUrl, account: privateKeyToAccount(generatePrivateKey()), maxPriceUsd: '100' });
+}
+
 /** A rented workspace and its two calls, without a client library between. */
 export class BenchWorkspace {
   readonly url: string;
@@ -86,16 +92,8 @@ export class BenchWorkspace {
     serverUrl: string,
     minutes: number,
   ): Promise<{ workspace: BenchWorkspace; token: string }> {
-    const agent = new PayingAgent(serverUrl);
-    const { body } = await agent.send<{ id: string; capability_token: string }>(
-      'POST',
-      '/agent/v1/workspaces',
-      {
-        json: { ttl_minutes: minutes },
-      },
-    );
-    const token = body.capability_token;
-    return { workspace: new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${body.id}`, token), token };
+    const { id, token } = await payingClient(serverUrl).workspaces.create({ ttlMinutes: minutes });
+    return { workspace: new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${id}`, token), token };
   }
 
   /** Uploads a file and waits until it is searchable; refusals for overload are tried again. */
