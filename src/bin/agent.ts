@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { runAgentCommand } from '../cli/command.ts';
 
-/** The commands of an agent: `farthing search` and its like. They need a server's address, and nothing of its folder. */
+/** Runs an agent's commands (`farthing search`). They need a server's address, not its data folder. */
 
 const { stdin, stdout, stderr } = process;
 const COLUMNS = 80;
@@ -9,10 +9,10 @@ const interrupted = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => interrupted.abort());
 }
-// The launcher is gone, killed perhaps: what it was to run ends, too.
+// The launcher was killed: the command ends with it.
 process.once('disconnect', () => interrupted.abort());
 process.channel?.unref();
-// Whoever reads the output may stop early, as `head` does.
+// A reader of the output may stop early, as `head` does.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await runAgentCommand(process.argv.slice(2), {
@@ -25,7 +25,7 @@ process.exitCode = await runAgentCommand(process.argv.slice(2), {
   signal: interrupted.signal,
 });
 
-/** A terminal that has no size says 0. */
+/** A terminal without a size says 0. */
 function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
   return isTTY ? columns || COLUMNS : undefined;
 }

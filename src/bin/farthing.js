@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Runs the command under the pinned Node 22, whatever version started this file: it reads TypeScript as it is.
+// Runs the command under the pinned Node 22, which runs TypeScript, whatever version started this file.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The operator's commands, which this release still takes without `admin`. */
+/** Operator's commands that this release still takes without `admin`. */
 const FORMER = ['workspaces', 'receipt', 'keys', 'backup', 'restore', 'ledger', 'models', 'settings', 'doctor'];
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));

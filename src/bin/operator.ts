@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runAdminCommand } from '../operator/commands/command.ts';
 
-/** The commands of an operator: `farthing admin …`. They need the server's data folder or its socket in there. */
+/** Runs the operator's commands (`farthing admin …`). They need the server's data folder, and for some the socket in it. */
 
 const { stdin, stdout, stderr } = process;
 // A reader of the output may stop early, as `head` does.
@@ -17,7 +17,7 @@ process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
   pause: (milliseconds) => pause(milliseconds),
 });
 
-/** Until this release the operator's commands stood without `admin`. */
+/** In former releases the operator's commands had no `admin` in front. */
 function commandWords([first = '', ...rest]: readonly string[]): readonly string[] {
   if (first === 'admin') return rest;
   stderr.write(

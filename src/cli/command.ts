@@ -9,10 +9,10 @@ import { walletCommand } from './wallet.ts';
 import { workspaceCommand } from './workspace.ts';
 
 export const AGENT_HELP = `farthing search "words" [--image FILE] [--family visual|text_semantic|raw]… [-k N] [--exact]
-farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   goes on where an interrupted run was
-farthing workspace create [--minutes N] [--spend-limit USD]        rents one and uses it from now on
+farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   resumes an interrupted run
+farthing workspace create [--minutes N] [--spend-limit USD]        rents one and makes it the current one
 farthing workspace use ID [TOKEN] | use none | list | usage [ID] | extend [ID] [--minutes N] | dispose [ID]
-farthing wallet new | show                                         the key is in a file of yours (mode 0600)
+farthing wallet new | show                                         the key stays in a file that only you can read
 farthing mcp [--budget USD]                                        MCP server on standard input and output
 farthing sign [--max-price USD]                                    headers of a 402 in, the paying header out (default 0.1)
 farthing completion bash | zsh                                     source it: eval "$(farthing completion bash)"
@@ -47,12 +47,12 @@ export const COMMANDS: Readonly<
   sign: signCommand,
 };
 
-const HELP_WORDS = new Set(['--help', '-h']);
+const HELP_OPTIONS = new Set(['--help', '-h']);
 
 /** Runs one command. @returns its exit code; faults are explained, never thrown. */
 export async function runAgentCommand(words: readonly string[], io: Io): Promise<number> {
   const [name = 'help', ...args] = words;
-  if (words.some((word) => HELP_WORDS.has(word)) || name === 'help') {
+  if (name === 'help' || words.some((word) => HELP_OPTIONS.has(word))) {
     io.write(AGENT_HELP);
     return EXIT.done;
   }

@@ -2,7 +2,7 @@ import type { ModelVersions } from '../encode/model-versions.ts';
 import type { IngestEncoder } from '../ingest/deps.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
-/** What encodes an ingest: an index that a former model still serves gets its vectors, too. */
+/** Encodes for ingests: an index that a previous model still serves gets that model's vectors, too. */
 export function ingestEncoder(encoders: ModelVersions, tenants: Tenants): IngestEncoder {
   const encoder = encoders.current;
   const formersOf = (tenant: string) =>

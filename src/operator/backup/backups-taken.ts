@@ -4,7 +4,7 @@ import type { KeptFact } from '../../workspace/life/receipt-claims.ts';
 
 const LAST = 'last';
 
-/** When the last backup was taken: a receipt must not hide that one exists. */
+/** Remembers the last backup, because a receipt must not hide that one exists. */
 export class BackupsTaken {
   readonly #table: Table<{ readonly at: number }>;
 
@@ -16,7 +16,7 @@ export class BackupsTaken {
     await this.#table.put(LAST, { at });
   }
 
-  /** What stays of a Tenant that came into being at this moment (wall clock, in milliseconds). */
+  /** What backups hold of a Tenant. @param createdAt milliseconds since the epoch */
   keptOf(createdAt: number): KeptFact[] {
     const last = this.#table.get(LAST);
     if (!last || last.at < createdAt) return [];

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 
-/** Of one run of the server, LMDB's tables of readers among them; a copy has no use for them. */
+/** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
 const LEFT_OUT = new Set(['admin.sock', 'incoming', 'scratch', 'lock', 'lock.mdb']);
 
-/** Makes the empty folder in which a copy of `source` grows; {@link finishDraft} gives it its name. @throws Error with what to do */
+/** Makes an empty folder for a copy of `source`; {@link finishDraft} gives it its name. @throws Error with what to do */
 export async function newDraft(source: string, target: string): Promise<string> {
   if (`${target}${sep}`.startsWith(`${source}${sep}`))
     throw new Error(`${target} lies in ${source}; name a folder elsewhere.`);
@@ -17,7 +17,7 @@ export async function newDraft(source: string, target: string): Promise<string> 
   return draft;
 }
 
-/** Copies what lies in a data folder, but for what belongs to a running server and for `except`. */
+/** Copies a data folder without `except` and without what belongs to one run of the server. */
 export async function copyRest(source: string, draft: string, except: readonly string[] = []): Promise<void> {
   for (const name of await readdir(source)) {
     if (LEFT_OUT.has(name) || except.includes(name)) continue;
@@ -30,7 +30,7 @@ export async function copyRest(source: string, draft: string, except: readonly s
   }
 }
 
-/** The copy takes its name once it is whole and on the disk. */
+/** Gives a copy its name once it is complete and on the disk. */
 export async function finishDraft(draft: string, target: string): Promise<void> {
   for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

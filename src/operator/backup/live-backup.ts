@@ -17,7 +17,7 @@ import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
 export interface LiveBackupDeps {
-  /** Absolute path of DATA_DIR. */
+  /** Absolute path of the data folder. */
   readonly data: string;
   readonly store: Store;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
@@ -28,49 +28,49 @@ export interface LiveBackupDeps {
 
 const HOUR_MS = 3_600_000;
 const PAGE = 1000;
-/** When too many indexes are in use, the copy waits its turn. */
+/** Retries of a copy while too many indexes are in use. */
 const BUSY_TRIES_MAX = 100;
 const BUSY_PAUSE_MS = 200;
 
 /**
- * A backup of the server that runs. The state is copied first, as one moment has it: the books, the registry, the jobs.
- * Then each Tenant that the copied registry knows, as its own moment has it; in the copy, what that registry doesn't know
- * is removed, and what has ended meanwhile ends. The rest is what a start after a crash makes good anyway.
+ * Backs up a running server. First comes a consistent snapshot of the state: ledger, registry, jobs. Then each Tenant of
+ * that registry is copied, each by a snapshot of its index. Items that the copied state doesn't know are removed from
+ * the copy, and so are Tenants that ended during the backup. A start repairs the rest, as after a crash.
  *
  *     state ●───── tenant ●── tenant ●── tenant ● … ── ends ●
  *           └ nothing begun later is in the backup            └ nothing ended earlier is in it
  */
 export class LiveBackup {
-  readonly #parts: LiveBackupDeps;
+  readonly #deps: LiveBackupDeps;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(parts: LiveBackupDeps) {
-    this.#parts = parts;
+  constructor(deps: LiveBackupDeps) {
+    this.#deps = deps;
   }
 
-  /** Makes `target`, which must not exist; it takes its name when it is whole and on the disk. @throws FarthingError, Error */
+  /** Makes `target`, which must not exist. It appears when it is complete and on the disk. @throws FarthingError, Error */
   async take(target: string): Promise<void> {
     if (this.#running || this.#stop.signal.aborted)
-      throw new FarthingError('overloaded', 'A backup is being taken already, or the server stops.');
+      throw new FarthingError('overloaded', 'A backup is already running, or the server is stopping.');
     this.#running = this.#take(target).finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  /** Gives up a backup that runs; its draft is removed. */
+  /** Cancels a running backup and removes its draft. */
   async close(): Promise<void> {
-    this.#stop.abort(new FarthingError('interrupted', 'The server stops; there is no backup.'));
+    this.#stop.abort(new FarthingError('interrupted', 'The server is stopping; no backup was made.'));
     await this.#running?.catch(() => undefined);
   }
 
   async #take(target: string): Promise<void> {
-    const { data, store, clock, log } = this.#parts;
+    const { data, store, clock, log } = this.#deps;
     const draft = await newDraft(data, target);
     try {
       const takenAt = clock.now();
-      // Written before anything is copied: from here on every receipt owns to it.
+      // Written before anything is copied: every receipt from here on mentions it.
       await new BackupsTaken(store).note(takenAt);
       await store.copyTo(join(draft, 'state'));
       const copy = openStore(join(draft, 'state'));
@@ -90,10 +90,10 @@ export class LiveBackup {
   }
 
   async #copyTenants(draft: string, copy: Store, takenAt: number): Promise<void> {
-    const { spaces, clock, store } = this.#parts;
+    const { spaces, clock, store } = this.#deps;
     const registry = new CopiedRegistry(copy, clock);
     const jobs = new JobTable(copy, clock);
-    // An Item that the state knows nothing of: its job is neither there nor ended so long ago that its row was dropped.
+    // The state knows an Item by its job, or the Item is so old that the job's row was dropped.
     const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
     const known = (item: Item) =>
       jobs.get(jobOf(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
@@ -111,7 +111,7 @@ export class LiveBackup {
   }
 
   async #copyTenant(tenant: string, copies: Tenants, known: (item: Item) => boolean): Promise<void> {
-    const { tenants } = this.#parts;
+    const { tenants } = this.#deps;
     const [from, to] = [tenants.folder(tenant), copies.folder(tenant)];
     const folder = join(to, 'shard');
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -123,11 +123,11 @@ export class LiveBackup {
     await cp(join(from, 'history'), join(to, 'history'), { recursive: true }).catch(unlessMissing);
   }
 
-  /** Undefined where the Tenant has no index: nothing was uploaded yet, or it has ended a moment ago. */
+  /** Undefined where the Tenant has no index: nothing was uploaded yet, or it has just ended. */
   async #inTenant<T>(tenant: string, work: (shard: Shard) => Promise<T>): Promise<T | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#parts.tenants.useIfThere(tenant, work);
+        return await this.#deps.tenants.useIfThere(tenant, work);
       } catch (error) {
         if (errorCode(error) !== 'overloaded' || tries >= BUSY_TRIES_MAX) throw error;
         await pause(BUSY_PAUSE_MS, undefined, { signal: this.#stop.signal });
@@ -136,7 +136,7 @@ export class LiveBackup {
   }
 }
 
-/** Copies the file of each Item of a copied index. An Item that is unknown, or whose file has just been removed, goes. */
+/** Copies the file of each Item in a copied index. Removes an Item that is unknown or whose file has just been removed. */
 async function copyFiles(
   shard: Shard,
   from: string,
@@ -148,7 +148,7 @@ async function copyFiles(
   for (let after: string | undefined; ; ) {
     const items = shard.items({ after, limit: PAGE });
     for (const item of items) {
-      // A failed Item has no file any more.
+      // A failed Item has no file.
       const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
       const sent = sentItem(shard, item);
       if (!whole || !sent || !known(sent)) without.push(item.id);

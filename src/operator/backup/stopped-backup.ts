@@ -7,8 +7,8 @@ import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
 
 /**
- * Works on the data folder of a server that does not run. The folder's lock is held meanwhile, so that none starts.
- * @returns undefined when a server runs: it must be asked itself. @throws Error with what to do.
+ * Works on the data folder of a stopped server and holds the folder's lock, so that none starts.
+ * @returns undefined when a server runs over the folder. @throws Error with what to do
  */
 export async function whileStopped<T>(data: string, work: () => Promise<T>): Promise<T | undefined> {
   await mustExist(data);
@@ -22,7 +22,7 @@ export async function whileStopped<T>(data: string, work: () => Promise<T>): Pro
   }
 }
 
-/** Copies the data folder of a stopped server. @returns false when one runs: it must be asked for its backup. */
+/** Copies the data folder of a stopped server. @returns false when a server runs over it */
 export async function backUpStopped(data: string, target: string): Promise<boolean> {
   const done = await whileStopped(data, async () => {
     await noteBackup(data);
@@ -32,7 +32,7 @@ export async function backUpStopped(data: string, target: string): Promise<boole
   return done ?? false;
 }
 
-/** Makes a data folder from a backup. What was paid for or disposed of after the backup is not in it. */
+/** Makes a data folder from a backup. Payments and disposals after the backup are not in it. */
 export async function restore(source: string, data: string): Promise<void> {
   await mustExist(join(source, 'version'));
   await checkDataVersion(source);

@@ -120,15 +120,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-const HELP_WORDS = new Set(['help', '--help', '-h']);
+const HELP_OPTIONS = new Set(['--help', '-h']);
 
 /** Runs `farthing admin WORDS…`. @returns its exit code; faults are explained, never thrown */
 export async function runAdminCommand(words: readonly string[], io: CommandIo): Promise<number> {
-  if (words.length === 0 || words.some((word) => HELP_WORDS.has(word))) {
+  const [first = 'help'] = words;
+  if (first === 'help' || words.some((word) => HELP_OPTIONS.has(word))) {
     io.write(`${help()}\n`);
     return EXIT.done;
   }
-  const name = [words.slice(0, 2).join(' '), words[0]!].find((known) => Object.hasOwn(COMMANDS, known));
+  const name = [words.slice(0, 2).join(' '), first].find((known) => Object.hasOwn(COMMANDS, known));
   if (name === undefined) {
     io.explain(`There is no command "${words.join(' ')}".\n\n${help()}`);
     return EXIT.usage;

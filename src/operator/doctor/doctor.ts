@@ -15,12 +15,12 @@ export type { Finding } from './finding.ts';
 
 const GIBIBYTE = 2 ** 30;
 const FACILITATOR_TIMEOUT_MS = 10_000;
-/** Authorizations are valid for minutes: a clock that is off by more makes good ones look early or late. */
+/** Authorizations are valid for minutes: with a larger offset, valid ones look too early or too late. */
 const CLOCK_OFFSET_S_MAX = 10;
 
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
-/** Looks at the host and the settings. Changes nothing; a check that itself fails is a finding too. */
+/** Examines the host and the settings. Changes nothing; a check that fails itself is a finding, too. */
 export function examine(settings: Settings, environment: Environment): Promise<Finding[]> {
   return run([
     ...checksOf(settings, environment),
@@ -29,14 +29,14 @@ export function examine(settings: Settings, environment: Environment): Promise<F
   ]);
 }
 
-/** As `examine`, inside a server that runs: its ports are its own, and its readers have said what confines them. */
+/** As `examine`, inside a running server: without its ports, which are taken, and with the confinement that its readers reported. */
 export function examineRunning(
   settings: Settings,
   environment: Environment,
   confined: unknown,
 ): Promise<Finding[]> {
-  const told = typeof confined === 'object' && confined !== null ? reported(confined) : [];
-  return run([...checksOf(settings, environment), ['confinement', () => told]]);
+  const findings = typeof confined === 'object' && confined !== null ? reported(confined) : [];
+  return run([...checksOf(settings, environment), ['confinement', () => findings]]);
 }
 
 function checksOf(settings: Settings, environment: Environment): Check[] {
@@ -83,7 +83,7 @@ function processor(): Finding {
     : warning('processor', name, 'Searches use plain code here: several times slower than with AVX2.');
 }
 
-/** The native addon's choice, made once for each process. */
+/** The native addon chooses its kernel once for each process. */
 function kernel(forced: string | undefined): Finding {
   const how = forced ? `forced by FARTHING_KERNEL` : 'the best that this processor has';
   try {
@@ -134,7 +134,7 @@ async function disk({ DATA_DIR, FILE_BYTES_MAX }: Settings): Promise<Finding[]> 
 
 function fileLimit({ OPEN_SHARDS_MAX }: Settings): Finding {
   const soft = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? '0';
-  // Three for each open index, and as many again for connections and files.
+  // Three for each open index, and 1,024 for connections and files.
   const wanted = 3 * OPEN_SHARDS_MAX + 1024;
   if (soft === 'unlimited' || Number(soft) >= wanted) return ok('file limit', soft);
   return warning(
@@ -154,7 +154,7 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
       ),
       ok('clock', 'not compared: there is no facilitator to compare it with'),
     ];
-  const asked = Date.now();
+  const sentAt = Date.now();
   const answer = await fetch(`${FACILITATOR_URL}/supported`, {
     headers: FACILITATOR_TOKEN === '' ? {} : { Authorization: `Bearer ${FACILITATOR_TOKEN}` },
     signal: AbortSignal.timeout(FACILITATOR_TIMEOUT_MS),
@@ -177,8 +177,8 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
       );
   const theirs = Date.parse(answer.headers.get('date') ?? '');
   if (Number.isNaN(theirs)) return [reached, ok('clock', 'not compared: the facilitator tells no time')];
-  // Their time has whole seconds and was written somewhere between asking and now.
-  const offset = Math.round(((asked + Date.now()) / 2 - theirs - 500) / 1000);
+  // The Date header has whole seconds and was written between the request and now.
+  const offset = Math.round(((sentAt + Date.now()) / 2 - theirs - 500) / 1000);
   const found = `${offset} s from the facilitator's`;
   return [
     reached,
@@ -216,7 +216,7 @@ function port(check: string, host: string, number: number, setting: string): Pro
   });
 }
 
-/** Starts the very processes that read strangers' files, and asks what the host gave them. */
+/** Starts the processes that read untrusted files and reports what confines them. */
 async function confinement(): Promise<Finding[]> {
   const scratch = await mkdtemp(join(tmpdir(), 'farthing-doctor-'));
   const extractor = openExtractor({
@@ -243,7 +243,7 @@ function reported(outcome: object): Finding[] {
       : warning(
           `confinement ${name}`,
           String(state),
-          "Strangers' files are read with less protection: use a kernel with Landlock and seccomp (5.13 or newer), outside of containers that forbid them.",
+          'Untrusted files are read with less protection: use a kernel with Landlock and seccomp (5.13 or newer), outside of containers that forbid them.',
         ),
   );
 }

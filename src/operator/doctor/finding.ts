@@ -1,4 +1,4 @@
-/** What one check found. A `problem` keeps the server from working as configured; a `warning` is worth knowing. */
+/** Result of one check. With a `problem` the server does not work as configured; a `warning` is worth knowing. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'problem';

@@ -6,7 +6,7 @@ import { lacksOf } from '../../encode/models/readiness.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** Every model of the manifest. What was hashed before and kept its size and time is not hashed again. */
+/** Every model of the manifest. A file whose size and time are unchanged is not hashed again. */
 function modelsOf({
   MODELS_DIR,
   CACHE_DIR,
@@ -49,13 +49,14 @@ export async function providers(settings: Settings, refusalOf = deviceRefusal): 
 
 function providerFinding(
   provider: Provider,
-  asked: Settings['PROVIDER'],
+  configured: Settings['PROVIDER'],
   known: readonly LibraryModel[],
   refusalOf: typeof deviceRefusal,
 ): Finding {
   const check = `provider ${provider}`;
-  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: FARTHING_PROVIDER=${asked}`);
-  const forced = asked === provider;
+  if (configured !== 'auto' && configured !== provider)
+    return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
+  const forced = configured === provider;
   const refusal = refusalOf(provider, 'auto');
   if (refusal !== undefined)
     return forced
@@ -66,7 +67,7 @@ function providerFinding(
         )
       : ok(check, `not used: ${refusal}`);
   const lacks = lacksOf(provider, known);
-  // What the processor lacks is said of its models.
+  // Missing weights for the processor are a finding of their model.
   if (lacks.length === 0 || provider === 'cpu')
     return ok(check, 'may serve; tried and measured at the start');
   const found = `there is a device, but ${lacks.map(({ what }) => what).join('; ')}`;

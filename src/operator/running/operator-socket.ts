@@ -9,29 +9,29 @@ import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
 
 /**
- * The operator's way into a running server: HTTP with JSON over a socket in the data folder, which its owner alone may
- * open. No network address leads there.
+ * The operator's access to a running server: HTTP with JSON over a socket in the data folder. Only the folder's owner may
+ * open it, and it has no network address.
  */
 const SOCKET_NAME = 'admin.sock';
 const SOCKET_MODE = 0o600;
 const PAGE = 500;
 
-/** What the operator can have done. */
+/** What the operator controls. */
 export interface Controlled {
   readonly workspaces: Pick<Workspaces, 'list' | 'show' | 'disposeAsOperator'>;
   readonly backup: Pick<LiveBackup, 'take'>;
   rotateKey(): Promise<string>;
 }
 
-/** Listens in the data folder, whose lock the caller holds: a socket that lies there is a dead one's. */
+/** Listens in the data folder. The caller holds its lock, so a socket that is there belongs to a dead server. */
 export async function openOperatorSocket(
   data: string,
   controlled: Controlled,
 ): Promise<{ close(): Promise<void> }> {
   await rm(join(data, SOCKET_NAME), { force: true });
   const folder = await open(data, 'r');
-  const server = createServer((asked, answer) => {
-    void reply(controlled, asked).then(({ status, body }) => {
+  const server = createServer((message, answer) => {
+    void reply(controlled, message).then(({ status, body }) => {
       answer.writeHead(status, { 'Content-Type': 'application/json' });
       answer.end(JSON.stringify(body));
     });
@@ -47,7 +47,7 @@ export async function openOperatorSocket(
   };
 }
 
-/** A socket's name may have 107 bytes, a data folder's more: it is reached through the open folder (Linux). */
+/** A socket's path may have 107 bytes, and a data folder's may have more: the path leads through the open folder (Linux). */
 function socketIn(folder: FileHandle): string {
   return `/proc/self/fd/${folder.fd}/${SOCKET_NAME}`;
 }
@@ -61,15 +61,15 @@ function closed(server: Server): Promise<void> {
 
 async function reply(
   controlled: Controlled,
-  asked: IncomingMessage,
+  message: IncomingMessage,
 ): Promise<{ status: number; body: object }> {
   try {
-    return { status: 200, body: await perform(controlled, asked) };
+    return { status: 200, body: await perform(controlled, message) };
   } catch (error) {
     const { status, code, detail, cause } = toFarthingError(error);
-    // Whoever asks owns the server: a fault is told in its own words.
-    const told = code === 'internal' && cause instanceof Error ? cause.message : detail;
-    return { status, body: { code, detail: told } };
+    // The caller owns the server and may see the cause of a fault.
+    const shown = code === 'internal' && cause instanceof Error ? cause.message : detail;
+    return { status, body: { code, detail: shown } };
   }
 }
 
@@ -103,7 +103,7 @@ async function performOnWorkspaces(
   throw new FarthingError('method_not_allowed', 'Use GET or DELETE.');
 }
 
-/** Asks the server that runs over this data folder. @throws Error with what to do, when none runs or it refuses. */
+/** Sends a request to the server that runs over a data folder. @throws Error with what to do, when none runs or it refuses */
 export async function askServer<T>(
   data: string,
   method: 'GET' | 'POST' | 'DELETE',
@@ -123,11 +123,11 @@ export async function askServer<T>(
 }
 
 function send(options: RequestOptions, data: string): Promise<IncomingMessage> {
-  const asked = request(options);
-  asked.end();
+  const sent = request(options);
+  sent.end();
   return new Promise((resolve, reject) => {
-    asked.once('response', resolve);
-    asked.once('error', (error: NodeJS.ErrnoException) => {
+    sent.once('response', resolve);
+    sent.once('error', (error: NodeJS.ErrnoException) => {
       const runs = error.code !== 'ENOENT' && error.code !== 'ECONNREFUSED';
       reject(
         runs

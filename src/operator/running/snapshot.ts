@@ -14,10 +14,10 @@ export interface SnapshotDeps {
 }
 
 const PAGE = 500;
-/** Workspaces that are counted; with more the figure is a lower bound and says so. */
+/** Most workspaces that are counted; with more, the figure is a lower bound and says so. */
 const COUNTED_MAX = 5_000;
 
-/** What the parts of the server are doing now, for its operator. */
+/** What the server does now, for its operator: figures only, no content and no ids. */
 export function snapshotOf({
   encoder,
   extractor,
