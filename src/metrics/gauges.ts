@@ -9,7 +9,7 @@ import type { Tenants } from '../shard/tenants.ts';
 
 /** What the gauges read at each scrape: values in memory, or one system call away. */
 export interface GaugeSources {
-  readonly process: {
+  readonly runtime: {
     /** Absolute path of the data folder. */
     readonly data: string;
     readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'families'>;
@@ -51,22 +51,22 @@ const GAUGES: readonly GaugeDescription[] = [
     name: 'family_available',
     help: '1 for a family that can be searched.',
     label: 'family',
-    read: ({ process }) =>
+    read: ({ runtime }) =>
       Object.fromEntries(
-        process.encoder.families.map(({ family, available }) => [family, Number(available)]),
+        runtime.encoder.families.map(({ family, available }) => [family, Number(available)]),
       ),
   },
   {
     name: 'queue_depth',
     help: 'Calls that wait for an encoder.',
     label: 'queue',
-    read: ({ process }) => process.encoder.queueDepths(),
+    read: ({ runtime }) => runtime.encoder.queueDepths(),
   },
   {
     name: 'encoder_count',
     help: 'Work of the encoders since the start, by what is counted.',
     label: 'of',
-    read: ({ process }) => ({ ...process.encoder.counters() }),
+    read: ({ runtime }) => ({ ...runtime.encoder.counters() }),
   },
   { name: 'tenants_open', help: 'Open indexes.', read: ({ slot }) => slot.tenants.openCount },
   {
@@ -78,12 +78,12 @@ const GAUGES: readonly GaugeDescription[] = [
   {
     name: 'previous_models',
     help: 'Models that are loaded only because they filled indexes.',
-    read: ({ process }) => process.encoders.formerCount,
+    read: ({ runtime }) => runtime.encoders.formerCount,
   },
   {
     name: 'former_models',
     help: 'The same as farthing_previous_models, for this release.',
-    read: ({ process }) => process.encoders.formerCount,
+    read: ({ runtime }) => runtime.encoders.formerCount,
   },
   {
     name: 'reencoding',
@@ -121,8 +121,8 @@ const GAUGES: readonly GaugeDescription[] = [
   {
     name: 'data_free_bytes',
     help: 'Free bytes of the disk under FARTHING_DATA_DIR.',
-    read: ({ process }) => {
-      const { bavail, bsize } = statfsSync(process.data);
+    read: ({ runtime }) => {
+      const { bavail, bsize } = statfsSync(runtime.data);
       return bavail * bsize;
     },
   },

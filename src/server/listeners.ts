@@ -13,11 +13,11 @@ import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
 import { answeredLine } from './log.ts';
-import type { ServerProcess } from './wire-process.ts';
+import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';
 
 export interface ListenerDeps {
-  readonly process: ServerProcess;
+  readonly runtime: Runtime;
   readonly slot: Slot;
   readonly services: Services;
   readonly mcp: McpAnswer;
@@ -31,8 +31,8 @@ interface Closable {
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 
 /** Opens the public interface. @throws ConfigError when its address cannot be had */
-export function openInterface({ process, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
-  const { settings, encoder, metrics, log } = process;
+export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
+  const { settings, encoder, metrics, log } = runtime;
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
@@ -53,10 +53,10 @@ export function openInterface({ process, services, mcp }: ListenerDeps, traffic:
 
 /** Opens the operator's page, where the settings want it. @throws ConfigError when its address cannot be had */
 export function openPage(
-  { process, slot, services }: ListenerDeps,
+  { runtime, slot, services }: ListenerDeps,
   traffic: Traffic,
 ): Promise<Server | undefined> {
-  const { settings, metrics, log, encoder, extractor } = process;
+  const { settings, metrics, log, encoder, extractor } = runtime;
   const { gate, workspaces } = services;
   return openOperatorPage({
     settings,
@@ -70,8 +70,8 @@ export function openPage(
 }
 
 /** Opens the operator's socket. A failure costs the operator's commands, not the service. */
-export function openSocket({ process, slot, services }: ListenerDeps): Promise<Closable | undefined> {
-  const { data, signer, log } = process;
+export function openSocket({ runtime, slot, services }: ListenerDeps): Promise<Closable | undefined> {
+  const { data, signer, log } = runtime;
   const controlled = {
     workspaces: services.workspaces,
     backup: slot.backup,
@@ -88,7 +88,7 @@ export async function openMetrics({
   settings,
   metrics,
   log,
-}: ServerProcess): Promise<(Closable & { readonly url: string }) | undefined> {
+}: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
   const { METRICS_HOST, METRICS_PORT } = settings;
   if (METRICS_PORT === 'off') return undefined;
   try {

@@ -1,12 +1,12 @@
 import { formatUsd } from '../domain/money.ts';
 import type { Readiness } from '../http/services.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { ServerProcess } from './wire-process.ts';
+import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';
 
 /** What `/readyz` answers. */
-export function readinessOf(process: ServerProcess, slot: Slot): Readiness {
-  const { settings, encoder, extractor, draining } = process;
+export function readinessOf(runtime: Runtime, slot: Slot): Readiness {
+  const { settings, encoder, extractor, draining } = runtime;
   const reasons = [
     ...(draining.signal.aborted ? ['The server is stopping.'] : []),
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),

@@ -41,38 +41,38 @@ const MCP_LOAD_AFTER_MS = 3000;
 export async function serve({ clock, monotonic, ...options }: ServeOptions): Promise<Served> {
   const { settings, data, log } = options;
   const address = new Address(settings);
-  const process = await wireProcess({ ...options, baseUrl: () => address.base });
-  const slot = wireSlot({ process, folder: data, clock, monotonic });
+  const runtime = await wireProcess({ ...options, baseUrl: () => address.base });
+  const slot = wireSlot({ runtime, folder: data, clock, monotonic });
   await slot.recover();
-  const services = servicesOf(process, slot);
+  const services = servicesOf(runtime, slot);
   const traffic = new Traffic();
-  const deps = { process, slot, services, mcp: mcpAnswer(address) };
+  const deps = { runtime, slot, services, mcp: mcpAnswer(address) };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
   const socket = await openSocket(deps);
-  addGauges(process.metrics.registry, { process, slot, services, running: () => server.running() });
-  const metricsServer = await openMetrics(process);
+  addGauges(runtime.metrics.registry, { runtime, slot, services, running: () => server.running() });
+  const metricsServer = await openMetrics(runtime);
   const sweeper = setInterval(() => void slot.sweep(), SWEEP_INTERVAL_MS);
   return {
     url: address.own,
     port: server.port,
     adminPort: page?.port,
     log,
-    encoder: process.encoder,
+    encoder: runtime.encoder,
     metricsUrl: metricsServer?.url,
     tenantFolder: (tenant) => slot.tenants.folder(tenant),
     stop: async () => {
       clearInterval(sweeper);
-      process.draining.abort();
+      runtime.draining.abort();
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
       services.ingest.stopWaiting();
       for (const part of [slot.backup, socket, page, server, metricsServer]) await part?.close();
       await slot.endWork();
-      await process.closeReaders();
+      await runtime.closeReaders();
       await slot.close();
-      await process.close();
+      await runtime.close();
     },
   };
 }

@@ -18,7 +18,7 @@ export interface ProcessOptions {
   readonly data: string;
   /** Absolute path of the folder in which uploads wait while they are received. */
   readonly stagingFolder: string;
-  /** Open and warm; closed with the process. */
+  /** Open and warm; closed by `close`. */
   readonly encoder: Encoder;
   /** How the encoder was opened; models that filled indexes before are opened the same way. */
   readonly encoding: EncoderOptions;
@@ -29,7 +29,7 @@ export interface ProcessOptions {
 }
 
 /** What a process has once, however many slots it holds: models, readers, limits, keys, log and metrics. */
-export interface ServerProcess extends ProcessOptions {
+export interface Runtime extends ProcessOptions {
   /** The models in use, and those that filled indexes before. */
   readonly encoders: ModelVersions;
   readonly extractor: Extractor;
@@ -53,7 +53,7 @@ export interface ServerProcess extends ProcessOptions {
 const READERS_MAX = 8;
 
 /** Opens what a process has once. */
-export async function wireProcess(options: ProcessOptions): Promise<ServerProcess> {
+export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   const { settings, data, encoder, encoding, log, metrics } = options;
   const event = (entry: object) => {
     metrics.logged(entry);

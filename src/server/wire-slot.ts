@@ -21,10 +21,10 @@ import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { openPayments, type Payments } from './payments.ts';
-import type { ServerProcess } from './wire-process.ts';
+import type { Runtime } from './wire-process.ts';
 
 export interface SlotOptions {
-  readonly process: ServerProcess;
+  readonly runtime: Runtime;
   /** Absolute path of the folder that holds the slot's state and its Tenants. */
   readonly folder: string;
   readonly clock?: Clock;
@@ -38,7 +38,7 @@ export type SlotServices = Pick<
   'gate' | 'search' | 'ingest' | 'workspaces' | 'payerIndex' | 'credits' | 'items' | 'previews' | 'expiry'
 >;
 
-/** One set of books and the Tenants in it. A process holds one; nothing here is shared between slots. */
+/** One set of books and the Tenants in it. A process holds one today; slots share nothing. */
 export interface Slot {
   readonly services: SlotServices;
   readonly tenants: Tenants;
@@ -62,7 +62,7 @@ const DAY_MS = 86_400_000;
 
 /** What most parts of a slot stand on. */
 interface Ground {
-  readonly process: ServerProcess;
+  readonly runtime: Runtime;
   readonly store: Store;
   readonly clock: Clock;
   readonly time: RentedTime;
@@ -74,8 +74,8 @@ interface Ground {
 
 /** Opens one set of books. It serves once `recover` has resolved. */
 export function wireSlot(options: SlotOptions): Slot {
-  const { process, folder } = options;
-  const { settings, encoder, encoders, extractor, metrics, event: log } = process;
+  const { runtime, folder } = options;
+  const { settings, encoder, encoders, extractor, metrics, event: log } = runtime;
   const ground = openGround(options, (tenant) => ingest.cancelTenant(tenant));
   const { store, clock, tenants, payments } = ground;
   const workspaces = openWorkspaces(ground);
@@ -118,10 +118,10 @@ export function wireSlot(options: SlotOptions): Slot {
 }
 
 function openGround(
-  { process, folder, clock = systemClock, monotonic }: SlotOptions,
+  { runtime, folder, clock = systemClock, monotonic }: SlotOptions,
   stopTenant: Ground['stopTenant'],
 ): Ground {
-  const { settings, encoder, metrics, event: log } = process;
+  const { settings, encoder, metrics, event: log } = runtime;
   const store = openStore(join(folder, 'state'));
   const tenants = openTenants({
     folder: join(folder, 'tenants'),
@@ -146,18 +146,18 @@ function openGround(
     log,
     observe: metrics.facilitatorCalled,
   });
-  return { process, store, clock, time, tenants, payments, stopTenant };
+  return { runtime, store, clock, time, tenants, payments, stopTenant };
 }
 
-function openWorkspaces({ process, store, clock, time, tenants, stopTenant }: Ground): Workspaces {
-  const { settings, limits, baseUrl } = process;
+function openWorkspaces({ runtime, store, clock, time, tenants, stopTenant }: Ground): Workspaces {
+  const { settings, limits, baseUrl } = runtime;
   const backups = new BackupsTaken(store);
   return new Workspaces({
     store,
     clock,
     time,
     tenants,
-    signer: process.signer,
+    signer: runtime.signer,
     stopTenant,
     get issuer() {
       return baseUrl();
@@ -186,24 +186,24 @@ function openWorkspaces({ process, store, clock, time, tenants, stopTenant }: Gr
       ...backups.keptOf(createdAt),
     ],
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
-    log: process.event,
+    log: runtime.event,
   });
 }
 
-function openPayerIndex({ process, store, time, tenants, stopTenant }: Ground): PayerIndex {
+function openPayerIndex({ runtime, store, time, tenants, stopTenant }: Ground): PayerIndex {
   return new PayerIndex({
     store,
     time,
     // A payer may come back after its index has ended.
     tenants: { dispose: (tenant) => tenants.dispose(tenant, { mayReturn: true }) },
     stopTenant,
-    lifetimeHours: process.settings.PAYER_INDEX_MINUTES / 60,
-    log: process.event,
+    lifetimeHours: runtime.settings.PAYER_INDEX_MINUTES / 60,
+    log: runtime.event,
   });
 }
 
-function openReencoding({ process, store, tenants }: Ground): Reencoding {
-  const { encoder, encoders, extractor } = process;
+function openReencoding({ runtime, store, tenants }: Ground): Reencoding {
+  const { encoder, encoders, extractor } = runtime;
   return new Reencoding({
     tenants,
     extractor,
@@ -212,14 +212,14 @@ function openReencoding({ process, store, tenants }: Ground): Reencoding {
     inUse: encoder.spaces.map(({ name, modelSha256, model }) => ({ role: name, modelSha256, model })),
     load: (space) => encoders.former(space),
     onDone: () => encoders.closeFormers(),
-    log: process.event,
-    warn: process.warn,
+    log: runtime.event,
+    warn: runtime.warn,
   });
 }
 
 function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
-  const { process, store, clock, tenants, payments } = ground;
-  const { settings, encoders, extractor, listening, limits, metrics } = process;
+  const { runtime, store, clock, tenants, payments } = ground;
+  const { settings, encoders, extractor, listening, limits, metrics } = runtime;
   return new Ingest({
     tenants,
     extractor,
@@ -233,7 +233,7 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
       await payments.credits.newCredit(payer, job);
       metrics.credited(Number(formatUsd(settings.INGEST_PRICE_USD)));
     },
-    log: process.event,
+    log: runtime.event,
   });
 }
 
@@ -254,11 +254,11 @@ async function recover(
 }
 
 async function sweep(
-  { process, tenants }: Ground,
+  { runtime, tenants }: Ground,
   { workspaces, payerIndex }: SlotServices,
   ending: AbortSignal,
 ): Promise<void> {
-  const { log } = process;
+  const { log } = runtime;
   await workspaces.sweep().catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
   // The slot may have closed while the workspaces were swept: nothing is read after that.
   if (ending.aborted) return;
