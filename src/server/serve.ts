@@ -34,7 +34,7 @@ export interface Served {
 
 /** Expiry is exact to a second. */
 const SWEEP_INTERVAL_MS = 1000;
-/** Longer than the demo of a first start takes to its first search. */
+/** Delay after the start: the demo's searches come first. */
 const MCP_LOAD_AFTER_MS = 3000;
 
 /** Connects the parts, finishes what a crash left, and listens. @throws ConfigError when an address cannot be had */
