@@ -65,7 +65,7 @@ $(SERVER): $(MODULES) $(SERVER_SOURCES)
 	@node --no-warnings scripts/build-server.ts >/dev/null
 
 run: setup ## Start the server; the first start shows a paid round trip
-	@METRICS_PORT=$${METRICS_PORT:-9402} exec node $(SERVER)
+	@FARTHING_METRICS_PORT=$${FARTHING_METRICS_PORT:-$${METRICS_PORT:-9402}} exec node $(SERVER)
 
 test: setup ## All checks, and every kind of test, in a few minutes; some files: npm test -- FILE…
 	@node test/all.ts
@@ -168,7 +168,7 @@ crash: setup ## Kill a server under paid traffic and compare the books: KILLS=10
 	@KILLS=$(KILLS) SEED=$(SEED) CRASH_SECONDS=$(CRASH_SECONDS) node test/payment/crash/main.ts
 
 docs: setup ## Write docs/configuration.md anew from the settings
-	@node src/bin/operator.ts settings > docs/configuration.md
+	@node src/bin/farthing.js admin settings > docs/configuration.md
 
 bench-search: setup ## What scan and fusion cost, without the model and HTTP: ABSTRACTS=1500
 	@node bench/search/main.ts $(ABSTRACTS)

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { environmentOf } from '../../test/rig/environment.ts';
 import type { ServerCounts } from './counted-server.ts';
 
 /** What a process needs to find its libraries and its GPU; no setting of the server, and no secret. */
@@ -24,13 +25,15 @@ export class CountedServer {
     const child = fork(resolve(import.meta.dirname, 'counted-server.ts'), [], {
       env: {
         ...inherited(process.env),
-        PORT: '0',
-        DEMO: '0',
-        DATA_DIR: folder,
-        LOG_LEVEL: 'warn',
-        TENANT_REQUESTS_PER_SECOND: '1000000',
-        TENANT_SEARCHES_AT_ONCE: '100000',
-        ...environment,
+        ...environmentOf({
+          PORT: '0',
+          DEMO: '0',
+          DATA_DIR: folder,
+          LOG_LEVEL: 'warn',
+          TENANT_REQUESTS_PER_SECOND: '1000000',
+          TENANT_SEARCHES_AT_ONCE: '100000',
+          ...environment,
+        }),
       },
     });
     const ended = once(child, 'exit').then(() => {

@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { builtServer } from '../../scripts/built-server.ts';
-import { PayingAgent } from '../../src/demo/paying-agent.ts';
+import { Farthing } from '../../src/client/index.ts';
+import { environmentOf } from '../../test/rig/environment.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
 export interface BenchServer {
@@ -13,18 +15,27 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-export async function startServer(environment: Record<string, string> = {}): Promise<BenchServer> {
-  return startScript(builtServer(), { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...environment });
+/** @param settings by their names in the code */
+export function startServer(settings: Record<string, string> = {}): Promise<BenchServer> {
+  const defaults = { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...cacheOfCaller() };
+  return startIn(builtServer(), (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }));
 }
 
 /**
  * Starts a program that prints `{"event":"ready","url":…}` on a line; its `DATA_DIR` is new and removed with it.
  * @throws when it ends before that
  */
-export async function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
+export function startScript(script: string, environment: Record<string, string>): Promise<BenchServer> {
+  return startIn(script, (DATA_DIR) => ({ DATA_DIR, ...environment }));
+}
+
+async function startIn(
+  script: string,
+  environmentIn: (folder: string) => Record<string, string>,
+): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   const child = spawn(process.execPath, ['--no-warnings', script], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, ...cacheOfCaller(), ...environment },
+    env: { PATH: process.env.PATH, ...environmentIn(folder) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const url = await new Promise<string>((resolveUrl, reject) => {
@@ -56,6 +67,11 @@ export interface BenchHit {
   readonly score: number;
 }
 
+/** A client with a fresh wallet, which the local facilitator gives play money. */
+export function payingClient(baseUrl: string): Farthing {
+  return new Farthing({ baseUrl, account: privateKeyToAccount(generatePrivateKey()), maxPriceUsd: '100' });
+}
+
 /** A rented workspace and its two calls, without a client library between. */
 export class BenchWorkspace {
   readonly url: string;
@@ -76,16 +92,8 @@ export class BenchWorkspace {
     serverUrl: string,
     minutes: number,
   ): Promise<{ workspace: BenchWorkspace; token: string }> {
-    const agent = new PayingAgent(serverUrl);
-    const { body } = await agent.send<{ id: string; capability_token: string }>(
-      'POST',
-      '/agent/v1/workspaces',
-      {
-        json: { ttl_minutes: minutes },
-      },
-    );
-    const token = body.capability_token;
-    return { workspace: new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${body.id}`, token), token };
+    const { id, token } = await payingClient(serverUrl).workspaces.create({ ttlMinutes: minutes });
+    return { workspace: new BenchWorkspace(`${serverUrl}/agent/v1/workspaces/${id}`, token), token };
   }
 
   /** Uploads a file and waits until it is searchable; refusals for overload are tried again. */

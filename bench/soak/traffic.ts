@@ -1,6 +1,6 @@
-import { PayingAgent } from '../../src/demo/paying-agent.ts';
 import { Connections } from '../load/connections.ts';
 import { runLoop } from '../load/loops.ts';
+import { payingClient } from '../rig/agent.ts';
 
 /** A process of its own: workspaces come and go while they are filled and searched at an even pace, answered or not. */
 
@@ -81,14 +81,9 @@ class Traffic {
   }
 
   async #rent(): Promise<void> {
-    const { body } = await new PayingAgent(this.#order.url).send<{ id: string; capability_token: string }>(
-      'POST',
-      '/agent/v1/workspaces',
-      { json: { ttl_minutes: 60 } },
-    );
+    const { id, token } = await payingClient(this.#order.url).workspaces.create({ ttlMinutes: 60 });
     this.#counts.rented += 1;
-    const headers = { Authorization: `Bearer ${body.capability_token}` };
-    this.#rented.push({ path: `/agent/v1/workspaces/${body.id}`, headers });
+    this.#rented.push({ path: `/agent/v1/workspaces/${id}`, headers: { Authorization: `Bearer ${token}` } });
   }
 
   async #replaceOldest(): Promise<void> {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PayingAgent } from '../../src/demo/paying-agent.ts';
-import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
+import type { Farthing } from '../../src/client/index.ts';
+import { BenchWorkspace, inParallel, payingClient, quantile } from '../rig/agent.ts';
 import { compareFlood } from './flood.ts';
 import { compareRefusals } from './refusals.ts';
 import { MeasuredServer } from './server.ts';
@@ -31,29 +31,20 @@ interface Rented {
   readonly workspace: BenchWorkspace;
 }
 
-async function rent(agent: PayingAgent, url: string, minutes: number): Promise<Rented> {
-  const { body } = await agent.send<{ id: string; capability_token: string }>(
-    'POST',
-    '/agent/v1/workspaces',
-    {
-      json: { ttl_minutes: minutes },
-    },
-  );
-  return {
-    id: body.id,
-    workspace: new BenchWorkspace(`${url}/agent/v1/workspaces/${body.id}`, body.capability_token),
-  };
+async function rent(client: Farthing, ttlMinutes: number): Promise<Rented> {
+  const { id, token } = await client.workspaces.create({ ttlMinutes });
+  return { id, workspace: new BenchWorkspace(`${client.baseUrl}/agent/v1/workspaces/${id}`, token) };
 }
 
 async function rentMany(url: string, count: number, minutes: number): Promise<Rented[]> {
   const rented: Rented[] = [];
-  const agents = Array.from({ length: 16 }, () => new PayingAgent(url));
+  const clients = Array.from({ length: 16 }, () => payingClient(url));
   await inParallel(
     'rent',
     Array.from({ length: count }, (_, index) => index),
     16,
     async (index) => {
-      rented.push(await rent(agents[index % agents.length]!, url, minutes));
+      rented.push(await rent(clients[index % clients.length]!, minutes));
     },
   );
   return rented;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { environmentOf } from '../../test/rig/environment.ts';
 
 const CLOCK_TICKS_PER_SECOND = 100;
 
@@ -16,14 +17,14 @@ export class MeasuredServer {
 
   static async start(data: string, environment: Record<string, string> = {}): Promise<MeasuredServer> {
     const child = fork(resolve(import.meta.dirname, '../../test/rig/served.ts'), [], {
-      env: {
+      env: environmentOf({
         PATH: process.env.PATH,
         PORT: '0',
         DEMO: '0',
         DATA_DIR: data,
         LOG_LEVEL: 'warn',
         ...environment,
-      },
+      }),
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     const events = new Map<string, number>();

@@ -1,20 +1,18 @@
 import { createInterface } from 'node:readline/promises';
 import { runAgentCommand } from '../cli/command.ts';
 
-/** The commands of an agent: `farthing search` and its like. They need a server's address, and nothing of its folder. */
+/** Runs an agent's commands (`farthing search`). They need a server's address, not its data folder. */
 
 const { stdin, stdout, stderr } = process;
 const COLUMNS = 80;
-const TERMINAL_WAIT_MS = 1_000;
-const ANSWER_LENGTH_MAX = 1_000;
 const interrupted = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => interrupted.abort());
 }
-// The launcher is gone, killed perhaps: what it was to run ends, too.
+// The launcher was killed: the command ends with it.
 process.once('disconnect', () => interrupted.abort());
 process.channel?.unref();
-// Whoever reads the output may stop early, as `head` does.
+// A reader of the output may stop early, as `head` does.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await runAgentCommand(process.argv.slice(2), {
@@ -23,36 +21,13 @@ process.exitCode = await runAgentCommand(process.argv.slice(2), {
   explain: (text) => void stderr.write(text),
   outColumns: columnsOf(stdout),
   errColumns: columnsOf(stderr),
-  query: stdin.isTTY && stdout.isTTY ? askTerminal : () => undefined,
   ask: stdin.isTTY && stderr.isTTY ? askPerson : () => undefined,
   signal: interrupted.signal,
 });
 
-/** A terminal that has no size says 0. */
+/** A terminal without a size says 0. */
 function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
   return isTTY ? columns || COLUMNS : undefined;
-}
-
-/** Terminals answer at once; slow is the line to them. What comes later would stand in the shell's next command. */
-async function askTerminal(question: string, isWhole: (answer: string) => boolean): Promise<string> {
-  let answer = '';
-  stdin.setRawMode(true);
-  try {
-    stdout.write(question);
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Number(process.env.FARTHING_TERMINAL_WAIT_MS ?? TERMINAL_WAIT_MS));
-      stdin.on('data', (piece) => {
-        answer += String(piece);
-        if (!isWhole(answer) && answer.length < ANSWER_LENGTH_MAX) return;
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-    return answer;
-  } finally {
-    stdin.removeAllListeners('data').pause();
-    stdin.setRawMode(false);
-  }
 }
 
 async function askPerson(question: string): Promise<boolean> {

@@ -1,13 +1,13 @@
 import { Farthing, type Workspace } from '../client/index.ts';
 import { parseUsd } from '../domain/money.ts';
-import { configFile, readJson, writeJson } from './folders.ts';
 import { type Io, UsageError } from './io.ts';
 import { openWallet } from './wallet.ts';
+import { type KnownWorkspace, notRemembered, readMemory, type WorkspaceMemory } from './workspace-memory.ts';
 
 const SERVER = 'http://127.0.0.1:8402';
 const BUDGET_USD = '1';
 const MAX_PRICE_USD = '1';
-/** Above this a person is asked, or --yes must be given. */
+/** Higher prices need a person's consent or --yes. */
 const ASK_ABOVE_USD = '0.05';
 
 /** Options that every command of an agent takes. */
@@ -34,56 +34,17 @@ export interface CommonValues {
   readonly 'no-workspace': boolean;
 }
 
-export interface KnownWorkspace {
-  readonly server: string;
-  readonly token: string;
-  readonly expires_at?: string;
-}
-
-/** Remembered workspaces, and which one is used now. */
-export interface WorkspaceMemory {
-  readonly current: string | null;
-  readonly known: Readonly<Record<string, KnownWorkspace>>;
-}
-
-const memoryFile = (io: Io) => configFile(io, 'workspaces.json');
-
-export async function readMemory(io: Io): Promise<WorkspaceMemory> {
-  return (await readJson<WorkspaceMemory>(memoryFile(io))) ?? { current: null, known: {} };
-}
-
-function writeMemory(io: Io, memory: WorkspaceMemory): Promise<void> {
-  return writeJson(memoryFile(io), memory);
-}
-
-/** From now on it is the current one. */
-export async function remember(io: Io, id: string, workspace: KnownWorkspace): Promise<void> {
-  const { known } = await readMemory(io);
-  await writeMemory(io, { current: id, known: { ...known, [id]: workspace } });
-}
-
-/** No workspace is current; all stay remembered. */
-export async function useNone(io: Io): Promise<void> {
-  await writeMemory(io, { ...(await readMemory(io)), current: null });
-}
-
-export async function forget(io: Io, id: string): Promise<void> {
-  const { current, known } = await readMemory(io);
-  const { [id]: _gone, ...left } = known;
-  await writeMemory(io, { current: current === id ? null : current, known: left });
-}
-
 export interface Access {
   readonly client: Farthing;
-  /** The workspace that is meant; undefined: the wallet's own index, paid by the call. */
+  /** The chosen workspace; undefined: the wallet's own index, paid by the call. */
   readonly workspace: Workspace | undefined;
-  /** Who or what the files go to: for the memory of what was sent. */
+  /** Name of where files go, for the memory of what was sent: server, and workspace or wallet. */
   readonly target: string;
 }
 
-/** The client with the local wallet and the workspace that is meant. */
+/** Opens the client with the local wallet and the chosen workspace. */
 export async function openAccess(values: CommonValues, io: Io): Promise<Access> {
-  const known = meant(values, await readMemory(io));
+  const known = chosenWorkspace(values, await readMemory(io));
   const server = serverOf(values, io, known);
   const account = await openWallet(io);
   const client = new Farthing({
@@ -102,10 +63,10 @@ export async function openAccess(values: CommonValues, io: Io): Promise<Access> 
 }
 
 /**
- * The workspace that is meant. A token is its server's alone: at another one a workspace that is merely current is none.
- * @throws UsageError when the one that was named is not remembered, or is at another server
+ * The named workspace, or the current one. A token goes to its own server only: with another --server the current workspace
+ * does not count. @throws UsageError when the named one is not remembered or is at another server
  */
-function meant(
+function chosenWorkspace(
   values: CommonValues,
   { current, known }: WorkspaceMemory,
 ): (KnownWorkspace & { readonly id: string }) | undefined {
@@ -117,10 +78,6 @@ function meant(
     return { id, ...workspace };
   if (values.workspace === undefined) return undefined;
   throw new UsageError(`The workspace ${id} is at ${workspace.server}: leave --server out, or name another.`);
-}
-
-export function notRemembered(id: string): UsageError {
-  return new UsageError(`The workspace ${id} is not remembered here: farthing workspace use ${id} TOKEN`);
 }
 
 export function serverOf(values: CommonValues, io: Io, known?: KnownWorkspace): string {
@@ -149,7 +106,7 @@ async function approve(values: CommonValues, io: Io, price: string, what: string
   return (await answer) ?? false;
 }
 
-/** What was paid, for a person. */
+/** Says at a terminal what was paid. */
 export function explainSpending({ client }: Access, io: Io): void {
   const { spentUsd, leftUsd } = client.spending;
   if (spentUsd !== '0' && io.errColumns)

@@ -8,14 +8,15 @@ import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
 import { workspaceCommand } from './workspace.ts';
 
-export const AGENT_HELP = `farthing search "words" [--image FILE] [--family ${FAMILIES.join('|')}]… [-k N] [--exact] [--pictures auto|none|kitty|iterm|sixel]
-farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   goes on where an interrupted run was
-farthing workspace create [--minutes N] [--spend-limit USD]        rents one and uses it from now on
+export const AGENT_HELP = `farthing search "words" [--image FILE] [--family ${FAMILIES.join('|')}]… [-k N] [--exact]
+farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   resumes an interrupted run
+farthing workspace create [--minutes N] [--spend-limit USD]        rents one and makes it the current one
 farthing workspace use ID [TOKEN] | use none | list | usage [ID] | extend [ID] [--minutes N] | dispose [ID]
-farthing wallet new | show                                         the key is in a file of yours (mode 0600)
+farthing wallet new | show                                         the key stays in a file that only you can read
 farthing mcp [--budget USD]                                        MCP server on standard input and output
 farthing sign [--max-price USD]                                    headers of a 402 in, the paying header out (default 0.1)
 farthing completion bash | zsh                                     source it: eval "$(farthing completion bash)"
+farthing admin --help                                              the commands of an operator
 
   --server URL        default: FARTHING_URL, or http://127.0.0.1:8402
   --workspace ID, -w  instead of the current one; --no-workspace: your wallet's own index, paid by the call
@@ -29,7 +30,9 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 refused by the server, 4 not paid (
 `;
 
 /** Commands of an agent, by their first word. */
-const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Promise<number> | number>> = {
+export const COMMANDS: Readonly<
+  Record<string, (args: readonly string[], io: Io) => Promise<number> | number>
+> = {
   search: searchCommand,
   ingest: ingestCommand,
   workspace: workspaceCommand,
@@ -45,13 +48,19 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[], io: Io) => Pro
   sign: signCommand,
 };
 
+const HELP_OPTIONS = new Set(['--help', '-h']);
+
 /** Runs one command. @returns its exit code; faults are explained, never thrown. */
 export async function runAgentCommand(words: readonly string[], io: Io): Promise<number> {
-  const [name = '', ...args] = words;
+  const [name = 'help', ...args] = words;
+  if (name === 'help' || words.some((word) => HELP_OPTIONS.has(word))) {
+    io.write(AGENT_HELP);
+    return EXIT.done;
+  }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command || args.includes('--help') || args.includes('-h')) {
-    io[command ? 'write' : 'explain'](AGENT_HELP);
-    return command ? EXIT.done : EXIT.usage;
+  if (!command) {
+    io.explain(`There is no command "${name}".\n\n${AGENT_HELP}`);
+    return EXIT.usage;
   }
   try {
     return await command(args, io);

@@ -1,36 +1,47 @@
 import { EXIT, type Io, UsageError } from './io.ts';
 
-/** Words that may follow, by what stands before. */
+/** Options that every command of an agent takes. */
+const COMMON = [
+  '--server',
+  '--json',
+  '--budget',
+  '--max-price',
+  '--ask-above',
+  '--yes',
+  '--workspace',
+  '--no-workspace',
+  '--help',
+];
+
+/** Words that may follow, by the words before them. A test holds them against the commands themselves. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    'search',
-    'ingest',
-    'workspace',
-    'wallet',
-    'mcp',
-    'sign',
-    'completion',
-    'doctor',
-    'models',
-    'keys',
+  '': ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'sign', 'completion', 'admin'],
+  search: ['--image', '--family', '-k', '--exact', ...COMMON],
+  ingest: ['--recursive', '--concurrency', '--again', ...COMMON],
+  workspace: ['create', 'use', 'list', 'usage', 'extend', 'dispose', '--minutes', '--spend-limit', ...COMMON],
+  wallet: ['new', 'show', ...COMMON],
+  completion: ['bash', 'zsh'],
+  mcp: COMMON,
+  sign: COMMON,
+  admin: [
     'workspaces',
     'receipt',
+    'keys',
     'backup',
     'restore',
     'ledger',
+    'models',
+    'settings',
+    'doctor',
+    '--help',
   ],
-  search: ['--image', '--family', '-k', '--exact', '--pictures'],
-  ingest: ['--recursive', '--concurrency', '--again'],
-  workspace: ['create', 'use', 'list', 'usage', 'extend', 'dispose', '--minutes', '--spend-limit'],
-  wallet: ['new', 'show'],
-  completion: ['bash', 'zsh'],
-  mcp: [],
-  sign: [],
-  workspaces: ['list', 'show', 'dispose'],
-  receipt: ['verify'],
-  ledger: ['export'],
+  'admin workspaces': ['list', 'show', 'dispose'],
+  'admin receipt': ['verify'],
+  'admin keys': ['rotate'],
+  'admin ledger': ['export', '--format', '--since'],
+  'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
+  'admin doctor': ['--json'],
 };
-const COMMON = '--server --json --budget --max-price --ask-above --yes --workspace --no-workspace --help';
 
 /** `completion bash|zsh`: a script to be sourced by the shell. */
 export function completionCommand([shell, ...rest]: readonly string[], io: Io): number {
@@ -40,18 +51,22 @@ export function completionCommand([shell, ...rest]: readonly string[], io: Io): 
   return EXIT.done;
 }
 
-/** One case of the shell's `case` for each command. */
-const casesOf = (assign: (words: string) => string) =>
-  Object.entries(WORDS)
-    .filter(([command]) => command !== '')
-    .map(([command, words]) => `    ${command}) ${assign([...words, COMMON].join(' '))} ;;`)
+/** Cases of the shell's `case` over the words before the cursor; the longer one first. */
+function casesOf(assign: (words: string) => string): string {
+  return Object.entries(WORDS)
+    .toSorted(([a], [b]) => b.length - a.length)
+    .map(([before, words]) => {
+      const pattern = before === '' ? "''" : `'${before}'|'${before} '*`;
+      return `    ${pattern}) ${assign(words.join(' '))} ;;`;
+    })
     .join('\n');
+}
 
 const BASH = `_farthing() {
-  local word=\${COMP_WORDS[COMP_CWORD]} words=''
-  if [ "$COMP_CWORD" -eq 1 ]; then words='${WORDS['']!.join(' ')}'; else case \${COMP_WORDS[1]} in
+  local word=\${COMP_WORDS[COMP_CWORD]} before="\${COMP_WORDS[*]:1:COMP_CWORD-1}" words=''
+  case $before in
 ${casesOf((words) => `words='${words}'`)}
-  esac; fi
+  esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _farthing farthing
@@ -59,9 +74,10 @@ complete -o default -F _farthing farthing
 
 const ZSH = `_farthing() {
   local -a known
-  if (( CURRENT == 2 )); then known=(${WORDS['']!.join(' ')}); else case \${words[2]} in
+  local before="\${(j: :)words[2,CURRENT-1]}"
+  case $before in
 ${casesOf((words) => `known=(${words})`)}
-  esac; fi
+  esac
   compadd -- $known
   (( CURRENT == 2 )) || _files
 }

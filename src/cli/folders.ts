@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Io } from './io.ts';
 
-/** Owner's alone: what lies there is worth money. */
+/** For the owner only: keys and tokens lie here. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -22,7 +22,7 @@ export function stateFile({ environment }: Pick<Io, 'environment'>, name: string
   return join(environment.XDG_STATE_HOME || join(home, '.local', 'state'), 'farthing', name);
 }
 
-/** Undefined when there is no such file. */
+/** The parsed file; undefined when there is none. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -31,7 +31,7 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }
 
-/** Replaces the file as a whole; only its owner may read it. */
+/** Replaces a file atomically; only its owner may read it. */
 export async function writeJson(path: string, value: object): Promise<void> {
   await makeFolder(path);
   const draft = `${path}.${process.pid}`;
@@ -40,7 +40,7 @@ export async function writeJson(path: string, value: object): Promise<void> {
   await rename(draft, path);
 }
 
-/** Makes the folder that a file lies in. */
+/** Makes the folder of a file. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
 }

@@ -6,18 +6,18 @@ import type { Io } from './io.ts';
 
 const FILE_MODE = 0o600;
 
-/** Which files one target has already: one line for each, appended when it is searchable, so that a kill loses at most the running ones. */
+/** Remembers which files a target has: one line each, appended when the file is searchable. A kill loses only the running ones. */
 export class IngestMemory implements IngestLog {
   readonly #done: Set<string>;
   readonly #file: FileHandle;
 
-  /** @param target who or what the files go to */
+  /** @param target name of where the files go: server, and workspace or wallet */
   static async open(io: Io, target: string, { empty }: { empty: boolean }): Promise<IngestMemory> {
     const path = stateFile(io, `ingest-${digest(target).slice(0, 32)}.log`);
     await makeFolder(path);
     const text = empty ? '' : await readFile(path, 'utf8').catch(() => '');
     const file = await open(path, empty ? 'w' : 'a', FILE_MODE);
-    // A kill may have cut the last line off: the next one begins its own.
+    // A kill may have cut the last line off.
     if (text !== '' && !text.endsWith('\n')) await file.appendFile('\n');
     return new IngestMemory(new Set(text.split('\n')), file);
   }
@@ -31,7 +31,7 @@ export class IngestMemory implements IngestLog {
     return this.#done.has(digest(key));
   }
 
-  /** A refused file is asked about again next time: that costs nothing, and the server may know its type by then. */
+  /** Keeps nothing of a refused file: another attempt is free, and the server may know its type by then. */
   async add(key: string, outcome: IngestOutcome): Promise<void> {
     if ('answer' in outcome) await this.#file.appendFile(`${digest(key)}\n`);
   }

@@ -16,21 +16,21 @@ const OPTIONS = {
 } as const;
 const CONCURRENCY_MAX = 16;
 
-interface Found {
+interface FoundFile {
   readonly source: string;
   readonly name: string;
-  /** Path, size and time of change: a changed file is another one. */
+  /** Path, size and time of change: a changed file has another key. */
   readonly key: string;
 }
 
-/** `ingest PATHS… [--recursive]`: goes on where an interrupted run was. */
+/** `ingest PATHS… [--recursive]`: resumes an interrupted run. */
 export async function ingestCommand(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   if (positionals.length === 0) throw new UsageError('Which files?');
   const concurrency = Number(values.concurrency);
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > CONCURRENCY_MAX)
     throw new UsageError(`--concurrency must be a whole number from 1 to ${CONCURRENCY_MAX}.`);
-  const files: Found[] = [];
+  const files: FoundFile[] = [];
   for (const path of positionals) for await (const file of filesIn(path, values.recursive)) files.push(file);
   const access = await openAccess(values, io);
   const memory = await IngestMemory.open(io, access.target, { empty: values.again });
@@ -74,26 +74,30 @@ export async function ingestCommand(args: readonly string[], io: Io): Promise<nu
   }
 }
 
-async function* filesIn(path: string, recursive: boolean): AsyncGenerator<Found> {
+async function* filesIn(path: string, recursive: boolean): AsyncGenerator<FoundFile> {
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new UsageError(`There is no ${path}.`) : error;
   });
   if (!info.isDirectory()) {
-    yield found(path, await realpath(path), info);
+    yield foundFile(path, await realpath(path), info);
     return;
   }
   if (!recursive) throw new UsageError(`${path} is a folder: --recursive takes what is in it.`);
   const entries: Dirent[] = await readdir(path, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  for (const file of paths.filter((one) => !isHidden(relative(path, one))).toSorted())
-    yield found(file, await realpath(file), await stat(file));
+  for (const file of paths.filter((candidate) => !isHidden(relative(path, candidate))).toSorted())
+    yield foundFile(file, await realpath(file), await stat(file));
 }
 
-function found(source: string, real: string, { size, mtimeMs }: { size: number; mtimeMs: number }): Found {
+function foundFile(
+  source: string,
+  real: string,
+  { size, mtimeMs }: { size: number; mtimeMs: number },
+): FoundFile {
   return { source, name: source.split('/').at(-1)!, key: `${real}\u0000${size}\u0000${mtimeMs}` };
 }
 
-/** `.git` and the like are not meant. */
+/** True for files such as those in `.git`. */
 function isHidden(path: string): boolean {
   return path.split('/').some((part) => part.startsWith('.'));
 }

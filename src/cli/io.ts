@@ -1,14 +1,15 @@
-import type { Terminal } from './terminal-pictures.ts';
-
-/** What a command needs of its process. */
-export interface Io extends Terminal {
+/** What an agent's command needs of its process. */
+export interface Io {
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Writes to the standard output, as it is. */
   write(text: string): void;
   /** Writes to the standard error, as it is. */
   explain(text: string): void;
-  /** As `outColumns`, of the standard error. */
+  /** Columns of the terminal at the standard output; undefined without one. */
+  readonly outColumns: number | undefined;
+  /** As `outColumns`, at the standard error. */
   readonly errColumns: number | undefined;
-  /** Asks the person at the terminal; undefined when nobody is there. */
+  /** Asks the person at the terminal; undefined without one. */
   ask(question: string): Promise<boolean> | undefined;
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;

@@ -4,10 +4,11 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Farthing } from '../client/index.ts';
 import { localBackend, type WorkspaceKeeper } from '../mcp/local-backend.ts';
 import { makeServer } from '../mcp/server.ts';
-import { COMMON_OPTIONS, forget, openAccess, readMemory, remember } from './access.ts';
+import { COMMON_OPTIONS, openAccess } from './access.ts';
 import { EXIT, type Io } from './io.ts';
+import { forget, readMemory, remember } from './workspace-memory.ts';
 
-/** `mcp`: the tools over standard input and output, until the host closes them. Nobody is asked: the budget decides. */
+/** `mcp`: serves the tools over standard input and output until the host closes them. No price is asked about: the budget decides. */
 export async function mcpCommand(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS });
   const { client } = await openAccess(
@@ -29,7 +30,7 @@ export async function mcpCommand(args: readonly string[], io: Io): Promise<numbe
   return EXIT.done;
 }
 
-/** Workspaces are shared with the other commands. */
+/** Shares the remembered workspaces with the other commands. */
 function keeperOf(client: Farthing, io: Io, fixed: string | undefined): WorkspaceKeeper {
   return {
     current: async () => fixed ?? (await readMemory(io)).current ?? undefined,

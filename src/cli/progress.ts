@@ -2,10 +2,10 @@ import type { Io } from './io.ts';
 
 const BAR_CELLS = 24;
 const CLEAR_LINE = '\r\u001b[2K';
-/** Redrawing more often only costs. */
+/** Shortest time between two drawings. */
 const REDRAW_MS = 80;
 
-/** One line at the bottom of a terminal that says how far the work is; nothing where there is no terminal. */
+/** A line of progress at the bottom of a terminal; nothing without one. */
 export class ProgressLine {
   readonly #io: Io;
   #drawnAt = 0;

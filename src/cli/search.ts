@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Family } from '../client/index.ts';
 import { COMMON_OPTIONS, explainSpending, openAccess } from './access.ts';
-import { showPictures } from './hit-pictures.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
 import { formatTable, HIT_HEAD, hitRows } from './table.ts';
-import { pictureModeOf } from './terminal-pictures.ts';
 
 const OPTIONS = {
   ...COMMON_OPTIONS,
@@ -13,10 +11,9 @@ const OPTIONS = {
   family: { type: 'string', short: 'f', multiple: true },
   k: { type: 'string', short: 'k' },
   exact: { type: 'boolean' },
-  pictures: { type: 'string', default: 'auto' },
 } as const;
 
-/** `search "words" [--image FILE] [--family …] [-k N] [--exact] [--pictures …]`. */
+/** `search "words" [--image FILE] [--family …] [-k N] [--exact]`. */
 export async function searchCommand(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   const query = positionals.join(' ') || undefined;
@@ -24,7 +21,6 @@ export async function searchCommand(args: readonly string[], io: Io): Promise<nu
     throw new UsageError('Give words, --image FILE, or both.');
   const k = values.k === undefined ? 10 : Number(values.k);
   if (!Number.isInteger(k)) throw new UsageError('-k must be a whole number.');
-  const pictures = pictureModeOf(values.pictures);
   const access = await openAccess(values, io);
   const image = values.image === undefined ? undefined : await readFile(values.image);
   const search = {
@@ -39,7 +35,6 @@ export async function searchCommand(args: readonly string[], io: Io): Promise<nu
   if (values.json) io.write(`${JSON.stringify(answer)}\n`);
   else if (answer.hits.length === 0) io.explain('Nothing was found.\n');
   else io.write(`${formatTable(HIT_HEAD, hitRows(answer.hits), io.outColumns)}\n`);
-  if (!values.json) await showPictures(access, answer.hits, pictures, io);
   if (!values.json && io.errColumns)
     io.explain(`${answer.hits.length} hits in ${answer.latency_ms.toFixed(1)} ms\n`);
   explainSpending(access, io);

@@ -7,7 +7,7 @@ import { openWallet } from './wallet.ts';
 
 const MAX_PRICE_USD = '0.1';
 
-/** `sign`: reads the headers of a 402 from the standard input and prints the header that pays: for curl and its like. */
+/** `sign`: reads the headers of a 402 from the standard input and prints the paying header, for clients such as curl. */
 export async function signCommand(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS });
   const account = await openWallet(io);

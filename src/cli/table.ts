@@ -1,6 +1,6 @@
 import type { Hit } from '../client/index.ts';
 
-/** A hit as a row for a person: where it is and what is there. */
+/** Hits as rows of a table. */
 export function hitRows(hits: readonly Hit[]): string[][] {
   return hits.map(({ confidence, family, item, locator, snippet }, index) => [
     String(index + 1),
@@ -14,7 +14,7 @@ export function hitRows(hits: readonly Hit[]): string[][] {
 
 export const HIT_HEAD = ['', 'conf', 'where', 'family', 'item', 'snippet'];
 
-/** Page or time of a hit; empty for files that have neither. */
+/** Page or time of a hit; empty without either. */
 export function place({ page, time_s }: Hit['locator']): string {
   if (page !== undefined) return `p. ${page}`;
   if (time_s === undefined) return '';
@@ -26,7 +26,7 @@ const GAP = '  ';
 const COLUMN_MAX = 32;
 const LAST_COLUMN_MIN = 16;
 
-/** Rows under a head, the columns aligned; the last one is cut at the terminal's edge. Control characters are taken out. */
+/** An aligned table; the last column is cut at the terminal's edge. Control characters are removed. */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

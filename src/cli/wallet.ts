@@ -13,7 +13,7 @@ interface KeyFile {
 
 const pathOf = (io: Io) => io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
 
-/** `wallet new` and `wallet show`. The key is written to its file and never shown. */
+/** `wallet new` and `wallet show`. The key is written to its file and never printed. */
 export async function walletCommand(words: readonly string[], io: Io, json: boolean): Promise<number> {
   const [verb, ...rest] = words;
   if (rest.length > 0 || (verb !== 'new' && verb !== 'show'))
@@ -31,7 +31,7 @@ async function create(path: string): Promise<void> {
   const private_key = generatePrivateKey();
   const file: KeyFile = { address: privateKeyToAccount(private_key).address, private_key };
   await makeFolder(path);
-  // Never over an existing one: its money would be lost.
+  // Never over an existing key: its money would be lost.
   await writeFile(path, `${JSON.stringify(file, null, 2)}\n`, { mode: FILE_MODE, flag: 'wx' }).catch(
     (error: NodeJS.ErrnoException) => {
       throw error.code === 'EEXIST' ? new Error(`There is a wallet in ${path} already.`) : error;

@@ -1,18 +1,14 @@
 import { parseArgs } from 'node:util';
-import type { Access } from './access.ts';
 import {
+  type Access,
   COMMON_OPTIONS,
   type CommonValues,
   explainSpending,
-  forget,
-  notRemembered,
   openAccess,
-  readMemory,
-  remember,
   serverOf,
-  useNone,
 } from './access.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
+import { forget, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
 
 const OPTIONS = {
   ...COMMON_OPTIONS,
@@ -28,7 +24,7 @@ export async function workspaceCommand(args: readonly string[], io: Io): Promise
   const [verb = '', ...rest] = positionals;
   if (verb === 'use') return use(rest, values, io);
   if (verb === 'list' && rest.length === 0) return list(values, io);
-  const commands: Record<string, (values: Values, io: Io) => Promise<number>> = {
+  const commands: Readonly<Record<string, (values: Values, io: Io) => Promise<number>>> = {
     create,
     usage,
     extend,
@@ -81,7 +77,7 @@ async function list(values: Values, io: Io): Promise<number> {
 }
 
 async function usage(values: Values, io: Io): Promise<number> {
-  const { workspace } = await opened(values, io);
+  const { workspace } = await openWorkspace(values, io);
   const answer = await workspace.usage();
   const lines = Object.entries(answer).map(([name, value]) => `${name.padEnd(18)} ${shown(value)}`);
   show(values, io, { ...answer }, lines.join('\n'));
@@ -89,23 +85,23 @@ async function usage(values: Values, io: Io): Promise<number> {
 }
 
 async function extend(values: Values, io: Io): Promise<number> {
-  const access = await opened(values, io);
+  const access = await openWorkspace(values, io);
   const answer = await access.workspace.extend({ ttlMinutes: minutesOf(values), signal: io.signal });
   show(values, io, { ...answer }, `${answer.ttl_minutes} more minutes, until ${answer.expires_at}`);
   explainSpending(access, io);
   return EXIT.done;
 }
 
-/** Prints the receipt, which is verified already. */
+/** Prints the verified receipt. */
 async function dispose(values: Values, io: Io): Promise<number> {
-  const { workspace } = await opened(values, io);
+  const { workspace } = await openWorkspace(values, io);
   const disposal = await workspace.dispose();
   await forget(io, workspace.id);
   show(values, io, { ...disposal }, disposal.receipt);
   return EXIT.done;
 }
 
-async function opened(
+async function openWorkspace(
   values: Values,
   io: Io,
 ): Promise<Access & { workspace: NonNullable<Access['workspace']> }> {

@@ -1,10 +1,13 @@
 import { ConfigError } from '../settings/config.ts';
+import { variableOf } from '../settings/names.ts';
 import type { SettingName } from '../settings/settings.ts';
 import { ListenError, listen, type Server, type ServerOptions } from './exchange/server.ts';
 
 /** Listens where some settings say. @throws ConfigError naming them, when the address is not to be had */
 export function listenAt(settings: readonly SettingName[], options: ServerOptions): Promise<Server> {
   return listen(options).catch((error: unknown) => {
-    throw error instanceof ListenError ? new ConfigError(`${settings.join(', ')}: ${error.message}`) : error;
+    throw error instanceof ListenError
+      ? new ConfigError(`${settings.map(variableOf).join(', ')}: ${error.message}`)
+      : error;
   });
 }

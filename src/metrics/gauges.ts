@@ -1,84 +1,156 @@
 import { statfsSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '../encode/encoder.ts';
-import type { Ingest } from '../ingest/ingest.ts';
+import type { ModelVersions } from '../encode/model-versions.ts';
+import type { Services } from '../http/services.ts';
 import type { Reencoding } from '../ingest/reencoding/reencoding.ts';
-import type { PaymentGate } from '../payment/gate/gate.ts';
+import type { JournalTotals } from '../payment/records/journal.ts';
 import { familyReports } from '../search/families.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
-/** Parts that are asked for their state at each scrape; all of it is at hand in memory or one look away. */
+/** What the gauges read at each scrape: values in memory, or one system call away. */
 export interface GaugeSources {
-  readonly data: string;
-  readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'spaces' | 'missing' | 'fusion'>;
-  readonly tenants: Pick<Tenants, 'openCount'>;
-  readonly gate: Pick<PaymentGate, 'health' | 'journal'>;
-  readonly ingest: Pick<Ingest, 'depths'>;
-  readonly reencoding: Pick<Reencoding, 'progress'>;
-  /** Models that are loaded because an index needs them still. */
-  readonly previousModels: () => number;
-  readonly ready: () => boolean;
+  readonly runtime: {
+    /** Absolute path of the data folder. */
+    readonly data: string;
+    readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'spaces' | 'missing' | 'fusion'>;
+    readonly encoders: Pick<ModelVersions, 'previousCount'>;
+  };
+  readonly slot: {
+    readonly tenants: Pick<Tenants, 'openCount'>;
+    readonly reencoding: Pick<Reencoding, 'progress'>;
+  };
+  readonly services: Pick<Services, 'gate' | 'ingest' | 'readiness'>;
   /** Requests that have no answer yet. */
   readonly running: () => number;
+}
+
+interface GaugeDescription {
+  readonly name: string;
+  readonly help: string;
+  /** Name of the label; without one, the gauge has a single value. */
+  readonly label?: string;
+  /** The value, or values by the label's. */
+  readonly read: (sources: GaugeSources) => number | Readonly<Record<string, number>>;
 }
 
 /** Smallest units of the asset in a dollar. */
 const UNITS_PER_USD = 1_000_000;
 
-/** Adds the gauges to a registry. */
-export function readGauges(registry: Registry, sources: GaugeSources): void {
-  const { encoder, gate, ingest, tenants } = sources;
-  const gauge = <L extends string>(
-    name: string,
-    help: string,
-    labelNames: L[],
-    read: (gauge: Gauge<L>) => void,
-  ) =>
+/** Shown while no model is being changed. */
+const NO_REENCODING = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
+
+/** Every gauge, without the prefix `farthing_` of its name. */
+const GAUGES: readonly GaugeDescription[] = [
+  {
+    name: 'ready',
+    help: '1 while /readyz answers 200.',
+    read: ({ services }) => Number(services.readiness().ready),
+  },
+  { name: 'requests_running', help: 'Requests that have no answer yet.', read: ({ running }) => running() },
+  {
+    name: 'family_available',
+    help: '1 for a family that can be searched.',
+    label: 'family',
+    read: ({ runtime }) =>
+      Object.fromEntries(
+        familyReports(runtime.encoder).map(({ family, available }) => [family, Number(available)]),
+      ),
+  },
+  {
+    name: 'queue_depth',
+    help: 'Calls that wait for an encoder.',
+    label: 'queue',
+    read: ({ runtime }) => runtime.encoder.queueDepths(),
+  },
+  {
+    name: 'encoder_count',
+    help: 'Work of the encoders since the start, by what is counted.',
+    label: 'of',
+    read: ({ runtime }) => ({ ...runtime.encoder.counters() }),
+  },
+  { name: 'tenants_open', help: 'Open indexes.', read: ({ slot }) => slot.tenants.openCount },
+  {
+    name: 'jobs',
+    help: 'Ingest jobs that have not ended, by state.',
+    label: 'state',
+    read: ({ services }) => services.ingest.depths(),
+  },
+  {
+    name: 'previous_models',
+    help: 'Models that are loaded only because they filled indexes.',
+    read: ({ runtime }) => runtime.encoders.previousCount,
+  },
+  {
+    name: 'former_models',
+    help: 'The same as farthing_previous_models, for this release.',
+    read: ({ runtime }) => runtime.encoders.previousCount,
+  },
+  {
+    name: 'reencoding',
+    help: 'Progress of a change of model, by what is counted.',
+    label: 'of',
+    read: ({ slot }) => ({ ...(slot.reencoding.progress() ?? NO_REENCODING) }),
+  },
+  {
+    name: 'payments_running',
+    help: 'Paid requests that run.',
+    read: ({ services }) => services.gate.health().running,
+  },
+  {
+    name: 'payments_pending',
+    help: 'Payments whose outcome is not known.',
+    read: ({ services }) => services.gate.health().pending,
+  },
+  {
+    name: 'facilitator_trouble',
+    help: '1 while the facilitator’s last call failed.',
+    read: ({ services }) => Number(services.gate.health().facilitator.trouble !== undefined),
+  },
+  {
+    name: 'payments',
+    help: 'Payments in the ledger, by outcome.',
+    label: 'kind',
+    read: ({ services }) => totals(services, ({ count }) => count),
+  },
+  {
+    name: 'payments_usd',
+    help: 'Amounts in the ledger in US dollars, by outcome.',
+    label: 'kind',
+    read: ({ services }) => totals(services, ({ amount }) => Number(amount) / UNITS_PER_USD),
+  },
+  {
+    name: 'data_free_bytes',
+    help: 'Free bytes of the disk under FARTHING_DATA_DIR.',
+    read: ({ runtime }) => {
+      const { bavail, bsize } = statfsSync(runtime.data);
+      return bavail * bsize;
+    },
+  },
+];
+
+function totals(
+  { gate }: Pick<Services, 'gate'>,
+  figure: (total: JournalTotals[keyof JournalTotals]) => number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(gate.journal.totals()).map(([kind, total]) => [kind, figure(total)]),
+  );
+}
+
+/** Adds the gauges to a registry; they are read at each scrape. */
+export function addGauges(registry: Registry, sources: GaugeSources): void {
+  for (const { name, help, label, read } of GAUGES) {
     new Gauge({
       name: `farthing_${name}`,
       help,
-      labelNames,
+      labelNames: label === undefined ? [] : [label],
       registers: [registry],
       collect() {
-        read(this as Gauge<L>);
+        const value = read(sources);
+        if (typeof value === 'number') this.set(value);
+        else for (const [key, figure] of Object.entries(value)) this.set({ [label!]: key }, figure);
       },
     });
-  gauge('ready', '1 when /readyz says yes.', [], (g) => g.set(Number(sources.ready())));
-  gauge('requests_running', 'Requests that have no answer yet.', [], (g) => g.set(sources.running()));
-  gauge('family_available', '1 for a family that can be searched.', ['family'], (g) => {
-    for (const { family, available } of familyReports(encoder)) g.set({ family }, Number(available));
-  });
-  gauge('queue_depth', 'Calls that wait for an encoder.', ['queue'], (g) => {
-    for (const [queue, depth] of Object.entries(encoder.queueDepths())) g.set({ queue }, depth);
-  });
-  gauge('encoder_count', 'What the encoders have done since the start, by what is counted.', ['of'], (g) => {
-    for (const [of, count] of Object.entries(encoder.counters())) g.set({ of }, count);
-  });
-  gauge('tenants_open', 'Indexes that are open.', [], (g) => g.set(tenants.openCount));
-  gauge('jobs', 'Ingest jobs that have not ended, by state.', ['state'], (g) => {
-    for (const [state, count] of Object.entries(ingest.depths())) g.set({ state }, count);
-  });
-  gauge('former_models', 'Models that are loaded only because indexes were filled by them.', [], (g) =>
-    g.set(sources.previousModels()),
-  );
-  gauge('reencoding', 'A change of model that is under way, by what is counted.', ['of'], (g) => {
-    const none = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
-    for (const [of, count] of Object.entries(sources.reencoding.progress() ?? none)) g.set({ of }, count);
-  });
-  gauge('payments_running', 'Paid requests that run.', [], (g) => g.set(gate.health().running));
-  gauge('payments_pending', 'Payments whose outcome is not known.', [], (g) => g.set(gate.health().pending));
-  gauge('facilitator_trouble', '1 while the facilitator’s last call failed.', [], (g) =>
-    g.set(Number(gate.health().facilitator.trouble !== undefined)),
-  );
-  gauge('payments', 'Payments in the books, by what became of them.', ['kind'], (g) => {
-    for (const [kind, { count }] of Object.entries(gate.journal.totals())) g.set({ kind }, count);
-  });
-  gauge('payments_usd', 'Amounts in the books, in US dollars, by what became of them.', ['kind'], (g) => {
-    for (const [kind, { amount }] of Object.entries(gate.journal.totals()))
-      g.set({ kind }, Number(amount) / UNITS_PER_USD);
-  });
-  gauge('data_free_bytes', 'Free bytes of the disk below DATA_DIR.', [], (g) => {
-    const { bavail, bsize } = statfsSync(sources.data);
-    g.set(bavail * bsize);
-  });
+  }
 }

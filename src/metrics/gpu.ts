@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Gauge, type Registry } from 'prom-client';
 
-/** What the driver is asked, and how its answer becomes a gauge. */
+/** Queries to the driver, and the gauge of each. */
 const FIELDS = [
   {
     query: 'utilization.gpu',
@@ -13,17 +13,17 @@ const FIELDS = [
   {
     query: 'memory.used',
     name: 'memory_used_bytes',
-    help: 'Memory of the GPU in use, by anybody.',
+    help: 'Memory of the GPU in use by all processes.',
     factor: 2 ** 20,
   },
   { query: 'memory.total', name: 'memory_bytes', help: 'Memory of the GPU.', factor: 2 ** 20 },
 ] as const;
-/** A driver that hangs must not hold up a scrape. */
+/** A hanging driver must not hold up a scrape. */
 const DEADLINE_MS = 2_000;
 
 /**
- * Gauges `farthing_gpu_*` with one series for each GPU, read at each scrape; none where the driver's own program is not there.
- * @param command `nvidia-smi`, or what stands in for it
+ * Adds the gauges `farthing_gpu_*` with one series for each GPU, read at each scrape; none without the driver's program.
+ * @param command path of `nvidia-smi`
  */
 export async function readGpuGauges(registry: Registry, command = 'nvidia-smi'): Promise<void> {
   const ask = async () => {
@@ -38,15 +38,15 @@ export async function readGpuGauges(registry: Registry, command = 'nvidia-smi'):
     .then((rows) => rows.every((row) => row.length === FIELDS.length))
     .catch(() => false);
   if (!isThere) return;
-  // The fields of one scrape are asked for together.
-  let asked: Promise<number[][]> | undefined;
+  // All fields of a scrape share one call.
+  let pending: Promise<number[][]> | undefined;
   const once = () => {
-    asked ??= ask()
+    pending ??= ask()
       .catch(() => [])
       .finally(() => {
-        asked = undefined;
+        pending = undefined;
       });
-    return asked;
+    return pending;
   };
   for (const [column, { name, help, factor }] of FIELDS.entries()) {
     new Gauge({
@@ -58,7 +58,7 @@ export async function readGpuGauges(registry: Registry, command = 'nvidia-smi'):
         this.reset();
         for (const [gpu, row] of (await once()).entries()) {
           const value = row[column]! * factor;
-          // A field that a GPU does not have is told in words.
+          // A GPU answers in words for a field that it does not have.
           if (Number.isFinite(value)) this.set({ gpu: String(gpu) }, value);
         }
       },

@@ -6,14 +6,14 @@ import type { ProbedEvent } from '../search/recall-probe.ts';
 import type { SearchedEvent } from '../search/search.ts';
 import { RunningRecall } from './running-recall.ts';
 
-/** One call of the facilitator, as `observeFacilitator` saw it. */
+/** One call to the facilitator, as `observeFacilitator` measured it. */
 export interface FacilitatorCall {
   readonly call: 'verify' | 'settle' | 'reconcile';
   readonly outcome: string;
   readonly milliseconds: number;
 }
 
-/** Seconds: a search takes some milliseconds, an upload that is waited for a minute. */
+/** Seconds: from a search of a millisecond to an upload of a minute. */
 const SECONDS = [
   0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60,
 ];
@@ -21,8 +21,8 @@ const BATCH = [1, 2, 4, 8, 16, 32, 64];
 const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
 
 /**
- * What happens, counted and timed for Prometheus. Everything comes through the small methods here; gauges are read by
- * `readGauges` when they are asked for. No label holds a tenant, a wallet, a token or a path: all labels have few values.
+ * Counts and times events for Prometheus; each kind of event has a method. Gauges are apart (`addGauges`). No label holds a
+ * tenant, a wallet, a token or a path: all labels have few values.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -96,7 +96,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    // Shown before the first of them comes.
+    // Shown from the start, as zero.
     this.#credits.inc(0);
     this.#creditedUsd.inc(0);
     this.#jobsEnded.inc({ state: 'searchable', code: '' }, 0);
@@ -155,7 +155,7 @@ export class Metrics {
     this.#creditedUsd.inc(usd);
   }
 
-  /** Any event of the log. */
+  /** Counts an event of the log. */
   logged(entry: object): void {
     const { event, code, ms } = entry as { event?: unknown; code?: unknown; ms?: unknown };
     if (typeof event !== 'string') return;
@@ -176,7 +176,7 @@ export class Metrics {
   }
 }
 
-/** Rare, and what alerts look at: they count from zero. */
+/** Rare events that alerts watch: shown from the start, as zero. */
 const WATCHED_EVENTS = [
   'encode_worker_lost',
   'encode_failed',

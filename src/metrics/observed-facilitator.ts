@@ -1,7 +1,7 @@
 import type { Facilitator } from '../payment/facilitator/facilitator.ts';
 import type { FacilitatorCall } from './metrics.ts';
 
-/** The same facilitator, each of its calls timed. */
+/** Times each call of a facilitator. */
 export function observeFacilitator(
   inner: Facilitator,
   observe: (call: FacilitatorCall) => void,

@@ -1,14 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Probes that the running recall of a list is the mean of. */
+/** Most probes in the running recall of a list. */
 const PROBES_MAX = 200;
 
-/** Share of the proved best that the last probes of each list found; no number for a list that was never probed. */
+/** Running recall of each list: the share of the proved best hits that its last probes found; NaN before its first probe. */
 export class RunningRecall {
   readonly #last = new Map<string, { expected: number; found: number }[]>();
   readonly #gauge: Gauge<'list'>;
 
-  /** @param lists those that are shown before their first probe */
+  /** @param lists shown from the start */
   constructor(registry: Registry, lists: readonly string[]) {
     this.#gauge = new Gauge({
       name: 'farthing_recall',
@@ -24,7 +24,7 @@ export class RunningRecall {
     this.#last.set(list, last);
     last.push({ expected, found });
     if (last.length > PROBES_MAX) last.shift();
-    const sum = (of: 'expected' | 'found') => last.reduce((total, probe) => total + probe[of], 0);
+    const sum = (figure: 'expected' | 'found') => last.reduce((total, probe) => total + probe[figure], 0);
     this.#gauge.set({ list }, sum('found') / sum('expected'));
   }
 }

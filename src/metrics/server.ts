@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
-/** An address of its own for Prometheus, apart from what agents reach. Nobody is asked who they are: keep it on a loopback. */
+/** Serves `/metrics` for Prometheus, apart from the agents' address. Unauthenticated: keep it on loopback. */
 export async function serveMetrics(
   registry: Registry,
   { host, port }: { readonly host: string; readonly port: number },

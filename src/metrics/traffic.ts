@@ -1,6 +1,6 @@
 import { edgeOfBucket, LatencyHistogram } from '../workspace/activity/latency-histogram.ts';
 
-/** An answered request, as the server tells it. */
+/** An answered request. */
 export interface Answered {
   readonly route: string;
   readonly method: string;
@@ -10,17 +10,17 @@ export interface Answered {
 
 export interface TrafficReport {
   readonly requests: number;
-  /** Answers by the hundreds of their status. */
+  /** Answers by class of status: `2xx`, `4xx`. */
   readonly by_status: Readonly<Record<string, number>>;
   /** Requests by method and route, most frequent first. */
   readonly by_route: readonly { readonly route: string; readonly count: number }[];
-  /** Searches: upper edges of buckets in milliseconds, and how many lie in each. All since the start: who polls takes differences. */
+  /** Searches since the start: upper edges of buckets in milliseconds, and the count of each. */
   readonly search_latency: readonly (readonly [edgeMs: number, count: number])[];
 }
 
 const ROUTES_SHOWN = 12;
 
-/** Counts of what the server answered since its start: bounded, because routes are. */
+/** Counts answers since the start. Its size is bounded by the number of routes. */
 export class Traffic {
   #requests = 0;
   readonly #byStatus = new Map<string, number>();

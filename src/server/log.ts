@@ -2,10 +2,7 @@ import { type Logger, pino } from 'pino';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/**
- * Members that hold what opens or pays for something. Nothing logs them on purpose; an error that carries a request or
- * its headers along would.
- */
+/** Members that hold credentials or payments. Nothing logs them on purpose, but an error may carry a request with them. */
 const SECRETS = [
   'authorization',
   'x-payment',
@@ -20,8 +17,8 @@ const redact = {
 };
 
 /**
- * JSON lines on the standard output.
- * @param sync a line is written when the call returns: for what a process says before it ends without its exit handlers
+ * Opens the log: JSON lines on the standard output.
+ * @param sync each line is written before the call returns, for a process that ends without its exit handlers
  */
 export function openLog({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>, { sync = false } = {}): Logger {
   return pino({ level: LOG_LEVEL, redact }, pino.destination({ sync }));
@@ -31,7 +28,7 @@ function redactPath(before: string, name: string): string {
   return `${before.replace(/\.$/, '')}["${name}"]`;
 }
 
-/** The one line of a request: its route, never its path, which may hold an id. */
+/** The line of one request: its route, never its path, which may hold an id. */
 export function answeredLine({
   requestId,
   trace,

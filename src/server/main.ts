@@ -2,23 +2,24 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { native } from '../native/index.ts';
-import { ConfigError, readConfig } from '../settings/config.ts';
+import { ConfigError, configNotices, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { openLog } from './log.ts';
 import { type Running, start } from './start.ts';
 import { strayErrors } from './stray-errors.ts';
 
-/** Marks in the data folder that the round trip of the first start was shown. */
+/** File in the data folder that says that the demo was shown. */
 const DEMO_MARK = 'demo-shown';
 let stopping = false;
 const settings = readOrExplain();
 const running = await start(settings).catch(explain);
+for (const notice of configNotices(process.env)) running.log.warn({ event: 'setting_notice', ...notice });
 const stray = strayErrors(running.alarm, endWith);
 process.on('unhandledRejection', stray.unhandledRejection);
 process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
 process.on('SIGINT', () => void stop(running, settings));
-// Whatever the log level: who starts the server waits for this line.
+// At every log level: programs that start the server wait for this line.
 console.log(
   JSON.stringify({
     event: 'ready',
@@ -56,7 +57,7 @@ async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running)
   }
 }
 
-/** Ends the process, whatever it is doing, with its last line. */
+/** Logs a last line and ends the process at once. */
 function endWith(event: object): void {
   try {
     openLog(settings, { sync: true }).error(event);
@@ -65,7 +66,7 @@ function endWith(event: object): void {
   }
 }
 
-/** A second signal, or the deadline, ends a stop that does not come to its end: what is left goes on at the next start. */
+/** Stops the server. A second signal or the deadline cuts the stop short; the next start finishes the rest. */
 async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
   if (stopping) return endWith({ event: 'stop_cut_short' });
   stopping = true;

@@ -3,6 +3,7 @@ import type { Address, EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { ASSETS } from '../payment/asset.ts';
+import type { Facilitator } from '../payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
@@ -26,52 +27,25 @@ export interface PaymentsOptions {
 
 export interface Payments {
   readonly credits: Credits;
-  /** The gate, once the handlers of its effects are there. */
+  /** Opens the gate. @param handlers commit and undo the effects of payments */
   gate(handlers: EffectHandlers): PaymentGate;
-  /** Reads what the facilitator supports; a remote one that cannot be reached is logged and asked again by each payment. */
+  /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
   connect(): Promise<void>;
 }
 
-/** Recipient of play money when nobody is named: a wallet that nobody holds. */
+/** Recipient of play money without FARTHING_PAY_TO: a wallet without a known key. */
 const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
-/** How long a signed payment may wait for its settlement: an upload over a slow line included. */
+/** How long a signed payment may wait for its settlement, including the upload over a slow line. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
 
-/** The payments as the settings want them: the local facilitator, loudly, or a remote one. */
-export function openPayments({
-  settings,
-  store,
-  clock,
-  tenants,
-  answerBytesMax,
-  log,
-  observe,
-}: PaymentsOptions): Payments {
+/** Opens the payments of one set of books, with the facilitator that the settings name or the local one. */
+export function openPayments(options: PaymentsOptions): Payments {
+  const { settings, store, clock, tenants, answerBytesMax, log, observe } = options;
   const credits = new Credits({ store, clock });
   const signatures = new SignatureCheck();
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
-  const plainFacilitator =
-    settings.FACILITATOR_URL === ''
-      ? new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD })
-      : new RemoteFacilitator({
-          url: settings.FACILITATOR_URL,
-          assets: ASSETS,
-          payTo,
-          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-          clock,
-          bearerToken: settings.FACILITATOR_TOKEN || undefined,
-          verifyUrls: settings.FACILITATOR_VERIFY_URLS,
-          witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
-          log,
-        });
-  const facilitator = observeFacilitator(plainFacilitator, observe);
-  if (settings.FACILITATOR_URL === '') {
-    log({
-      event: 'local_facilitator',
-      note: 'No money moves: payments are verified and settled in play money. Set FACILITATOR_URL and PAY_TO for real ones.',
-    });
-  }
+  const facilitator = observeFacilitator(openFacilitator(options, { payTo, signatures }), observe);
   return {
     credits,
     connect: () =>
@@ -98,4 +72,38 @@ export function openPayments({
         log,
       }),
   };
+}
+
+interface Terms {
+  readonly payTo: Address;
+  readonly signatures: SignatureCheck;
+}
+
+function openFacilitator(
+  { settings, store, clock, log }: PaymentsOptions,
+  { payTo, signatures }: Terms,
+): Facilitator {
+  if (settings.FACILITATOR_URL === '') {
+    log({
+      event: 'local_facilitator',
+      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
+    });
+    return new LocalFacilitator({
+      store,
+      clock,
+      signatures,
+      startBalance: settings.LOCAL_BALANCE_USD,
+    });
+  }
+  return new RemoteFacilitator({
+    url: settings.FACILITATOR_URL,
+    assets: ASSETS,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    clock,
+    bearerToken: settings.FACILITATOR_TOKEN || undefined,
+    verifyUrls: settings.FACILITATOR_VERIFY_URLS,
+    witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
+    log,
+  });
 }

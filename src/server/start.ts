@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { openEncoder } from '../encode/open-encoder.ts';
 import { Metrics } from '../metrics/metrics.ts';
@@ -12,25 +13,65 @@ import type { Served, Times } from './serve.ts';
 
 export type { Times } from './serve.ts';
 
+const FOLDER_MODE = 0o700;
+
 export interface Running extends Served {
   readonly startMilliseconds: number;
-  /** True when nothing was stored before this start. */
-  readonly firstStart: boolean;
-  /** Logs what an operator must see as an error, and counts it. */
+  /** Logs an event as an error, for an operator to see, and counts it. */
   alarm(event: object): void;
 }
 
-/** Starts the whole server. @throws ConfigError when the folder belongs to another process */
+/** Starts the whole server. @throws ConfigError when the folder belongs to another process, or an address cannot be had */
 export async function start(settings: Settings, times: Times = {}): Promise<Running> {
   const started = performance.now();
   const log = openLog(settings);
   const metrics = new Metrics();
-  const data = resolve(settings.DATA_DIR);
-  const firstStart = (await mkdir(data, { recursive: true, mode: 0o700 })) !== undefined;
+  const alarm = (event: object) => {
+    metrics.logged(event);
+    log.error(event);
+  };
+  const folder = await claimDataFolder(settings);
+  const encoding = encoderOptions(settings, folder.data, { log, metrics, alarm });
+  // Workers open their sessions on other cores while this thread, which they need to begin, loads the rest of the server.
+  let opening!: Promise<Encoder>;
+  await new Promise<void>((begun, failed) => {
+    opening = openEncoder({ ...encoding, onBegun: begun });
+    opening.catch(failed);
+  });
+  const [{ serve }, encoder] = await Promise.all([import('./serve.ts'), opening]);
+  const served = await serve({ ...times, ...folder, settings, encoding, encoder, log, metrics });
+  const stop = async () => {
+    await served.stop();
+    folder.lock.release();
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    ...served,
+    startMilliseconds: Math.round(performance.now() - started),
+    alarm,
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+interface DataFolder {
+  /** Absolute path. */
+  readonly data: string;
+  /** Empty: an upload that a former process was receiving is gone. */
+  readonly stagingFolder: string;
+  readonly lock: { release(): void };
+}
+
+/** Makes the data folder, locks it for this process and checks its version. @throws ConfigError */
+async function claimDataFolder({ DATA_DIR }: Settings): Promise<DataFolder> {
+  const data = resolve(DATA_DIR);
+  await mkdir(data, { recursive: true, mode: FOLDER_MODE });
   const lock = native.lockFolder(data);
   if (!lock)
     throw new ConfigError(
-      `DATA_DIR=${data}: another Farthing is using this folder; stop it, or set another one`,
+      `FARTHING_DATA_DIR=${data}: another Farthing uses this folder; stop it, or set another folder`,
     );
   await checkDataVersion(data).catch((error: unknown) => {
     lock.release();
@@ -38,12 +79,16 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
   });
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
-  await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
-  const alarm = (event: object) => {
-    metrics.logged(event);
-    log.error(event);
-  };
-  const encoding: EncoderOptions = {
+  await mkdir(stagingFolder, { recursive: true, mode: FOLDER_MODE });
+  return { data, stagingFolder, lock };
+}
+
+function encoderOptions(
+  settings: Settings,
+  data: string,
+  { log, metrics, alarm }: { log: Logger; metrics: Metrics; alarm: (event: object) => void },
+): EncoderOptions {
+  return {
     modelsFolder: settings.MODELS_DIR,
     cacheFolder: settings.CACHE_DIR ? resolve(settings.CACHE_DIR) : join(data, 'cache'),
     ...(settings.QUERY_WORKERS > 0 && { queryWorkers: settings.QUERY_WORKERS }),
@@ -58,28 +103,5 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     },
     alarm,
     onTask: metrics.encoded,
-  };
-  // The workers open their sessions on other cores while this thread, which they need to begin, loads the rest of the server.
-  let opening!: Promise<Encoder>;
-  await new Promise<void>((begun, failed) => {
-    opening = openEncoder({ ...encoding, onBegun: begun });
-    opening.catch(failed);
-  });
-  const [{ serve }, encoder] = await Promise.all([import('./serve.ts'), opening]);
-  const served = await serve({ ...times, settings, data, stagingFolder, encoding, encoder, log, metrics });
-  const stop = async () => {
-    await served.stop();
-    lock.release();
-  };
-  let stopped: Promise<void> | undefined;
-  return {
-    ...served,
-    startMilliseconds: Math.round(performance.now() - started),
-    firstStart,
-    alarm,
-    stop: () => {
-      stopped ??= stop();
-      return stopped;
-    },
   };
 }

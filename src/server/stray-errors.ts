@@ -1,16 +1,15 @@
-/** What a process does with errors that nobody waited for; the names are those of Node's events. */
+/** Handlers of errors that no code awaits, by the names of Node's events. */
 export interface StrayErrors {
   readonly unhandledRejection: (reason: unknown) => void;
   readonly uncaughtException: (error: unknown) => void;
 }
 
 /**
- * A rejected promise that nobody holds belongs to one request or to work in the background: it is a fault to be seen, and
- * no reason to end what other agents pay for. An exception that nobody caught leaves a state that nobody knows: the process
- * ends, and whoever supervises it starts it again over what is on the disk.
+ * An unhandled rejection belongs to one request or background task: it is reported, and the other requests go on. An
+ * uncaught exception leaves an unknown state: the process ends, and its supervisor starts it again over the data folder.
  *
- * @param alarm logs an event as an error, and counts it
- * @param end logs an event as the process's last line, and ends it
+ * @param alarm logs an event as an error and counts it
+ * @param end logs an event as the last line and ends the process
  */
 export function strayErrors(alarm: (event: object) => void, end: (event: object) => void): StrayErrors {
   return {
@@ -19,7 +18,7 @@ export function strayErrors(alarm: (event: object) => void, end: (event: object)
   };
 }
 
-/** Anything can be thrown; only an Error is logged with its stack. */
+/** Any value can be thrown; only an Error is logged with its stack. */
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
 }

@@ -1,54 +1,89 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { SETTINGS, type SettingName, type Settings } from './settings.ts';
+import { FILE_VARIABLE, isSetting, isUnknownVariable, nearestVariable, PREFIX, variableOf } from './names.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts';
 
-/** Optional file of settings: a JSON object with the same names. */
 const DEFAULT_FILE = './farthing.json';
-const FILE_VARIABLE = 'FARTHING_CONFIG';
 
-/** Environment variables with these beginnings are meant for us: an unknown one is a slip of the pen. */
-const OWN_PREFIXES = [
-  'FARTHING_',
-  'WORKSPACE_',
-  'X402_',
-  'FACILITATOR_',
-  'LOCAL_',
-  'PAYER_',
-  'ANSWER_',
-  'ADMIN_',
-];
-/** Names that other parts read. */
-const OTHER_NAMES = new Set([
-  FILE_VARIABLE,
-  'FARTHING_KERNEL',
-  // The commands of an agent.
-  'FARTHING_URL',
-  'FARTHING_WALLET',
-  'FARTHING_BUDGET_USD',
-  'FARTHING_MAX_PRICE_USD',
-]);
-
+/** The settings cannot be used. The message has one line for each fault and says what to do. */
 export class ConfigError extends Error {}
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads, checks and freezes the configuration. @throws ConfigError with one line per fault. */
+/**
+ * Reads the settings from the environment and from the JSON file that it names; the environment wins.
+ * @throws ConfigError with every fault that was found
+ */
 export function readConfig(environment: Environment): Settings {
   const file = readFile(environment[FILE_VARIABLE]);
   const faults = [...unknownNames(environment, file)];
   const settings: Partial<Record<SettingName, unknown>> = {};
-  for (const [name, { read, initial }] of Object.entries(SETTINGS)) {
-    const source = environment[name] ?? file[name];
+  for (const name of SETTING_NAMES) {
+    const given = givenIn(environment, name, faults) ?? givenIn(file, name, faults);
+    const text = given === undefined ? SETTINGS[name].initial : String(given.value);
     try {
-      settings[name as SettingName] = read(source === undefined ? initial : String(source));
+      settings[name] = SETTINGS[name].read(text);
     } catch (error) {
-      faults.push(`${name}=${JSON.stringify(source)}: ${(error as Error).message}`);
+      faults.push(`${given?.name ?? variableOf(name)}=${JSON.stringify(text)}: ${(error as Error).message}`);
     }
   }
   if (faults.length === 0)
     faults.push(...contradictions(settings as Settings, environment.NODE_ENV === 'production'));
-  if (faults.length > 0) throw new ConfigError(faults.join('\n'));
+  if (faults.length > 0) {
+    // A slip in a name may be the cause of a fault.
+    const slips = slipsIn(environment).map(({ variable, note }) => `${variable}: ${note}`);
+    throw new ConfigError([...faults, ...slips].join('\n'));
+  }
   return Object.freeze(settings as Settings);
+}
+
+/** A variable that the start can live with, and what to do about it. */
+export interface ConfigNotice {
+  readonly variable: string;
+  readonly note: string;
+}
+
+/** Variables of an environment that are settings by their former names, which had no prefix, or look like slips. */
+export function configNotices(environment: Environment): ConfigNotice[] {
+  const renamed = SETTING_NAMES.filter((name) => environment[name] !== undefined).map((name) => ({
+    variable: name,
+    note: `Write ${variableOf(name)}: this release is the last that reads the name without ${PREFIX}.`,
+  }));
+  return [...renamed, ...slipsIn(environment)];
+}
+
+function slipsIn(environment: Environment): ConfigNotice[] {
+  return Object.keys(environment)
+    .filter((name) => !isSetting(name) && !name.startsWith(PREFIX))
+    .flatMap((variable) => {
+      const meant = nearestVariable(variable);
+      return meant === undefined
+        ? []
+        : [{ variable, note: `There is no such setting; did you mean ${meant}?` }];
+    });
+}
+
+interface Given {
+  /** As it was written. */
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** A setting by its name with the prefix or without it; different values under both are a fault, and stay unsaid: they may be secret. */
+function givenIn(
+  source: Readonly<Record<string, unknown>>,
+  setting: SettingName,
+  faults: string[],
+): Given | undefined {
+  const variable = variableOf(setting);
+  const given = [variable, setting]
+    .filter((name) => source[name] !== undefined)
+    .map((name) => ({ name, value: source[name] }));
+  if (given.length > 1 && String(given[0]!.value) !== String(given[1]!.value))
+    faults.push(
+      `${variable} and ${setting} are the same setting and have different values: leave out ${setting}`,
+    );
+  return given[0];
 }
 
 function readFile(named: string | undefined): Record<string, unknown> {
@@ -68,25 +103,22 @@ function readFile(named: string | undefined): Record<string, unknown> {
 }
 
 function* unknownNames(environment: Environment, file: Record<string, unknown>): Iterable<string> {
-  for (const name of Object.keys(file)) {
-    if (!Object.hasOwn(SETTINGS, name)) yield `${name}: there is no such setting (in the file)`;
-  }
-  for (const name of Object.keys(environment)) {
-    const ours = OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
-    if (ours && !Object.hasOwn(SETTINGS, name) && !OTHER_NAMES.has(name)) {
-      yield `${name}: there is no such setting (in the environment)`;
-    }
-  }
+  const unknown = (name: string, where: string) => {
+    const meant = nearestVariable(name);
+    return `${name}: there is no such setting (in the ${where})${meant ? `; did you mean ${meant}?` : ''}`;
+  };
+  for (const name of Object.keys(file))
+    if (!isSetting(name) && !isSetting(name.replace(PREFIX, ''))) yield unknown(name, 'file');
+  for (const name of Object.keys(environment))
+    if (isUnknownVariable(name)) yield unknown(name, 'environment');
 }
 
 function* contradictions(settings: Settings, production: boolean): Iterable<string> {
-  if (production && settings.FACILITATOR_URL === '' && settings.ALLOW_PLAY_MONEY === '0') {
-    yield 'FACILITATOR_URL: with NODE_ENV=production name a facilitator; the local one moves no money (ALLOW_PLAY_MONEY=1 allows it)';
-  }
-  if (settings.WORKSPACE_TTL_MINUTES_MIN > settings.WORKSPACE_TTL_MINUTES_MAX) {
-    yield 'WORKSPACE_TTL_MINUTES_MIN: must not be above WORKSPACE_TTL_MINUTES_MAX';
-  }
-  if (settings.FACILITATOR_URL !== '' && settings.PAY_TO === '') {
-    yield 'PAY_TO: name the wallet that is paid; FACILITATOR_URL needs it';
-  }
+  const { FACILITATOR_URL, ALLOW_PLAY_MONEY, PAY_TO } = settings;
+  if (production && FACILITATOR_URL === '' && ALLOW_PLAY_MONEY === '0')
+    yield 'FARTHING_FACILITATOR_URL: NODE_ENV=production needs a facilitator; the local one moves no money (FARTHING_ALLOW_PLAY_MONEY=1 allows it)';
+  if (settings.WORKSPACE_TTL_MINUTES_MIN > settings.WORKSPACE_TTL_MINUTES_MAX)
+    yield 'FARTHING_WORKSPACE_TTL_MINUTES_MIN: must not be above FARTHING_WORKSPACE_TTL_MINUTES_MAX';
+  if (FACILITATOR_URL !== '' && PAY_TO === '')
+    yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR_URL needs it';
 }

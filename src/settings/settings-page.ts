@@ -1,11 +1,15 @@
-import { SETTINGS } from './settings.ts';
+import { variableOf } from './names.ts';
+import { SETTING_NAMES, SETTINGS } from './settings.ts';
 
 const HEAD = `# Settings
 
-From the environment, or from a JSON object in \`farthing.json\` (or the file that \`FARTHING_CONFIG\` names); the environment wins. A setting
-that doesn't exist or has an unusable value stops the start, with all faults listed. \`FARTHING_KERNEL\` forces one scan kernel.
+From the environment, or from a JSON object in \`farthing.json\` (\`FARTHING_CONFIG\` names another file); the environment wins. In the file, the names
+may also stand without \`FARTHING_\`. An unknown variable with the prefix or an unusable value stops the start, and every fault is listed; a variable
+without it whose name is nearly a setting's is reported. \`FARTHING_KERNEL\` forces one scan kernel.
 
-This page is made by \`npx farthing settings\`; a test keeps it equal to the code.
+In this release the environment may also give a setting without the prefix, as in former ones: \`PORT\`. The start then logs \`setting_notice\`.
+
+Made by \`npx farthing admin settings\` (\`make docs\`).
 
 | setting | default | what it is for |
 |---|---|---|
@@ -13,9 +17,10 @@ This page is made by \`npx farthing settings\`; a test keeps it equal to the cod
 
 /** The reference of all settings, in Markdown. */
 export function settingsPage(): string {
-  const rows = Object.entries(SETTINGS).map(
-    ([name, { initial, about }]) =>
-      `| \`${name}\` | ${initial === '' ? '(empty)' : `\`${initial}\``} | ${about.replaceAll('|', '\\|')} |\n`,
-  );
+  const rows = SETTING_NAMES.map((name) => {
+    const { initial, about } = SETTINGS[name];
+    const shown = initial === '' ? '(empty)' : `\`${initial}\``;
+    return `| \`${variableOf(name)}\` | ${shown} | ${about.replaceAll('|', '\\|')} |\n`;
+  });
   return HEAD + rows.join('');
 }

@@ -1,6 +1,6 @@
 import { parseUsd } from '../domain/money.ts';
 
-/** How one setting is read from text. @throws Error that says what is allowed. */
+/** Reads one setting from text. @throws Error that says what is allowed */
 type Read<T> = (text: string) => T;
 
 const integer =
@@ -57,35 +57,42 @@ interface Setting<T> {
 
 const setting = <T>(read: Read<T>, initial: string, about: string): Setting<T> => ({ read, initial, about });
 
-/** Every setting: how it is read, its default, and what it is for. Environment variables win over the file. */
+/**
+ * Every setting: how it is read, its default as text, and what it is for. The environment variable of `PORT` is `FARTHING_PORT`
+ * (names.ts). To add one: a line here, its use, and `make docs`.
+ */
 export const SETTINGS = {
   HOST: setting(text, '127.0.0.1', 'Address to listen on.'),
   PORT: setting(integer(0, 65535), '8402', 'Port to listen on; 0 takes a free one.'),
-  BASE_URL: setting(httpUrl, '', 'Public address of the server, in 402s and links. Empty: http://HOST:PORT.'),
-  DATA_DIR: setting(text, './data', 'Folder of everything that is stored.'),
+  BASE_URL: setting(
+    httpUrl,
+    '',
+    'Public address of the server, in 402s and links. Empty: http://FARTHING_HOST:FARTHING_PORT.',
+  ),
+  DATA_DIR: setting(text, './data', 'Folder of all stored data.'),
   CACHE_DIR: setting(
     text,
     '',
-    'Folder of what can be made again: checked checksums, embeddings of labels, graphs optimised for this processor. Empty: DATA_DIR/cache.',
+    'Folder of derived data that can be rebuilt: verified checksums, embeddings of labels, graphs optimised for this processor. Empty: `cache` in FARTHING_DATA_DIR.',
   ),
   MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
   MODEL_HUB_URL: setting(
     httpUrl,
     'https://huggingface.co',
-    'Where models are pulled from: a hub, or a mirror with its paths.',
+    'Server that models are pulled from: a hub, or a mirror with the same paths.',
   ),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
   FACILITATOR_VERIFY_URLS: setting(
     httpUrls,
     '',
-    'Further facilitators, separated by commas, that are asked to verify when FACILITATOR_URL does not answer. They never settle, and are not told FACILITATOR_TOKEN.',
+    'More facilitators, separated by commas, that verify when FARTHING_FACILITATOR_URL does not answer. They never settle and never receive FARTHING_FACILITATOR_TOKEN.',
   ),
-  PAY_TO: setting(address, '', 'Wallet that is paid. Required with FACILITATOR_URL.'),
+  PAY_TO: setting(address, '', 'Wallet that is paid. Required with FARTHING_FACILITATOR_URL.'),
   FACILITATOR_TOKEN: setting(text, '', 'Bearer token for the facilitator.'),
   RPC_URL: setting(
     httpUrl,
     '',
-    'A node of the chain: it tells what became of a settlement whose answer was lost. Empty: the facilitator is asked again.',
+    'Node of the chain, asked for the outcome of a settlement whose answer was lost. Empty: the facilitator is asked again.',
   ),
   X402_BODY_NETWORK: setting(
     choice('eip155:8453', 'base'),
@@ -95,13 +102,9 @@ export const SETTINGS = {
   ALLOW_PLAY_MONEY: setting(
     choice('0', '1'),
     '0',
-    '1 lets the local facilitator run together with NODE_ENV=production.',
+    '`1` allows the local facilitator with NODE_ENV=production.',
   ),
-  LOCAL_BALANCE_USD: setting(
-    parseUsd,
-    '100',
-    'Play money of a wallet that the local facilitator has never seen.',
-  ),
+  LOCAL_BALANCE_USD: setting(parseUsd, '100', 'Play money of a wallet that is new to the local facilitator.'),
   SEARCH_PRICE_USD: setting(parseUsd, '0.006', 'Price of a search.'),
   INGEST_PRICE_USD: setting(parseUsd, '0.03', 'Price of an upload.'),
   ITEM_PRICE_USD: setting(parseUsd, '0.002', 'Price of an item’s metadata.'),
@@ -125,130 +128,133 @@ export const SETTINGS = {
   DOWNTIME_REFUND_MINUTES_MAX: setting(
     integer(0, 1_000_000),
     '1440',
-    'Most minutes given back for one time that the server was down.',
+    'Most minutes given back for one downtime of the server.',
   ),
   PAYER_INDEX_MINUTES: setting(
     integer(1, 1_000_000),
     '1440',
-    'Life of a payer’s index after its last paid upload.',
+    'Lifetime of a payer’s index after its last paid upload.',
   ),
-  ANSWER_KEEP_MINUTES: setting(integer(1, 1440), '15', 'How long a paid answer is kept for lawful retries.'),
-  JOURNAL_KEEP_DAYS: setting(integer(1, 36_500), '400', 'How long the entries of the books are kept.'),
+  ANSWER_KEEP_MINUTES: setting(integer(1, 1440), '15', 'How long a paid answer is kept for retries.'),
+  JOURNAL_KEEP_DAYS: setting(integer(1, 36_500), '400', 'How long entries of the ledger are kept.'),
   JOURNAL_ENTRIES_MAX: setting(
     integer(1000, 1_000_000_000),
     '10000000',
-    'Most entries of the books (about 0.5 kB each); the oldest are dropped first, the totals keep them.',
+    'Most entries of the ledger (about 0.5 kB each). The oldest are dropped first; the totals still count them.',
   ),
   FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
   PAGES_MAX: setting(integer(1, 1_000_000), '5000', 'Most pages of a document.'),
   PIXELS_MAX: setting(
     integer(1, 2_000_000_000),
     '100000000',
-    'Most pixels of a picture, as it claims; four bytes each once decoded.',
+    'Most pixels of a picture by its header; four bytes each once decoded.',
   ),
   MEDIA_SECONDS_MAX: setting(integer(1, 1_000_000), '14400', 'Longest film or recording.'),
   SEGMENTS_PER_ITEM_MAX: setting(integer(1, 10_000_000), '100000', 'Most passages and pictures of a file.'),
   ARCHIVE_MEMBERS_MAX: setting(
     integer(1, 100_000),
     '1000',
-    'Most files that come out of one upload; each costs as much work as one sent by itself.',
+    'Most files unpacked from one upload; each is as much work as one sent alone.',
   ),
   ARCHIVE_BYTES_MAX: setting(
     integer(1024, 2 ** 40),
     String(512 * MEBIBYTE),
-    'Most bytes that come out of one upload, unpacked.',
+    'Most bytes unpacked from one upload.',
   ),
   OCR_LANGUAGES: setting(
     list,
     'eng',
-    'Languages of scans (ISO 639-2, separated by commas), each from an npm package @tesseract.js-data/…; empty: scans are not recognised.',
+    'Languages of scans (ISO 639-2, separated by commas), each from an npm package @tesseract.js-data/…. Empty: no OCR.',
   ),
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
   PROVIDER: setting(
     choice('auto', 'cuda', 'webgpu', 'cpu'),
     'auto',
-    'What runs the models: `auto` takes the fastest that gives the right numbers; any other must serve, or the start fails.',
+    'What runs the models. `auto` takes the fastest provider with the right results; with any other, the start fails unless it serves.',
   ),
   QUERY_WORKERS: setting(
     integer(0, 64),
     '0',
-    'Encoder threads for queries alone. 0: half of the processors; one where a GPU serves.',
+    'Encoder threads for queries. 0: half of the processors, or one with a GPU.',
   ),
   INGEST_WORKERS: setting(
     integer(0, 64),
     '0',
-    'Encoder threads for uploads, at a lower priority. 0: one for each processor; one where a GPU serves.',
+    'Encoder threads for uploads, at a lower priority. 0: one for each processor, or one with a GPU.',
   ),
   READERS: setting(
     integer(0, 64),
     '0',
-    'Files that are read at the same time, each in a process of its own. 0: half as many as there are processors, at most eight.',
+    'Files read at the same time, each in a separate process. 0: half the number of processors, at most eight.',
   ),
   QUERY_QUEUE_MAX: setting(
     integer(1, 1_000_000),
     '256',
-    'Queries that may wait for an encoder; more are refused.',
+    'Most queries that wait for an encoder; more are refused.',
   ),
   QUERY_WAIT_MS_MAX: setting(
     integer(0, 3_600_000),
     '250',
-    'A query that would wait longer for an encoder, as far as can be told, is refused at once; 0: however long.',
+    'A query whose estimated wait for an encoder is longer is refused at once. 0: no limit.',
   ),
-  INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Uploads that may wait; more are refused.'),
+  INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Most uploads that wait; more are refused.'),
   TENANT_REQUESTS_PER_SECOND: setting(
     integer(1, 1_000_000),
     '500',
-    'Requests a second of one tenant; twice as many may come at once.',
+    'Requests a second of one tenant, with bursts of twice as many.',
   ),
-  TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Searches of one tenant that may run at once.'),
-  TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Uploads of one tenant that may run at once.'),
-  OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Indexes kept open; the least recently used is closed.'),
+  TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Most searches of one tenant at once.'),
+  TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Most uploads of one tenant at once.'),
+  OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Most open indexes; the least recently used is closed.'),
   BITS_ROWS_MIN: setting(
     rowsOrMeasured,
     'measured',
-    'Vectors of one kind in an index from which a search passes over rows by a statistical bound, unless it asks for a proof; `measured`: where that was faster (ARCHITECTURE.md).',
+    'Fewest vectors of one kind in an index for a search to skip rows by a statistical bound, unless it asks for a proof. `measured`: where that was faster (ARCHITECTURE.md).',
   ),
   GRAPH_ROWS_MIN: setting(
     rowsOrMeasured,
     'measured',
-    'Vectors of one kind in an index from which a graph (HNSW) is built in the background and searched; `measured`: where that was faster (ARCHITECTURE.md).',
+    'Fewest vectors of one kind in an index for a graph (HNSW) to be built in the background and searched. `measured`: where that was faster (ARCHITECTURE.md).',
   ),
   RECALL_PROBE: setting(
     integer(0, 1_000_000_000),
     '200',
-    'One in so many searches that prove nothing is proved in the background, for the metric farthing_recall; 0: none.',
+    'One in this many searches without a proof is proved in the background, for the metric farthing_recall. 0: none.',
   ),
   CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
   ADMIN_PORT: setting(
     (text) => (text === 'off' ? undefined : integer(0, 65535)(text)),
     'off',
-    'Port of the operator’s page, on 127.0.0.1 alone; 0 takes a free one.',
+    'Port of the operator’s page, on 127.0.0.1 only: `off`, or 0 for a free one.',
   ),
-  CONSOLE: setting(choice('0', '1'), '1', '0 leaves out the console at `/`.'),
+  CONSOLE: setting(choice('0', '1'), '1', '`0` disables the console at `/`.'),
   LOG_LEVEL: setting(
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',
-    'Least level that is logged.',
+    'Lowest level that is logged.',
   ),
   METRICS_PORT: setting(
     portOrOff,
     'off',
-    'Port for Prometheus, on METRICS_HOST: `off`, or 0 for a free one. `make run` takes 9402.',
+    'Port for Prometheus, on FARTHING_METRICS_HOST: `off`, or 0 for a free one. `make run` takes 9402.',
   ),
-  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics. Nobody is asked who they are there.'),
+  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics, which need no authentication.'),
   STOP_NOTICE_SECONDS: setting(
     integer(0, 600),
     '0',
-    'How long a stopping server still takes new requests while /readyz says no: for load balancers.',
+    'How long a stopping server still takes new requests while /readyz answers 503, for load balancers.',
   ),
   STOP_SECONDS_MAX: setting(
     integer(1, 3600),
     '30',
-    'How long a stop waits for what runs; what is not done by then goes on at the next start.',
+    'How long a stop waits for running work; the rest continues at the next start.',
   ),
-  DEMO: setting(choice('0', '1'), '1', '0 leaves out the paid round trip of the first start.'),
+  DEMO: setting(choice('0', '1'), '1', '`0` leaves out the paid round trip of the first start.'),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
 export type Settings = { readonly [N in SettingName]: ReturnType<(typeof SETTINGS)[N]['read']> };

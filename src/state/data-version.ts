@@ -17,6 +17,6 @@ export async function checkDataVersion(data: string): Promise<void> {
   const version = Number(found);
   if (Number.isInteger(version) && version >= 1 && version <= DATA_VERSION) return;
   throw new ConfigError(
-    `DATA_DIR=${data}: it has version ${found.trim().slice(0, 20)}, and this Farthing reads up to ${DATA_VERSION}; use a newer one`,
+    `FARTHING_DATA_DIR=${data}: it has version ${found.trim().slice(0, 20)}, and this Farthing reads up to ${DATA_VERSION}; use a newer one`,
   );
 }

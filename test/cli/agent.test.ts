@@ -5,6 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { COMMANDS } from '../../src/cli/command.ts';
+import { WORDS } from '../../src/cli/completion.ts';
+import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { Agent, COMMAND } from './cli-agent.ts';
 
@@ -195,7 +198,9 @@ t.test('a wrong use is explained, and a server that is not there is told apart',
   await agent.run(['wallet', 'new']);
   t.match(await agent.run(['search']), { code: 2, err: /Give words/ });
   t.match(await agent.run(['ingest', '--no-such-option', 'x']), { code: 2, err: /Exit codes/ });
-  t.match(await agent.run(['search', '--help']), { code: 0, out: /Exit codes/ });
+  for (const words of [['search', '--help'], ['--help'], ['help'], []])
+    t.match(await agent.run(words), { code: 0, out: /Exit codes/ }, words.join(' '));
+  t.match(await agent.run(['serach']), { code: 2, err: /There is no command "serach"/ });
   t.match(await agent.run(['ingest', '/no/such/file']), { code: 2, err: /There is no/ });
   t.match(await agent.run(['search', 'gulls', '--no-workspace', '--json']), {
     code: 5,
@@ -217,8 +222,24 @@ t.test('a file that is refused fails alone, and the exit code says so', async (t
 t.test('the completion is a script that bash takes', async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
   const { out } = await agent.run(['completion', 'bash']);
-  const asked = `${out}\nCOMP_WORDS=(farthing wor); COMP_CWORD=1; _farthing; echo "\${COMPREPLY[@]}"`;
-  t.equal(spawnSync('bash', ['-c', asked], { encoding: 'utf8' }).stdout.trim(), 'workspace workspaces');
+  const completed = (...words: string[]) => {
+    const asked = `COMP_WORDS=(farthing ${words.join(' ')}); COMP_CWORD=${words.length}; _farthing; echo "\${COMPREPLY[@]}"`;
+    return spawnSync('bash', ['-c', `${out}\n${asked}`], { encoding: 'utf8' }).stdout.trim();
+  };
+  t.equal(completed('wor'), 'workspace');
+  t.equal(completed('admin', 'w'), 'workspaces');
+  t.equal(completed('admin', 'workspaces', 'd'), 'dispose');
+  t.equal(completed('workspace', 'create', '--min'), '--minutes');
+});
+
+t.test('the completion knows every command, and no other', async (t) => {
+  const following = (before: string) => WORDS[before]!.filter((word) => !word.startsWith('-'));
+  t.same(following('').toSorted(), [...Object.keys(COMMANDS), 'admin'].toSorted());
+  const admin = following('admin').flatMap((word) => {
+    const next = WORDS[`admin ${word}`]?.filter((second) => !second.startsWith('-')) ?? [];
+    return next.length > 0 ? next.map((second) => `${word} ${second}`) : [word];
+  });
+  t.same(admin.toSorted(), Object.keys(ADMIN_COMMANDS).toSorted());
 });
 
 const noZsh = spawnSync('zsh', ['--version']).status === 0 ? false : 'there is no zsh';
@@ -229,10 +250,12 @@ t.test('the completion is a script that zsh takes', { skip: noZsh }, async (t) =
   // What completion adds is printed; the rest of it wants a terminal.
   const asked = `compdef() { : }; compadd() { shift; print -- $*; }; _files() { print files; }
 ${out}
-words=(farthing workspace d); CURRENT=3; _farthing; words=(farthing s); CURRENT=2; _farthing`;
+words=(farthing workspace d); CURRENT=3; _farthing; words=(farthing s); CURRENT=2; _farthing
+words=(farthing admin ledger e); CURRENT=4; _farthing`;
   const { stdout, stderr } = spawnSync('zsh', ['-fc', asked], { encoding: 'utf8' });
-  const [inside, files, first] = stdout.trim().split('\n');
+  const [inside, files, first, admin] = stdout.trim().split('\n');
   t.match(inside, /^create use list usage extend dispose .*--help/, stderr);
   t.equal(files, 'files');
   t.match(first, /^search ingest workspace wallet/);
+  t.match(admin, /^export --format --since/);
 });

@@ -12,15 +12,15 @@ const CREATE = ['workspace', 'create', '--minutes', '120'];
 t.test('a person at the terminal is asked for a price above the limit', { skip: noTerminal }, async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
   await agent.run(['wallet', 'new']);
-  const no = await runInTerminal(agent, CREATE, { replies: [{ to: QUESTION, reply: 'n\n' }] });
+  const no = await runInTerminal(agent, CREATE, [{ to: QUESTION, reply: 'n\n' }]);
   t.match(no, { code: 4, out: /payment_declined.*Nothing was signed/ });
-  const yes = await runInTerminal(agent, CREATE, { replies: [{ to: QUESTION, reply: 'y\n' }] });
+  const yes = await runInTerminal(agent, CREATE, [{ to: QUESTION, reply: 'y\n' }]);
   t.match(yes, { code: 0, out: /ws_\w+: 120 minutes, until / });
   t.match(yes.out, /charged 0\.07 USD; 0\.93 of the budget left/);
-  const cheap = await runInTerminal(agent, ['workspace', 'create', '--minutes', '15'], {});
+  const cheap = await runInTerminal(agent, ['workspace', 'create', '--minutes', '15']);
   t.equal(cheap.code, 0);
   t.notMatch(cheap.out, /Pay /, 'below the limit nobody is asked');
-  const limit = await runInTerminal(agent, [...CREATE, '--ask-above', '0.1'], {});
+  const limit = await runInTerminal(agent, [...CREATE, '--ask-above', '0.1']);
   t.notMatch(limit.out, /Pay /);
 });
 
@@ -28,7 +28,7 @@ t.test('an upload and its job have a bar in a terminal', { skip: noTerminal }, a
   const agent = new Agent(t.testdir({ files: { 'gull.txt': 'A gull.', 'tern.txt': 'A tern.' } }), server.url);
   await agent.run(['wallet', 'new']);
   await agent.run(['workspace', 'create']);
-  const { code, out } = await runInTerminal(agent, ['ingest', '-r', join(agent.home, 'files')], {});
+  const { code, out } = await runInTerminal(agent, ['ingest', '-r', join(agent.home, 'files')]);
   t.equal(code, 0);
   t.match(out, /[█░]{24} \d+\/\d+ /);
   t.match(out, /2 ingested/);

@@ -42,7 +42,6 @@ export class Agent {
       outColumns: undefined,
       errColumns: undefined,
       ask: () => undefined,
-      query: () => undefined,
       signal: new AbortController().signal,
     });
     return { code, ...said };

@@ -5,21 +5,21 @@ import { type Agent, COMMAND, type Outcome } from './cli-agent.ts';
 export const noTerminal: string | false =
   spawnSync('script', ['--version']).status === 0 ? false : 'there is no script (util-linux)';
 
-export interface InTerminal {
-  readonly environment?: Readonly<Record<string, string>>;
-  /** What is typed when the terminal has shown something; each once. */
-  readonly replies?: readonly { readonly to: string; readonly reply: string }[];
+/** What is typed, once, when the terminal has shown something. */
+export interface Reply {
+  readonly to: string;
+  readonly reply: string;
 }
 
-/** Runs a command in a terminal of its own (a pty, by `script` of util-linux). `out` is all that it was sent, as `visible` shows it. */
+/** Runs a command in a new pty (`script` of util-linux). `out` is all that the terminal was sent. */
 export async function runInTerminal(
   agent: Agent,
   words: readonly string[],
-  { environment = {}, replies = [] }: InTerminal,
+  replies: readonly Reply[] = [],
 ): Promise<Outcome> {
   const quoted = [process.execPath, COMMAND, ...words].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qfec', quoted, '/dev/null'], {
-    env: { ...agent.environment, SHELL: '/bin/sh', FARTHING_TERMINAL_WAIT_MS: '300000', ...environment },
+    env: { ...agent.environment, SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise<number | null>((done) => child.once('exit', done));
@@ -30,10 +30,5 @@ export async function runInTerminal(
     const next = left.findIndex(({ to }) => seen.includes(to));
     if (next >= 0) child.stdin.write(left.splice(next, 1)[0]!.reply);
   }
-  return { code: await ended, out: visible(seen), err: '' };
-}
-
-/** Escape and bell as pictures of themselves. */
-export function visible(text: string): string {
-  return text.replaceAll('\u001b', '␛').replaceAll('\u0007', '␇');
+  return { code: await ended, out: seen, err: '' };
 }

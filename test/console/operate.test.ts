@@ -55,14 +55,6 @@ t.test('the doctor tells what it finds, of a server that runs', async (t) => {
   t.notOk(checks.includes('port'), 'its own port is no fault');
 });
 
-t.test('what a probe of the index measures is in the snapshot', async (t) => {
-  const snapshot = async () =>
-    JSON.parse((await get({ host, port }, '/snapshot.json', {})).body.toString('utf8'));
-  const { recall_probe } = await snapshot();
-  t.ok(Array.isArray(recall_probe));
-  for (const sample of recall_probe) t.match(sample, { name: /^farthing_recall_probe/, value: Number });
-});
-
 t.test('without the setting there is no such port', async (t) => {
   const other = await startTestServer(t);
   t.equal(other.running.adminPort, undefined);

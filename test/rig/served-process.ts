@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Test } from 'tap';
 import { watchAnswers } from './described-answers.ts';
+import { environmentOf } from './environment.ts';
 import { CACHE_DIR, FEW_WORKERS } from './test-server.ts';
 
 /** A server in a process of its own, which can be killed at any moment and started again over the same folder. */
@@ -18,7 +19,7 @@ export class ServedProcess {
     { data, log, environment = {} }: { data: string; log: string; environment?: Record<string, string> },
   ): Promise<ServedProcess> {
     const child = fork(resolve(import.meta.dirname, 'served.ts'), [], {
-      env: {
+      env: environmentOf({
         PATH: process.env.PATH,
         PORT: '0',
         DEMO: '0',
@@ -28,7 +29,7 @@ export class ServedProcess {
         QUERY_WAIT_MS_MAX: '0',
         ...FEW_WORKERS,
         ...environment,
-      },
+      }),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const output = createWriteStream(log, { flags: 'a' });

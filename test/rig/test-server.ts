@@ -6,6 +6,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { type Running, start, type Times } from '../../src/server/start.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { type DescribedAnswers, watchAnswers } from './described-answers.ts';
+import { environmentOf } from './environment.ts';
 import './teardown-order.ts';
 
 /** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
@@ -34,7 +35,7 @@ export async function startTestServer(
 ): Promise<TestServer> {
   // Asked for only where it is needed: it empties the folder.
   const dataFolder = environment.DATA_DIR ?? `${t.testdir({})}/data`;
-  const settings = readConfig({
+  const variables = environmentOf({
     PORT: '0',
     DEMO: '0',
     DATA_DIR: dataFolder,
@@ -45,6 +46,7 @@ export async function startTestServer(
     ...FEW_WORKERS,
     ...environment,
   });
+  const settings = readConfig(variables);
   const running = await start(settings, times);
   let stopped: Promise<void> | undefined;
   const stop = () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { builtServer } from '../../scripts/built-server.ts';
+import { environmentOf } from '../rig/environment.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
 /** What `make run` starts, in a process and over a data folder of its own; killed when the test ends. */
@@ -12,13 +13,13 @@ export function spawnBuilt(
   stdio: SpawnOptions['stdio'] = ['ignore', 'pipe', 'inherit'],
 ) {
   const child = spawn(process.execPath, [builtServer()], {
-    env: {
+    env: environmentOf({
       PATH: process.env.PATH,
       PORT: '0',
       DATA_DIR: join(t.testdir({}), 'data'),
       CACHE_DIR,
       ...environment,
-    },
+    }),
     stdio,
   });
   const ended = once(child, 'exit') as Promise<[status: number | null, signal: NodeJS.Signals | null]>;

@@ -10,9 +10,13 @@ const { port } = taken.address() as AddressInfo;
 t.teardown(() => taken.close());
 
 for (const [refused, named, environment] of [
-  ['a port that another process has', 'HOST, PORT', { PORT: String(port) }],
-  ["an address that is not this machine's", 'HOST, PORT', { HOST: '192.0.2.1' }],
-  ["a port of the operator's page that another process has", 'ADMIN_PORT', { ADMIN_PORT: String(port) }],
+  ['a port that another process has', 'FARTHING_HOST, FARTHING_PORT', { PORT: String(port) }],
+  ["an address that is not this machine's", 'FARTHING_HOST, FARTHING_PORT', { HOST: '192.0.2.1' }],
+  [
+    "a port of the operator's page that another process has",
+    'FARTHING_ADMIN_PORT',
+    { ADMIN_PORT: String(port) },
+  ],
 ] as const) {
   t.test(
     `a start with ${refused} names the settings and ends with 2, though workers still open models`,

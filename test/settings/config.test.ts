@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
-import { ConfigError, readConfig } from '../../src/settings/config.ts';
+import t, { type Test } from 'tap';
+import { ConfigError, configNotices, readConfig } from '../../src/settings/config.ts';
 import '../rig/teardown-order.ts';
 
 const fault = (environment: Record<string, string>): string => {
@@ -14,6 +14,12 @@ const fault = (environment: Record<string, string>): string => {
   return '';
 };
 
+function fileOf(t: Test, settings: object): string {
+  const path = join(t.testdir({}), 'farthing.json');
+  writeFileSync(path, JSON.stringify(settings));
+  return path;
+}
+
 t.test('without any setting the defaults hold', async (t) => {
   const settings = readConfig({ PATH: '/bin', HOME: '/home/someone' });
   t.match(settings, { HOST: '127.0.0.1', PORT: 8402, DATA_DIR: './data', X402_BODY_NETWORK: 'eip155:8453' });
@@ -22,31 +28,92 @@ t.test('without any setting the defaults hold', async (t) => {
 });
 
 t.test('an invalid value stops the start and names the setting and what is allowed', async (t) => {
-  t.match(fault({ PORT: '70000' }), /PORT="70000": must be a whole number from 0 to 65535/);
-  t.match(fault({ WORKSPACE_BASE_USD: '0.0000001' }), /WORKSPACE_BASE_USD=.*six decimals|at most 6 decimals/);
-  t.match(fault({ X402_BODY_NETWORK: 'mainnet' }), /X402_BODY_NETWORK="mainnet": must be one of/);
-  t.match(fault({ PAY_TO: '0x12' }), /PAY_TO/);
-  t.match(fault({ BASE_URL: 'ftp://x' }), /BASE_URL/);
+  t.match(fault({ FARTHING_PORT: '70000' }), /FARTHING_PORT="70000": must be a whole number from 0 to 65535/);
+  t.match(
+    fault({ FARTHING_WORKSPACE_BASE_USD: '0.0000001' }),
+    /WORKSPACE_BASE_USD=.*six decimals|at most 6 decimals/,
+  );
+  t.match(fault({ FARTHING_X402_BODY_NETWORK: 'mainnet' }), /X402_BODY_NETWORK="mainnet": must be one of/);
+  t.match(fault({ FARTHING_PAY_TO: '0x12' }), /FARTHING_PAY_TO/);
+  t.match(fault({ FARTHING_BASE_URL: 'ftp://x' }), /FARTHING_BASE_URL/);
 });
 
-t.test('an unknown setting stops the start, in the environment and in the file', async (t) => {
-  t.match(fault({ WORKSPACE_MINUTES_USD: '1' }), /WORKSPACE_MINUTES_USD: there is no such setting/);
-  const path = join(t.testdir(), 'farthing.json');
-  writeFileSync(path, JSON.stringify({ PROT: 1 }));
-  t.match(fault({ FARTHING_CONFIG: path }), /PROT: there is no such setting/);
+t.test('an unknown name stops the start, in the environment by its prefix, and in the file', async (t) => {
+  t.match(
+    fault({ FARTHING_WORKSPACE_MINUTES_USD: '1', FARTHING_COLOUR: 'red' }),
+    /FARTHING_WORKSPACE_MINUTES_USD: there is no such setting .*did you mean FARTHING_WORKSPACE_MINUTE_USD\?\nFARTHING_COLOUR: there is no such setting \(in the environment\)$/,
+  );
+  t.match(fault({ FARTHING_CONFIG: fileOf(t, { PROT: 1 }) }), /PROT: .* did you mean FARTHING_PORT\?/);
+  t.match(fault({ FARTHING_CONFIG: '/no/such/file' }), /there is no file/);
 });
 
-t.test('the environment wins over the file', async (t) => {
-  const path = join(t.testdir(), 'farthing.json');
-  writeFileSync(path, JSON.stringify({ PORT: 9000, LOG_LEVEL: 'warn' }));
-  t.match(readConfig({ FARTHING_CONFIG: path, PORT: '9001' }), { PORT: 9001, LOG_LEVEL: 'warn' });
+t.test('variables that the commands and the native part read are not taken for settings', async (t) => {
+  const others = ['KERNEL', 'URL', 'WALLET', 'BUDGET_USD', 'MAX_PRICE_USD'].map((name) => `FARTHING_${name}`);
+  t.equal(fault(Object.fromEntries(others.map((name) => [name, '1']))), '');
+});
+
+t.test('a slip in a name without the prefix is reported with the setting that is near', async (t) => {
+  const meant = (variable: string) => configNotices({ [variable]: '1' }).map(({ note }) => note);
+  for (const [slip, setting] of [
+    ['PROT', 'FARTHING_PORT'],
+    ['PORTS', 'FARTHING_PORT'],
+    ['WORKSPACE_MINUTES_USD', 'FARTHING_WORKSPACE_MINUTE_USD'],
+    ['FACILTATOR_ULR', 'FARTHING_FACILITATOR_URL'],
+    ['FARTHNG_PORT', 'FARTHING_PORT'],
+    ['Farthing_Port', 'FARTHING_PORT'],
+  ] as const)
+    t.match(meant(slip), [new RegExp(`did you mean ${setting}\\?`)], slip);
+  for (const usual of [
+    'HOME',
+    'PATH',
+    'HOSTNAME',
+    'TERM',
+    'USER',
+    'PWD',
+    'SHELL',
+    'LANG',
+    'TMPDIR',
+    'NODE_ENV',
+    'LOGNAME',
+  ])
+    t.same(meant(usual), [], usual);
+  t.match(
+    fault({ NODE_ENV: 'production', FACILITATOR_URI: 'https://facilitator.example' }),
+    /needs a facilitator.*\nFACILITATOR_URI: .*did you mean FARTHING_FACILITATOR_URL/,
+    'beside the fault that it causes',
+  );
+});
+
+t.test(
+  'a name without the prefix is read, with a notice; two values for one setting stop the start',
+  async (t) => {
+    t.equal(readConfig({ PORT: '9001' }).PORT, 9001);
+    t.match(configNotices({ PORT: '9001', FARTHING_HOST: '::1' }), [
+      { variable: 'PORT', note: /Write FARTHING_PORT/ },
+    ]);
+    t.match(fault({ PORT: '70000' }), /^PORT="70000"/, 'as it was written');
+    t.equal(readConfig({ PORT: '9001', FARTHING_PORT: '9001' }).PORT, 9001);
+    const message = fault({ FACILITATOR_TOKEN: 'secret-1', FARTHING_FACILITATOR_TOKEN: 'secret-2' });
+    t.match(
+      message,
+      /FARTHING_FACILITATOR_TOKEN and FACILITATOR_TOKEN .* different values: leave out FACILITATOR_TOKEN/,
+    );
+    t.notMatch(message, /secret/);
+  },
+);
+
+t.test('the file takes names with the prefix and without it, and the environment wins', async (t) => {
+  const path = fileOf(t, { PORT: 9000, FARTHING_LOG_LEVEL: 'warn' });
+  t.match(readConfig({ FARTHING_CONFIG: path }), { PORT: 9000, LOG_LEVEL: 'warn' });
+  t.match(readConfig({ FARTHING_CONFIG: path, FARTHING_PORT: '9001' }), { PORT: 9001, LOG_LEVEL: 'warn' });
+  t.match(fault({ FARTHING_CONFIG: fileOf(t, { PORT: 1, FARTHING_PORT: 2 }) }), /are the same setting/);
 });
 
 t.test('a facilitator without a wallet to pay to is refused', async (t) => {
-  t.match(fault({ FACILITATOR_URL: 'https://facilitator.example' }), /PAY_TO/);
+  t.match(fault({ FARTHING_FACILITATOR_URL: 'https://facilitator.example' }), /FARTHING_PAY_TO/);
 });
 
 t.test('play money is refused in production unless it is asked for', async (t) => {
-  t.match(fault({ NODE_ENV: 'production' }), /FACILITATOR_URL/);
-  t.equal(fault({ NODE_ENV: 'production', ALLOW_PLAY_MONEY: '1' }), '');
+  t.match(fault({ NODE_ENV: 'production' }), /FARTHING_FACILITATOR_URL/);
+  t.equal(fault({ NODE_ENV: 'production', FARTHING_ALLOW_PLAY_MONEY: '1' }), '');
 });

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
+import { COMMANDS as AGENT_COMMANDS } from '../../src/cli/command.ts';
 import { ERRORS } from '../../src/domain/error.ts';
-import { SETTINGS } from '../../src/settings/settings.ts';
+import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
+import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';
+import { SETTING_NAMES } from '../../src/settings/settings.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
 
 /** The pages say what the code says. */
@@ -16,9 +19,9 @@ const pages = [
   ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
 ];
 
-t.test('docs/configuration.md is what `npx farthing settings` writes (make docs)', async (t) => {
+t.test('docs/configuration.md is what `npx farthing admin settings` writes (make docs)', async (t) => {
   t.equal(page('docs/configuration.md'), settingsPage());
-  for (const name of Object.keys(SETTINGS)) t.ok(settingsPage().includes(`\`${name}\``), name);
+  for (const name of SETTING_NAMES) t.ok(settingsPage().includes(`\`${variableOf(name)}\``), name);
 });
 
 t.test('docs/troubleshooting.md has each error code once, with its status, and no other', async (t) => {
@@ -30,7 +33,12 @@ t.test('docs/troubleshooting.md has each error code once, with its status, and n
 });
 
 t.test('settings that the pages and the units name exist', async (t) => {
-  const known = new Set([...Object.keys(SETTINGS), 'FARTHING_CONFIG', 'FARTHING_KERNEL', 'NODE_ENV']);
+  const known = new Set<string>([
+    ...SETTING_NAMES.map(variableOf),
+    FILE_VARIABLE,
+    'FARTHING_KERNEL',
+    'NODE_ENV',
+  ]);
   const unit = page('deploy/systemd/farthing.service')
     .match(/^Environment=(.*)$/m)![1]!
     .split(' ');
@@ -46,6 +54,16 @@ t.test('settings that the pages and the units name exist', async (t) => {
     [...new Set(named)].filter((name) => !known.has(name) && !elsewhere.has(name)),
     [],
   );
+});
+
+t.test('commands that the pages name exist', async (t) => {
+  const named = pages.flatMap((path) => [...page(path).matchAll(/npx farthing (admin )?(\w+)(?: (\w+))?/g)]);
+  t.ok(named.length > 20);
+  for (const [text, admin, first = '', second] of named)
+    t.ok(
+      admin ? [first, `${first} ${second}`].some((name) => name in ADMIN_COMMANDS) : first in AGENT_COMMANDS,
+      text,
+    );
 });
 
 t.test('links between the pages lead somewhere', async (t) => {

@@ -45,7 +45,7 @@ export interface ProbeSample {
   readonly value: number;
 }
 
-/** What `farthing doctor` says, of the server that runs. */
+/** What `farthing admin doctor` says, of the server that runs. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'problem';

@@ -32,7 +32,7 @@ export function lacksOf(
     if (used && lacking.includes(provider))
       lacks.push({
         what: `the weights of ${name} for ${provider} are not here`,
-        command: `npx farthing models pull ${name}`,
+        command: `npx farthing admin models pull ${name}`,
       });
   return lacks;
 }

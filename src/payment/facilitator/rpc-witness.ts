@@ -51,7 +51,7 @@ export class RpcWitness implements ChainWitness {
   async #assertChainOf({ asset }: Payment): Promise<void> {
     this.#chainId ??= Number(await this.#call<Hex>('eth_chainId', []));
     if (this.#chainId !== asset.chainId)
-      throw new Error(`RPC_URL leads to chain ${this.#chainId}, not to ${asset.chainId}`);
+      throw new Error(`FARTHING_RPC_URL leads to chain ${this.#chainId}, not to ${asset.chainId}`);
   }
 
   /** The event that ended the authorization, searched from the newest block backwards. */

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
+import { environmentOf } from '../../rig/environment.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { PAY_TO } from '../rig/payments.ts';
@@ -172,7 +173,7 @@ class KilledServer {
     mkdirSync(models);
     const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
     writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
-    this.#environment = {
+    this.#environment = environmentOf({
       PATH: process.env.PATH,
       PORT: '0',
       BASE_URL: 'http://127.0.0.1:8402',
@@ -182,7 +183,7 @@ class KilledServer {
       MODELS_DIR: models,
       FACILITATOR_URL: facilitatorUrl,
       PAY_TO,
-    };
+    });
   }
 
   /** Resolves when it is ready, or when it was killed before. */

@@ -1,0 +1,59 @@
+import { constants } from 'node:fs';
+import { cp, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+
+/** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
+const LEFT_OUT = new Set(['admin.sock', 'incoming', 'scratch', 'lock', 'lock.mdb']);
+
+/** Makes an empty folder for a copy of `source`; {@link finishDraft} gives it its name. @throws Error with what to do */
+export async function newDraft(source: string, target: string): Promise<string> {
+  if (`${target}${sep}`.startsWith(`${source}${sep}`))
+    throw new Error(`${target} lies in ${source}; name a folder elsewhere.`);
+  if (await exists(target)) throw new Error(`${target} exists already; name a new folder.`);
+  await mkdir(dirname(target), { recursive: true });
+  const draft = join(dirname(target), `.${basename(target)}.draft`);
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  return draft;
+}
+
+/** Copies a data folder without `except` and without what belongs to one run of the server. */
+export async function copyRest(source: string, draft: string, except: readonly string[] = []): Promise<void> {
+  for (const name of await readdir(source)) {
+    if (LEFT_OUT.has(name) || except.includes(name)) continue;
+    await cp(join(source, name), join(draft, name), {
+      recursive: true,
+      preserveTimestamps: true,
+      mode: constants.COPYFILE_FICLONE,
+      filter: (path) => !LEFT_OUT.has(basename(path)),
+    });
+  }
+}
+
+/** Gives a copy its name once it is complete and on the disk. */
+export async function finishDraft(draft: string, target: string): Promise<void> {
+  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (LEFT_OUT.has(entry.name)) await rm(path, { recursive: true });
+    else await sync(path);
+  }
+  await sync(draft);
+  await rename(draft, target);
+  await sync(dirname(target));
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

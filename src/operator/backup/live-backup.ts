@@ -1,0 +1,180 @@
+import { constants } from 'node:fs';
+import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../domain/clock.ts';
+import { errorCode, FarthingError } from '../../domain/error.ts';
+import { type ItemId, jobOfItem } from '../../domain/id.ts';
+import type { Item } from '../../domain/item.ts';
+import type { SpaceSpec } from '../../domain/space.ts';
+import { fileOf } from '../../ingest/items/files.ts';
+import { JobTable } from '../../ingest/jobs/job-table.ts';
+import { uploadedItem } from '../../ingest/members/members.ts';
+import { INGEST_LIMITS } from '../../ingest/ports/limits.ts';
+import type { Shard } from '../../shard/shard.ts';
+import { openTenants, type Tenants } from '../../shard/tenants.ts';
+import { openStore, type Store } from '../../state/store.ts';
+import { CopiedRegistry } from '../../workspace/copied-registry.ts';
+import { BackupsTaken } from './backups-taken.ts';
+import { copyRest, finishDraft, newDraft } from './data-copy.ts';
+
+export interface LiveBackupDeps {
+  /** Absolute path of the data folder. */
+  readonly data: string;
+  readonly store: Store;
+  readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
+  readonly spaces: readonly SpaceSpec[];
+  readonly clock: Clock;
+  readonly log: (event: object) => void;
+}
+
+const HOUR_MS = 3_600_000;
+const PAGE = 1000;
+/** Retries of a copy while too many indexes are in use. */
+const BUSY_TRIES_MAX = 100;
+const BUSY_PAUSE_MS = 200;
+
+/**
+ * Backs up a running server. First comes a consistent snapshot of the state: ledger, registry, jobs. Then each Tenant of
+ * that registry is copied, each by a snapshot of its index. Items that the copied state doesn't know are removed from
+ * the copy, and so are Tenants that ended during the backup. A start repairs the rest, as after a crash.
+ *
+ *     state ●───── tenant ●── tenant ●── tenant ● … ── ends ●
+ *           └ nothing begun later is in the backup            └ nothing ended earlier is in it
+ */
+export class LiveBackup {
+  readonly #deps: LiveBackupDeps;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(deps: LiveBackupDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes `target`, which must not exist. It appears when it is complete and on the disk. @throws FarthingError, Error */
+  async take(target: string): Promise<void> {
+    if (this.#running || this.#stop.signal.aborted)
+      throw new FarthingError('overloaded', 'A backup is already running, or the server is stopping.');
+    this.#running = this.#take(target).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Cancels a running backup and removes its draft. */
+  async close(): Promise<void> {
+    this.#stop.abort(new FarthingError('interrupted', 'The server is stopping; no backup was made.'));
+    await this.#running?.catch(() => undefined);
+  }
+
+  async #take(target: string): Promise<void> {
+    const { data, store, clock, log } = this.#deps;
+    const draft = await newDraft(data, target);
+    try {
+      const takenAt = clock.now();
+      // Written before anything is copied: every receipt from here on mentions it.
+      await new BackupsTaken(store).note(takenAt);
+      await store.copyTo(join(draft, 'state'));
+      const copy = openStore(join(draft, 'state'));
+      try {
+        await this.#copyTenants(draft, copy, takenAt);
+      } finally {
+        await copy.close();
+      }
+      await copyRest(data, draft, ['state', 'tenants']);
+      this.#stop.signal.throwIfAborted();
+      await finishDraft(draft, target);
+      log({ event: 'backup_taken', folder: target });
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async #copyTenants(draft: string, copy: Store, takenAt: number): Promise<void> {
+    const { spaces, clock, store } = this.#deps;
+    const registry = new CopiedRegistry(copy, clock);
+    const jobs = new JobTable(copy, clock);
+    // The state knows an Item by its job, or the Item is so old that the job's row was dropped.
+    const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
+    const known = (item: Item) =>
+      jobs.get(jobOfItem(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
+    const copies = openTenants({ folder: join(draft, 'tenants'), spaces, openShardsMax: 1 });
+    await copies.resumeDisposals();
+    try {
+      for await (const tenant of registry.tenants()) {
+        await this.#copyTenant(tenant, copies, known);
+        this.#stop.signal.throwIfAborted();
+      }
+      for (const tenant of await registry.endAsIn(store)) await copies.dispose(tenant);
+    } finally {
+      await copies.close();
+    }
+  }
+
+  async #copyTenant(tenant: string, copies: Tenants, known: (item: Item) => boolean): Promise<void> {
+    const { tenants } = this.#deps;
+    const [from, to] = [tenants.folder(tenant), copies.folder(tenant)];
+    const folder = join(to, 'shard');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (await this.#inTenant(tenant, (shard) => shard.copyTo(folder).then(() => true))) {
+      await copies.use(tenant, {}, (shard) => copyFiles(shard, from, to, known));
+    } else {
+      await rm(to, { recursive: true });
+    }
+    await cp(join(from, 'history'), join(to, 'history'), { recursive: true }).catch(unlessMissing);
+  }
+
+  /** Undefined where the Tenant has no index: nothing was uploaded yet, or it has just ended. */
+  async #inTenant<T>(tenant: string, work: (shard: Shard) => Promise<T>): Promise<T | undefined> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#deps.tenants.useIfThere(tenant, work);
+      } catch (error) {
+        if (errorCode(error) !== 'overloaded' || tries >= BUSY_TRIES_MAX) throw error;
+        await pause(BUSY_PAUSE_MS, undefined, { signal: this.#stop.signal });
+      }
+    }
+  }
+}
+
+/** Copies the file of each Item in a copied index. Removes an Item that is unknown or whose file has just been removed. */
+async function copyFiles(
+  shard: Shard,
+  from: string,
+  to: string,
+  known: (item: Item) => boolean,
+): Promise<void> {
+  const without: ItemId[] = [];
+  await mkdir(join(to, 'files'), { mode: 0o700 });
+  for (let after: string | undefined; ; ) {
+    const items = shard.items({ after, limit: PAGE });
+    for (const item of items) {
+      // A failed Item has no file.
+      const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
+      const uploaded = uploadedItem(shard, item);
+      if (!whole || !uploaded || !known(uploaded)) without.push(item.id);
+    }
+    if (items.length < PAGE) break;
+    after = items.at(-1)!.id;
+  }
+  for (const id of without) {
+    await rm(fileOf(to, id), { force: true });
+    await shard.removeItem(id);
+  }
+}
+
+/** False when there is no such file. */
+async function copied(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    return true;
+  } catch (error) {
+    unlessMissing(error);
+    return false;
+  }
+}
+
+function unlessMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}

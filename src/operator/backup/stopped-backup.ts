@@ -1,0 +1,66 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { native } from '../../native/index.ts';
+import { checkDataVersion } from '../../state/data-version.ts';
+import { openStore } from '../../state/store.ts';
+import { BackupsTaken } from './backups-taken.ts';
+import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
+
+/**
+ * Works on the data folder of a stopped server and holds the folder's lock, so that none starts.
+ * @returns undefined when a server runs over the folder. @throws Error with what to do
+ */
+export async function whileStopped<T>(data: string, work: () => Promise<T>): Promise<T | undefined> {
+  await mustExist(data);
+  const lock = native.lockFolder(data);
+  if (!lock) return undefined;
+  try {
+    await checkDataVersion(data);
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Copies the data folder of a stopped server. @returns false when a server runs over it */
+export async function backUpStopped(data: string, target: string): Promise<boolean> {
+  const done = await whileStopped(data, async () => {
+    await noteBackup(data);
+    await copyFolder(data, target);
+    return true;
+  });
+  return done ?? false;
+}
+
+/** Makes a data folder from a backup. Payments and disposals after the backup are not in it. */
+export async function restore(source: string, data: string): Promise<void> {
+  await mustExist(join(source, 'version'));
+  await checkDataVersion(source);
+  await copyFolder(source, data);
+}
+
+async function noteBackup(data: string): Promise<void> {
+  const state = join(data, 'state');
+  if (!(await exists(state))) return;
+  const store = openStore(state);
+  try {
+    await new BackupsTaken(store).note(Date.now());
+  } finally {
+    await store.close();
+  }
+}
+
+async function mustExist(path: string): Promise<void> {
+  if (!(await exists(path))) throw new Error(`There is no ${path}.`);
+}
+
+async function copyFolder(source: string, target: string): Promise<void> {
+  const draft = await newDraft(source, target);
+  try {
+    await copyRest(source, draft);
+    await finishDraft(draft, target);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+import { parseArgs } from 'node:util';
+import { settingsPage } from '../../settings/settings-page.ts';
+import { type CommandIo, EXIT, UsageError } from './io.ts';
+
+interface Call {
+  /** Positional words; as many as the command takes. */
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+interface Command {
+  /** What follows the command's name. */
+  readonly usage: string;
+  readonly about: string;
+  /** Fewest and most positional words. */
+  readonly words: readonly [least: number, most: number];
+  readonly options?: Readonly<
+    Record<string, { readonly type: 'string' | 'boolean'; readonly default?: string }>
+  >;
+  /** @returns the exit code */
+  readonly run: (call: Call, io: CommandIo) => Promise<number>;
+}
+
+const NOTHING = [0, 0] as const;
+const ONE = [1, 1] as const;
+
+/** The operator's commands by their names. Each loads its code when it runs. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'workspaces list': {
+    usage: '',
+    about: 'Every workspace: id, state, seconds left, spend, end.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./workspaces.ts')).listWorkspaces(io),
+  },
+  'workspaces show': {
+    usage: 'ID',
+    about: 'One workspace as JSON.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./workspaces.ts')).showWorkspace(words[0]!, io),
+  },
+  'workspaces dispose': {
+    usage: 'ID',
+    about: 'Destroys a workspace and prints its signed receipt.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./workspaces.ts')).disposeWorkspace(words[0]!, io),
+  },
+  'receipt verify': {
+    usage: 'FILE|- [KEYS]',
+    about: 'Checks a receipt with KEYS, a saved /.well-known/jwks.json, or with the keys of the data folder.',
+    words: [1, 2],
+    run: async ({ words }, io) => (await import('./receipts.ts')).verifyReceiptFile(words[0]!, words[1], io),
+  },
+  'keys rotate': {
+    usage: '',
+    about: 'Signs receipts with a new key from now on; previous keys stay published.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./receipts.ts')).rotateKeys(io),
+  },
+  backup: {
+    usage: 'DIR',
+    about: 'Copies the data folder to a new folder, with or without a running server.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./backups.ts')).backUp(words[0]!, io),
+  },
+  restore: {
+    usage: 'DIR',
+    about: 'Makes the data folder, which must not exist, from a backup.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./backups.ts')).restoreBackup(words[0]!, io),
+  },
+  'ledger export': {
+    usage: '[--format jsonl|csv] [--since TIME]',
+    about: 'The ledger of a stopped server; its totals on the standard error.',
+    words: NOTHING,
+    options: { format: { type: 'string', default: 'jsonl' }, since: { type: 'string' } },
+    run: async ({ options: { format, since } }, io) =>
+      (await import('./ledger.ts')).exportLedger({ format: String(format), since: since?.toString() }, io),
+  },
+  'models list': {
+    usage: '',
+    about: 'Every model of the manifest, and what of it is installed.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./models.ts')).listModels(io),
+  },
+  'models pull': {
+    usage: 'NAME [--offline]',
+    about: 'Downloads the files of a model, resumes broken transfers and checks them.',
+    words: ONE,
+    options: { offline: { type: 'boolean' } },
+    run: async ({ words, options }, io) =>
+      (await import('./models.ts')).pullModel(words[0]!, options.offline === true, io),
+  },
+  'models verify': {
+    usage: '',
+    about: 'Hashes every file; exit code 1 when a model in use is wrong.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./models.ts')).verifyModels(io),
+  },
+  'models use': {
+    usage: 'NAME',
+    about: 'Makes a model serve its family from the next start on.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./models.ts')).useModel(words[0]!, io),
+  },
+  settings: {
+    usage: '',
+    about: 'Every setting, its default and what it is for, in Markdown.',
+    words: NOTHING,
+    run: async (_call, io) => {
+      io.write(settingsPage());
+      return EXIT.done;
+    },
+  },
+  doctor: {
+    usage: '[--json]',
+    about: 'Examines host, models and settings; exit code 1 when there is a problem.',
+    words: NOTHING,
+    options: { json: { type: 'boolean' } },
+    run: async ({ options }, io) => (await import('./doctor.ts')).runDoctor(options.json === true, io),
+  },
+};
+
+const HELP_OPTIONS = new Set(['--help', '-h']);
+
+/** Runs `farthing admin WORDS…`. @returns its exit code; faults are explained, never thrown */
+export async function runAdminCommand(words: readonly string[], io: CommandIo): Promise<number> {
+  const [first = 'help'] = words;
+  if (first === 'help' || words.some((word) => HELP_OPTIONS.has(word))) {
+    io.write(`${help()}\n`);
+    return EXIT.done;
+  }
+  const name = [words.slice(0, 2).join(' '), first].find((known) => Object.hasOwn(COMMANDS, known));
+  if (name === undefined) {
+    io.explain(`There is no command "${words.join(' ')}".\n\n${help()}`);
+    return EXIT.usage;
+  }
+  const command = COMMANDS[name]!;
+  try {
+    const call = callOf(command, words.slice(name.split(' ').length));
+    return await command.run(call, io);
+  } catch (error) {
+    const { message } = error as Error;
+    const isUsage = error instanceof UsageError;
+    io.explain(isUsage ? `${message}\n\nfarthing admin ${name} ${command.usage}`.trimEnd() : message);
+    return isUsage ? EXIT.usage : EXIT.failed;
+  }
+}
+
+/** @throws UsageError */
+function callOf({ options = {}, words: [least, most] }: Command, args: readonly string[]): Call {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (positionals.length >= least && positionals.length <= most)
+      return { words: positionals, options: values as Call['options'] };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const wanted = least < most ? `${least} to ${most} words` : ['nothing', 'one word'][least];
+  throw new UsageError(`This command takes ${wanted}.`);
+}
+
+function help(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { usage, about }]) => [
+    `farthing admin ${name} ${usage}`,
+    about,
+  ]);
+  const columns = Math.max(...lines.map(([start]) => start!.length));
+  return `${lines.map(([start, about]) => `${start!.padEnd(columns)}  ${about}`).join('\n')}
+
+Settings come from the environment or farthing.json, as for the server: FARTHING_DATA_DIR says which server is meant.`;
+}

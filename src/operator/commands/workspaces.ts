@@ -1,0 +1,43 @@
+import type { DisposalAnswer } from '../../workspace/disposal/disposal.ts';
+import type { PublicWorkspace } from '../../workspace/views/public-record.ts';
+import type { WorkspacePage } from '../../workspace/views/views.ts';
+import { askServer } from '../running/operator-socket.ts';
+import { type CommandIo, dataFolder, EXIT } from './io.ts';
+
+/** Writes a line for each workspace of the running server: id, state, seconds left, spend, end. */
+export async function listWorkspaces(io: CommandIo): Promise<number> {
+  for (let after: string | null = ''; after !== null; ) {
+    const query: string = after === '' ? '' : `?after=${after}`;
+    const page: WorkspacePage = await askServer(dataFolder(io), 'GET', `/workspaces${query}`);
+    for (const { id, state, ttl_seconds_left, spend_usd, expires_at } of page.workspaces) {
+      const cells = [
+        id,
+        state.padEnd(9),
+        String(ttl_seconds_left).padStart(7),
+        spend_usd.padStart(9),
+        expires_at,
+      ];
+      io.write(`${cells.join('  ')}\n`);
+    }
+    after = page.next;
+  }
+  return EXIT.done;
+}
+
+/** Writes one workspace as JSON. */
+export async function showWorkspace(id: string, io: CommandIo): Promise<number> {
+  const workspace = await askServer<PublicWorkspace>(dataFolder(io), 'GET', pathOf(id));
+  io.write(`${JSON.stringify(workspace, null, 2)}\n`);
+  return EXIT.done;
+}
+
+/** Destroys a workspace and writes its signed receipt. */
+export async function disposeWorkspace(id: string, io: CommandIo): Promise<number> {
+  const { receipt } = await askServer<DisposalAnswer>(dataFolder(io), 'DELETE', pathOf(id));
+  io.write(`${receipt}\n`);
+  return EXIT.done;
+}
+
+function pathOf(id: string): string {
+  return `/workspaces/${encodeURIComponent(id)}`;
+}

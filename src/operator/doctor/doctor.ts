@@ -1,0 +1,249 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { EXTRACT_LIMITS } from '../../domain/document.ts';
+import { openExtractor } from '../../extract/extractor.ts';
+import { fromNative, native } from '../../native/index.ts';
+import { configNotices, type Environment } from '../../settings/config.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import { models, providers } from './models.ts';
+
+export type { Finding } from './finding.ts';
+
+const GIBIBYTE = 2 ** 30;
+const FACILITATOR_TIMEOUT_MS = 10_000;
+/** Authorizations are valid for minutes: with a larger offset, valid ones look too early or too late. */
+const CLOCK_OFFSET_S_MAX = 10;
+
+type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
+
+/** Examines the host and the settings. Changes nothing; a check that fails itself is a finding, too. */
+export function examine(settings: Settings, environment: Environment): Promise<Finding[]> {
+  return run([
+    ...checksOf(settings, environment),
+    ['port', () => ports(settings)],
+    ['confinement', () => confinement()],
+  ]);
+}
+
+/** As `examine`, inside a running server: without its ports, which are taken, and with the confinement that its readers reported. */
+export function examineRunning(
+  settings: Settings,
+  environment: Environment,
+  confined: unknown,
+): Promise<Finding[]> {
+  const findings = typeof confined === 'object' && confined !== null ? reported(confined) : [];
+  return run([...checksOf(settings, environment), ['confinement', () => findings]]);
+}
+
+function checksOf(settings: Settings, environment: Environment): Check[] {
+  return [
+    ['settings', () => names(environment)],
+    ['processor', () => [processor()]],
+    ['kernel', () => [kernel(environment.FARTHING_KERNEL)]],
+    ['node', () => [nodeVersion(), glibc()]],
+    ['memory', () => [memory()]],
+    ['disk', () => disk(settings)],
+    ['file limit', () => [fileLimit(settings)]],
+    ['models', () => models(settings)],
+    ['providers', () => providers(settings)],
+    ['facilitator', () => facilitator(settings)],
+  ];
+}
+
+async function run(checks: readonly Check[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [name, check] of checks) {
+    try {
+      findings.push(...(await check()));
+    } catch (error) {
+      findings.push(problem(name, `could not be checked: ${(error as Error).message}`, 'See the message.'));
+    }
+  }
+  return findings;
+}
+
+function names(environment: Environment): Finding[] {
+  const notices = configNotices(environment);
+  if (notices.length === 0) return [ok('settings', 'every name is known')];
+  return notices.map(({ variable, note }) => warning('settings', variable, note));
+}
+
+function processor(): Finding {
+  const flags = new Set(
+    /^(?:flags|Features)\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.split(' '),
+  );
+  const known = ['avx2', 'avx512f', 'avx512bw', 'avx512_vnni', 'asimd'].filter((flag) => flags.has(flag));
+  const name = `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${known.join(' ') || 'no vector units'}`;
+  return known.length > 0
+    ? ok('processor', name)
+    : warning('processor', name, 'Searches use plain code here: several times slower than with AVX2.');
+}
+
+/** The native addon chooses its kernel once for each process. */
+function kernel(forced: string | undefined): Finding {
+  const how = forced ? `forced by FARTHING_KERNEL` : 'the best that this processor has';
+  try {
+    return ok('kernel', `${native.kernelName()} (${how})`);
+  } catch (error) {
+    return problem('kernel', (fromNative(error) as Error).message, 'Leave FARTHING_KERNEL unset.');
+  }
+}
+
+function nodeVersion(): Finding {
+  return Number(process.versions.node.split('.')[0]) >= 22
+    ? ok('node', process.version)
+    : problem('node', process.version, 'Run "make setup": it brings the pinned Node 22.');
+}
+
+function glibc(): Finding {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  const version = header.glibcVersionRuntime;
+  if (version === undefined)
+    return problem('glibc', 'this is no glibc system', 'Use Debian 12, Ubuntu 24.04 or newer.');
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 2 || minor >= 36
+    ? ok('glibc', version)
+    : problem('glibc', version, 'The HTTP server needs 2.36: use Debian 12, Ubuntu 24.04 or newer.');
+}
+
+function memory(): Finding {
+  const found = `${(freemem() / GIBIBYTE).toFixed(1)} of ${(totalmem() / GIBIBYTE).toFixed(1)} GiB free`;
+  return totalmem() >= 2 * GIBIBYTE
+    ? ok('memory', found)
+    : warning(
+        'memory',
+        found,
+        'Give the host 2 GiB, or set FARTHING_QUERY_WORKERS=1 and FARTHING_INGEST_WORKERS=1.',
+      );
+}
+
+async function disk({ DATA_DIR, FILE_BYTES_MAX }: Settings): Promise<Finding[]> {
+  let folder = resolve(DATA_DIR);
+  while (!existsSync(folder)) folder = dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  const found = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${resolve(DATA_DIR)}`;
+  const remedy = 'Make room, or set FARTHING_DATA_DIR to a larger disk.';
+  if (free < 2 * FILE_BYTES_MAX) return [problem('disk', found, remedy)];
+  return [free < 5 * GIBIBYTE ? warning('disk', found, remedy) : ok('disk', found)];
+}
+
+function fileLimit({ OPEN_SHARDS_MAX }: Settings): Finding {
+  const soft = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? '0';
+  // Three for each open index, and 1,024 for connections and files.
+  const wanted = 3 * OPEN_SHARDS_MAX + 1024;
+  if (soft === 'unlimited' || Number(soft) >= wanted) return ok('file limit', soft);
+  return warning(
+    'file limit',
+    soft,
+    `ulimit -n ${wanted}, or LimitNOFILE=${wanted} in the unit, or a lower FARTHING_OPEN_SHARDS_MAX.`,
+  );
+}
+
+async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Promise<Finding[]> {
+  if (FACILITATOR_URL === '')
+    return [
+      warning(
+        'facilitator',
+        'the local one: play money, no money moves',
+        'Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO to be paid.',
+      ),
+      ok('clock', 'not compared: there is no facilitator to compare it with'),
+    ];
+  const sentAt = Date.now();
+  const answer = await fetch(`${FACILITATOR_URL}/supported`, {
+    headers: FACILITATOR_TOKEN === '' ? {} : { Authorization: `Bearer ${FACILITATOR_TOKEN}` },
+    signal: AbortSignal.timeout(FACILITATOR_TIMEOUT_MS),
+  }).catch((error: Error) => error);
+  if (answer instanceof Error)
+    return [
+      problem(
+        'facilitator',
+        `cannot be reached: ${answer.message}`,
+        'Check FARTHING_FACILITATOR_URL and the network.',
+      ),
+    ];
+  await answer.body?.cancel();
+  const reached = answer.ok
+    ? ok('facilitator', `answers at ${FACILITATOR_URL}`)
+    : problem(
+        'facilitator',
+        `answers ${answer.status}`,
+        'Check FARTHING_FACILITATOR_URL and FARTHING_FACILITATOR_TOKEN.',
+      );
+  const theirs = Date.parse(answer.headers.get('date') ?? '');
+  if (Number.isNaN(theirs)) return [reached, ok('clock', 'not compared: the facilitator tells no time')];
+  // The Date header has whole seconds and was written between the request and now.
+  const offset = Math.round(((sentAt + Date.now()) / 2 - theirs - 500) / 1000);
+  const found = `${offset} s from the facilitator's`;
+  return [
+    reached,
+    Math.abs(offset) <= CLOCK_OFFSET_S_MAX
+      ? ok('clock', found)
+      : problem('clock', found, 'Turn on time synchronisation (timedatectl set-ntp true).'),
+  ];
+}
+
+function ports(settings: Settings): Promise<Finding[]> {
+  const { HOST, PORT, METRICS_HOST, METRICS_PORT, ADMIN_PORT } = settings;
+  return Promise.all([
+    port('port', HOST, PORT, 'FARTHING_PORT'),
+    ...(METRICS_PORT === 'off'
+      ? []
+      : [port('port of metrics', METRICS_HOST, METRICS_PORT, 'FARTHING_METRICS_PORT')]),
+    ...(ADMIN_PORT === undefined
+      ? []
+      : [port('port of the page', '127.0.0.1', ADMIN_PORT, 'FARTHING_ADMIN_PORT')]),
+  ]);
+}
+
+function port(check: string, host: string, number: number, setting: string): Promise<Finding> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      const found = taken ? `${host}:${number} is taken` : `${host}:${number}: ${error.message}`;
+      const remedy = taken
+        ? `Is Farthing running already? Otherwise set another ${setting}.`
+        : `Set another address or ${setting}.`;
+      done(taken ? warning(check, found, remedy) : problem(check, found, remedy));
+    });
+    server.listen(number, host, () => server.close(() => done(ok(check, `${host}:${number} is free`))));
+  });
+}
+
+/** Starts the processes that read untrusted files and reports what confines them. */
+async function confinement(): Promise<Finding[]> {
+  const scratch = await mkdtemp(join(tmpdir(), 'farthing-doctor-'));
+  const extractor = openExtractor({
+    pictureSpec: undefined,
+    limits: EXTRACT_LIMITS,
+    scratchFolder: join(scratch, 'scratch'),
+    log: () => {},
+  });
+  try {
+    const sample = join(scratch, 'sample.txt');
+    await writeFile(sample, 'A sample.\n');
+    await extractor.open(sample, { name: 'sample.txt' });
+    return reported(extractor.confinement() ?? {});
+  } finally {
+    await extractor.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function reported(outcome: object): Finding[] {
+  return Object.entries(outcome).map(([name, state]) =>
+    state === 'enforced'
+      ? ok(`confinement ${name}`, state)
+      : warning(
+          `confinement ${name}`,
+          String(state),
+          'Untrusted files are read with less protection: use a kernel with Landlock and seccomp (5.13 or newer), outside of containers that forbid them.',
+        ),
+  );
+}

@@ -1,0 +1,76 @@
+import { join, resolve } from 'node:path';
+import { deviceRefusal } from '../../encode/models/device.ts';
+import { Library, type LibraryModel } from '../../encode/models/library.ts';
+import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
+import { lacksOf } from '../../encode/models/readiness.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+/** Every model of the manifest. A file whose size and time are unchanged is not hashed again. */
+function modelsOf({
+  MODELS_DIR,
+  CACHE_DIR,
+  DATA_DIR,
+}: Pick<Settings, 'MODELS_DIR' | 'CACHE_DIR' | 'DATA_DIR'>): Promise<LibraryModel[]> {
+  return new Library(resolve(MODELS_DIR), resolve(CACHE_DIR || join(DATA_DIR, 'cache'))).models();
+}
+
+/** The models in use and their files. */
+export async function models(settings: Settings): Promise<Finding[]> {
+  const used = (await modelsOf(settings)).filter((model) => model.used);
+  if (used.length === 0)
+    return [
+      warning(
+        'models',
+        'none is in use',
+        'farthing admin models use NAME; without one, only words are searched.',
+      ),
+    ];
+  return used.map(({ name, installed, files, family }) => {
+    const refused = files.flatMap(({ refusal, wrong }) => (refusal && (wrong || !installed) ? refusal : []));
+    return refused.length === 0
+      ? ok(
+          `model ${name}`,
+          `${family}; checksums were right when last hashed (farthing admin models verify hashes again)`,
+        )
+      : problem(
+          `model ${name}`,
+          refused.join('; '),
+          `farthing admin models pull ${name}, or restore the file.`,
+        );
+  });
+}
+
+/** What may run the models: its device, its library and its weights. */
+export async function providers(settings: Settings, refusalOf = deviceRefusal): Promise<Finding[]> {
+  const known = await modelsOf(settings);
+  return PROVIDERS.map((provider) => providerFinding(provider, settings.PROVIDER, known, refusalOf));
+}
+
+function providerFinding(
+  provider: Provider,
+  configured: Settings['PROVIDER'],
+  known: readonly LibraryModel[],
+  refusalOf: typeof deviceRefusal,
+): Finding {
+  const check = `provider ${provider}`;
+  if (configured !== 'auto' && configured !== provider)
+    return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
+  const forced = configured === provider;
+  const refusal = refusalOf(provider, 'auto');
+  if (refusal !== undefined)
+    return forced
+      ? problem(
+          check,
+          `FARTHING_PROVIDER=${provider}, but ${refusal}`,
+          'Install the driver, or set FARTHING_PROVIDER=auto.',
+        )
+      : ok(check, `not used: ${refusal}`);
+  const lacks = lacksOf(provider, known);
+  // Missing weights for the processor are a finding of their model.
+  if (lacks.length === 0 || provider === 'cpu')
+    return ok(check, 'may serve; tried and measured at the start');
+  const found = `there is a device, but ${lacks.map(({ what }) => what).join('; ')}`;
+  const remedy = lacks.map(({ command }) => command).join('; ');
+  return forced ? problem(check, found, remedy) : warning(check, found, remedy);
+}

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { Cors } from '../../http/exchange/cors.ts';
+import type { Server } from '../../http/exchange/server.ts';
+import { listenAt } from '../../http/listen-at.ts';
+import { operateRoutes } from '../../http/operate.ts';
+import type { Services } from '../../http/services.ts';
+import type { Traffic } from '../../metrics/traffic.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { examineRunning, type Finding } from '../doctor/doctor.ts';
+
+export interface OperatorPageDeps {
+  readonly settings: Settings;
+  /** What the server does now. */
+  readonly snapshot: () => Record<string, unknown>;
+  readonly services: Pick<Services, 'readiness' | 'onFault'>;
+  readonly traffic: Traffic;
+  readonly registry: Registry;
+  readonly consoleFolder: string;
+  readonly log: Logger;
+}
+
+/** Serves the operator's page on loopback; undefined where the settings don't want it. @throws ConfigError for a taken port */
+export async function openOperatorPage(deps: OperatorPageDeps): Promise<Server | undefined> {
+  const { settings, snapshot, services, traffic, registry, log } = deps;
+  if (settings.ADMIN_PORT === undefined) return undefined;
+  const doctor = remembering(() =>
+    examineRunning(settings, process.env, services.readiness().body.extraction),
+  );
+  const server = await listenAt(['ADMIN_PORT'], {
+    host: '127.0.0.1',
+    port: settings.ADMIN_PORT,
+    cors: new Cors([]),
+    routes: operateRoutes(resolve(deps.consoleFolder), {
+      snapshot: async () => ({
+        ...snapshot(),
+        traffic: traffic.report(),
+        recall_probe: await recallProbe(registry),
+      }),
+      doctor: async () => ({ findings: await doctor() }),
+    }),
+    onAnswered: () => undefined,
+    onFault: services.onFault,
+  });
+  log.info({ event: 'operator_page', url: `http://127.0.0.1:${server.port}` });
+  return server;
+}
+
+/** An examination takes seconds: a page that is reloaded gets the last one. */
+const REMEMBERED_MS = 60_000;
+
+function remembering(examine: () => Promise<Finding[]>): () => Promise<Finding[]> {
+  let found: Promise<Finding[]> | undefined;
+  return () => {
+    if (!found) {
+      found = examine();
+      setTimeout(() => {
+        found = undefined;
+      }, REMEMBERED_MS).unref();
+    }
+    return found;
+  };
+}
+
+const PROBE_METRIC = /^farthing_recall(_|$)/;
+
+/** What the probe of the indexes has measured so far, as its metrics say it; empty before the first probe. */
+async function recallProbe(registry: Registry): Promise<object[]> {
+  const metrics = (await registry.getMetricsAsJSON()).filter(({ name }) => PROBE_METRIC.test(name));
+  return metrics.flatMap(({ name, help, type, values }) =>
+    values
+      .filter(({ value }) => Number.isFinite(value) && (String(type) === 'gauge' || value > 0))
+      .map(({ labels, value }) => ({ name, help, type: String(type), labels, value })),
+  );
+}

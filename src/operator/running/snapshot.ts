@@ -1,0 +1,58 @@
+import { formatUsd } from '../../domain/money.ts';
+import type { Encoder } from '../../encode/encoder.ts';
+import type { Extractor } from '../../extract/extractor.ts';
+import type { PaymentGate } from '../../payment/gate/gate.ts';
+import { familyReports } from '../../search/families.ts';
+import type { Tenants } from '../../shard/tenants.ts';
+import type { Workspaces } from '../../workspace/workspaces.ts';
+
+export interface SnapshotDeps {
+  readonly encoder: Encoder;
+  readonly extractor: Extractor;
+  readonly gate: PaymentGate;
+  readonly tenants: Tenants;
+  readonly workspaces: Workspaces;
+}
+
+const PAGE = 500;
+/** Most workspaces that are counted; with more, the figure is a lower bound and says so. */
+const COUNTED_MAX = 5_000;
+
+/** What the server does now, for its operator: figures only, no content and no ids. */
+export function snapshotOf({
+  encoder,
+  extractor,
+  gate,
+  tenants,
+  workspaces,
+}: SnapshotDeps): Record<string, unknown> {
+  const totals = gate.journal.totals();
+  return {
+    families: familyReports(encoder),
+    encoder: encoder.counters(),
+    queues: { encoding: encoder.queueDepths(), reading: extractor.depths() },
+    payment: gate.health(),
+    revenue: Object.fromEntries(
+      Object.entries(totals).map(([kind, { count, amount }]) => [
+        kind,
+        { count, usd: formatUsd(BigInt(amount)) },
+      ]),
+    ),
+    tenants: { open_indexes: tenants.openCount, ...countWorkspaces(workspaces) },
+    confinement: extractor.confinement() ?? 'not started yet',
+    memory_bytes: process.memoryUsage().rss,
+    uptime_s: Math.round(process.uptime()),
+  };
+}
+
+function countWorkspaces(workspaces: Workspaces): { active_workspaces: number; counted_all: boolean } {
+  let active = 0;
+  let after: string | undefined;
+  for (let counted = 0; counted < COUNTED_MAX; counted += PAGE) {
+    const page = workspaces.list({ after, limit: PAGE });
+    active += page.workspaces.filter(({ state }) => state === 'active').length;
+    if (page.next === null) return { active_workspaces: active, counted_all: true };
+    after = page.next;
+  }
+  return { active_workspaces: active, counted_all: false };
+}

@@ -1,0 +1,53 @@
+import { EXTRACT_LIMITS, type ExtractLimits } from '../domain/document.ts';
+import type { HttpLimits } from '../http/services.ts';
+import { INGEST_LIMITS, type IngestLimits } from '../ingest/ports/limits.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { TenantLimitSettings } from '../workspace/tenant-limits.ts';
+
+/** What the settings allow, by the part that enforces it. */
+export interface Limits {
+  readonly extract: ExtractLimits;
+  readonly ingest: IngestLimits;
+  readonly http: HttpLimits;
+  readonly tenant: TenantLimitSettings;
+}
+
+/** Bytes of a small JSON body: the creation or extension of a workspace. */
+const JSON_BODY_BYTES_MAX = 64 * 1024;
+/** Each job holds a whole document in memory. */
+const INGEST_JOBS_MAX = 8;
+
+/** @param ingestWorkers encoder threads for uploads */
+export function limitsOf(settings: Settings, ingestWorkers: number): Limits {
+  return {
+    extract: {
+      ...EXTRACT_LIMITS,
+      bytesMax: settings.FILE_BYTES_MAX,
+      pagesMax: settings.PAGES_MAX,
+      pixelsMax: settings.PIXELS_MAX,
+      mediaSecondsMax: settings.MEDIA_SECONDS_MAX,
+      archiveMembersMax: settings.ARCHIVE_MEMBERS_MAX,
+      archiveBytesMax: settings.ARCHIVE_BYTES_MAX,
+    },
+    ingest: {
+      ...INGEST_LIMITS,
+      // Small files wait for the disk and for their reader about as long as for the encoder.
+      jobsAtOnce: Math.min(INGEST_JOBS_MAX, INGEST_LIMITS.jobsAtOnce + 2 * ingestWorkers),
+      segmentsPerItemMax: settings.SEGMENTS_PER_ITEM_MAX,
+      membersPerUploadMax: settings.ARCHIVE_MEMBERS_MAX,
+      memberBytesPerUploadMax: settings.ARCHIVE_BYTES_MAX,
+    },
+    http: {
+      searchBodyBytesMax: settings.SEARCH_BODY_BYTES_MAX,
+      jsonBodyBytesMax: JSON_BODY_BYTES_MAX,
+      fileBytesMax: settings.FILE_BYTES_MAX,
+      waitSecondsMax: settings.PREFER_WAIT_SECONDS_MAX,
+    },
+    tenant: {
+      requestsPerSecond: settings.TENANT_REQUESTS_PER_SECOND,
+      burst: 2 * settings.TENANT_REQUESTS_PER_SECOND,
+      searchesAtOnce: settings.TENANT_SEARCHES_AT_ONCE,
+      ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { resolve } from 'node:path';
+import type { Encoder } from '../encode/encoder.ts';
+import { Cors } from '../http/exchange/cors.ts';
+import type { Server } from '../http/exchange/server.ts';
+import { listenAt } from '../http/listen-at.ts';
+import { allRoutes } from '../http/routes/all-routes.ts';
+import type { McpAnswer } from '../http/routes/mcp.ts';
+import type { Services } from '../http/services.ts';
+import { readGpuGauges } from '../metrics/gpu.ts';
+import { serveMetrics } from '../metrics/server.ts';
+import type { Traffic } from '../metrics/traffic.ts';
+import { openOperatorPage } from '../operator/running/operator-page.ts';
+import { openOperatorSocket } from '../operator/running/operator-socket.ts';
+import { snapshotOf } from '../operator/running/snapshot.ts';
+import { familyReports } from '../search/families.ts';
+import { answeredLine } from './log.ts';
+import type { Runtime } from './wire-process.ts';
+import type { Slot } from './wire-slot.ts';
+
+export interface ListenerDeps {
+  readonly runtime: Runtime;
+  readonly slot: Slot;
+  readonly services: Services;
+  readonly mcp: McpAnswer;
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** Where `make console` builds the console. */
+const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
+
+/** Opens the public interface. @throws ConfigError when its address cannot be had */
+export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
+  const { settings, encoder, metrics, log } = runtime;
+  return listenAt(['HOST', 'PORT'], {
+    host: settings.HOST,
+    port: settings.PORT,
+    cors: new Cors(settings.CORS_ORIGINS),
+    routes: allRoutes(services, {
+      notes: () => unavailableNotes(encoder),
+      consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
+      mcp,
+    }),
+    onAnswered: (event) => {
+      metrics.answered(event);
+      traffic.count(event);
+      log.info(answeredLine(event));
+    },
+    onFault: services.onFault,
+  });
+}
+
+/** Opens the operator's page, where the settings want it. @throws ConfigError when its address cannot be had */
+export function openPage(
+  { runtime, slot, services }: ListenerDeps,
+  traffic: Traffic,
+): Promise<Server | undefined> {
+  const { settings, metrics, log, encoder, extractor } = runtime;
+  const { gate, workspaces } = services;
+  return openOperatorPage({
+    settings,
+    snapshot: () => snapshotOf({ encoder, extractor, gate, tenants: slot.tenants, workspaces }),
+    services,
+    traffic,
+    registry: metrics.registry,
+    consoleFolder: CONSOLE_FOLDER,
+    log,
+  });
+}
+
+/** Opens the operator's socket. A failure costs the operator's commands, not the service. */
+export function openSocket({ runtime, slot, services }: ListenerDeps): Promise<Closable | undefined> {
+  const { data, signer, log } = runtime;
+  const controlled = {
+    workspaces: services.workspaces,
+    backup: slot.backup,
+    rotateKey: () => signer.rotate(),
+  };
+  return openOperatorSocket(data, controlled).catch((error: unknown) => {
+    log.warn({ event: 'operator_socket_unavailable', error: String(error) });
+    return undefined;
+  });
+}
+
+/** Opens the address for Prometheus, where the settings want it. A taken port costs the metrics, not the service. */
+export async function openMetrics({
+  settings,
+  metrics,
+  log,
+}: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
+  const { METRICS_HOST, METRICS_PORT } = settings;
+  if (METRICS_PORT === 'off') return undefined;
+  try {
+    await readGpuGauges(metrics.registry);
+    return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
+  } catch (error) {
+    log.error({ event: 'metrics_unavailable', error: String(error) });
+    return undefined;
+  }
+}
+
+/** Added to the description of the interface: families that cannot be searched. */
+function unavailableNotes(encoder: Encoder): string {
+  const missing = familyReports(encoder).filter(({ available }) => !available);
+  return missing
+    .map(({ family, reason }) => ` Not available on this server: ${family} (${reason}).`)
+    .join('');
+}

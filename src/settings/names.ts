@@ -1,0 +1,78 @@
+import { SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+
+/** Every variable that is ours begins so. */
+export const PREFIX = 'FARTHING_';
+
+/** The environment variable that gives a setting. */
+export function variableOf(setting: SettingName): `FARTHING_${SettingName}` {
+  return `${PREFIX}${setting}`;
+}
+
+/** The variable that names the file of settings. */
+export const FILE_VARIABLE = 'FARTHING_CONFIG';
+
+/** Variables with the prefix that are no settings of the server. */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  FILE_VARIABLE,
+  // Read by the native part.
+  'FARTHING_KERNEL',
+  // Read by the commands of an agent.
+  'FARTHING_URL',
+  'FARTHING_WALLET',
+  'FARTHING_BUDGET_USD',
+  'FARTHING_MAX_PRICE_USD',
+]);
+
+export function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+/** True for a variable that claims to be ours and is unknown. */
+export function isUnknownVariable(variable: string): boolean {
+  if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.has(variable)) return false;
+  return !isSetting(variable.slice(PREFIX.length));
+}
+
+/** Slips that are taken for a setting's name: two, and in a short name one, or `HOME` would pass for `HOST`. */
+const SLIPS_MAX = 2;
+const SHORT_LENGTH = 5;
+
+/**
+ * The variable of the setting whose name, with the prefix or without it, is nearest to this one.
+ * @returns undefined where none is near
+ */
+export function nearestVariable(name: string): string | undefined {
+  const written = name.toUpperCase();
+  let nearest: { readonly variable: string; readonly slips: number } | undefined;
+  for (const setting of SETTING_NAMES) {
+    const variable = variableOf(setting);
+    for (const known of [setting, variable]) {
+      const slips = slipsBetween(written, known);
+      const allowed = known.length < SHORT_LENGTH ? 1 : SLIPS_MAX;
+      if (slips <= allowed && slips < (nearest?.slips ?? Infinity)) nearest = { variable, slips };
+    }
+  }
+  return nearest?.variable;
+}
+
+/** Letters added, left out, changed, or swapped with their neighbour (optimal string alignment); Infinity above {@link SLIPS_MAX}. */
+function slipsBetween(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > SLIPS_MAX) return Infinity;
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let i = 1; i <= a.length; i++) {
+    const [before, row] = [rows[i - 1]!, [i]];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = before[j - 1]! + Number(a[i - 1] !== b[j - 1]);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        before[j]! + 1,
+        row[j - 1]! + 1,
+        changed,
+        swapped ? rows[i - 2]![j - 2]! + 1 : Infinity,
+      );
+    }
+    rows.push(row);
+  }
+  const slips = rows[a.length]![b.length]!;
+  return slips <= SLIPS_MAX ? slips : Infinity;
+}

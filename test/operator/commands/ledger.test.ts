@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { PAY_TO } from '../../payment/rig/payments.ts';
+import { temporaryFolder } from '../../rig/temporary-folder.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { runCommand } from './run-command.ts';
+
+const command = (environment: Record<string, string>, ...args: string[]) =>
+  runCommand(environment, ['ledger', ...args]);
+
+t.test('the books of a stopped server are exported as CSV and as lines of JSON, with totals', async (t) => {
+  const server = await startTestServer(t);
+  const environment = { FARTHING_DATA_DIR: server.dataFolder };
+  const agent = new TestAgent(server.url);
+  await agent.rent({ ttl_minutes: 20 });
+  await agent.rent({ ttl_minutes: 60 });
+  const refused = await command(environment, 'export');
+  t.equal(refused.status, 1);
+  t.match(refused.explained, /a running server uses this folder/);
+  await server.stop();
+
+  const lines = await command(environment, 'export', '--format', 'jsonl');
+  t.equal(lines.status, 0);
+  const entries = lines.written
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string>);
+  t.match(entries, [
+    {
+      kind: 'settled',
+      amount: '20000',
+      amount_usd: '0.02',
+      payer: agent.account.address.toLowerCase(),
+      route: 'POST /agent/v1/workspaces',
+      transaction: /^0x/,
+    },
+    { kind: 'settled', amount: '40000', amount_usd: '0.04' },
+  ]);
+  t.match(lines.explained, /settled: 2, 0\.06 USD/);
+  const table = (await command(environment, 'export', '--format', 'csv')).written.trimEnd().split('\r\n');
+  t.equal(table.length, 3);
+  t.match(table[0], /^time,kind,amount,amount_usd,network,/);
+  t.match(table[1], /^\d{4}-[^,]+,settled,20000,0\.02,eip155:8453,/);
+  t.equal((await command(environment, 'export', '--since', '2999-01-01')).written, '');
+});
+
+t.test(
+  'pending settlements that are no longer in the journal are not told of: they are resolved',
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const store = openStore(join(folder, 'state'));
+    const journal = new Journal(store);
+    await store.transaction(() => {
+      const of: Omit<JournalEntry, 'kind'> = {
+        time: 0,
+        network: 'eip155:8453',
+        asset: PAY_TO,
+        payer: PAY_TO,
+        payTo: PAY_TO,
+        nonce: '1',
+        amount: '6000',
+        route: 'POST /agent/v1/search',
+        requestHash: 'a',
+      };
+      journal.append({ ...of, kind: 'pending' });
+      journal.append({ ...of, kind: 'settled' }, { resolves: true });
+    });
+    await journal.prune(Date.now(), { keepDays: 1, entriesMax: 10 });
+    await store.close();
+    const { explained } = await command({ FARTHING_DATA_DIR: folder }, 'export');
+    t.match(explained, /^settled: 1, 0\.006 USD, 1 of them no longer in the journal$/m);
+    t.match(explained, /^pending: 0, 0 USD$/m);
+  },
+);
+
+t.test('a wrong use is explained', async (t) => {
+  const environment = { FARTHING_DATA_DIR: `${t.testdir({})}/nothing` };
+  for (const args of [
+    [],
+    ['import'],
+    ['export', '--format', 'xml'],
+    ['export', '--since', 'tuesday'],
+    ['export', '-x'],
+  ])
+    t.match(
+      await command(environment, ...args),
+      { status: 2, explained: /farthing admin ledger export/ },
+      args.join(' '),
+    );
+  t.match(await command(environment, 'export'), { status: 1, explained: /no ledger/ });
+  t.match(await command({ FARTHING_PORT: 'x' }, 'export'), { status: 2, explained: /FARTHING_PORT/ });
+});
