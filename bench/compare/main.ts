@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type Comparable, compareRecords } from './regression.ts';
 
-/** `make bench-compare A=before.json B=after.json`: ends with 1 when a figure of B is worse than A's by more than both runs' own noise. */
+/** `make bench NAME=compare A=before.json B=after.json`: ends with 1 when a figure of B is worse than A's by more than both runs' own noise. */
 
-const [before, after] = process.argv.slice(2);
+const { A: before, B: after } = process.env;
 if (!before || !after) {
-  console.error('Give two records: make bench-compare A=before.json B=after.json');
+  console.error('Give two records: make bench NAME=compare A=before.json B=after.json');
   process.exit(2);
 }
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Comparable;

@@ -1,6 +1,6 @@
 /**
  * How fast the console is in a real Chromium: its first view on loopback, and the frames while a thousand hits are scrolled:
- * `make bench-console`. Takes about a minute; wants a machine that does nothing else.
+ * `make bench NAME=console`. Takes about a minute; wants a machine that does nothing else.
  */
 import { resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

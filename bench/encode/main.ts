@@ -6,12 +6,12 @@ import { overload } from './overload.ts';
 import { queriesAgainstBare } from './queries.ts';
 
 /**
- * What stands around the model's forward pass: `make bench-encode`, or `make bench-encode SECONDS=2 DOCUMENTS=40` for a
+ * What stands around the model's forward pass: `make bench NAME=encode`, or `make bench NAME=encode SECONDS=2 DOCUMENTS=40` for a
  * short look. Judges its own claims; ends with 1 when one does not hold.
  */
 
 const FOLDER = resolve(import.meta.dirname, '../../../shared/data/text/scifact');
-const [seconds, documents] = [Number(process.argv[2] ?? 10), Number(process.argv[3] ?? 400)];
+const [seconds, documents] = [Number(process.env.SECONDS || 10), Number(process.env.DOCUMENTS || 400)];
 if (!existsSync(FOLDER)) {
   console.error(`SciFact is not at ${FOLDER}: nothing to measure.`);
   process.exit(3);

@@ -1,6 +1,6 @@
 /**
  * What `farthing ingest -r FOLDER` costs beside the bare uploads, and what an interruption and a kill cost:
- * `make bench-folder FILES=500`. Both send the same mixed files, four at a time, into workspaces of one server.
+ * `make bench NAME=folder FILES=500`. Both send the same mixed files, four at a time, into workspaces of one server.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { writeMixedFiles } from './mixed-files.ts';
 const AT_ONCE = 4;
 const MINUTES = 120;
 const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
-const files = Number(process.argv[2] ?? 500);
+const files = Number(process.env.FILES || 500);
 const home = mkdtempSync(join(tmpdir(), 'farthing-folder-'));
 const folder = join(home, 'files');
 await writeMixedFiles(folder, files);

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { BenchWorkspace, inParallel, quantile, startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 
-/** Latency of a workspace search over HTTP with SciFact inside, one client: `make bench-http`, or
- * `make bench-http DOCUMENTS=1000` for the first so many abstracts. */
+/** Latency of a workspace search over HTTP with SciFact inside, one client: `make bench NAME=http`, or
+ * `make bench NAME=http DOCUMENTS=1000` for the first so many abstracts. */
 
 const FOLDER = resolve(import.meta.dirname, '../../../shared/data/text/scifact');
 const WARM_UP = 50;
@@ -19,7 +19,7 @@ const read = <T>(name: string) =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as T);
-const documents = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
+const documents = Number(process.env.DOCUMENTS || Number.POSITIVE_INFINITY);
 const corpus = read<{ _id: string; title: string; text: string }>('corpus.jsonl').slice(0, documents);
 const queries = read<{ text: string }>('queries.jsonl');
 const of = machine();

@@ -12,7 +12,7 @@ import { wordFigures } from './words.ts';
 
 /**
  * The index beside other engines, in one run, on the same vectors: sentences of SciFact by the installed text model, and perturbed copies
- * of them where there are not enough. `make bench-index ROWS=10000,100000 TENANTS=10000 QUERIES=100 GRAPH_ROWS_MAX=100000`.
+ * of them where there are not enough. `make bench NAME=index ROWS=10000,100000 TENANTS=10000 QUERIES=100 GRAPH_ROWS_MAX=100000`.
  */
 const numbers = (value: string | undefined, otherwise: string) => (value || otherwise).split(',').map(Number);
 const ROWS = numbers(process.env.ROWS, '10000,100000,1000000');

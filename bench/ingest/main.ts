@@ -11,7 +11,7 @@ import { BarePictureModel } from './bare-pictures.ts';
 import { passagesOfBlocks } from './passages.ts';
 
 /**
- * `make bench-ingest`: pages, pictures and seconds of film per second through the server, against its decoders and its models by themselves
+ * `make bench NAME=ingest`: pages, pictures and seconds of film per second through the server, against its decoders and its models by themselves
  * on the same files in the same run; and the server's memory over 1,000 files. ROUNDS=3 FILES=1000.
  */
 const SHARED = '../shared/data';

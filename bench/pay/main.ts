@@ -12,7 +12,7 @@ import { startAgreeingFacilitator } from './agreeing-facilitator.ts';
 import { BenchCommits } from './commits.ts';
 
 /**
- * What a payment adds to a search: `make bench-pay`, `ROUNDS=300`. One client, one request at a time; payments are signed before the
+ * What a payment adds to a search: `make bench NAME=pay`, `ROUNDS=300`. One client, one request at a time; payments are signed before the
  * clock starts. What is compared is measured in turn, round by round, so that it shares whatever else the machine does.
  */
 
@@ -200,7 +200,7 @@ function report(figures: Figures, stages: Figures): void {
   difference('the payment adds', p50(figures.paid) - p50(figures.free));
   if (!figures.peerPaid) {
     console.log(
-      '  Express with @x402/express: not measured, bench/peers is not installed (make bench-pay installs it).',
+      '  Express with @x402/express: not measured, bench/peers is not installed (make bench NAME=pay installs it).',
     );
     return;
   }

@@ -13,11 +13,12 @@ import { encodePassages, readSciFact, type SciFact } from '../sets/scifact.ts';
 /**
  * What a search costs beside the model: scan and fusion over SciFact's passages in this process, without HTTP.
  *
- *   npx node bench/search/main.ts [ABSTRACTS] [CACHE]     (default 1,500 abstracts, about 2,900 passages)
+ *   make bench NAME=search ABSTRACTS=1500     (1,500 abstracts are about 2,900 passages)
  *
  * The first run encodes all abstracts, which takes minutes; the vectors are kept in the cache folder.
  */
-const [abstractsMax = '1500', cache = join(tmpdir(), 'farthing-calibration')] = process.argv.slice(2);
+const { ABSTRACTS: abstractsMax = '1500', CACHE_DIR: cache = join(tmpdir(), 'farthing-calibration') } =
+  process.env;
 const ROOT = resolve(import.meta.dirname, '../..');
 const REPEATS = 5;
 const TENANT = 'ws_bench';

@@ -5,12 +5,12 @@ import { quantile, startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 
 /**
- * From a spawn to the first `/readyz` that says yes: `npx node bench/start/main.ts [STARTS]`. The first
+ * From a spawn to the first `/readyz` that says yes: `make bench NAME=start STARTS=6`. The first
  * start embeds the labels of pictures, the others find them in the cache.
  */
 
 const CLAIM_MS = 1_000;
-const starts = Number(process.argv[2] ?? 6);
+const starts = Number(process.env.STARTS || 6);
 const folder = mkdtempSync(join(tmpdir(), 'farthing-start-'));
 
 /** Waits for the line that a starting server prints, and asks it then: asking all the time would take its processors. */

@@ -12,8 +12,8 @@ import { type BeirSet, isBeirSet, readBeirSet, SCIFACT } from '../sets/beir.ts';
  * `make bench SET=folder` with any set of BEIR's shape. Writes a record and the report beside it.
  */
 
-const [planName = 'bench', folder = SCIFACT] = process.argv.slice(2);
-const plan: Plan = planName === QUICK.name ? QUICK : FULL;
+const folder = process.env.SET || SCIFACT;
+const plan: Plan = process.env.PLAN === 'quick' ? QUICK : FULL;
 if (!isBeirSet(folder)) {
   console.error(`There is no set of BEIR's shape at ${folder}: give one with SET=folder.`);
   process.exit(3);

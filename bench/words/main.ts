@@ -2,7 +2,7 @@ import { hasSciFact } from '../index/sentences.ts';
 import { wordFigures } from '../index/words.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 
-/** Search by words alone: `make bench-words ROWS=100000,1000000`. A million passages take some minutes to fill. */
+/** Search by words alone: `make bench NAME=words ROWS=100000,1000000`. A million passages take some minutes to fill. */
 const ROWS = (process.env.ROWS || '100000,1000000').split(',').map(Number);
 
 if (!hasSciFact()) {

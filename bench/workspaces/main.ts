@@ -9,8 +9,8 @@ import { compareRefusals } from './refusals.ts';
 import { MeasuredServer } from './server.ts';
 
 /**
- * Many workspaces in one server, each created by a payment over HTTP: `make bench-workspaces`, or
- * `make bench-workspaces WORKSPACES=500` for a smaller run. Memory, files, start and sweep; a flood beside quiet
+ * Many workspaces in one server, each created by a payment over HTTP: `make bench NAME=workspaces`, or
+ * `make bench NAME=workspaces WORKSPACES=500` for a smaller run. Memory, files, start and sweep; a flood beside quiet
  * neighbours; and the time of the two refusals that must not be told apart.
  */
 
