@@ -79,7 +79,7 @@ export type Chargeable = Reserved | Settling | Pending;
 /** A payment without a record: not begun, or forgotten. */
 export const NO_RECORD = 'none';
 
-/** Every change of state that there is; ARCHITECTURE.md draws them. */
+/** Every change of state that there is; docs/payments.md draws them. */
 const NEXT: Readonly<Record<PaymentState | typeof NO_RECORD, readonly (PaymentState | typeof NO_RECORD)[]>> =
   {
     none: ['reserved'],

@@ -11,7 +11,7 @@ import { type GateRig, openRig } from '../rig/gate-rig.ts';
 import { sign, v2Header, wallet } from '../rig/payments.ts';
 import { type Asking, buy, buyAndLose, codeOf } from '../rig/requests.ts';
 
-/** Walks every edge of the record's state machine, and no other than those that ARCHITECTURE.md draws. */
+/** Walks every edge of the record's state machine, and no other than those that docs/payments.md draws. */
 
 const NOWHERE = '[*]';
 const SWEPT_MS = 3_600_000;
@@ -178,8 +178,8 @@ t.test('pure work whose answer is lost at a facilitator that can tell outcomes',
   t.match(rig.gate.journal.totals(), { settled: { count: 1 }, pending: { count: 0 } });
 });
 
-t.test('ARCHITECTURE.md draws exactly the edges that were walked', async (t) => {
-  const text = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'ARCHITECTURE.md'), 'utf8');
+t.test('docs/payments.md draws exactly the edges that were walked', async (t) => {
+  const text = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/payments.md'), 'utf8');
   const drawn = [...text.matchAll(/^ {2}(\S+) --> (\S+?):/gm)].map(([, from, to]) => `${from} --> ${to}`);
   t.same([...walked].sort(), drawn.sort());
   const states = [...new Set(drawn.flatMap((edge) => edge.split(' --> ')))];
