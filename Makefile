@@ -77,7 +77,7 @@ test-all: setup ## Both, and one sum
 	@node test/all.ts --all
 
 quality: setup ## Retrieval quality over HTTP, on the sets beside the tree or SET=folder
-	@node bench/quality/main.ts
+	@node bench/quality/main.ts $(SET)
 
 NAME ?= whole
 

@@ -33,7 +33,7 @@ async function judge(serverUrl: string, folder: string): Promise<Judged | undefi
   return undefined;
 }
 
-const given = process.env.SET ? [resolve(process.env.SET)] : [];
+const given = process.argv.slice(2).map((path) => resolve(path));
 const of = machine();
 const server = await startServer();
 const judged: Judged[] = [];
