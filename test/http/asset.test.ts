@@ -71,7 +71,7 @@ t.test('it is made anew when the public address or what is unavailable changes',
   const services = {
     baseUrl: () => state.url,
     prices: { search: 1n, ingest: 1n, item: 1n },
-    workspaces: { priceRange: () => ({ minUsd: '1', maxUsd: '2' }) },
+    workspaces: { prices: { creationRange: () => ({ minUsd: '1', maxUsd: '2' }) } },
   } as unknown as Services;
   const routes = serviceRoutes(services, {
     notes: () => state.notes,

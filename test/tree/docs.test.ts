@@ -16,7 +16,10 @@ const pages = [
   'README.md',
   'ARCHITECTURE.md',
   'SECURITY.md',
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 
 t.test('docs/configuration.md is what `npx farthing admin settings` writes (make docs)', async (t) => {
