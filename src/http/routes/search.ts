@@ -5,14 +5,14 @@ import type { PayerId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { SearchInput, SearchResult } from '../../domain/search.ts';
+import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { Services } from '../access/services.ts';
+import { withWorkspace } from '../access/workspace-access.ts';
 import { searchDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
-import { type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
 import type { Operation, Route } from '../exchange/reply.ts';
-import { readSearch } from '../exchange/search-body.ts';
-import type { Services } from '../services.ts';
-import { withWorkspace } from '../workspace-access.ts';
+import { readSearch } from './search-body.ts';
 
 const PATH = '/agent/v1/search';
 const ERRORS = [400, 413, 429, 500, 503];
