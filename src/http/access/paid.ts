@@ -1,5 +1,6 @@
+import type { Address } from '../../domain/address.ts';
 import { type PayerId, payerTenantId } from '../../domain/id.ts';
-import type { Address, PaidRequest, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { PaidRequest, Quote, WorkOutcome } from '../../domain/payment.ts';
 import { type IdentityBody, requestHash } from '../../payment/gate/request-identity.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { JsonReply } from '../exchange/reply.ts';

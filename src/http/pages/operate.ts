@@ -1,6 +1,6 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Route } from '../exchange/reply.ts';
+import type { Route } from '../exchange/route.ts';
 import { consoleAssets, pageRoute } from './console.ts';
 
 /** A page elsewhere that had its own name lead here must not read what the operator sees. */

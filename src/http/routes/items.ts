@@ -7,7 +7,7 @@ import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { itemDiscovery } from '../docs/discovery.ts';
-import type { Route } from '../exchange/reply.ts';
+import type { Route } from '../exchange/route.ts';
 
 const TEMPLATE = '/agent/v1/items/{item_id}';
 

@@ -9,7 +9,8 @@ import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { previewDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { BytesReply, JsonReply, Operation, Reply, Route } from '../exchange/reply.ts';
+import type { BytesReply, JsonReply, Reply } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 
 /** Content from strangers, decoded and made anew by a confined process: shown as a picture and as nothing else. */
 const HEADERS = {

@@ -11,7 +11,7 @@ import { withWorkspace } from '../access/workspace-access.ts';
 import { searchDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
-import type { Operation, Route } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 import { readSearch } from './search-body.ts';
 
 const PATH = '/agent/v1/search';

@@ -1,7 +1,7 @@
 import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../../api/service.ts';
 import type { Services } from '../access/services.ts';
 import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
-import type { Route } from '../exchange/reply.ts';
+import type { Route } from '../exchange/route.ts';
 import { keptText } from '../pages/asset.ts';
 
 const KEPT_HEADERS = { 'Cache-Control': 'public, max-age=60' };

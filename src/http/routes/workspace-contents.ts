@@ -8,7 +8,7 @@ import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Operation, Route } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;

@@ -10,7 +10,7 @@ import { bearerToken, withWorkspace } from '../access/workspace-access.ts';
 import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
-import type { Route } from '../exchange/reply.ts';
+import type { Route } from '../exchange/route.ts';
 
 const createValidator = new Validator(WorkspaceCreateSchema);
 const extendValidator = new Validator(WorkspaceExtendSchema);
