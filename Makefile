@@ -47,7 +47,7 @@ $(ADDON): $(MODULES) $(NATIVE_SOURCES)
 	npm run --silent build:native
 	@touch $@
 
-$(CLIENT): $(MODULES) tsconfig.client.json $(wildcard src/client/*.ts src/domain/*.ts)
+$(CLIENT): $(MODULES) tsconfig.client.json $(shell find src/client src/domain -name "*.ts")
 	npm run --silent build:client
 	@touch $@
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { FAMILIES, LIST_NAMES, SEGMENT_KINDS } from '../domain/family.ts';
+import { PAGE_KINDS, TEXT_SOURCES } from '../domain/file/segment.ts';
 import { SCAN_METHODS } from '../domain/search.ts';
-import { PAGE_KINDS, TEXT_SOURCES } from '../domain/segment.ts';
 import { Charged, Count, described, FamilySchema, Warnings } from './optional.ts';
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });

@@ -1,8 +1,8 @@
 import type { PaymentRequired } from '@x402/fetch';
 import { formatUsd } from '../domain/money.ts';
-import type { Authorization, Authorizations } from './authorizations.ts';
-import type { Usd } from './budget.ts';
-import { FarthingError, problemError } from './error.ts';
+import { FarthingError, problemError } from './answers/error.ts';
+import type { Authorization, Authorizations } from './payment/authorizations.ts';
+import type { Usd } from './payment/budget.ts';
 
 /** What can be sent more than once when it is made again. */
 export type CallBody = string | Blob | ReadableStream<Uint8Array>;

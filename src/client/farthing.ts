@@ -1,14 +1,14 @@
-import type { IngestAnswer, Item, ReadyAnswer, SearchAnswer, WorkspaceAnswer } from './answers.ts';
-import { Authorizations, type Price } from './authorizations.ts';
-import { Budget, type Spending, type Usd } from './budget.ts';
+import type { IngestAnswer, Item, ReadyAnswer, SearchAnswer, WorkspaceAnswer } from './answers/answers.ts';
+import { FarthingError } from './answers/error.ts';
 import { Calls } from './calls.ts';
-import { FarthingError } from './error.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
+import { Authorizations, type Price } from './payment/authorizations.ts';
+import { Budget, type Spending, type Usd } from './payment/budget.ts';
+import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './payment/wallet.ts';
 import { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
-import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './wallet.ts';
 import { type ExtendOptions, Workspace, type WorkspaceAccess } from './workspace.ts';
 
 export interface FarthingOptions {

@@ -1,4 +1,4 @@
-import type { IngestAnswer } from './answers.ts';
+import type { IngestAnswer } from './answers/answers.ts';
 import type { IngestOptions, IngestProgress } from './ingest.ts';
 import type { Source } from './source.ts';
 

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../domain/error.ts';
 import type { JobState } from '../domain/job.ts';
-import type { IngestAnswer, Item, PublicJob } from './answers.ts';
+import type { IngestAnswer, Item, PublicJob } from './answers/answers.ts';
+import { FarthingError } from './answers/error.ts';
 import type { Calls } from './calls.ts';
-import { FarthingError } from './error.ts';
 import { countedBody, openSource, type Source } from './source.ts';
 
 /** How an upload goes on: bytes first, then the stages of its job. */

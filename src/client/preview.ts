@@ -1,4 +1,4 @@
-import type { Hit, Locator } from './answers.ts';
+import type { Hit, Locator } from './answers/answers.ts';
 
 /** Which part of an item a small picture shows: a hit's `locator` is one. Neither: the first page, or the only one. */
 export type PreviewPart = Pick<Locator, 'page' | 'time_s'>;

@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
-import type { DisposalAnswer } from './answers.ts';
-import { FarthingError } from './error.ts';
+import type { DisposalAnswer } from './answers/answers.ts';
+import { FarthingError } from './answers/error.ts';
 
 const TYPE = 'farthing-disposal+jwt';
 

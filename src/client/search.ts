@@ -1,5 +1,5 @@
-import type { Family } from './answers.ts';
-import { FarthingError } from './error.ts';
+import type { Family } from './answers/answers.ts';
+import { FarthingError } from './answers/error.ts';
 
 export interface SearchOptions {
   readonly query?: string;

@@ -1,5 +1,5 @@
+import { FarthingError } from './answers/error.ts';
 import type { CallBody } from './calls.ts';
-import { FarthingError } from './error.ts';
 
 /** What can be uploaded: a path (where there is a file system), bytes, or a stream. */
 export type Source = string | Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;

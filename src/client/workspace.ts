@@ -8,11 +8,11 @@ import type {
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
-} from './answers.ts';
-import type { Usd } from './budget.ts';
+} from './answers/answers.ts';
 import type { Call, Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
+import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
 import { verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';

@@ -1,4 +1,4 @@
-import type { Box, PageKind, TextSource } from './segment.ts';
+import type { Box, PageKind, TextSource } from './file/segment.ts';
 
 /** Rectangle on the page of a part of a block's text: from the UTF-16 unit `at` to the next mark, or the end. */
 export interface Mark {

@@ -1,5 +1,5 @@
+import type { Address } from './address.ts';
 import { FarthingError } from './error.ts';
-import type { Address } from './payment.ts';
 
 declare const kind: unique symbol;
 

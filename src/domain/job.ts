@@ -1,5 +1,5 @@
+import type { Address } from './address.ts';
 import type { ItemId, JobId, TenantId } from './id.ts';
-import type { Address } from './payment.ts';
 
 /** accepted → extracting → encoding → committing → searchable. Each of the first four may end as failed or cancelled. */
 export const JOB_STATES = [

@@ -1,8 +1,6 @@
+import type { Address } from './address.ts';
 import type { JobId, StepId, WorkspaceId } from './id.ts';
 import type { AtomicAmount } from './money.ts';
-
-/** 0x-prefixed, 20 bytes, lower case: addresses are compared by value. */
-export type Address = `0x${string}`;
 
 /** What a request costs, from the request and the settings alone: never from a workspace's state. */
 export interface Quote {

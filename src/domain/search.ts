@@ -1,6 +1,6 @@
 import type { Family, ListName, SegmentKind } from './family.ts';
+import type { ShownSegment } from './file/segment.ts';
 import type { Item } from './item.ts';
-import type { ShownSegment } from './segment.ts';
 
 export const K_MIN = 1;
 export const K_MAX = 1000;

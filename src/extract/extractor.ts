@@ -9,7 +9,7 @@ import type {
   UnpackedMember,
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
-import type { Preview } from '../domain/preview.ts';
+import type { Preview } from '../domain/file/preview.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';

@@ -1,6 +1,6 @@
 import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
-import type { Preview } from '../domain/preview.ts';
+import type { Preview } from '../domain/file/preview.ts';
 import { FORMATS } from './formats.ts';
 import { splitting } from './reading/blocks.ts';
 import type { FormatReader, PreviewPlace, ReadContext } from './reading/format-reader.ts';

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '../encode/encoder.ts';
 import type { ModelVersions } from '../encode/model-versions.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from '../http/access/services.ts';
 import type { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import type { JournalTotals } from '../payment/records/journal.ts';
 import { familyReports } from '../search/families.ts';

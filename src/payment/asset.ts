@@ -1,5 +1,5 @@
+import type { Address } from '../domain/address.ts';
 import type { USD_DECIMALS } from '../domain/money.ts';
-import type { Address } from '../domain/payment.ts';
 
 /** A dollar coin on one network: a token with EIP-3009 (`transferWithAuthorization`). */
 export interface Asset {

@@ -1,7 +1,8 @@
 import { shownIngest } from '../api/shown.ts';
+import type { Address } from '../domain/address.ts';
 import { FarthingError } from '../domain/error.ts';
 import { isPayer, type PayerId, payerTenantId } from '../domain/id.ts';
-import type { Address, Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
 import type { Ingest, ReleasedIngest } from '../ingest/ingest.ts';
 import type { StagedUpload } from '../ingest/ports/ports.ts';
 import type { PayerIndex } from '../workspace/payer/payer-index.ts';

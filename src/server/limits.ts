@@ -1,5 +1,5 @@
 import { EXTRACT_LIMITS, type ExtractLimits } from '../domain/document.ts';
-import type { HttpLimits } from '../http/services.ts';
+import type { HttpLimits } from '../http/access/services.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../ingest/ports/limits.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TenantLimitSettings } from '../workspace/tenant-limits.ts';

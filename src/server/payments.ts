@@ -1,5 +1,6 @@
+import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Address, EffectHandlers } from '../domain/payment.ts';
+import type { EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { ASSETS } from '../payment/asset.ts';

@@ -1,5 +1,5 @@
 import { formatUsd } from '../domain/money.ts';
-import type { Readiness } from '../http/services.ts';
+import type { Readiness } from '../http/access/services.ts';
 import { familyReports } from '../search/families.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Runtime } from './wire-process.ts';

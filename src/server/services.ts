@@ -1,4 +1,4 @@
-import type { Services } from '../http/services.ts';
+import type { Services } from '../http/access/services.ts';
 import { readinessOf } from './readiness.ts';
 import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';

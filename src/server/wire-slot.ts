@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock, toTimestamp } from '../domain/clock.ts';
 import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { Previews } from '../ingest/items/previews.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';

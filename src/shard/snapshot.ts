@@ -1,7 +1,7 @@
 import { FarthingError } from '../domain/error.ts';
+import type { SegmentRecord, ShownSegment } from '../domain/file/segment.ts';
 import type { Item } from '../domain/item.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
-import type { SegmentRecord, ShownSegment } from '../domain/segment.ts';
 import type { PreviousSpace } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import type { OpenSpaces } from './spaces.ts';

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Address } from '../../src/domain/address.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { FarthingError } from '../../src/domain/error.ts';
 import { newId, payerTenantId, type TenantId } from '../../src/domain/id.ts';
 import type { Job } from '../../src/domain/job.ts';
-import type { Address } from '../../src/domain/payment.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../../src/ingest/ports/limits.ts';
 import type { StagedUpload } from '../../src/ingest/ports/ports.ts';

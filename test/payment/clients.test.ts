@@ -4,7 +4,7 @@ import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
 import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch';
 import t from 'tap';
-import type { Address } from '../../src/domain/payment.ts';
+import type { Address } from '../../src/domain/address.ts';
 import type { Teardown } from '../rig/temporary-folder.ts';
 import { chargesOf, type GateRig, openRig } from './rig/gate-rig.ts';
 import { addressOf, sign, v1Header, wallet } from './rig/payments.ts';

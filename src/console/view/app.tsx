@@ -1,10 +1,10 @@
 import { dismissFault } from '../model/actions.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
-import { CloseIcon, CoinIcon } from './icons.tsx';
+import { CloseIcon, CoinIcon } from './controls/icons.tsx';
+import { ThemeButton } from './controls/theme-button.tsx';
 import { Start } from './start/start.tsx';
 import { WalletChip } from './start/wallet-chip.tsx';
-import { ThemeButton } from './theme-button.tsx';
 import { Receipt } from './workspace/receipt.tsx';
 import { Requests } from './workspace/requests.tsx';
 import { WorkspaceView } from './workspace/workspace.tsx';

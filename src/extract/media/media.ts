@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '../../domain/document.ts';
-import type { Preview } from '../../domain/preview.ts';
+import type { Preview } from '../../domain/file/preview.ts';
 import { embeddedPictures } from '../picture/embedded.ts';
 import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';

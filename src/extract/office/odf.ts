@@ -1,5 +1,5 @@
 import type { Block } from '../../domain/document.ts';
-import type { PageKind } from '../../domain/segment.ts';
+import type { PageKind } from '../../domain/file/segment.ts';
 import type { Zip } from '../archive/zip.ts';
 import { corrupt } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';

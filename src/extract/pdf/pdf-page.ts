@@ -1,4 +1,4 @@
-import type { Box } from '../../domain/segment.ts';
+import type { Box } from '../../domain/file/segment.ts';
 import { type Module, readUtf16, withMemory } from './pdfium-module.ts';
 
 const IMAGE_OBJECT = 3; // FPDF_PAGEOBJ_IMAGE

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ExtractLimits, FileInfo, Mark } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import type { Box } from '../../domain/segment.ts';
+import type { Box } from '../../domain/file/segment.ts';
 import { greyOfRaw } from '../picture/grey.ts';
 import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';

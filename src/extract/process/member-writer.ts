@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ExtractLimits, UnpackedMember } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { printable } from '../../domain/file-name.ts';
+import { printable } from '../../domain/file/file-name.ts';
 import type { Reply } from './messages.ts';
 
 /** Characters that are kept of a member's path. */

@@ -1,6 +1,6 @@
 import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
 import type { FarthingError } from '../../domain/error.ts';
-import type { Preview } from '../../domain/preview.ts';
+import type { Preview } from '../../domain/file/preview.ts';
 import type { Done } from '../reading/sink.ts';
 
 /** The first message to a child: what it needs for all files. */

@@ -1,7 +1,7 @@
 import type { Block, DocumentKind, FileInfo, Mark, PictureContent } from '../../domain/document.ts';
 import { ERRORS, type ErrorCode, FarthingError } from '../../domain/error.ts';
-import type { Preview } from '../../domain/preview.ts';
-import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/segment.ts';
+import type { Preview } from '../../domain/file/preview.ts';
+import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/file/segment.ts';
 import type { ConfinementReport, Reply } from './messages.ts';
 
 /** Checks everything in a child's message: a decoder may have been taken over. @throws TypeError. */

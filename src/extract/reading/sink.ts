@@ -1,6 +1,6 @@
 import type { Block, FileInfo, PictureContent } from '../../domain/document.ts';
 import type { FarthingError } from '../../domain/error.ts';
-import type { Preview } from '../../domain/preview.ts';
+import type { Preview } from '../../domain/file/preview.ts';
 
 /** Takes a file's contents while it is read. A promise resolves when the sink can take more. */
 export interface Sink {

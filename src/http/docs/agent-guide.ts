@@ -1,7 +1,7 @@
 import { formatUsd } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
 import { ASSETS } from '../../payment/asset.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../access/services.ts';
 
 type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces'>;
 

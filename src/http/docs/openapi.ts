@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { COMPONENTS } from '../../api/components.ts';
 import { ERRORS } from '../../domain/error.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
-import type { Operation, Route } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 import {
   FILE,
   HEADERS,

@@ -6,7 +6,8 @@ import { native } from '../../native/index.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
 import { problem } from './problem.ts';
-import type { Reply, Route } from './reply.ts';
+import type { Reply } from './reply.ts';
+import type { Route } from './route.ts';
 import { Router } from './router.ts';
 import type { TraceContext } from './trace.ts';
 

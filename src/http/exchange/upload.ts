@@ -6,7 +6,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../../domain/error.ts';
-import { printable } from '../../domain/file-name.ts';
+import { printable } from '../../domain/file/file-name.ts';
 import type { Exchange } from './exchange.ts';
 import { warningsFor } from './json.ts';
 

@@ -1,7 +1,7 @@
-import { consoleRoutes } from '../console.ts';
+import type { Services } from '../access/services.ts';
 import { describeApi } from '../docs/openapi.ts';
-import type { Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
+import type { Route } from '../exchange/route.ts';
+import { consoleRoutes } from '../pages/console.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemRoute } from './items.ts';
 import {

@@ -1,17 +1,18 @@
 import { unlink } from 'node:fs/promises';
 import { IngestResponseSchema } from '../../api/items.ts';
 import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
+import type { Address } from '../../domain/address.ts';
 import { type PayerId, parseId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
-import type { Address, Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
+import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { Services } from '../access/services.ts';
+import { withWorkspace } from '../access/workspace-access.ts';
 import { ingestDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
-import { type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
-import type { Operation, Route } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 import { receiveUpload, type StagedUpload } from '../exchange/upload.ts';
-import type { Services } from '../services.ts';
-import { withWorkspace } from '../workspace-access.ts';
 
 const PATH = '/agent/v1/ingest';
 const ERRORS = [400, 413, 415, 422, 429, 500, 503, 507];

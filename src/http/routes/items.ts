@@ -4,10 +4,10 @@ import { FarthingError } from '../../domain/error.ts';
 import { type PayerId, parseId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
+import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { Services } from '../access/services.ts';
 import { itemDiscovery } from '../docs/discovery.ts';
-import { idInResource, type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
-import type { Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
+import type { Route } from '../exchange/route.ts';
 
 const TEMPLATE = '/agent/v1/items/{item_id}';
 

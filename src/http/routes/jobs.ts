@@ -3,9 +3,10 @@ import { shownJob } from '../../api/shown.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { isPayer, parseId, type WorkspaceId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
-import type { EventsReply, Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
-import { withWorkspace } from '../workspace-access.ts';
+import type { Services } from '../access/services.ts';
+import { withWorkspace } from '../access/workspace-access.ts';
+import type { EventsReply } from '../exchange/reply.ts';
+import type { Route } from '../exchange/route.ts';
 
 /** Events of a job come no closer together. */
 const EVENT_EVERY_MS = 250;

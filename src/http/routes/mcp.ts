@@ -4,7 +4,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
 import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Operation, Route } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 
 /** A message without its picture or file, in whose places are empty strings. */
 interface SentMessage {

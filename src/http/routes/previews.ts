@@ -1,15 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
+import { PREVIEW_TYPE, type PreviewOf } from '../../domain/file/preview.ts';
 import { type PayerId, parseId, type TenantId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
-import { PREVIEW_TYPE, type PreviewOf } from '../../domain/preview.ts';
+import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { Services } from '../access/services.ts';
+import { withWorkspace } from '../access/workspace-access.ts';
 import { previewDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { idInResource, type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
-import type { BytesReply, JsonReply, Operation, Reply, Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
-import { withWorkspace } from '../workspace-access.ts';
+import type { BytesReply, JsonReply, Reply } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 
 /** Content from strangers, decoded and made anew by a confined process: shown as a picture and as nothing else. */
 const HEADERS = {

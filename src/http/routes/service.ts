@@ -1,8 +1,8 @@
 import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../../api/service.ts';
-import { keptText } from '../asset.ts';
+import type { Services } from '../access/services.ts';
 import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
-import type { Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
+import type { Route } from '../exchange/route.ts';
+import { keptText } from '../pages/asset.ts';
 
 const KEPT_HEADERS = { 'Cache-Control': 'public, max-age=60' };
 

@@ -4,11 +4,11 @@ import { shownItem } from '../../api/shown.ts';
 import { HistorySchema } from '../../api/workspaces.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { type ItemId, parseId } from '../../domain/id.ts';
+import type { Services } from '../access/services.ts';
+import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Operation, Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
-import { withWorkspace } from '../workspace-access.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;

@@ -4,13 +4,13 @@ import { parseUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { CreationInput, CreationQuote, Price } from '../../workspace/prices.ts';
 import type { ExtensionInput } from '../../workspace/workspaces.ts';
+import { idInResource, isUnpaid, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { Services } from '../access/services.ts';
+import { bearerToken, withWorkspace } from '../access/workspace-access.ts';
 import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
-import { idInResource, isUnpaid, type PaidRoute, type Prepared, paid } from '../exchange/paid.ts';
-import type { Route } from '../exchange/reply.ts';
-import type { Services } from '../services.ts';
-import { bearerToken, withWorkspace } from '../workspace-access.ts';
+import type { Route } from '../exchange/route.ts';
 
 const createValidator = new Validator(WorkspaceCreateSchema);
 const extendValidator = new Validator(WorkspaceExtendSchema);

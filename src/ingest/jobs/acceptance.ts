@@ -1,10 +1,10 @@
+import type { Address } from '../../domain/address.ts';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { jobOfItem, type TenantId } from '../../domain/id.ts';
 import { type Item, movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
-import type { Address } from '../../domain/payment.ts';
 import { fileOf, keepFile, removeFile } from '../items/files.ts';
 import { endedJob, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';

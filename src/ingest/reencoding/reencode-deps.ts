@@ -1,6 +1,6 @@
 import type { Extracted, FileInfo } from '../../domain/document.ts';
+import type { SegmentRecord } from '../../domain/file/segment.ts';
 import type { Item } from '../../domain/item.ts';
-import type { SegmentRecord } from '../../domain/segment.ts';
 import type { PreviousSpace } from '../../domain/space.ts';
 import type { IngestEncoder } from '../ports/ports.ts';
 

@@ -1,5 +1,5 @@
 import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
-import type { Box, Locator, TextSource } from '../../domain/segment.ts';
+import type { Box, Locator, TextSource } from '../../domain/file/segment.ts';
 import { BLOCK_JOINT } from '../../encode/text/passage.ts';
 import type { IngestPassage } from '../ports/ports.ts';
 

@@ -7,8 +7,8 @@ import {
   type ListTraits,
   type SegmentKind,
 } from '../../domain/family.ts';
+import type { PageKind } from '../../domain/file/segment.ts';
 import type { ItemId } from '../../domain/id.ts';
-import type { PageKind } from '../../domain/segment.ts';
 import { roleOfKey } from '../../domain/space.ts';
 import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';

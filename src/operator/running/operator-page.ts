@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { Services } from '../../http/access/services.ts';
 import { Cors } from '../../http/exchange/cors.ts';
+import { listenAt } from '../../http/exchange/listen-at.ts';
 import type { Server } from '../../http/exchange/server.ts';
-import { listenAt } from '../../http/listen-at.ts';
-import { operateRoutes } from '../../http/operate.ts';
-import type { Services } from '../../http/services.ts';
+import { operateRoutes } from '../../http/pages/operate.ts';
 import type { Traffic } from '../../metrics/traffic.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { examineRunning, type Finding } from '../doctor/doctor.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { AtomicAmount } from '../../domain/money.ts';
-import type { Address } from '../../domain/payment.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';

@@ -1,4 +1,4 @@
-import type { Address } from '../../domain/payment.ts';
+import type { Address } from '../../domain/address.ts';
 import type { Store, Table } from '../../state/store.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Address } from '../../domain/payment.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Asset } from '../asset.ts';
 import { assetOfKey } from '../payment.ts';

@@ -1,4 +1,5 @@
-import type { Address, PaymentCredentials } from '../../domain/payment.ts';
+import type { Address } from '../../domain/address.ts';
+import type { PaymentCredentials } from '../../domain/payment.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Hex, SentPayment } from '../payment.ts';
 import { own, parseStrictObject } from './strict-json.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
+import type { Address } from '../../../src/domain/address.ts';
 import { type JobId, newId, payerTenantId } from '../../../src/domain/id.ts';
 import { JOB_STATES, type Job, type JobState, jobMayPass } from '../../../src/domain/job.ts';
-import type { Address } from '../../../src/domain/payment.ts';
 import { JobTable } from '../../../src/ingest/jobs/job-table.ts';
 import { openStore } from '../../../src/state/store.ts';
 

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { formatBytes, formatClock } from '../../model/format.ts';
 import { type Snapshot, watch } from '../../model/snapshots.ts';
 import { useStore } from '../../model/store.ts';
-import { CoinIcon } from '../icons.tsx';
-import { ThemeButton } from '../theme-button.tsx';
+import { CoinIcon } from '../controls/icons.tsx';
+import { ThemeButton } from '../controls/theme-button.tsx';
 import { Chart, type Curve } from './chart.tsx';
 import { Doctor, Probe } from './operate-findings.tsx';
 

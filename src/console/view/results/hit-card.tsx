@@ -5,7 +5,7 @@ import { formatClock, formatShare } from '../../model/format.ts';
 import { previewOf } from '../../model/pictures.ts';
 import { moreLike } from '../../model/search.ts';
 import { session } from '../../model/session.ts';
-import { LikeIcon } from '../icons.tsx';
+import { LikeIcon } from '../controls/icons.tsx';
 import { BoxMark } from './box-mark.tsx';
 import { FamilyTag } from './family.tsx';
 import { Snippet } from './snippet.tsx';

@@ -5,7 +5,7 @@ import { formatBytes, formatShare } from '../../model/format.ts';
 import { previewOf } from '../../model/pictures.ts';
 import { contentOf, moreLike } from '../../model/search.ts';
 import { session } from '../../model/session.ts';
-import { CloseIcon, LikeIcon } from '../icons.tsx';
+import { CloseIcon, LikeIcon } from '../controls/icons.tsx';
 import { BoxMark } from './box-mark.tsx';
 import { FamilyTag } from './family.tsx';
 import { hasPicture, placeOf } from './hit-card.tsx';

@@ -3,7 +3,7 @@ import { addFiles } from '../../model/files.ts';
 import { formatBytes } from '../../model/format.ts';
 import { type FileEntry, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
-import { UploadIcon } from '../icons.tsx';
+import { UploadIcon } from '../controls/icons.tsx';
 
 /** The stages of a job, in order; a dot for each. */
 const STAGES = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];

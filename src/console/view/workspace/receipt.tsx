@@ -5,7 +5,7 @@ import { startAgain } from '../../model/actions.ts';
 import { formatBytes, formatTime } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
-import { SealIcon } from '../icons.tsx';
+import { SealIcon } from '../controls/icons.tsx';
 
 /** What the server still has of an ended workspace. */
 interface Kept {

@@ -4,9 +4,9 @@ import type { FileInfo } from '../../model/session.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { Results } from '../results/results.tsx';
-import { SearchForm } from '../search-form.tsx';
 import { DisposeButton } from './dispose-button.tsx';
 import { Files } from './files.tsx';
+import { SearchForm } from './search-form.tsx';
 import { Time } from './time.tsx';
 import { UsageList } from './usage-list.tsx';
 

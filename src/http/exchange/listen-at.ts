@@ -1,7 +1,7 @@
-import { ConfigError } from '../settings/config.ts';
-import { variableOf } from '../settings/names.ts';
-import type { SettingName } from '../settings/settings.ts';
-import { ListenError, listen, type Server, type ServerOptions } from './exchange/server.ts';
+import { ConfigError } from '../../settings/config.ts';
+import { variableOf } from '../../settings/names.ts';
+import type { SettingName } from '../../settings/settings.ts';
+import { ListenError, listen, type Server, type ServerOptions } from './server.ts';
 
 /** Listens where some settings say. @throws ConfigError naming them, when the address is not to be had */
 export function listenAt(settings: readonly SettingName[], options: ServerOptions): Promise<Server> {

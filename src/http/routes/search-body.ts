@@ -3,9 +3,9 @@ import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
 import { native } from '../../native/index.ts';
-import { OFF_THREAD_BYTES } from './body.ts';
-import type { Exchange } from './exchange.ts';
-import { parseJsonObject, Validator } from './json.ts';
+import { OFF_THREAD_BYTES } from '../exchange/body.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { parseJsonObject, Validator } from '../exchange/json.ts';
 
 const validator = new Validator(SearchRequestSchema, (field, error) =>
   field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FAMILIES, FAMILY_TABLE, type Family } from '../../domain/family.ts';
-import { dropPicture, search, setOptions, takePicture } from '../model/search.ts';
-import { session } from '../model/session.ts';
-import { useStore } from '../model/store.ts';
-import { CloseIcon, PictureIcon, SearchIcon } from './icons.tsx';
+import { FAMILIES, FAMILY_TABLE, type Family } from '../../../domain/family.ts';
+import { dropPicture, search, setOptions, takePicture } from '../../model/search.ts';
+import { session } from '../../model/session.ts';
+import { useStore } from '../../model/store.ts';
+import { CloseIcon, PictureIcon, SearchIcon } from '../controls/icons.tsx';
 
 const COUNTS = [10, 30, 100, 1000];
 

@@ -1,5 +1,5 @@
 import { getTypesForEIP712Domain, serializeTypedData } from 'viem';
-import { FarthingError } from './error.ts';
+import { FarthingError } from '../answers/error.ts';
 
 export type Hex = `0x${string}`;
 

@@ -1,7 +1,7 @@
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Route } from '../exchange/route.ts';
 import { consoleAssets, pageRoute } from './console.ts';
-import type { Exchange } from './exchange/exchange.ts';
-import type { Route } from './exchange/reply.ts';
 
 /** A page elsewhere that had its own name lead here must not read what the operator sees. */
 const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;

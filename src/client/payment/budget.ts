@@ -1,5 +1,5 @@
-import { type AtomicAmount, formatUsd, parseUsd } from '../domain/money.ts';
-import { FarthingError } from './error.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { FarthingError } from '../answers/error.ts';
 
 /** US dollars: a decimal string, or a number that has at most six decimals. */
 export type Usd = string | number;

@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { serviceRoutes } from '../../src/http/routes/service.ts';
-import type { Services } from '../../src/http/services.ts';
-import { get } from '../rig/raw-get.ts';
-import { startTestServer } from '../rig/test-server.ts';
+import type { Services } from '../../../src/http/access/services.ts';
+import { serviceRoutes } from '../../../src/http/routes/service.ts';
+import { get } from '../../rig/raw-get.ts';
+import { startTestServer } from '../../rig/test-server.ts';
 
 /** Texts about the server itself, which anybody may ask for without paying. */
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Exchange } from './exchange/exchange.ts';
-import type { BytesReply } from './exchange/reply.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { BytesReply } from '../exchange/reply.ts';
 
 /** Bytes that are made once and given out many times, in every encoding that they were made in. */
 export interface Asset {

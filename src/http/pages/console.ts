@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { Route } from '../exchange/route.ts';
 import { type Asset, type Encoded, type Encoding, encoded, give } from './asset.ts';
-import type { Route } from './exchange/reply.ts';
 
 const SUFFIXES: Readonly<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' };
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,12 +1,12 @@
-import type { Family } from '../domain/family.ts';
-import type { Item } from '../domain/item.ts';
-import type { JobState } from '../domain/job.ts';
-import type { Bound, Hit, Timing } from '../domain/search.ts';
+import type { Family } from '../../domain/family.ts';
+import type { Item } from '../../domain/item.ts';
+import type { JobState } from '../../domain/job.ts';
+import type { Bound, Hit, Timing } from '../../domain/search.ts';
 
-export type { Family } from '../domain/family.ts';
-export type { Item } from '../domain/item.ts';
-export type { Bound, Hit, Timing } from '../domain/search.ts';
-export type { Box, Locator } from '../domain/segment.ts';
+export type { Family } from '../../domain/family.ts';
+export type { Box, Locator } from '../../domain/file/segment.ts';
+export type { Item } from '../../domain/item.ts';
+export type { Bound, Hit, Timing } from '../../domain/search.ts';
 
 /** Answers as the server gives them; `/openapi.json` describes every field. */
 

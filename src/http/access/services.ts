@@ -1,14 +1,14 @@
-import type { TenantId } from '../domain/id.ts';
-import type { AtomicAmount } from '../domain/money.ts';
-import type { Ingest } from '../ingest/ingest.ts';
-import type { Previews } from '../ingest/items/previews.ts';
-import type { TenantItems } from '../ingest/tenant-items.ts';
-import type { PaymentGate } from '../payment/gate/gate.ts';
-import type { Purchases } from '../purchases/purchases.ts';
-import type { Search } from '../search/search.ts';
-import type { PayerIndex } from '../workspace/payer/payer-index.ts';
-import type { TenantLimits } from '../workspace/tenant-limits.ts';
-import type { Workspaces } from '../workspace/workspaces.ts';
+import type { TenantId } from '../../domain/id.ts';
+import type { AtomicAmount } from '../../domain/money.ts';
+import type { Ingest } from '../../ingest/ingest.ts';
+import type { Previews } from '../../ingest/items/previews.ts';
+import type { TenantItems } from '../../ingest/tenant-items.ts';
+import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { Purchases } from '../../purchases/purchases.ts';
+import type { Search } from '../../search/search.ts';
+import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
+import type { TenantLimits } from '../../workspace/tenant-limits.ts';
+import type { Workspaces } from '../../workspace/workspaces.ts';
 
 /** What the routes need, wired by `main`. */
 export interface Services {

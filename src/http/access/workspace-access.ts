@@ -1,11 +1,11 @@
-import { toFarthingError } from '../domain/error.ts';
-import type { TenantId } from '../domain/id.ts';
-import type { Answer } from '../domain/payment.ts';
-import type { WorkspaceRecord } from '../domain/workspace.ts';
-import type { TenantLimits } from '../workspace/tenant-limits.ts';
-import type { Exchange } from './exchange/exchange.ts';
-import { problem } from './exchange/problem.ts';
-import type { BytesReply, ContentReply, EventsReply, Reply } from './exchange/reply.ts';
+import { toFarthingError } from '../../domain/error.ts';
+import type { TenantId } from '../../domain/id.ts';
+import type { Answer } from '../../domain/payment.ts';
+import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { TenantLimits } from '../../workspace/tenant-limits.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { problem } from '../exchange/problem.ts';
+import type { BytesReply, ContentReply, EventsReply, Reply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';

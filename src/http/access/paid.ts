@@ -1,10 +1,11 @@
+import type { Address } from '../../domain/address.ts';
 import { type PayerId, payerTenantId } from '../../domain/id.ts';
-import type { Address, PaidRequest, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { PaidRequest, Quote, WorkOutcome } from '../../domain/payment.ts';
 import { type IdentityBody, requestHash } from '../../payment/gate/request-identity.ts';
-import type { Services } from '../services.ts';
-import { admitTenant, type WorkKind } from '../workspace-access.ts';
-import type { Exchange } from './exchange.ts';
-import type { JsonReply } from './reply.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { JsonReply } from '../exchange/reply.ts';
+import type { Services } from './services.ts';
+import { admitTenant, type WorkKind } from './workspace-access.ts';
 
 /** A request to a paid route: one object a request, whose methods are called in this order. */
 export interface PaidRoute<Input> {

@@ -1,8 +1,8 @@
 import type { ExactEvmScheme } from '@x402/evm/exact/client';
 import type { PaymentRequired, PaymentRequirements, x402Client, x402HTTPClient } from '@x402/fetch';
-import { type AtomicAmount, formatUsd, USD_DECIMALS } from '../domain/money.ts';
+import { type AtomicAmount, formatUsd, USD_DECIMALS } from '../../domain/money.ts';
+import { FarthingError } from '../answers/error.ts';
 import type { Budget, Usd } from './budget.ts';
-import { FarthingError } from './error.ts';
 import type { PaymentAccount } from './wallet.ts';
 
 /** A signed payment. Whoever has it can charge it once, until it ends. */

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { PaidRequest } from '../../../src/domain/payment.ts';
+import { paid } from '../../../src/http/access/paid.ts';
+import type { Services } from '../../../src/http/access/services.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
-import { paid } from '../../../src/http/exchange/paid.ts';
-import type { Services } from '../../../src/http/services.ts';
 import { TenantLimits } from '../../../src/workspace/tenant-limits.ts';
 import { addressOf, wallet } from '../../payment/rig/payments.ts';
 import { quote } from '../../payment/rig/requests.ts';
