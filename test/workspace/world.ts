@@ -81,12 +81,12 @@ export class World {
     ({ time: this.time, workspaces: this.workspaces } = this.#build());
   }
 
-  /** The last moment written to the disk. */
+  /** The last moment written to the disk. Before the first, no downtime counts. */
   heartbeat(): { rented: number; wall: number } {
     return (
       this.store.table<{ rented: number; wall: number }>('workspace_clock').get('heartbeat') ?? {
         rented: 0,
-        wall: this.clock.now(),
+        wall: Number.POSITIVE_INFINITY,
       }
     );
   }
