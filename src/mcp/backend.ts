@@ -1,4 +1,13 @@
-import type { Family, IngestAnswer, Item, PreviewPart, SearchAnswer, UsageAnswer } from '../client/index.ts';
+import type {
+  AcceptedIngest,
+  DisposalAnswer,
+  Family,
+  Item,
+  PreviewPart,
+  SearchAnswer,
+  UsageAnswer,
+  WorkspaceAnswer,
+} from '../client/index.ts';
 
 export interface SearchArguments {
   readonly query?: string;
@@ -46,10 +55,13 @@ export interface Backend {
   /** `local`: paths can be read and tokens are kept here; `remote`: neither. */
   readonly kind: 'local' | 'remote';
   search(search: SearchArguments, scope: Scope): Promise<Answered<SearchAnswer>>;
-  ingest(file: IngestArguments, scope: Scope): Promise<Answered<IngestAnswer>>;
-  createWorkspace(asked: CreateArguments): Promise<Answered<Readonly<Record<string, unknown>>>>;
+  ingest(file: IngestArguments, scope: Scope): Promise<Answered<AcceptedIngest>>;
+  /** `left_usd`: what is left of the client's budget; null without one. */
+  createWorkspace(
+    asked: CreateArguments,
+  ): Promise<Answered<WorkspaceAnswer & { readonly left_usd?: string | null }>>;
   usage(scope: Scope): Promise<Answered<UsageAnswer>>;
-  dispose(scope: Scope): Promise<Answered<Readonly<Record<string, unknown>>>>;
+  dispose(scope: Scope): Promise<Answered<DisposalAnswer>>;
   /** Metadata, and a small picture (WebP). Without a workspace of the payer's own index, where both are paid for. */
   item(item: string, scope: Scope): Promise<Item>;
   preview(item: string, part: PreviewPart, scope: Scope): Promise<Blob>;

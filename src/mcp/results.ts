@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
+import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
 import { type Answered, type Backend, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { brief } from './brief.ts';
@@ -60,11 +60,16 @@ async function pictures(backend: Backend, hits: readonly Hit[], scope: Scope): P
 
 export function ingestResult(
   backend: Backend,
-  { body, receipt, scope }: Answered<IngestAnswer>,
+  { body, receipt, scope }: Answered<AcceptedIngest>,
 ): CallToolResult {
-  const { id, name, media_type, segments, pages } = body.item;
+  const { item, job, duplicate } = body;
+  if (!item) {
+    const told = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
+    return { ...result(told, { ...body }, receipt), isError: true };
+  }
+  const { id, name, media_type, segments, pages } = item;
   const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
-  const words = body.duplicate ? 'was there already' : `is ${body.job.state}`;
+  const words = duplicate ? 'was there already' : `is ${job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
     uri: itemAddress(backend, id, scope),
