@@ -1,7 +1,8 @@
 import type { SentFiles } from '../api/mcp.ts';
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
-import { type Answered, type Backend, PaymentNeeded, type Scope, type SearchArguments } from './backend.ts';
+import { type Answered, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
+import type { ArgumentsOf, Backend } from './tools.ts';
 
 export interface RemoteDeps {
   /** Where the interface is reached from here. */
@@ -57,8 +58,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     scope,
   });
   return {
-    kind: 'remote',
-    search: (search, asked) =>
+    search: ({ thumbnails: _, ...search }, asked) =>
       send('POST', scopeOf(asked), '/search', { body: searchBody(search, deps.files.image_b64) }),
     ingest: async (file, asked) => {
       const { text = file.text, content_b64 = file.content_b64 } = deps.files;
@@ -69,9 +69,9 @@ export function remoteBackend(deps: RemoteDeps): Backend {
       const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
       return send('POST', scopeOf(asked), '/ingest', { body: source, headers });
     },
-    createWorkspace: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
-    usage: async (asked) => send('GET', needed(asked), '/usage'),
-    dispose: async (asked) => send('DELETE', needed(asked), ''),
+    workspace_create: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
+    workspace_usage: async (_none, asked) => send('GET', needed(asked), '/usage'),
+    workspace_dispose: async (_none, asked) => send('DELETE', needed(asked), ''),
     item: async (item, owner) =>
       (await send<Item>('GET', ownerOf(owner), `/items/${encodeURIComponent(item)}`)).body,
     preview: async (item, part, owner) => {
@@ -84,7 +84,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
 }
 
 /** The picture goes on as it came: a copy of bytes, nothing of it is parsed here. */
-function searchBody({ image_b64, ...others }: SearchArguments, picture?: Uint8Array): string | Blob {
+function searchBody({ image_b64, ...others }: ArgumentsOf<'search'>, picture?: Uint8Array): string | Blob {
   if (!picture) return JSON.stringify({ image_b64, ...others });
   const rest = JSON.stringify(others).slice(1);
   return new Blob(['{"image_b64":', picture, rest === '}' ? '' : ',', rest]);
