@@ -16,7 +16,7 @@ import type { Operation, Route } from '../exchange/route.ts';
 import { readSearch } from './search-body.ts';
 
 const PATH = '/agent/v1/search';
-const ERRORS = [400, 413, 429, 500, 503];
+const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
 function body(result: SearchResult, expiresAt: string | null, charged: boolean): SearchAnswer {

@@ -204,7 +204,7 @@ function operation(
   summary: string,
   schema: NonNullable<Operation['success']['schema']>,
   parameters: NonNullable<Operation['parameters']>,
-  errors: readonly number[] = [],
+  errors: Operation['errors'] = [],
 ): Operation {
   return {
     operationId,
