@@ -47,7 +47,7 @@ $(ADDON): $(MODULES) $(NATIVE_SOURCES)
 	npm run --silent build:native
 	@touch $@
 
-$(CLIENT): $(MODULES) tsconfig.client.json $(shell find src/client src/domain -name "*.ts")
+$(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/domain src/api -name "*.ts")
 	npm run --silent build:client
 	@touch $@
 

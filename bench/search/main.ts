@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Timing } from '../../src/api/search.ts';
 import type { ItemId } from '../../src/domain/id.ts';
-import type { SearchInput, Timing } from '../../src/domain/search.ts';
+import type { SearchInput } from '../../src/domain/search.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { Search } from '../../src/search/search.ts';

@@ -1,16 +1,28 @@
 import { Type } from '@sinclair/typebox';
+import type { ItemId, JobId } from '../domain/id.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
-import { Charged, Count, described, FamilySchema, Timestamp, Warnings } from './optional.ts';
+import {
+  Charged,
+  Count,
+  described,
+  FamilySchema,
+  Id,
+  OneOf,
+  Ref,
+  type Shape,
+  Timestamp,
+  Warnings,
+} from './fields.ts';
 
 export const ItemSchema = Type.Object(
   {
-    id: Type.String(),
+    id: Id<ItemId>(),
     name: Type.String({ description: 'File name as sent.' }),
     media_type: Type.String({ description: 'As recognised from the content.' }),
     bytes: Count('Size of the file.'),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    state: Type.Union(ITEM_STATES.map((state) => Type.Literal(state))),
+    state: OneOf(ITEM_STATES),
     families: Type.Array(FamilySchema),
     segments: Count('Searchable pieces.'),
     created_at: Timestamp('When it was accepted.'),
@@ -29,7 +41,7 @@ export const ItemSchema = Type.Object(
     ),
     width: Type.Optional(Count('Pixels.')),
     height: Type.Optional(Count('Pixels.')),
-    parent_item_id: Type.Optional(Type.String({ description: 'The archive or mail that it came in.' })),
+    parent_item_id: Type.Optional(Id<ItemId>('The archive or mail that it came in.')),
     path: Type.Optional(Type.String({ description: 'Path in the archive.' })),
     members: Type.Optional(
       Count('Files inside, each an item of its own; `families` and `segments` are of all together.'),
@@ -48,11 +60,14 @@ export const ItemSchema = Type.Object(
   { $id: 'Item' },
 );
 
+/** An ingested file, or a file inside one, as it is stored and as every answer shows it. Fields that do not apply to its kind are absent. */
+export type Item = Shape<typeof ItemSchema>;
+
 export const JobSchema = Type.Object(
   {
-    id: Type.String(),
-    item: Type.String({ description: 'Id of the item.' }),
-    state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
+    id: Id<JobId>(),
+    item: Id<ItemId>('Id of the item.'),
+    state: OneOf(JOB_STATES),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     segments: Count('Segments made so far.'),
     time_left_s: Type.Optional(
@@ -67,18 +82,21 @@ export const JobSchema = Type.Object(
   { $id: 'Job' },
 );
 
+/** A job as its owner sees it. */
+export type PublicJob = Shape<typeof JobSchema>;
+
 export const IngestResponseSchema = Type.Object(
   {
     item: Type.Optional(
-      Type.Ref(
-        'Item',
+      Ref(
+        ItemSchema,
         described(
           'Absent when the payer’s index ended before the payment was settled: `job` says how it ended, and the payer has a credit for it.',
         ),
       ),
     ),
-    job_id: Type.String(),
-    job: Type.Ref('Job'),
+    job_id: Id<JobId>(),
+    job: Ref(JobSchema),
     duplicate: Type.Optional(Type.Boolean({ description: 'The same bytes were already there.' })),
     credit_used: Type.Optional(Type.Boolean({ description: 'Paid for by an earlier ingest that failed.' })),
     charged: Charged,
@@ -87,17 +105,23 @@ export const IngestResponseSchema = Type.Object(
   { $id: 'IngestResponse' },
 );
 
+export type IngestAnswer = Shape<typeof IngestResponseSchema>;
+
 export const NextPage = Type.Union(
   [Type.String(), Type.Null()],
   described('Cursor of the next page; null on the last.'),
 );
 
 export const ItemListSchema = Type.Object(
-  { items: Type.Array(Type.Ref('Item')), next: NextPage },
+  { items: Type.Array(Ref(ItemSchema)), next: NextPage },
   { $id: 'ItemList' },
 );
 
+export type ItemsAnswer = Shape<typeof ItemListSchema>;
+
 export const ItemDeletedSchema = Type.Object(
-  { id: Type.String(), state: Type.Literal('deleted') },
+  { id: Id<ItemId>(), state: Type.Literal('deleted') },
   { $id: 'ItemDeleted' },
 );
+
+export type ItemDeletedAnswer = Shape<typeof ItemDeletedSchema>;

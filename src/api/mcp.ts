@@ -36,3 +36,23 @@ export const McpAnswerSchema = Type.Object(
     description: 'A result or an error. A tool that must be paid for answers with what to pay.',
   },
 );
+
+/** A picture or a file that was taken out of its message, in whose place is an empty string. */
+export interface SentFiles {
+  /** The JSON string that was sent. */
+  readonly image_b64?: Uint8Array;
+  /** UTF-8. */
+  readonly text?: Uint8Array;
+  /** Decoded; null: it is not base64. */
+  readonly content_b64?: Uint8Array | null;
+}
+
+/** A message, taken apart before it was parsed. */
+export interface SentMessage {
+  /** Undefined: the body is not a JSON object. */
+  readonly message: unknown;
+  readonly files: SentFiles;
+}
+
+/** Answers one MCP message. `request` has its head alone: its body was read before. */
+export type AnswerMcp = (request: Request, sent: SentMessage, left: AbortSignal) => Promise<Response>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
-import { FamilySchema } from './optional.ts';
+import { FamilySchema } from './fields.ts';
 
 export const SearchRequestSchema = Type.Object(
   {

@@ -1,8 +1,9 @@
-import { Type } from '@sinclair/typebox';
-import { FAMILIES, LIST_NAMES, SEGMENT_KINDS } from '../domain/family.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { FAMILIES, type Family, LIST_NAMES, SEGMENT_KINDS } from '../domain/family.ts';
 import { PAGE_KINDS, TEXT_SOURCES } from '../domain/file/segment.ts';
 import { SCAN_METHODS } from '../domain/search.ts';
-import { Charged, Count, described, FamilySchema, Warnings } from './optional.ts';
+import { Charged, Count, described, FamilySchema, OneOf, Ref, type Shape, Warnings } from './fields.ts';
+import { ItemSchema } from './items.ts';
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 
@@ -12,10 +13,7 @@ export const LocatorSchema = Type.Object(
       Type.Integer({ minimum: 1, description: 'Page of the file, from 1, for paged documents.' }),
     ),
     page_kind: Type.Optional(
-      Type.Union(
-        PAGE_KINDS.map((kind) => Type.Literal(kind)),
-        { description: 'What `page` counts, where it is no page of paper.' },
-      ),
+      OneOf(PAGE_KINDS, { description: 'What `page` counts, where it is no page of paper.' }),
     ),
     box: Type.Optional(
       Type.Object(
@@ -32,8 +30,11 @@ export const LocatorSchema = Type.Object(
   { $id: 'Locator' },
 );
 
-const ListName = Type.Union(LIST_NAMES.map((list) => Type.Literal(list)));
-const Kind = Type.Union(SEGMENT_KINDS.map((kind) => Type.Literal(kind)));
+/** Where in a file a Segment lies. Pages count from 1, seconds from the start, characters are UTF-16 code units. */
+export type Locator = Shape<typeof LocatorSchema>;
+
+const ListName = OneOf(LIST_NAMES);
+const Kind = OneOf(SEGMENT_KINDS);
 
 export const HitExplanationSchema = Type.Object(
   {
@@ -73,6 +74,9 @@ export const HitExplanationSchema = Type.Object(
   },
 );
 
+/** How a hit was scored. */
+export type HitExplanation = Shape<typeof HitExplanationSchema>;
+
 export const SearchExplanationSchema = Type.Object(
   {
     lists: Type.Array(
@@ -81,13 +85,10 @@ export const SearchExplanationSchema = Type.Object(
         scanned: Count('Rows, or postings, that were looked at.'),
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
-        method: Type.Union(
-          SCAN_METHODS.map((method) => Type.Literal(method)),
-          {
-            description:
-              '`proved`; `bits`: rows were passed over by a statistical bound; `graph`: found along a graph.',
-          },
-        ),
+        method: OneOf(SCAN_METHODS, {
+          description:
+            '`proved`; `bits`: rows were passed over by a statistical bound; `graph`: found along a graph.',
+        }),
       }),
     ),
     segments: Count('Segments of the index.'),
@@ -105,32 +106,36 @@ export const SearchExplanationSchema = Type.Object(
   { $id: 'SearchExplanation' },
 );
 
+/** How an answer was made: its lists, and the encoder tasks, which other requests may have shared. */
+export type SearchExplanation = Shape<typeof SearchExplanationSchema>;
+/** The scan of one list. */
+export type ListScan = SearchExplanation['lists'][number];
+
 export const HitSchema = Type.Object(
   {
-    item: Type.Ref('Item'),
+    item: Ref(ItemSchema),
     confidence: Type.Number({
       minimum: 0,
       maximum: 1,
       description: 'Calibrated; comparable across families.',
     }),
     family: FamilySchema,
-    locator: Type.Ref('Locator'),
+    locator: Ref(LocatorSchema),
     score: Type.Number({ description: 'Fused score; higher is better.' }),
     snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
     highlights: Type.Optional(
       Type.Array(
-        Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
+        Type.Unsafe<[start: number, end: number]>(
+          Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
+        ),
         described('Where words of the query stand in the snippet: start and end, in UTF-16 code units.'),
       ),
     ),
     text_source: Type.Optional(
-      Type.Union(
-        TEXT_SOURCES.map((source) => Type.Literal(source)),
-        {
-          description:
-            'How the text came to be known: written in the file, recognised (OCR), from subtitles or speech.',
-        },
-      ),
+      OneOf(TEXT_SOURCES, {
+        description:
+          'How the text came to be known: written in the file, recognised (OCR), from subtitles or speech.',
+      }),
     ),
     ocr_confidence: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'How sure OCR was of the text.' }),
@@ -139,10 +144,36 @@ export const HitSchema = Type.Object(
       minimum: 1,
       description: 'Segments of the same page, shot or section folded into this hit.',
     }),
-    explanation: Type.Optional(Type.Ref('HitExplanation')),
+    explanation: Type.Optional(Ref(HitExplanationSchema)),
   },
   { $id: 'SearchHit' },
 );
+
+/** What is found: its Segment, and how it was ranked. */
+export type Hit = Shape<typeof HitSchema>;
+
+/** What a search makes of a hit; the rest of it is stored with the Segment. */
+type MadeBySearch =
+  | 'item'
+  | 'confidence'
+  | 'family'
+  | 'score'
+  | 'segments'
+  | 'snippet'
+  | 'highlights'
+  | 'explanation';
+
+/** What a Shard stores of a Segment besides its vectors and postings. All but `item`, `place` and `text` is shown in hits as it is. */
+export type SegmentRecord = Omit<Hit, MadeBySearch> & {
+  readonly item: string;
+  /** Page, shot or section of the Item: hits of one place are folded into one. */
+  readonly place: number;
+  /** The passage's own text, without its document's title. Absent for pictures. */
+  readonly text?: string;
+};
+
+/** What a hit shows of a Segment: of its text, the part with most of the query's words. */
+export type ShownSegment = Omit<SegmentRecord, 'item' | 'text'> & Pick<Hit, 'snippet' | 'highlights'>;
 
 export const BoundSchema = Type.Object(
   {
@@ -159,6 +190,9 @@ export const BoundSchema = Type.Object(
   { $id: 'Bound', description: 'What holds for the lists of a family.' },
 );
 
+/** How sure the lists of a family are in one answer. */
+export type Bound = Shape<typeof BoundSchema>;
+
 const Milliseconds = Type.Optional(Type.Number({ minimum: 0 }));
 
 export const TimingSchema = Type.Object(
@@ -173,19 +207,26 @@ export const TimingSchema = Type.Object(
   { $id: 'Timing', description: 'Milliseconds of each stage; verify and settle belong to the payment.' },
 );
 
+/** Milliseconds of each stage; a stage that did not run is absent. */
+export type Timing = Shape<typeof TimingSchema>;
+
 export const SearchResponseSchema = Type.Object(
   {
-    hits: Type.Array(Type.Ref('SearchHit')),
+    hits: Type.Array(Ref(HitSchema)),
     latency_ms: Type.Number({ description: 'From the request read to the hits ready, without the payment.' }),
-    timing: Type.Ref('Timing'),
+    timing: Ref(TimingSchema),
     exact: Type.Boolean({ description: 'True when the lists that were fused are proved to be exact.' }),
-    bounds: Type.Object(
-      Object.fromEntries(FAMILIES.map((family) => [family, Type.Optional(Type.Ref('Bound'))])),
-      described('The same for each family that was searched.'),
+    bounds: Type.Unsafe<Partial<Record<Family, Static<typeof BoundSchema>>>>(
+      Type.Object(
+        Object.fromEntries(FAMILIES.map((family) => [family, Type.Optional(Ref(BoundSchema))])),
+        described('The same for each family that was searched.'),
+      ),
     ),
     charged: Charged,
-    explanation: Type.Optional(Type.Ref('SearchExplanation')),
+    explanation: Type.Optional(Ref(SearchExplanationSchema)),
     warnings: Warnings,
   },
   { $id: 'SearchResponse' },
 );
+
+export type SearchAnswer = Shape<typeof SearchResponseSchema>;

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ERRORS } from '../domain/error.ts';
-import { Details, described, FamilySchema } from './optional.ts';
+import { ERRORS, type ErrorCode } from '../domain/error.ts';
+import { Details, described, FamilySchema, OneOf, type Shape } from './fields.ts';
 
 export const PaymentRequiredSchema = Type.Object(
   {
@@ -35,10 +35,7 @@ export const ProblemSchema = Type.Object(
     type: Type.String(),
     title: Type.String(),
     status: Type.Integer(),
-    code: Type.Union(
-      Object.keys(ERRORS).map((code) => Type.Literal(code)),
-      described('Stable; match on this.'),
-    ),
+    code: OneOf(Object.keys(ERRORS) as ErrorCode[], described('Stable; match on this.')),
     detail: Type.String({ description: 'What was wrong and what to do.' }),
     request_id: Type.String(),
     charged: Type.Union(
@@ -48,6 +45,9 @@ export const ProblemSchema = Type.Object(
   },
   { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
 );
+
+/** Beside these members it has the facts of its code. */
+export type Problem = Shape<typeof ProblemSchema>;
 
 export const HealthSchema = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' });
 
@@ -73,7 +73,9 @@ export const ReadinessSchema = Type.Object(
       ),
     ),
     queues: Details('Calls that wait for an encoder.'),
-    payment: Details('The facilitator, and payments that run or wait for their outcome.'),
+    payment: Details<{ facilitator: { kind: string } }>(
+      'The facilitator, and payments that run or wait for their outcome.',
+    ),
     extraction: Type.Union([Type.String(), Details('How the readers of files are confined.')]),
     prices_usd: Type.Record(Type.String(), Type.String(), described('Prices of the routes.')),
     workspace_minutes: Type.Object(
@@ -83,6 +85,9 @@ export const ReadinessSchema = Type.Object(
   },
   { $id: 'Readiness' },
 );
+
+/** `payment.facilitator.kind` is `local` where no money moves; `prices_usd` has decimals by route. */
+export type ReadyAnswer = Shape<typeof ReadinessSchema>;
 
 export const DescriptionSchema = Type.Object(
   { openapi: Type.String(), info: Details('Title and version.'), paths: Details('The operations.') },

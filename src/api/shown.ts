@@ -1,5 +1,5 @@
-import type { Item } from '../domain/item.ts';
 import type { Job } from '../domain/job.ts';
+import type { IngestAnswer, Item, PublicJob } from './items.ts';
 
 /** Items and jobs as answers show them. */
 
@@ -22,7 +22,7 @@ export function shownJob({
   updated_at,
   time_left_s,
   error,
-}: Job): Record<string, unknown> {
+}: Job): PublicJob {
   return {
     id,
     item,
@@ -41,7 +41,7 @@ export function shownIngest(
   { item, job, duplicate }: { readonly item?: Item; readonly job: Job; readonly duplicate?: boolean },
   charged: boolean,
   expiresAt: string | null,
-): Record<string, unknown> {
+): IngestAnswer {
   return {
     ...(item && { item: shownItem(item, expiresAt) }),
     job_id: job.id,

@@ -1,12 +1,24 @@
 import { Type } from '@sinclair/typebox';
+import type { WorkspaceId } from '../domain/id.ts';
+import {
+  Charged,
+  Count,
+  described,
+  FamilySchema,
+  Id,
+  Money,
+  OneOf,
+  type Shape,
+  Timestamp,
+  Warnings,
+} from './fields.ts';
 import { NextPage } from './items.ts';
-import { Charged, Count, described, FamilySchema, Money, Timestamp, Warnings } from './optional.ts';
 
-const WorkspaceState = Type.Union(['active', 'disposing', 'disposed'].map((state) => Type.Literal(state)));
+const WorkspaceState = OneOf(['active', 'disposing', 'disposed']);
 
 export const WorkspaceSchema = Type.Object(
   {
-    id: Type.String(),
+    id: Id<WorkspaceId>(),
     state: WorkspaceState,
     created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When its time is over.'),
@@ -27,11 +39,14 @@ export const WorkspaceSchema = Type.Object(
   { $id: 'Workspace' },
 );
 
+/** A workspace as every answer shows it. Times are RFC 3339 in UTC; money is a decimal string in US dollars. */
+export type WorkspaceAnswer = Shape<typeof WorkspaceSchema>;
+
 const Percentile = Type.Union([Type.Number({ minimum: 0 }), Type.Null()]);
 
 export const UsageSchema = Type.Object(
   {
-    id: Type.String(),
+    id: Id<WorkspaceId>(),
     state: WorkspaceState,
     created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When its time is over.'),
@@ -50,6 +65,8 @@ export const UsageSchema = Type.Object(
   },
   { $id: 'WorkspaceUsage' },
 );
+
+export type UsageAnswer = Shape<typeof UsageSchema>;
 
 export const HistorySchema = Type.Object(
   {
@@ -71,12 +88,19 @@ export const HistorySchema = Type.Object(
   { $id: 'SearchHistory' },
 );
 
+/** Newest first. */
+export type HistoryAnswer = Shape<typeof HistorySchema>;
+/** One search of a workspace. Of its picture only the digest is kept. */
+export type HistoryEntry = HistoryAnswer['entries'][number];
+
 export const DisposalSchema = Type.Object(
   {
-    id: Type.String(),
+    id: Id<WorkspaceId>(),
     state: Type.Literal('disposed'),
     receipt: Type.String({ description: 'Compact JWS (EdDSA); its key is at /.well-known/jwks.json.' }),
     claims: Type.Record(Type.String(), Type.Unknown(), described('Content of the receipt, for reading.')),
   },
   { $id: 'DisposalReceipt' },
 );
+
+export type DisposalAnswer = Shape<typeof DisposalSchema>;

@@ -1,8 +1,8 @@
-import type { FarthingError } from '../client/index.ts';
+import type { ClientCode, FarthingError } from '../client/index.ts';
 import { FAMILIES } from '../domain/family.ts';
 import { completionCommand } from './completion.ts';
 import { ingestCommand } from './ingest.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
+import { type CommandName, EXIT, type Io, UsageError } from './io.ts';
 import { searchCommand } from './search.ts';
 import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
@@ -31,7 +31,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 refused by the server, 4 not paid (
 
 /** Commands of an agent, by their first word. */
 export const COMMANDS: Readonly<
-  Record<string, (args: readonly string[], io: Io) => Promise<number> | number>
+  Record<CommandName, (args: readonly string[], io: Io) => Promise<number> | number>
 > = {
   search: searchCommand,
   ingest: ingestCommand,
@@ -43,7 +43,7 @@ export const COMMANDS: Readonly<
       args.includes('--json'),
     ),
   completion: completionCommand,
-  // Loaded when it is asked for: its packages take a third of the time that every other command needs to start.
+  // Loaded on demand: its packages take a third of the start of every other command.
   mcp: async (args, io) => (await import('./mcp.ts')).mcpCommand(args, io),
   sign: signCommand,
 };
@@ -57,7 +57,7 @@ export async function runAgentCommand(words: readonly string[], io: Io): Promise
     io.write(AGENT_HELP);
     return EXIT.done;
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name as CommandName] : undefined;
   if (!command) {
     io.explain(`There is no command "${name}".\n\n${AGENT_HELP}`);
     return EXIT.usage;
@@ -81,15 +81,22 @@ function isUsage(error: unknown): boolean {
   return error instanceof UsageError || /^ERR_PARSE_ARGS/.test(String((error as { code?: unknown }).code));
 }
 
-const PAYMENT = new Set([
-  'price_over_limit',
-  'budget_exceeded',
-  'payment_declined',
-  'payment_unsupported',
-  'payment_refused',
-  'wallet_missing',
-]);
-const UNREACHABLE = new Set(['server_unreachable', 'answer_lost', 'answer_unexpected']);
+/** Exit codes of what only a client can find out; the server's codes follow from their status. */
+const EXIT_OF: Readonly<Record<ClientCode, number>> = {
+  price_over_limit: EXIT.payment,
+  budget_exceeded: EXIT.payment,
+  payment_declined: EXIT.payment,
+  payment_unsupported: EXIT.payment,
+  payment_refused: EXIT.payment,
+  wallet_missing: EXIT.payment,
+  answer_lost: EXIT.unreachable,
+  server_unreachable: EXIT.unreachable,
+  answer_unexpected: EXIT.unreachable,
+  ingest_timeout: EXIT.failed,
+  source_unreadable: EXIT.failed,
+  receipt_invalid: EXIT.failed,
+  receipt_unchecked: EXIT.failed,
+};
 
 function explainFailure(
   { code, detail, message, status, facts, requestId }: FarthingError,
@@ -104,7 +111,7 @@ function explainFailure(
     io.explain(
       `${message}\n${code === 'wallet_missing' ? 'Make a wallet with "farthing wallet new".\n' : ''}`,
     );
-  if (PAYMENT.has(code)) return EXIT.payment;
-  if (UNREACHABLE.has(code) || (status ?? 0) >= 500) return EXIT.unreachable;
-  return status === undefined ? EXIT.failed : EXIT.refused;
+  if (Object.hasOwn(EXIT_OF, code)) return EXIT_OF[code as ClientCode];
+  if (status === undefined) return EXIT.failed;
+  return status >= 500 ? EXIT.unreachable : EXIT.refused;
 }

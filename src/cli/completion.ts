@@ -1,4 +1,4 @@
-import { EXIT, type Io, UsageError } from './io.ts';
+import { COMMAND_NAMES, type CommandName, EXIT, type Io, UsageError, WORKSPACE_VERBS } from './io.ts';
 
 /** Options that every command of an agent takes. */
 const COMMON = [
@@ -13,12 +13,12 @@ const COMMON = [
   '--help',
 ];
 
-/** Words that may follow, by the words before them. A test holds them against the commands themselves. */
-export const WORDS: Readonly<Record<string, readonly string[]>> = {
-  '': ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'sign', 'completion', 'admin'],
+/** Words that may follow, by the words before them. A test compares those of an operator with the commands. */
+export const WORDS: Readonly<Record<'' | CommandName | 'admin' | `admin ${string}`, readonly string[]>> = {
+  '': [...COMMAND_NAMES, 'admin'],
   search: ['--image', '--family', '-k', '--exact', ...COMMON],
   ingest: ['--recursive', '--concurrency', '--again', ...COMMON],
-  workspace: ['create', 'use', 'list', 'usage', 'extend', 'dispose', '--minutes', '--spend-limit', ...COMMON],
+  workspace: [...WORKSPACE_VERBS, '--minutes', '--spend-limit', ...COMMON],
   wallet: ['new', 'show', ...COMMON],
   completion: ['bash', 'zsh'],
   mcp: COMMON,

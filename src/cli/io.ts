@@ -29,3 +29,19 @@ export const EXIT = {
 
 /** A wrong use of a command: shown with its help. */
 export class UsageError extends Error {}
+
+/** Commands of an agent, by their first word; help, completion and the commands themselves are held to these. */
+export const COMMAND_NAMES = [
+  'search',
+  'ingest',
+  'workspace',
+  'wallet',
+  'mcp',
+  'sign',
+  'completion',
+] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
+/** What `farthing workspace` does. */
+export const WORKSPACE_VERBS = ['create', 'use', 'list', 'usage', 'extend', 'dispose'] as const;
+export type WorkspaceVerb = (typeof WORKSPACE_VERBS)[number];

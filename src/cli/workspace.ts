@@ -7,7 +7,7 @@ import {
   openAccess,
   serverOf,
 } from './access.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
+import { EXIT, type Io, UsageError, WORKSPACE_VERBS, type WorkspaceVerb } from './io.ts';
 import { forget, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
 
 const OPTIONS = {
@@ -22,19 +22,38 @@ type Values = CommonValues & { readonly minutes?: string; readonly 'spend-limit'
 export async function workspaceCommand(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   const [verb = '', ...rest] = positionals;
-  if (verb === 'use') return use(rest, values, io);
-  if (verb === 'list' && rest.length === 0) return list(values, io);
-  const commands: Readonly<Record<string, (values: Values, io: Io) => Promise<number>>> = {
-    create,
-    usage,
-    extend,
-    dispose,
-  };
-  const run = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
-  if (!run || rest.length > 1 || (verb === 'create' && rest.length > 0))
+  const known = WORKSPACE_VERBS.find((name) => name === verb);
+  if (!known || rest.length > WORDS_MAX[known])
     throw new UsageError('Use workspace create, use, list, usage, extend or dispose.');
-  return run({ ...values, workspace: rest[0] ?? values.workspace }, io);
+  const named = { ...values, workspace: rest[0] ?? values.workspace };
+  switch (known) {
+    case 'create':
+      return create(values, io);
+    case 'use':
+      return use(rest, values, io);
+    case 'list':
+      return list(values, io);
+    case 'usage':
+      return usage(named, io);
+    case 'extend':
+      return extend(named, io);
+    case 'dispose':
+      return dispose(named, io);
+    default:
+      return known satisfies never;
+  }
 }
+
+/** How many words may follow each. */
+const WORDS_MAX: Readonly<Record<WorkspaceVerb, number>> = {
+  create: 0,
+  // Its own message says what follows.
+  use: Infinity,
+  list: 0,
+  usage: 1,
+  extend: 1,
+  dispose: 1,
+};
 
 async function create(values: Values, io: Io): Promise<number> {
   const access = await openAccess({ ...values, 'no-workspace': true }, io);

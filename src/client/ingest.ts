@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../domain/error.ts';
 import type { JobState } from '../domain/job.ts';
-import type { IngestAnswer, Item, PublicJob } from './answers/answers.ts';
+import type { AcceptedIngest, IngestAnswer, Item, PublicJob } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { Calls } from './calls.ts';
 import { countedBody, openSource, type Source } from './source.ts';
 
-/** How an upload goes on: bytes first, then the stages of its job. */
+/** Progress of an upload: bytes sent, then the stages of its job. */
 export type IngestProgress =
   | { readonly stage: 'sending'; readonly bytes: number; readonly bytesTotal: number }
   | { readonly stage: JobState; readonly progress: number };
@@ -36,7 +36,7 @@ export interface IngestTarget {
 const WAIT_SECONDS = 60;
 const WAIT_MS = 10 * 60_000;
 const POLL_FIRST_MS = 50;
-/** Such files are searchable before anybody could see a stage: their answer is waited for, which costs no polling. */
+/** Files up to this size are searchable before a stage could be seen: their answer is waited for, without polling. */
 const SMALL_BYTES = 256 * 1024;
 const SMALL_WAIT_SECONDS = 1;
 const POLL_MAX_MS = 2_000;
@@ -45,8 +45,8 @@ const SLOWEST_BYTES_PER_MS = 16;
 const ATTEMPT_MS_MIN = 90_000;
 
 /**
- * Uploads one file and waits until it is searchable. Where an item costs nothing it is told as it is then; in a payer's own index, of one whose
- * job had to be followed, only `state` and `segments` are, and the rest is as it was accepted.
+ * Uploads one file and waits until it is searchable. In a workspace the item is read again then. In a payer's own index that would
+ * cost a payment: after polling, only `state` and `segments` are up to date.
  * @throws the server's code when the file is refused or its job fails (a paid one leaves a credit for the next), ingest_timeout
  */
 export async function ingest(
@@ -59,9 +59,9 @@ export async function ingest(
   const { blob, name } = await openSource(source, options.name);
   const onBytes =
     onProgress && ((bytes: number) => onProgress({ stage: 'sending', bytes, bytesTotal: blob.size }));
-  // Who wants to see the stages asks for them; who doesn't is answered when the job has ended.
+  // To report the stages the job is polled; otherwise the server answers when the job has ended.
   const waitSeconds = !onProgress ? WAIT_SECONDS : blob.size <= SMALL_BYTES ? SMALL_WAIT_SECONDS : undefined;
-  const { body } = await calls.send<IngestAnswer>({
+  const { body } = await calls.send<AcceptedIngest>({
     method: 'POST',
     path: target.path,
     headers: {
@@ -76,7 +76,10 @@ export async function ingest(
     signal,
     attemptMs: ATTEMPT_MS_MIN + blob.size / SLOWEST_BYTES_PER_MS,
   });
-  return wait ? untilSearchable(calls, target, body, options) : body;
+  const { item } = body;
+  if (!item) throw failure(body.job);
+  const accepted = { ...body, item };
+  return wait ? untilSearchable(calls, target, accepted, options) : accepted;
 }
 
 async function untilSearchable(

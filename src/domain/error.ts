@@ -47,6 +47,8 @@ export const ERRORS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 
 export type ErrorCode = keyof typeof ERRORS;
+/** HTTP statuses of refusals and failures, without 402, which says what to pay. */
+export type ErrorStatus = (typeof ERRORS)[ErrorCode][0];
 
 export interface ErrorFacts {
   /** Seconds after which trying again makes sense; becomes `Retry-After`. */

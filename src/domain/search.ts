@@ -1,6 +1,4 @@
-import type { Family, ListName, SegmentKind } from './family.ts';
-import type { ShownSegment } from './file/segment.ts';
-import type { Item } from './item.ts';
+import type { Family } from './family.ts';
 
 export const K_MIN = 1;
 export const K_MAX = 1000;
@@ -28,101 +26,5 @@ export interface SearchInput {
 export const SCAN_METHODS = ['proved', 'bits', 'graph'] as const;
 export type ScanMethod = (typeof SCAN_METHODS)[number];
 
-/** How sure the lists of a family are in one answer. */
-export interface Bound {
-  /** True: proved to be the best of all rows. */
-  readonly exact: boolean;
-  /** If not proved: the mean share of the true best k that this way of searching must reach, for every k up to 1000. */
-  readonly recall?: number;
-}
-
 /** Recall that unproved lists must reach; measured by `make bench-index` and, in a running server, by probes. */
 export const RECALL_HELD = 0.999;
-
-/** A hit: what its Segment shows, and how it was ranked. `text_source` is given for every passage. */
-export interface Hit extends Omit<ShownSegment, 'place'> {
-  readonly item: Item;
-  /** Calibrated probability of relevance, 0..1, comparable across families. */
-  readonly confidence: number;
-  /** The family that contributed most to `score`. */
-  readonly family: Family;
-  /** Fused score: higher is better. */
-  readonly score: number;
-  /** Number of Segments of the same page, shot or section that were folded into this hit, itself included. */
-  readonly segments: number;
-  /** Present when the search asked for an explanation. */
-  readonly explanation?: HitExplanation;
-}
-
-/** How a hit was scored: `kind_confidence` × the sum of `scaled` × `share` over the lists of its `kind`. */
-export interface HitExplanation {
-  readonly lists: readonly {
-    readonly list: ListName;
-    /** Kind of Segment that the list ranks; a page may be found by several, and the best kind counts. */
-    readonly kind: SegmentKind;
-    readonly family: Family;
-    /** Rank in the list, from 1. */
-    readonly rank: number;
-    /** As the list scores: cosine, BM25, or closeness of fingerprints. */
-    readonly raw_score: number;
-    /** The raw score between the list's last and first place, 0..1; of a near-identical picture at least .9. */
-    readonly scaled: number;
-    /** The list's share in its kind's score; less of it once a near-identical picture was found. */
-    readonly share: number;
-    /** Calibrated probability of relevance by this list alone. */
-    readonly confidence: number;
-  }[];
-  readonly kind: SegmentKind;
-  /** Confidence of the kind's best hit, by which kinds are compared. */
-  readonly kind_confidence: number;
-}
-
-/** How an answer was made. */
-export interface SearchExplanation {
-  readonly lists: readonly ListScan[];
-  /** Segments of the index. */
-  readonly segments: number;
-  /** Entries of each list that were scaled and summed. */
-  readonly depth: number;
-  /** Encoder tasks that made the query's vectors; other requests may have shared them. */
-  readonly tasks: readonly {
-    readonly kind: string;
-    readonly batch: number;
-    readonly waited_ms: number;
-    readonly ran_ms: number;
-  }[];
-}
-
-/** The scan of one list. */
-export interface ListScan {
-  readonly list: ListName;
-  /** Rows or postings that were scanned, and rows whose exact score was computed. */
-  readonly scanned: number;
-  readonly rescored: number;
-  /** True when the list is proved to be the best of all rows. */
-  readonly exact: boolean;
-  readonly method: ScanMethod;
-}
-
-/** Milliseconds of each stage; a stage that did not run is absent. */
-export interface Timing {
-  verify_ms?: number;
-  encode_ms?: number;
-  scan_ms?: number;
-  fuse_ms?: number;
-  settle_ms?: number;
-  total_ms?: number;
-}
-
-export interface SearchResult {
-  readonly hits: readonly Hit[];
-  readonly latency_ms: number;
-  readonly timing: Timing;
-  /** True when every fused list is proved to be the exact top of its family. */
-  readonly exact: boolean;
-  /** The same for each searched family. */
-  readonly bounds: Readonly<Partial<Record<Family, Bound>>>;
-  /** False when nothing was searchable: such a search is not charged. */
-  readonly searchable: boolean;
-  readonly explanation?: SearchExplanation;
-}

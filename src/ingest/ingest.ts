@@ -1,9 +1,9 @@
+import type { Item } from '../api/items.ts';
 import type { Address } from '../domain/address.ts';
 import { type Clock, HOUR_MS } from '../domain/clock.ts';
 import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { JobId, TenantId } from '../domain/id.ts';
-import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Store } from '../state/store.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import type { Item } from '../api/items.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
-import type { Item } from '../domain/item.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './items/files.ts';
 import { removePreviews } from './items/previews.ts';

@@ -1,31 +1,4 @@
-import type { Family, IngestAnswer, Item, PreviewPart, SearchAnswer, UsageAnswer } from '../client/index.ts';
-
-export interface SearchArguments {
-  readonly query?: string;
-  readonly image_b64?: string;
-  readonly image_path?: string;
-  readonly families?: readonly Family[];
-  readonly exact?: boolean;
-  readonly k?: number;
-}
-
-/** How many hits are also shown as pictures. */
-export interface ShownArguments {
-  readonly thumbnails?: number;
-}
-
-/** Bytes, where a file came apart from its call. */
-export interface IngestArguments {
-  readonly path?: string;
-  readonly text?: string | Uint8Array;
-  readonly content_b64?: string | Uint8Array;
-  readonly name?: string;
-}
-
-export interface CreateArguments {
-  readonly ttl_minutes?: number;
-  readonly spend_limit_usd?: number;
-}
+import type { Item, PreviewPart } from '../client/index.ts';
 
 /** Which workspace a call means. */
 export interface Scope {
@@ -37,33 +10,27 @@ export interface Scope {
 export interface Answered<T> {
   readonly body: T;
   readonly receipt?: Readonly<Record<string, unknown>>;
-  /** The workspace that was meant in the end, and its token where that came with the call. */
+  /** The workspace that the call was for, and its token where that came with the call. */
   readonly scope: Scope;
 }
 
-/** What the tools call: a client with a wallet of its own, or the server that they are mounted on. */
-export interface Backend {
-  /** `local`: paths can be read and tokens are kept here; `remote`: neither. */
-  readonly kind: 'local' | 'remote';
-  search(search: SearchArguments, scope: Scope): Promise<Answered<SearchAnswer>>;
-  ingest(file: IngestArguments, scope: Scope): Promise<Answered<IngestAnswer>>;
-  createWorkspace(asked: CreateArguments): Promise<Answered<Readonly<Record<string, unknown>>>>;
-  usage(scope: Scope): Promise<Answered<UsageAnswer>>;
-  dispose(scope: Scope): Promise<Answered<Readonly<Record<string, unknown>>>>;
-  /** Metadata, and a small picture (WebP). Without a workspace of the payer's own index, where both are paid for. */
-  item(item: string, scope: Scope): Promise<Item>;
-  preview(item: string, part: PreviewPart, scope: Scope): Promise<Blob>;
+/** Reads what results link to. */
+export interface ItemSource {
   /** Of the server whose addresses the results name. */
   readonly baseUrl: string;
+  /** Metadata. Without a workspace, of the payer's own index, where it is paid for. */
+  item(item: string, scope: Scope): Promise<Item>;
+  /** A small picture (WebP); paid for like the metadata. */
+  preview(item: string, part: PreviewPart, scope: Scope): Promise<Blob>;
 }
 
-/** Address of an item, for whoever may read it. */
-export function itemAddress({ baseUrl }: Backend, item: string, { workspace }: Scope): string {
+/** Address of an item, for those who may read it. */
+export function itemAddress({ baseUrl }: ItemSource, item: string, { workspace }: Scope): string {
   const owner = workspace === undefined ? '' : `workspaces/${workspace}/`;
   return `${baseUrl}/agent/v1/${owner}items/${item}`;
 }
 
-/** A call without a payment, or with one that was not taken: the MCP transport of x402 makes a result of it. */
+/** A call without a payment, or with one that was refused. It becomes a result of x402's MCP transport. */
 export class PaymentNeeded extends Error {
   /** x402 v2 `PaymentRequired`. */
   readonly required: Readonly<Record<string, unknown>>;

@@ -1,20 +1,14 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { AnswerMcp } from '../api/mcp.ts';
 import type { Scope } from './backend.ts';
 import { brief } from './brief.ts';
-import { remoteBackend, type SentFiles } from './remote-backend.ts';
+import { remoteBackend } from './remote-backend.ts';
 import { makeServer } from './server.ts';
 
 export interface EndpointDeps {
   readonly innerUrl: () => string;
   readonly baseUrl: () => string;
-}
-
-/** One message, taken apart before it was parsed. */
-export interface SentMessage {
-  /** Undefined: what was sent is no JSON object. */
-  readonly message: unknown;
-  readonly files: SentFiles;
 }
 
 const PAYMENT_KEY = 'x402/payment';
@@ -23,16 +17,14 @@ const PAYMENT_KEY = 'x402/payment';
  * MCP over streamable HTTP, without sessions: each request stands alone, so nothing is kept of a client. The connection
  * may name a workspace (`/mcp?workspace=ID`) and bear its token.
  */
-export function mcpEndpoint(
-  parts: EndpointDeps,
-): (request: Request, sent: SentMessage, signal: AbortSignal) => Promise<Response> {
+export function mcpEndpoint(deps: EndpointDeps): AnswerMcp {
   return async (request, { message, files }, left) => {
     const transport = new BriefTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
     const scope = scopeOf(request);
     const server = makeServer('remote', (meta, cancelled) =>
       remoteBackend({
-        innerUrl: parts.innerUrl(),
-        baseUrl: parts.baseUrl(),
+        innerUrl: deps.innerUrl(),
+        baseUrl: deps.baseUrl(),
         payment: meta[PAYMENT_KEY],
         scope,
         files,

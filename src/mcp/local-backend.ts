@@ -1,5 +1,6 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
-import type { Backend, IngestArguments, Scope } from './backend.ts';
+import type { Scope } from './backend.ts';
+import type { ArgumentsOf, Backend } from './tools.ts';
 
 /** Where tokens of workspaces are kept: the model sees their ids alone. */
 export interface WorkspaceKeeper {
@@ -34,7 +35,6 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
   };
   const ownerOf = (scope: Scope) => (scope.workspace === undefined ? client : needed(scope));
   return {
-    kind: 'local',
     search: async ({ query, image_path, families, k, exact }, scope) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
@@ -47,7 +47,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       const body = await (workspace ?? client).ingest(source, { name, signal });
       return { body, scope: { workspace: workspace?.id } };
     },
-    createWorkspace: async ({ ttl_minutes, spend_limit_usd }) => {
+    workspace_create: async ({ ttl_minutes, spend_limit_usd }) => {
       const { workspace, record } = await client.workspaces.rent({
         ttlMinutes: ttl_minutes,
         spendLimitUsd: spend_limit_usd,
@@ -56,12 +56,12 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       await keeper.add(workspace, record);
       return { body: { ...record, left_usd: client.spending.leftUsd }, scope: { workspace: workspace.id } };
     },
-    usage: async (scope) => ({ body: await (await needed(scope)).usage(), scope }),
-    dispose: async (scope) => {
+    workspace_usage: async (_none, scope) => ({ body: await (await needed(scope)).usage(), scope }),
+    workspace_dispose: async (_none, scope) => {
       const workspace = await needed(scope);
       const disposal = await workspace.dispose();
       await keeper.remove(workspace.id);
-      return { body: { ...disposal }, scope };
+      return { body: disposal, scope };
     },
     item: async (item, scope) => (await ownerOf(scope)).item(item),
     preview: async (item, part, scope) => (await ownerOf(scope)).preview(item, part, { signal }),
@@ -70,7 +70,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
 }
 
 /** @throws field_invalid, unless there is exactly one of the three */
-export function sourceOf({ path, text, content_b64, name }: IngestArguments): {
+export function sourceOf({ path, text, content_b64, name }: ArgumentsOf<'ingest'>): {
   source: string | Blob;
   name?: string;
 } {

@@ -1,16 +1,8 @@
+import type { SentFiles } from '../api/mcp.ts';
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
-import { type Answered, type Backend, PaymentNeeded, type Scope, type SearchArguments } from './backend.ts';
+import { type Answered, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
-
-/** A picture or a file that was taken out of its call, in whose arguments an empty string stands for it. */
-export interface SentFiles {
-  /** The JSON string that was sent. */
-  readonly image_b64?: Uint8Array;
-  /** UTF-8. */
-  readonly text?: Uint8Array;
-  /** Decoded; null: it is no base64. */
-  readonly content_b64?: Uint8Array | null;
-}
+import type { ArgumentsOf, Backend } from './tools.ts';
 
 export interface RemoteDeps {
   /** Where the interface is reached from here. */
@@ -31,12 +23,12 @@ const WAIT_SECONDS = 60;
  * Calls the interface of the server that the tools are mounted on, with the payment or the token that came with the
  * call: every rule about both is kept in one place. Signs nothing.
  */
-export function remoteBackend(parts: RemoteDeps): Backend {
+export function remoteBackend(deps: RemoteDeps): Backend {
   const scopeOf = ({ workspace, token }: Scope): Scope => {
-    const own = workspace === undefined || workspace === parts.scope.workspace;
+    const own = workspace === undefined || workspace === deps.scope.workspace;
     return {
-      workspace: workspace ?? parts.scope.workspace,
-      token: token ?? (own ? parts.scope.token : undefined),
+      workspace: workspace ?? deps.scope.workspace,
+      token: token ?? (own ? deps.scope.token : undefined),
     };
   };
   /** An item names its owner itself: without a workspace it is the payer's, whatever the connection names. */
@@ -52,9 +44,9 @@ export function remoteBackend(parts: RemoteDeps): Backend {
     const owner = workspace === undefined ? '' : `/workspaces/${encodeURIComponent(workspace)}`;
     const headers = new Headers(init.headers);
     if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
-    else if (parts.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(parts.payment));
-    const address = `${parts.innerUrl}/agent/v1${owner}${path}`;
-    return fetch(address, { ...init, method, headers, signal: parts.signal });
+    else if (deps.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(deps.payment));
+    const address = `${deps.innerUrl}/agent/v1${owner}${path}`;
+    return fetch(address, { ...init, method, headers, signal: deps.signal });
   };
   const send = async <T>(
     method: string,
@@ -66,11 +58,10 @@ export function remoteBackend(parts: RemoteDeps): Backend {
     scope,
   });
   return {
-    kind: 'remote',
-    search: (search, asked) =>
-      send('POST', scopeOf(asked), '/search', { body: searchBody(search, parts.files.image_b64) }),
+    search: ({ thumbnails: _, ...search }, asked) =>
+      send('POST', scopeOf(asked), '/search', { body: searchBody(search, deps.files.image_b64) }),
     ingest: async (file, asked) => {
-      const { text = file.text, content_b64 = file.content_b64 } = parts.files;
+      const { text = file.text, content_b64 = file.content_b64 } = deps.files;
       if (content_b64 === null)
         throw new FarthingError('field_invalid', 'content_b64: send the file’s bytes in base64.');
       const { source, name } = sourceOf({ ...file, text, content_b64 });
@@ -78,9 +69,9 @@ export function remoteBackend(parts: RemoteDeps): Backend {
       const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
       return send('POST', scopeOf(asked), '/ingest', { body: source, headers });
     },
-    createWorkspace: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
-    usage: async (asked) => send('GET', needed(asked), '/usage'),
-    dispose: async (asked) => send('DELETE', needed(asked), ''),
+    workspace_create: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
+    workspace_usage: async (_none, asked) => send('GET', needed(asked), '/usage'),
+    workspace_dispose: async (_none, asked) => send('DELETE', needed(asked), ''),
     item: async (item, owner) =>
       (await send<Item>('GET', ownerOf(owner), `/items/${encodeURIComponent(item)}`)).body,
     preview: async (item, part, owner) => {
@@ -88,12 +79,12 @@ export function remoteBackend(parts: RemoteDeps): Backend {
       if (!response.ok) await read(response);
       return response.blob();
     },
-    baseUrl: parts.baseUrl,
+    baseUrl: deps.baseUrl,
   };
 }
 
 /** The picture goes on as it came: a copy of bytes, nothing of it is parsed here. */
-function searchBody({ image_b64, ...others }: SearchArguments, picture?: Uint8Array): string | Blob {
+function searchBody({ image_b64, ...others }: ArgumentsOf<'search'>, picture?: Uint8Array): string | Blob {
   if (!picture) return JSON.stringify({ image_b64, ...others });
   const rest = JSON.stringify(others).slice(1);
   return new Blob(['{"image_b64":', picture, rest === '}' ? '' : ',', rest]);

@@ -1,8 +1,7 @@
 import type { ReadResourceResult, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Locator, PreviewPart } from '../client/index.ts';
-import type { Backend } from './backend.ts';
-import { PaymentNeeded } from './backend.ts';
+import { type ItemSource, PaymentNeeded } from './backend.ts';
 import { brief } from './brief.ts';
 
 /** Items and their thumbnails, as the links of a search's results name them. */
@@ -38,20 +37,20 @@ export function thumbnailAddress(
 }
 
 /** @throws McpError for an address that is none of this server's, or that has to be paid for first */
-export async function readResource(backend: Backend, uri: string): Promise<ReadResourceResult> {
+export async function readResource(source: ItemSource, uri: string): Promise<ReadResourceResult> {
   const url = URL.parse(uri);
   const shown = brief(uri, URI_SHOWN_MAX);
   // Below the public address, which may have a path of its own.
-  const path = uri.startsWith(backend.baseUrl) ? uri.slice(backend.baseUrl.length).split('?', 1)[0]! : '';
+  const path = uri.startsWith(source.baseUrl) ? uri.slice(source.baseUrl.length).split('?', 1)[0]! : '';
   const [, workspace, item, isPreview] = PATH.exec(path) ?? [];
   if (!url || item === undefined)
     throw new McpError(ErrorCode.InvalidParams, `There is no resource ${shown}.`);
   try {
     if (!isPreview) {
-      const text = JSON.stringify(await backend.item(item, { workspace }));
+      const text = JSON.stringify(await source.item(item, { workspace }));
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     }
-    const blob = await base64Of(await backend.preview(item, partOf(url.searchParams), { workspace }));
+    const blob = await base64Of(await source.preview(item, partOf(url.searchParams), { workspace }));
     return { contents: [{ uri, mimeType: THUMBNAIL_TYPE, blob }] };
   } catch (error) {
     const why =

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type { Hit, IngestAnswer, SearchAnswer } from '../client/index.ts';
+import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
-import { type Answered, type Backend, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
+import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { brief } from './brief.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
@@ -11,7 +11,7 @@ const RESPONSE_KEY = 'x402/payment-response';
 
 /** @param thumbnails hits that are shown as pictures, too; the others' are linked */
 export async function searchResult(
-  backend: Backend,
+  source: ItemSource,
   { body, receipt, scope }: Answered<SearchAnswer>,
   thumbnails: number,
 ): Promise<CallToolResult> {
@@ -20,16 +20,16 @@ export async function searchResult(
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
       type: 'resource_link',
-      uri: itemAddress(backend, id, scope),
+      uri: itemAddress(source, id, scope),
       name,
       mimeType: media_type,
     }),
   );
   const pictured = body.hits.filter(hasPicture);
   const blocks = [
-    ...(await pictures(backend, pictured.slice(0, thumbnails), scope)),
+    ...(await pictures(source, pictured.slice(0, thumbnails), scope)),
     ...links,
-    ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(backend, hit, scope)),
+    ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(source, hit, scope)),
   ];
   return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, blocks);
 }
@@ -37,37 +37,42 @@ export async function searchResult(
 /** Best first; the rest can be addressed in the same way. */
 const THUMBNAIL_LINKS_MAX = 8;
 
-function thumbnailLink(backend: Backend, { item, locator }: Hit, scope: Scope): ContentBlock {
+function thumbnailLink(source: ItemSource, { item, locator }: Hit, scope: Scope): ContentBlock {
   return {
     type: 'resource_link',
-    uri: thumbnailAddress(itemAddress(backend, item.id, scope), locator),
+    uri: thumbnailAddress(itemAddress(source, item.id, scope), locator),
     name: `thumbnail of ${item.name}${whereOf(locator)}`,
     mimeType: THUMBNAIL_TYPE,
   };
 }
 
 /** Included in a workspace; elsewhere each would be a payment of its own, which nobody asked for. */
-async function pictures(backend: Backend, hits: readonly Hit[], scope: Scope): Promise<ContentBlock[]> {
+async function pictures(source: ItemSource, hits: readonly Hit[], scope: Scope): Promise<ContentBlock[]> {
   if (scope.workspace === undefined) return [];
   const blocks: ContentBlock[] = [];
   for (const { item, locator } of hits) {
     // What cannot be shown is found all the same.
-    const preview = await backend.preview(item.id, locator, scope).catch(() => undefined);
+    const preview = await source.preview(item.id, locator, scope).catch(() => undefined);
     if (preview) blocks.push({ type: 'image', data: await base64Of(preview), mimeType: THUMBNAIL_TYPE });
   }
   return blocks;
 }
 
 export function ingestResult(
-  backend: Backend,
-  { body, receipt, scope }: Answered<IngestAnswer>,
+  source: ItemSource,
+  { body, receipt, scope }: Answered<AcceptedIngest>,
 ): CallToolResult {
-  const { id, name, media_type, segments, pages } = body.item;
+  const { item, job, duplicate } = body;
+  if (!item) {
+    const told = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
+    return { ...result(told, { ...body }, receipt), isError: true };
+  }
+  const { id, name, media_type, segments, pages } = item;
   const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
-  const words = body.duplicate ? 'was there already' : `is ${body.job.state}`;
+  const words = duplicate ? 'was there already' : `is ${job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
-    uri: itemAddress(backend, id, scope),
+    uri: itemAddress(source, id, scope),
     name,
     mimeType: media_type,
   };

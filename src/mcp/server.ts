@@ -6,44 +6,53 @@ import {
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
+  type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { FarthingError } from '../client/index.ts';
-import type {
-  Backend,
-  CreateArguments,
-  IngestArguments,
-  Scope,
-  SearchArguments,
-  ShownArguments,
-} from './backend.ts';
+import type { Scope } from './backend.ts';
 import { brief } from './brief.ts';
 import { readResource, resourceTemplates } from './resources.ts';
-import { failureResult, ingestResult, recordResult, searchResult } from './results.ts';
-import { type ToolName, toolsFor } from './tools.ts';
+import { failureResult } from './results.ts';
+import {
+  type ArgumentsOf,
+  type Backend,
+  type Kind,
+  listedTool,
+  TOOL_NAMES,
+  TOOLS,
+  type ToolCalls,
+  type ToolName,
+} from './tools.ts';
 import { firstFaultValidator } from './validator.ts';
 
 const VERSION = '0.1.0';
 const INSTRUCTIONS =
   'Search over your own files. Ingest files first, then search; a workspace includes both for a fixed price and time. Results name the page or second of each hit.';
 
-type Arguments = Scope & SearchArguments & ShownArguments & IngestArguments & CreateArguments;
-
 const TOOL_NAME_LENGTH_MAX = 64;
-const KINDS = ['local', 'remote'] as const;
-const TOOLS = Object.fromEntries(KINDS.map((kind) => [kind, toolsFor({ kind })]));
-const CHECKS = new Map<string, { tool: ToolName; check: JsonSchemaValidator<Arguments> }>(
-  KINDS.flatMap((kind) =>
-    TOOLS[kind]!.map(({ name, inputSchema }) => {
-      const check = firstFaultValidator.getValidator<Arguments>(inputSchema);
-      return [`${kind} ${name}`, { tool: name, check }] as const;
+
+interface Listed {
+  readonly name: ToolName;
+  readonly tool: Tool;
+  readonly check: JsonSchemaValidator<Scope>;
+}
+
+/** The tools of both kinds by name: their schemas are compiled once. */
+const LISTED = { local: listed('local'), remote: listed('remote') };
+
+function listed(kind: Kind): ReadonlyMap<string, Listed> {
+  return new Map(
+    TOOL_NAMES.map((name) => {
+      const tool = listedTool(name, kind);
+      return [name, { name, tool, check: firstFaultValidator.getValidator<Scope>(tool.inputSchema) }];
     }),
-  ),
-);
+  );
+}
 
 /** An MCP server over a backend. `backendFor` is given the `_meta` of each call, where its payment is. */
 export function makeServer(
-  kind: Backend['kind'],
+  kind: Kind,
   backendFor: (meta: Readonly<Record<string, unknown>>, signal: AbortSignal) => Backend,
 ): Server {
   const server = new Server(
@@ -54,8 +63,10 @@ export function makeServer(
       jsonSchemaValidator: firstFaultValidator,
     },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS[kind]! }));
-  // A search's results link to what can be read; nothing is listed without being asked for.
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [...LISTED[kind].values()].map(({ tool }) => tool),
+  }));
+  // Items are found through the links of a search's results; they are not listed.
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }));
   server.setRequestHandler(ListResourceTemplatesRequestSchema, (_request, { signal }) => ({
     resourceTemplates: resourceTemplates(backendFor({}, signal).baseUrl),
@@ -65,12 +76,12 @@ export function makeServer(
   );
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     try {
-      const known = CHECKS.get(`${kind} ${params.name}`);
+      const known = LISTED[kind].get(params.name);
       if (!known)
         throw new FarthingError('not_found', `There is no tool ${brief(params.name, TOOL_NAME_LENGTH_MAX)}.`);
       const { valid, data, errorMessage } = known.check(params.arguments ?? {});
       if (!valid) throw new FarthingError('field_invalid', errorMessage);
-      return await call(backendFor(params._meta ?? {}, signal), known.tool, data);
+      return await call(backendFor(params._meta ?? {}, signal), known.name, data);
     } catch (error) {
       return failureResult(error);
     }
@@ -78,25 +89,14 @@ export function makeServer(
   return server;
 }
 
-async function call(
+/** @param checked arguments that the tool's schema allows, beside the scope */
+async function call<Name extends ToolName>(
   backend: Backend,
-  name: ToolName,
-  { workspace, token, thumbnails = 0, ...rest }: Arguments,
+  name: Name,
+  { workspace, token, ...checked }: Scope,
 ): Promise<CallToolResult> {
-  const scope = { workspace, token };
-  switch (name) {
-    case 'search':
-      return searchResult(backend, await backend.search(rest, scope), thumbnails);
-    case 'ingest':
-      return ingestResult(backend, await backend.ingest(rest, scope));
-    case 'workspace_create':
-      return recordResult(await backend.createWorkspace(rest));
-    case 'workspace_usage':
-      return recordResult(await backend.usage(scope));
-    case 'workspace_dispose':
-      return recordResult(await backend.dispose(scope));
-    default:
-      // A tool without its case does not compile.
-      return name satisfies never;
-  }
+  const given = checked as ArgumentsOf<Name>;
+  const calls: ToolCalls = backend;
+  const answered = await calls[name](given, { workspace, token });
+  return TOOLS[name].result(backend, answered, given);
 }

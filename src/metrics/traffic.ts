@@ -1,3 +1,4 @@
+import type { TrafficReport } from '../api/operator.ts';
 import { edgeOfBucket, LatencyHistogram } from '../workspace/activity/latency-histogram.ts';
 
 /** An answered request. */
@@ -6,16 +7,6 @@ export interface Answered {
   readonly method: string;
   readonly status: number;
   readonly milliseconds: number;
-}
-
-export interface TrafficReport {
-  readonly requests: number;
-  /** Answers by class of status: `2xx`, `4xx`. */
-  readonly by_status: Readonly<Record<string, number>>;
-  /** Requests by method and route, most frequent first. */
-  readonly by_route: readonly { readonly route: string; readonly count: number }[];
-  /** Searches since the start: upper edges of buckets in milliseconds, and the count of each. */
-  readonly search_latency: readonly (readonly [edgeMs: number, count: number])[];
 }
 
 const ROUTES_SHOWN = 12;

@@ -1,7 +1,7 @@
+import type { WorkspaceAnswer } from '../api/workspaces.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
 import type { CreationInput } from '../workspace/prices.ts';
-import type { PublicWorkspace } from '../workspace/views/public-record.ts';
 import type { ExtensionInput, Workspaces } from '../workspace/workspaces.ts';
 
 /** A rented workspace: its minutes begin at commit, and each answer carries a new token. */
@@ -73,7 +73,7 @@ export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
     return this.#workspaces.pendingExtensions();
   }
 
-  #answer(record: PublicWorkspace): Answer {
+  #answer(record: WorkspaceAnswer): Answer {
     return { status: 200, headers: this.#workspaces.headers(record.id), body: { ...record, charged: true } };
   }
 }

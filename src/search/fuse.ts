@@ -1,5 +1,5 @@
+import type { HitExplanation } from '../api/search.ts';
 import { type Family, type ListName, SEGMENT_KINDS, type SegmentKind } from '../domain/family.ts';
-import type { HitExplanation } from '../domain/search.ts';
 
 /** One ranked list of a search: best first. */
 export interface ScoredList {

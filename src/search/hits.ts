@@ -1,4 +1,4 @@
-import type { Hit } from '../domain/search.ts';
+import type { Hit } from '../api/search.ts';
 import type { Snapshot } from '../shard/snapshot.ts';
 import type { FusedPlace } from './fuse.ts';
 

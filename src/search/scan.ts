@@ -1,6 +1,7 @@
+import type { Bound, ListScan, SearchAnswer } from '../api/search.ts';
 import { FarthingError } from '../domain/error.ts';
 import { type Family, LISTS } from '../domain/family.ts';
-import { type Bound, type ListScan, RECALL_HELD, type SearchResult } from '../domain/search.ts';
+import { RECALL_HELD } from '../domain/search.ts';
 import { native } from '../native/index.ts';
 import type { ListQuery, RankedList, Snapshot } from '../shard/snapshot.ts';
 import type { ScoredList } from './fuse.ts';
@@ -82,7 +83,7 @@ function scoredList(
 }
 
 /** What holds for each family: it is proved when each of its lists is. */
-export function boundsOf(scans: readonly ListScan[]): SearchResult['bounds'] {
+export function boundsOf(scans: readonly ListScan[]): SearchAnswer['bounds'] {
   const bounds: Partial<Record<Family, Bound>> = {};
   for (const { list, exact } of scans) {
     const { family } = LISTS[list];

@@ -1,13 +1,7 @@
+import type { Hit, ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { SPACE_NAMES } from '../domain/family.ts';
-import type {
-  Hit,
-  ListScan,
-  SearchExplanation,
-  SearchInput,
-  SearchResult,
-  Timing,
-} from '../domain/search.ts';
+import type { SearchInput } from '../domain/search.ts';
 import type { PreviousSpace } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { ModelVersions, QueryEncoder } from '../encode/model-versions.ts';
@@ -23,6 +17,12 @@ import { encodeQuery, type QueryVectors } from './query-vectors.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
 import { boundsOf, clientLeft, scanLists } from './scan.ts';
 import { LoopYields } from './yield-to-loop.ts';
+
+/** An answer before it is known whether it is charged. */
+export interface SearchResult extends Omit<SearchAnswer, 'charged' | 'warnings'> {
+  /** False when nothing was searchable: such a search is not charged. */
+  readonly searchable: boolean;
+}
 
 /** One search of an index that was not empty, as measured. */
 export interface SearchedEvent {

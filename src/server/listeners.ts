@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
+import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services } from '../http/access/services.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
-import type { McpAnswer } from '../http/routes/mcp.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
 import type { Traffic } from '../metrics/traffic.ts';
@@ -21,7 +21,7 @@ export interface ListenerDeps {
   readonly runtime: Runtime;
   readonly slot: Slot;
   readonly services: Services;
-  readonly mcp: McpAnswer;
+  readonly mcp: AnswerMcp;
 }
 
 interface Closable {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
-import type { McpAnswer } from '../http/routes/mcp.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -105,8 +105,8 @@ class Address {
 }
 
 /** The libraries of MCP are as large as the rest together: they are loaded a moment after the start, or by the first call. */
-function mcpAnswer(address: Address): McpAnswer {
-  let loading: Promise<McpAnswer> | undefined;
+function mcpAnswer(address: Address): AnswerMcp {
+  let loading: Promise<AnswerMcp> | undefined;
   const load = async () => {
     const { mcpEndpoint } = await import('../mcp/endpoint.ts');
     return mcpEndpoint({

@@ -1,5 +1,5 @@
-import type { SegmentRecord } from '../domain/file/segment.ts';
-import type { Item } from '../domain/item.ts';
+import type { Item } from '../api/items.ts';
+import type { SegmentRecord } from '../api/search.ts';
 import { isPreviousKey } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';

@@ -1,6 +1,6 @@
+import type { Item } from '../api/items.ts';
+import type { SegmentRecord, ShownSegment } from '../api/search.ts';
 import { FarthingError } from '../domain/error.ts';
-import type { SegmentRecord, ShownSegment } from '../domain/file/segment.ts';
-import type { Item } from '../domain/item.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
 import type { PreviousSpace } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';

@@ -1,11 +1,11 @@
+import type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
 import { idFrom, newId, parseId, type StepId, type WorkspaceId, workspaceOfStep } from '../domain/id.ts';
 import type { WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
 import { Activity, type CountedSearch } from './activity/activity.ts';
-import type { HistoryPage } from './activity/history.ts';
-import { type DisposalAnswer, Disposals, disposalAnswer } from './disposal/disposal.ts';
+import { Disposals, disposalAnswer } from './disposal/disposal.ts';
 import type { ReceiptSigner } from './disposal/receipt.ts';
 import type { KeptElsewhere } from './disposal/receipt-claims.ts';
 import { Sweeper } from './disposal/sweeper.ts';
@@ -18,8 +18,8 @@ import type { TenantFolders } from './tenant/folders.ts';
 import { RunningRequests } from './tenant/running-requests.ts';
 import type { RentedTime } from './time/rented-time.ts';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './time/settings.ts';
-import { extendedWorkspace, type PublicWorkspace } from './views/public-record.ts';
-import { type WorkspacePage, type WorkspaceUsage, WorkspaceViews } from './views/views.ts';
+import { extendedWorkspace } from './views/public-record.ts';
+import { type WorkspacePage, WorkspaceViews } from './views/views.ts';
 
 export interface WorkspacesDeps {
   readonly store: Store;
@@ -49,7 +49,7 @@ export interface ExtensionInput {
 
 /** A workspace after its creation was paid. Without a token once it has ended. */
 export interface CreatedWorkspace {
-  readonly record: PublicWorkspace;
+  readonly record: WorkspaceAnswer;
   readonly token?: string;
 }
 
@@ -169,7 +169,7 @@ export class Workspaces {
   }
 
   /** The extension is paid: adds its minutes to what is left. Idempotent. */
-  async commitExtension(id: StepId): Promise<PublicWorkspace> {
+  async commitExtension(id: StepId): Promise<WorkspaceAnswer> {
     const { record, step } = await this.#extensions.commit(id);
     return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
   }
@@ -180,7 +180,7 @@ export class Workspaces {
   }
 
   /** The answer to an extension again. */
-  async reissueExtension(id: StepId): Promise<PublicWorkspace> {
+  async reissueExtension(id: StepId): Promise<WorkspaceAnswer> {
     const { record, step } = this.#extensions.committed(id);
     return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
   }
@@ -211,7 +211,7 @@ export class Workspaces {
   }
 
   /** The record as its holder sees it; undefined for an unknown id. */
-  show(id: WorkspaceId): PublicWorkspace | undefined {
+  show(id: WorkspaceId): WorkspaceAnswer | undefined {
     return this.#views.show(id);
   }
 
@@ -239,12 +239,12 @@ export class Workspaces {
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  usage(id: WorkspaceId): Promise<WorkspaceUsage> {
+  usage(id: WorkspaceId): Promise<UsageAnswer> {
     return this.#views.usage(id);
   }
 
   /** Past searches, newest first. `before` is the `next` of the previous page. */
-  history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
+  history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryAnswer> {
     return this.#activity.history(id, page);
   }
 

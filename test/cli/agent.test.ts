@@ -233,7 +233,8 @@ t.test('the completion is a script that bash takes', async (t) => {
 });
 
 t.test('the completion knows every command, and no other', async (t) => {
-  const following = (before: string) => WORDS[before]!.filter((word) => !word.startsWith('-'));
+  const following = (before: string) =>
+    WORDS[before as keyof typeof WORDS]!.filter((word) => !word.startsWith('-'));
   t.same(following('').toSorted(), [...Object.keys(COMMANDS), 'admin'].toSorted());
   const admin = following('admin').flatMap((word) => {
     const next = WORDS[`admin ${word}`]?.filter((second) => !second.startsWith('-')) ?? [];

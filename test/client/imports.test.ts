@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import t from 'tap';
 
@@ -49,4 +50,28 @@ t.test('nothing of it needs Node but a path, which is opened through a late impo
     /\bBuffer\b|\bprocess\.|from 'node:/.test(readFileSync(resolve(root, 'client', name), 'utf8')),
   );
   t.same(uses, []);
+});
+
+t.test('the built client needs no file and no package beside those that it ships with', async (t) => {
+  const tree = resolve(root, '..');
+  const built = resolve(tree, 'dist');
+  if (!existsSync(resolve(built, 'client/index.d.ts')))
+    spawnSync('npm', ['run', '--silent', 'build:client'], { cwd: tree, stdio: 'inherit' });
+  const files = [resolve(built, 'client/index.d.ts'), resolve(built, 'client/index.js')];
+  const packages = new Set<string>();
+  for (const path of files) {
+    for (const [, name] of readFileSync(path, 'utf8').matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
+      const isTypes = path.endsWith('.d.ts');
+      // A program finds the declarations of `./a.js` in `./a.d.ts`.
+      const file = resolve(dirname(path), isTypes ? name!.replace(/\.[jt]s$/, '.d.ts') : name!);
+      if (!name!.startsWith('.')) packages.add(name!);
+      else if (!files.includes(file)) files.push(file);
+    }
+  }
+  t.same(
+    files.filter((path) => !existsSync(path)).map((path) => relative(built, path)),
+    [],
+  );
+  t.same([...packages].filter((name) => !name.startsWith('node:')).sort(), [...PACKAGES].sort());
+  t.notOk(readdirSync(built).includes('api'), 'the schemas stay with the server');
 });

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Item } from '../../src/api/items.ts';
 import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
 import { FarthingError } from '../../src/domain/error.ts';
 import type { EncoderInput, InputKind } from '../../src/domain/family.ts';
-import type { Item } from '../../src/domain/item.ts';
 import type {
   IngestEncoder,
   IngestExtractor,

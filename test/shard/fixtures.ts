@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Item } from '../../src/api/items.ts';
 import type { ItemId } from '../../src/domain/id.ts';
-import type { Item } from '../../src/domain/item.ts';
 import type { SpaceSpec } from '../../src/domain/space.ts';
 import type { SegmentInput } from '../../src/shard/shard.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';

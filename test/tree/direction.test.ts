@@ -4,7 +4,8 @@ import t from 'tap';
 
 /**
  * bin → server → operator → metrics → http → purchases → {search, ingest, workspace, payment} → {encode, extract, shard, state} →
- * {native, settings, api} → domain; bin → cli → mcp → client → domain: the agent's side, which takes nothing of the server's.
+ * {native, settings, api} → domain; bin → cli → mcp → client → api → domain: the agent's side, which takes only the wire's types of the server.
+ * api is low: the wire's shapes, which the server, the client, MCP and the console share.
  */
 const RANKS: Readonly<Record<string, number>> = {
   bin: 9,
@@ -25,12 +26,12 @@ const RANKS: Readonly<Record<string, number>> = {
   settings: 1,
   api: 1,
   // The agent's side.
-  cli: 4,
-  mcp: 3,
-  demo: 2,
-  client: 1,
+  cli: 5,
+  mcp: 4,
+  demo: 3,
+  client: 2,
   // Runs in browsers: an agent like any other.
-  console: 2,
+  console: 3,
   domain: 0,
 };
 
@@ -79,17 +80,35 @@ t.test(
   },
 );
 
-t.test('the agent’s side takes nothing of the server but the words of the domain', async (t) => {
-  const side = ['client', 'cli', 'mcp', 'console'];
-  const wrong: string[] = [];
-  for (const file of files.filter((name) => side.includes(folderOf(name)))) {
-    for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
-      const target = folderOf(relative(root, resolve(root, dirname(file), specifier)));
-      if (![...side, 'domain'].includes(target)) wrong.push(`${file} imports ${specifier}`);
+/** Imports that are gone at run time, each as one line. */
+const TYPES = /^(?:import|export) type [^;]*;/gm;
+
+t.test(
+  'the agent’s side takes the domain, and the wire’s types, and nothing else of the server',
+  async (t) => {
+    const side = ['client', 'cli', 'mcp', 'console'];
+    const wrong: string[] = [];
+    for (const file of files.filter((name) => side.includes(folderOf(name)))) {
+      for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
+        const target = folderOf(relative(root, resolve(root, dirname(file), specifier)));
+        if (![...side, 'domain', 'api'].includes(target)) wrong.push(`${file} imports ${specifier}`);
+      }
+      const atRunTime = readFileSync(join(root, file), 'utf8').replace(TYPES, '');
+      if (/from '[./]+\/api\//.test(atRunTime)) wrong.push(`${file} loads api at run time`);
     }
-  }
-  t.same(wrong, []);
-});
+    t.same(wrong, []);
+  },
+);
+
+t.test(
+  'the client takes the wire’s types in one place, from which its declarations are written',
+  async (t) => {
+    const takers = files.filter(
+      (file) => folderOf(file) === 'client' && importsOf(file).some((name) => /\/api\//.test(name)),
+    );
+    t.same(takers, ['client/answers/answers.ts']);
+  },
+);
 
 t.test('a package with an owner is imported by its owner alone', async (t) => {
   const wrong: string[] = [];

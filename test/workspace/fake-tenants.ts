@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Item } from '../../src/api/items.ts';
 import { type ItemId, idFrom } from '../../src/domain/id.ts';
-import type { Item } from '../../src/domain/item.ts';
 import type { TenantFolders, TenantShard } from '../../src/workspace/tenant/folders.ts';
 
 /** Folders with a list of items instead of an index. `boundary` is called before and after what a crash may interrupt. */

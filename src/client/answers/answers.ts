@@ -1,112 +1,19 @@
-import type { Family } from '../../domain/family.ts';
-import type { Item } from '../../domain/item.ts';
-import type { JobState } from '../../domain/job.ts';
-import type { Bound, Hit, Timing } from '../../domain/search.ts';
+/** Answers as the server gives them: `/openapi.json` describes every field. */
 
+import type { IngestAnswer as AcceptedIngest, Item } from '../../api/items.ts';
+import type { Locator } from '../../api/search.ts';
+
+export type { Item, ItemsAnswer, PublicJob } from '../../api/items.ts';
+export type { Bound, Hit, Locator, SearchAnswer, Timing } from '../../api/search.ts';
+export type { ReadyAnswer } from '../../api/service.ts';
+export type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
 export type { Family } from '../../domain/family.ts';
-export type { Box, Locator } from '../../domain/file/segment.ts';
-export type { Item } from '../../domain/item.ts';
-export type { Bound, Hit, Timing } from '../../domain/search.ts';
 
-/** Answers as the server gives them; `/openapi.json` describes every field. */
+/** A rectangle on a page, from its upper left corner, in shares of the page's width and height (0..1). */
+export type Box = NonNullable<Locator['box']>;
 
-export interface SearchAnswer {
-  readonly hits: readonly Hit[];
-  readonly latency_ms: number;
-  readonly timing: Timing;
-  /** True when every list is proved to be the best of all; `bounds` says it for each family. */
-  readonly exact: boolean;
-  readonly bounds?: Readonly<Partial<Record<Family, Bound>>>;
-  readonly charged: boolean;
-  readonly warnings?: readonly string[];
-}
+/** Without its item where the payer's index ended before the payment was settled: `job` says how it ended. */
+export type { IngestAnswer as AcceptedIngest } from '../../api/items.ts';
 
-export interface PublicJob {
-  readonly id: string;
-  readonly item: string;
-  readonly state: JobState;
-  /** Done share of the work, 0..1. */
-  readonly progress: number;
-  readonly segments: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly error?: { readonly code: string; readonly detail: string };
-}
-
-export interface IngestAnswer {
-  readonly item: Item;
-  readonly job_id: string;
-  readonly job: PublicJob;
-  readonly duplicate?: boolean;
-  readonly credit_used?: boolean;
-  readonly charged: boolean;
-  readonly warnings?: readonly string[];
-}
-
-export interface WorkspaceAnswer {
-  readonly id: string;
-  readonly state: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly ttl_minutes_asked: number | null;
-  readonly ttl_minutes: number;
-  readonly ttl_seconds_left: number;
-  readonly price_usd: string;
-  readonly spend_usd: string;
-  readonly spend_limit_usd: string | null;
-  readonly limits?: Readonly<Record<string, unknown>>;
-  readonly links?: Readonly<Record<string, string>>;
-}
-
-export interface UsageAnswer {
-  readonly id: string;
-  readonly state: string;
-  readonly expires_at: string;
-  readonly ttl_seconds_left: number;
-  readonly spend_usd: string;
-  readonly spend_limit_usd: string | null;
-  readonly searches: number;
-  readonly ingests: number;
-  readonly items: number;
-  readonly segments: number;
-  readonly bytes: number;
-}
-
-export interface HistoryAnswer {
-  readonly entries: readonly {
-    readonly at: string;
-    readonly query?: string;
-    readonly image_sha256?: string;
-    readonly families?: readonly Family[];
-    readonly k: number;
-    readonly hits: number;
-    readonly latency_ms: number;
-  }[];
-  /** Cursor of the next page; null on the last. */
-  readonly next: string | null;
-}
-
-export interface ItemsAnswer {
-  readonly items: readonly Item[];
-  readonly next: string | null;
-}
-
-/** What /readyz says of the server, as far as a client needs it. */
-export interface ReadyAnswer {
-  readonly ready: boolean;
-  readonly families: readonly { readonly family: Family; readonly available: boolean }[];
-  /** `local`: no money moves. */
-  readonly payment: { readonly facilitator: { readonly kind: string } };
-  /** By route, in decimals. */
-  readonly prices_usd: Readonly<Record<string, string>>;
-  readonly workspace_minutes: { readonly min: number; readonly max: number };
-}
-
-/** A disposal whose receipt was verified. */
-export interface DisposalAnswer {
-  readonly id: string;
-  readonly state: 'disposed';
-  /** Compact JWS (EdDSA). */
-  readonly receipt: string;
-  readonly claims: Readonly<Record<string, unknown>>;
-}
+/** An upload that was accepted. */
+export type IngestAnswer = AcceptedIngest & { readonly item: Item };

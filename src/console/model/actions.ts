@@ -3,7 +3,7 @@ import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
 import { farthing, payWith, workspaceOf } from './client.ts';
 import { formatPrice, sayDuration } from './format.ts';
 import { forgetPreviews } from './pictures.ts';
-import { type FileInfo, keepOpened, recallOpened, session } from './session.ts';
+import { keepOpened, type OpenWorkspace, recallOpened, session } from './session.ts';
 import { type Announced, connectWallet, hasPlayWallet, openPlayWallet, type Wallet } from './wallet.ts';
 
 /** Reads what the server is, and goes on with the workspace of an earlier visit. */
@@ -110,7 +110,7 @@ export function dispose(): Promise<void> {
 }
 
 /** What the server said at the end, and why its receipt proves nothing, if so. */
-async function disposed(opened: FileInfo): Promise<{ disposal: DisposalAnswer; doubt?: string }> {
+async function disposed(opened: OpenWorkspace): Promise<{ disposal: DisposalAnswer; doubt?: string }> {
   try {
     return { disposal: await workspaceOf(opened).dispose() };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Farthing, type Workspace } from '../../client/index.ts';
 import { listedFetch } from './calls.ts';
-import type { FileInfo } from './session.ts';
+import type { OpenWorkspace } from './session.ts';
 import type { Wallet } from './wallet.ts';
 
 /** Of a call whose answer is lost: somebody waits at the page. */
@@ -20,7 +20,7 @@ export function payWith(wallet: Wallet | undefined): void {
   client = clientOf(wallet);
 }
 
-export function workspaceOf(opened: FileInfo): Workspace {
+export function workspaceOf(opened: OpenWorkspace): Workspace {
   return client.workspaces.open(opened);
 }
 

@@ -1,12 +1,12 @@
 import { FarthingError, type IngestProgress } from '../../client/index.ts';
 import { faultOf, refreshUsage } from './actions.ts';
 import { workspaceOf } from './client.ts';
-import { type FileEntry, type FileInfo, session } from './session.ts';
+import { type FileEntry, type OpenWorkspace, session } from './session.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;
 
-const queue: { entry: FileEntry; file: File; opened: FileInfo }[] = [];
+const queue: { entry: FileEntry; file: File; opened: OpenWorkspace }[] = [];
 let running = 0;
 let count = 0;
 
@@ -14,9 +14,9 @@ let count = 0;
 export function addFiles(files: readonly File[]): void {
   const { opened } = session.value;
   if (!opened || files.length === 0) return;
-  const entries = files.map((file): FileEntry => {
+  const entries = files.map((file) => {
     count += 1;
-    const entry = { key: count, name: file.name, bytes: file.size, state: 'waiting', progress: 0 };
+    const entry: FileEntry = { key: count, name: file.name, bytes: file.size, state: 'waiting', progress: 0 };
     queue.push({ entry, file, opened });
     return entry;
   });
@@ -38,9 +38,9 @@ async function lane(): Promise<void> {
   }
 }
 
-async function ingest(key: number, file: File, opened: FileInfo): Promise<void> {
+async function ingest(key: number, file: File, opened: OpenWorkspace): Promise<void> {
   change(key, { state: 'sending' });
-  let stage = 'sending';
+  let stage = 'sending' as IngestProgress['stage'];
   const onProgress = (progress: IngestProgress) => {
     stage = progress.stage;
     change(key, { state: stage, progress: progress.stage === 'sending' ? 0 : progress.progress });

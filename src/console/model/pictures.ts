@@ -1,6 +1,6 @@
 import type { Hit } from '../../client/index.ts';
 import { workspaceOf } from './client.ts';
-import type { FileInfo } from './session.ts';
+import type { OpenWorkspace } from './session.ts';
 
 /** Requests for previews at a time: the server makes one after the other. */
 const AT_ONCE = 4;
@@ -18,7 +18,7 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /** The small picture of where a hit is; undefined when there is none. Asked for once. */
-export function previewOf(opened: FileInfo, { item, locator }: Hit): Promise<Picture | undefined> {
+export function previewOf(opened: OpenWorkspace, { item, locator }: Hit): Promise<Picture | undefined> {
   const key = `${item.id}/${locator.page ?? 0}/${locator.time_s ?? 0}`;
   const known = kept.get(key);
   if (known) return known;

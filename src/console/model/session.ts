@@ -1,19 +1,27 @@
-import type { DisposalAnswer, ReadyAnswer, SearchAnswer, UsageAnswer } from '../../client/index.ts';
+import type {
+  DisposalAnswer,
+  IngestProgress,
+  Item,
+  ReadyAnswer,
+  SearchAnswer,
+  UsageAnswer,
+} from '../../client/index.ts';
 import { Store } from './store.ts';
 import type { Wallet } from './wallet.ts';
 
 /** The workspace that is open, kept over a reload: it was paid for. */
-export interface FileInfo {
+export interface OpenWorkspace {
   readonly id: string;
   readonly token: string;
 }
+
+export type FileState = 'waiting' | IngestProgress['stage'] | Item['state'] | 'duplicate' | 'refused';
 
 export interface FileEntry {
   readonly key: number;
   readonly name: string;
   readonly bytes: number;
-  /** `sending`, a state of its job, `refused` or `duplicate`. */
-  readonly state: string;
+  readonly state: FileState;
   readonly progress: number;
   /** Of a searchable one. */
   readonly segments?: number;
@@ -42,7 +50,7 @@ export interface SearchState {
 export interface Session {
   readonly facts?: ReadyAnswer;
   readonly wallet?: Wallet;
-  readonly opened?: FileInfo;
+  readonly opened?: OpenWorkspace;
   readonly usage?: UsageAnswer;
   /** `performance.now()` at which the rented time is over. */
   readonly endsAt?: number;
@@ -66,9 +74,9 @@ export const session = new Store<Session>({ files: [], query: '', searching: fal
 const OPENED = 'farthing.workspace';
 
 /** The workspace of an earlier visit, if there is one. */
-export function recallOpened(): FileInfo | undefined {
+export function recallOpened(): OpenWorkspace | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(OPENED) ?? 'null') as Partial<FileInfo> | null;
+    const kept = JSON.parse(localStorage.getItem(OPENED) ?? 'null') as Partial<OpenWorkspace> | null;
     return typeof kept?.id === 'string' && typeof kept.token === 'string'
       ? { id: kept.id, token: kept.token }
       : undefined;
@@ -77,7 +85,7 @@ export function recallOpened(): FileInfo | undefined {
   }
 }
 
-export function keepOpened(opened: FileInfo | undefined): void {
+export function keepOpened(opened: OpenWorkspace | undefined): void {
   if (opened) localStorage.setItem(OPENED, JSON.stringify(opened));
   else localStorage.removeItem(OPENED);
 }

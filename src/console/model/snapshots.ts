@@ -1,57 +1,5 @@
+import type { Finding, Snapshot } from '../../api/operator.ts';
 import { Store } from './store.ts';
-
-/** What the operator's port answers, as far as the page draws it. */
-export interface Snapshot {
-  readonly families: readonly {
-    readonly family: string;
-    readonly available: boolean;
-    readonly reason?: string;
-    readonly model?: string;
-    readonly provider?: string;
-    readonly warmup_ms?: number;
-  }[];
-  readonly queues: {
-    readonly encoding: { readonly queries: number; readonly ingest: number };
-    readonly reading: { readonly queries: number; readonly opening: number; readonly extracting: number };
-  };
-  readonly payment: {
-    readonly facilitator: { readonly kind: string };
-    readonly pending: number;
-    readonly running: number;
-  };
-  readonly revenue: Readonly<Record<string, { readonly count: number; readonly usd: string }>>;
-  readonly tenants: {
-    readonly open_indexes: number;
-    readonly active_workspaces: number;
-    readonly counted_all: boolean;
-  };
-  /** Samples of the probe's metrics; empty where none runs. */
-  readonly recall_probe: readonly ProbeSample[];
-  readonly memory_bytes: number;
-  readonly uptime_s: number;
-  readonly traffic: {
-    readonly requests: number;
-    readonly by_status: Readonly<Record<string, number>>;
-    readonly by_route: readonly { readonly route: string; readonly count: number }[];
-    readonly search_latency: readonly (readonly [edgeMs: number, count: number])[];
-  };
-}
-
-export interface ProbeSample {
-  readonly name: string;
-  readonly help: string;
-  readonly type: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
-
-/** What `farthing admin doctor` says, of the server that runs. */
-export interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warning' | 'problem';
-  readonly found: string;
-  readonly remedy?: string;
-}
 
 /** One point of every curve. Null where nothing happened. */
 export interface Point {

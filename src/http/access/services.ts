@@ -1,3 +1,4 @@
+import type { ReadyAnswer } from '../../api/service.ts';
 import type { TenantId } from '../../domain/id.ts';
 import type { AtomicAmount } from '../../domain/money.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
@@ -49,5 +50,5 @@ export interface HttpLimits {
 
 export interface Readiness {
   readonly ready: boolean;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Omit<ReadyAnswer, 'ready'>;
 }

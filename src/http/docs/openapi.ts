@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { COMPONENTS } from '../../api/components.ts';
 import { ERRORS } from '../../domain/error.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
-import type { Operation, Route } from '../exchange/route.ts';
+import type { Operation, OperationError, Route } from '../exchange/route.ts';
 import {
   FILE,
   HEADERS,
@@ -22,10 +22,10 @@ const INTERFACE_VERSION = '1.0.0';
 type Json = { readonly [key: string]: unknown };
 
 /** A head that can be read in two ways, and a fault of the server, may meet any route. */
-const ANYWHERE = [400, 500];
+const ANYWHERE: readonly OperationError[] = [400, 500];
 const OF_SECURITY = { payment: [409, 429, 503], token: [401, 429, 503] } as const;
 
-const STATUS_TEXT: Readonly<Record<number, string>> = {
+const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   400: 'Malformed, or a field with a wrong type or value. Nothing is charged.',
   401: 'Unknown workspace, or a wrong, missing, expired or foreign token: always the same answer.',
   404: 'Not found, or not yours.',
@@ -135,7 +135,11 @@ function otherAnswers({ also = [] }: Operation): Json {
 }
 
 function errorsOf({ security, errors, also = [] }: Operation): Json {
-  const statuses = new Set([...ANYWHERE, ...errors, ...(security ? OF_SECURITY[security] : [])]);
+  const statuses = new Set<OperationError>([
+    ...ANYWHERE,
+    ...errors,
+    ...(security ? OF_SECURITY[security] : []),
+  ]);
   const responses: Record<string, Json> = {};
   if (security === 'payment') {
     responses[402] = {
@@ -164,11 +168,11 @@ function errorsOf({ security, errors, also = [] }: Operation): Json {
 }
 
 /** What the status means here, and its codes. */
-function describeStatus(status: number): string {
+function describeStatus(status: OperationError): string {
   const codes = Object.entries(ERRORS)
     .filter(([, [of]]) => of === status)
     .map(([code]) => `\`${code}\``);
-  return `${STATUS_TEXT[status] ?? 'An error.'} Codes: ${codes.join(', ')}.`;
+  return `${STATUS_TEXT[status]} Codes: ${codes.join(', ')}.`;
 }
 
 function paymentInfo(price: NonNullable<Operation['price']>): Json {

@@ -1,4 +1,4 @@
-import type { Item } from '../../domain/item.ts';
+import type { Item } from '../../api/items.ts';
 
 const NAME_LENGTH_MAX = 150;
 /** Half a character: it cannot be encoded. */

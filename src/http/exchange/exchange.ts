@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { FarthingError } from '../../domain/error.ts';
+import { type ErrorStatus, FarthingError } from '../../domain/error.ts';
 import { newId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
 import { RequestBody } from './body.ts';
@@ -193,7 +193,7 @@ export class Exchange {
       ...headers,
       ...(vary && { Vary: vary }),
     };
-    this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Status'}`);
+    this.#response.writeStatus(`${status} ${REASONS[status as KnownStatus] ?? 'Status'}`);
     for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
   }
 
@@ -232,7 +232,10 @@ export class Exchange {
   }
 }
 
-const REASONS: Readonly<Record<number, string>> = {
+/** Statuses of answers. The libraries of MCP have others. */
+type KnownStatus = ErrorStatus | 200 | 201 | 202 | 204 | 304 | 402;
+
+const REASONS: Readonly<Record<KnownStatus, string>> = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted',

@@ -1,3 +1,4 @@
+import type { Problem } from '../../api/service.ts';
 import { toFarthingError } from '../../domain/error.ts';
 import type { Answer } from '../../domain/payment.ts';
 
@@ -6,7 +7,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** Where an error code is explained: a page of the tree, so the address holds wherever the server runs. */
 const ERROR_TYPE_PREFIX = 'urn:farthing:error:';
 
-/** Any error as an RFC 9457 problem document. `charged`: failures take no money, but of a settlement without an outcome nobody knows yet. */
+/** Any error as an RFC 9457 problem document. `charged`: failures take no money; while a settlement is open, it is unknown. */
 export function problem(error: unknown, requestId: string): Answer {
   const { status, title, code, detail, retryAfterS, facts } = toFarthingError(error);
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store' };
@@ -14,18 +15,15 @@ export function problem(error: unknown, requestId: string): Answer {
   else if (status === 503 || status === 429) headers['Retry-After'] = '1';
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (Array.isArray(facts.allow)) headers.Allow = facts.allow.join(', ');
-  return {
+  const body: Problem = {
+    type: ERROR_TYPE_PREFIX + code,
+    title,
     status,
-    headers,
-    body: {
-      type: ERROR_TYPE_PREFIX + code,
-      title,
-      status,
-      code,
-      detail,
-      ...facts,
-      request_id: requestId,
-      charged: code === 'settlement_pending' ? null : false,
-    },
+    code,
+    detail,
+    ...facts,
+    request_id: requestId,
+    charged: code === 'settlement_pending' ? null : false,
   };
+  return { status, headers, body };
 }

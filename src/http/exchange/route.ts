@@ -1,6 +1,10 @@
 import type { TSchema } from '@sinclair/typebox';
+import type { ErrorStatus } from '../../domain/error.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
+
+/** Statuses of problem documents that an operation may answer with. 405 is of the path, not of an operation. */
+export type OperationError = Exclude<ErrorStatus, 405>;
 
 /** How /openapi.json describes a route. */
 export interface Operation {
@@ -38,7 +42,7 @@ export interface Operation {
     readonly schema?: TSchema;
   }[];
   /** Statuses of problem documents beside those that follow from `security` and those that any route may have. */
-  readonly errors: readonly number[];
+  readonly errors: readonly OperationError[];
 }
 
 export interface ParameterDoc {

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Timing } from '../../api/search.ts';
 import { toFarthingError } from '../../domain/error.ts';
-import type { Timing } from '../../domain/search.ts';
 import { native } from '../../native/index.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';

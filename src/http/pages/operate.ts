@@ -1,23 +1,24 @@
+import type { Finding, Snapshot } from '../../api/operator.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
 import { consoleAssets, pageRoute } from './console.ts';
 
-/** A page elsewhere that had its own name lead here must not read what the operator sees. */
+/** A foreign page whose name resolves to this host (DNS rebinding) must not read what the operator sees. */
 const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
 
-type Told = () => Promise<Record<string, unknown>>;
+interface Sources {
+  readonly snapshot: () => Promise<Snapshot>;
+  readonly doctor: () => Promise<{ readonly findings: readonly Finding[] }>;
+}
 
 /** What the operator's port serves: a page of charts, the snapshot that it draws, and what the doctor finds. */
-export function operateRoutes(
-  folder: string,
-  told: { readonly snapshot: Told; readonly doctor: Told },
-): Route[] {
+export function operateRoutes(folder: string, { snapshot, doctor }: Sources): Route[] {
   return [
     pageRoute(folder, 'operate.html'),
     consoleAssets(folder),
-    jsonRoute('/snapshot.json', told.snapshot),
-    jsonRoute('/doctor.json', told.doctor),
+    jsonRoute('/snapshot.json', snapshot),
+    jsonRoute('/doctor.json', doctor),
   ].map((route) => ({
     ...route,
     handle: (exchange, params) => {
@@ -27,11 +28,15 @@ export function operateRoutes(
   }));
 }
 
-function jsonRoute(path: string, told: Told): Route {
+function jsonRoute(path: string, read: () => Promise<object>): Route {
   return {
     method: 'GET',
     path,
-    handle: async () => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: await told() }),
+    handle: async () => ({
+      status: 200,
+      headers: { 'Cache-Control': 'no-store' },
+      body: { ...(await read()) },
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AnswerMcp } from '../../api/mcp.ts';
 import type { Services } from '../access/services.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
@@ -11,7 +12,7 @@ import {
   workspaceJobEventsRoute,
   workspaceJobRoute,
 } from './jobs.ts';
-import { type McpAnswer, mcpRoute } from './mcp.ts';
+import { mcpRoute } from './mcp.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './previews.ts';
 import { searchRoute, workspaceSearchRoute } from './search.ts';
 import { serviceRoutes } from './service.ts';
@@ -28,7 +29,7 @@ export interface RouteOptions {
   readonly notes: () => string;
   /** Where the built console lies; undefined: it is turned off. */
   readonly consoleFolder: string | undefined;
-  readonly mcp: McpAnswer;
+  readonly mcp: AnswerMcp;
 }
 
 /** Every route of the server. */

@@ -15,7 +15,7 @@ import type { Operation, Route } from '../exchange/route.ts';
 import { receiveUpload, type StagedUpload } from '../exchange/upload.ts';
 
 const PATH = '/agent/v1/ingest';
-const ERRORS = [400, 413, 415, 422, 429, 500, 503, 507];
+const ERRORS = [400, 413, 415, 422, 429, 500, 503, 507] as const;
 
 /** POST /agent/v1/ingest: one file into the payer's ephemeral index. */
 export function ingestRoute(services: Services): Route {

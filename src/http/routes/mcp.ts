@@ -1,27 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { McpAnswerSchema, McpRequestSchema } from '../../api/mcp.ts';
+import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
 import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/route.ts';
-
-/** A message without its picture or file, in whose places are empty strings. */
-interface SentMessage {
-  /** Undefined: the body is no JSON object. */
-  readonly message: unknown;
-  readonly files: {
-    /** The JSON string that was sent. */
-    readonly image_b64?: Uint8Array;
-    /** UTF-8. */
-    readonly text?: Uint8Array;
-    /** Decoded; null: it is no base64. */
-    readonly content_b64?: Uint8Array | null;
-  };
-}
-
-/** Answers one MCP request, whose body was read before, in the words of the web platform. */
-export type McpAnswer = (request: Request, sent: SentMessage, left: AbortSignal) => Promise<Response>;
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
@@ -72,7 +55,7 @@ const OPERATION: Operation = {
 };
 
 /** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
-export function mcpRoute(answer: McpAnswer, bodyBytesMax: number): Route {
+export function mcpRoute(answer: AnswerMcp, bodyBytesMax: number): Route {
   const running = { calls: 0, bytes: 0 };
   return {
     method: 'POST',

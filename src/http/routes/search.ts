@@ -1,10 +1,11 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
-import { SearchResponseSchema } from '../../api/search.ts';
+import { type SearchAnswer, SearchResponseSchema } from '../../api/search.ts';
 import { shownItem } from '../../api/shown.ts';
 import type { PayerId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
-import type { SearchInput, SearchResult } from '../../domain/search.ts';
+import type { SearchInput } from '../../domain/search.ts';
+import type { SearchResult } from '../../search/search.ts';
 import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
@@ -15,10 +16,10 @@ import type { Operation, Route } from '../exchange/route.ts';
 import { readSearch } from './search-body.ts';
 
 const PATH = '/agent/v1/search';
-const ERRORS = [400, 413, 429, 500, 503];
+const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
-function body(result: SearchResult, expiresAt: string | null, charged: boolean): Record<string, unknown> {
+function body(result: SearchResult, expiresAt: string | null, charged: boolean): SearchAnswer {
   const { latency_ms, timing, exact, bounds, explanation } = result;
   const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
   return { hits, latency_ms, timing, exact, bounds, charged, ...(explanation && { explanation }) };

@@ -1,5 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { ItemDeletedSchema, ItemListSchema, ItemSchema } from '../../api/items.ts';
+import {
+  type ItemDeletedAnswer,
+  ItemDeletedSchema,
+  ItemListSchema,
+  ItemSchema,
+  type ItemsAnswer,
+} from '../../api/items.ts';
 import { shownItem } from '../../api/shown.ts';
 import { HistorySchema } from '../../api/workspaces.ts';
 import { FarthingError } from '../../domain/error.ts';
@@ -73,7 +79,7 @@ function itemsRoute(services: Services): Route {
         const parent = query.get('parent');
         const parentId = parent === null ? undefined : parseId('item', parent);
         if (parent !== null && !parentId)
-          return { status: 200, headers: {}, body: { items: [], next: null } };
+          return { status: 200, headers: {}, body: { items: [], next: null } satisfies ItemsAnswer };
         // One more tells whether there is a next page.
         const items = await services.items.list(id, { after, limit: limit + 1, parent: parentId });
         // Looked for after the page was read, so that it was there then: a list after an Item that is gone would begin anew
@@ -82,7 +88,7 @@ function itemsRoute(services: Services): Route {
         const page = items.slice(0, limit);
         const next = items.length > limit ? page.at(-1)!.id : null;
         const shown = page.map((item) => shownItem(item, services.expiry(id)));
-        return { status: 200, headers: {}, body: { items: shown, next } };
+        return { status: 200, headers: {}, body: { items: shown, next } satisfies ItemsAnswer };
       }),
   };
 }
@@ -155,7 +161,8 @@ function deleteItemRoute(services: Services): Route {
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const itemId = parseId('item', params.item_id!);
         if (!itemId || !(await services.items.remove(id, itemId))) throw unknownItem();
-        return { status: 200, headers: {}, body: { id: itemId, state: 'deleted' } };
+        const body: ItemDeletedAnswer = { id: itemId, state: 'deleted' };
+        return { status: 200, headers: {}, body };
       }),
   };
 }
@@ -197,7 +204,7 @@ function operation(
   summary: string,
   schema: NonNullable<Operation['success']['schema']>,
   parameters: NonNullable<Operation['parameters']>,
-  errors: readonly number[] = [],
+  errors: Operation['errors'] = [],
 ): Operation {
   return {
     operationId,

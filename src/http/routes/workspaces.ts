@@ -14,7 +14,7 @@ import type { Route } from '../exchange/route.ts';
 
 const createValidator = new Validator(WorkspaceCreateSchema);
 const extendValidator = new Validator(WorkspaceExtendSchema);
-const ERRORS = [400, 413, 422, 429, 500, 503];
+const ERRORS = [400, 413, 422, 429, 500, 503] as const;
 
 /** POST /agent/v1/workspaces: rents a workspace; its price follows from the clamped minutes. */
 export function createWorkspaceRoute(services: Services): Route {

@@ -1,6 +1,6 @@
+import type { Item } from '../../api/items.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { jobOfItem, newId, type TenantId } from '../../domain/id.ts';
-import type { Item } from '../../domain/item.ts';
 import type { Job } from '../../domain/job.ts';
 
 type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &

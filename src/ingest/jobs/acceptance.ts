@@ -1,9 +1,10 @@
+import type { Item } from '../../api/items.ts';
 import type { Address } from '../../domain/address.ts';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { jobOfItem, type TenantId } from '../../domain/id.ts';
-import { type Item, movedItem } from '../../domain/item.ts';
+import { movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { fileOf, keepFile, removeFile } from '../items/files.ts';
 import { endedJob, pendingItem } from '../items/new-item.ts';

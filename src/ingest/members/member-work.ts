@@ -1,7 +1,8 @@
+import type { Item } from '../../api/items.ts';
 import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
-import { type Item, movedItem } from '../../domain/item.ts';
+import { movedItem } from '../../domain/item.ts';
 import { fileOf, removeFile } from '../items/files.ts';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';

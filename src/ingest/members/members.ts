@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Item } from '../../api/items.ts';
 import { type ItemId, idFrom } from '../../domain/id.ts';
-import type { Item } from '../../domain/item.ts';
 import { fileOf, removeFile } from '../items/files.ts';
 import { removePreviews } from '../items/previews.ts';
 import type { IngestShard } from '../ports/ports.ts';

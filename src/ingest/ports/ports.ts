@@ -1,9 +1,9 @@
+import type { Item } from '../../api/items.ts';
+import type { Locator, SegmentRecord } from '../../api/search.ts';
 import type { Address } from '../../domain/address.ts';
 import type { Extracted, FileInfo, UnpackedMember } from '../../domain/document.ts';
 import type { EncoderInput, InputKind } from '../../domain/family.ts';
-import type { Locator, SegmentRecord } from '../../domain/file/segment.ts';
 import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
-import type { Item } from '../../domain/item.ts';
 
 /** A Tenant's index, as far as ingest uses it. */
 export interface IngestShard {

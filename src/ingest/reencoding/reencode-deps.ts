@@ -1,6 +1,6 @@
+import type { Item } from '../../api/items.ts';
+import type { SegmentRecord } from '../../api/search.ts';
 import type { Extracted, FileInfo } from '../../domain/document.ts';
-import type { SegmentRecord } from '../../domain/file/segment.ts';
-import type { Item } from '../../domain/item.ts';
 import type { PreviousSpace } from '../../domain/space.ts';
 import type { IngestEncoder } from '../ports/ports.ts';
 

@@ -1,7 +1,7 @@
+import type { Item } from '../../api/items.ts';
+import type { Locator } from '../../api/search.ts';
 import type { PictureContent } from '../../domain/document.ts';
 import { errorCode } from '../../domain/error.ts';
-import type { Locator } from '../../domain/file/segment.ts';
-import type { Item } from '../../domain/item.ts';
 import type { PreviousSpace } from '../../domain/space.ts';
 import { fileOf } from '../items/files.ts';
 import type { VectorsBySpace } from '../ports/ports.ts';

@@ -1,4 +1,4 @@
-import type { Item } from '../../domain/item.ts';
+import type { Item } from '../../api/items.ts';
 import type { PreviousSpace } from '../../domain/space.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import {

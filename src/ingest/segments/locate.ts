@@ -1,5 +1,6 @@
+import type { Locator } from '../../api/search.ts';
 import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
-import type { Box, Locator, TextSource } from '../../domain/file/segment.ts';
+import type { Box, TextSource } from '../../domain/file/segment.ts';
 import { BLOCK_JOINT } from '../../encode/text/passage.ts';
 import type { IngestPassage } from '../ports/ports.ts';
 

@@ -1,7 +1,8 @@
+import type { Item } from '../../api/items.ts';
 import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { TenantId } from '../../domain/id.ts';
-import { type Item, movedItem } from '../../domain/item.ts';
+import { movedItem } from '../../domain/item.ts';
 import type { IngestLimits } from '../ports/limits.ts';
 import type {
   IngestEncoder,

@@ -1,5 +1,4 @@
-import type { DisposalAnswer } from '../../workspace/disposal/disposal.ts';
-import type { PublicWorkspace } from '../../workspace/views/public-record.ts';
+import type { DisposalAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
 import type { WorkspacePage } from '../../workspace/views/views.ts';
 import { askServer } from '../running/operator-socket.ts';
 import { type CommandIo, dataFolder, EXIT } from './io.ts';
@@ -26,7 +25,7 @@ export async function listWorkspaces(io: CommandIo): Promise<number> {
 
 /** Writes one workspace as JSON. */
 export async function showWorkspace(id: string, io: CommandIo): Promise<number> {
-  const workspace = await askServer<PublicWorkspace>(dataFolder(io), 'GET', pathOf(id));
+  const workspace = await askServer<WorkspaceAnswer>(dataFolder(io), 'GET', pathOf(id));
   io.write(`${JSON.stringify(workspace, null, 2)}\n`);
   return EXIT.done;
 }

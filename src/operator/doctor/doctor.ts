@@ -3,15 +3,14 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Finding } from '../../api/operator.ts';
 import { EXTRACT_LIMITS } from '../../domain/document.ts';
 import { openExtractor } from '../../extract/extractor.ts';
 import { fromNative, native } from '../../native/index.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { ok, problem, warning } from './finding.ts';
 import { models, providers } from './models.ts';
-
-export type { Finding } from './finding.ts';
 
 const GIBIBYTE = 2 ** 30;
 const FACILITATOR_TIMEOUT_MS = 10_000;

@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path';
+import type { Finding } from '../../api/operator.ts';
 import { deviceRefusal } from '../../encode/models/device.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
 import { lacksOf } from '../../encode/models/readiness.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { ok, problem, warning } from './finding.ts';
 
 /** Every model of the manifest. A file whose size and time are unchanged is not hashed again. */
 function modelsOf({

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { Finding, ProbeSample, Snapshot } from '../../api/operator.ts';
 import type { Services } from '../../http/access/services.ts';
 import { Cors } from '../../http/exchange/cors.ts';
 import { listenAt } from '../../http/exchange/listen-at.ts';
@@ -8,12 +9,12 @@ import type { Server } from '../../http/exchange/server.ts';
 import { operateRoutes } from '../../http/pages/operate.ts';
 import type { Traffic } from '../../metrics/traffic.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { examineRunning, type Finding } from '../doctor/doctor.ts';
+import { examineRunning } from '../doctor/doctor.ts';
 
 export interface OperatorPageDeps {
   readonly settings: Settings;
   /** What the server does now. */
-  readonly snapshot: () => Record<string, unknown>;
+  readonly snapshot: () => Omit<Snapshot, 'traffic' | 'recall_probe'>;
   readonly services: Pick<Services, 'readiness' | 'onFault'>;
   readonly traffic: Traffic;
   readonly registry: Registry;
@@ -66,7 +67,7 @@ function remembering(examine: () => Promise<Finding[]>): () => Promise<Finding[]
 const PROBE_METRIC = /^farthing_recall(_|$)/;
 
 /** What the probe of the indexes has measured so far, as its metrics say it; empty before the first probe. */
-async function recallProbe(registry: Registry): Promise<object[]> {
+async function recallProbe(registry: Registry): Promise<ProbeSample[]> {
   const metrics = (await registry.getMetricsAsJSON()).filter(({ name }) => PROBE_METRIC.test(name));
   return metrics.flatMap(({ name, help, type, values }) =>
     values

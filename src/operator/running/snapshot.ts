@@ -1,3 +1,4 @@
+import type { Snapshot } from '../../api/operator.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Encoder } from '../../encode/encoder.ts';
 import type { Extractor } from '../../extract/extractor.ts';
@@ -25,7 +26,7 @@ export function snapshotOf({
   gate,
   tenants,
   workspaces,
-}: SnapshotDeps): Record<string, unknown> {
+}: SnapshotDeps): Omit<Snapshot, 'traffic' | 'recall_probe'> {
   const totals = gate.journal.totals();
   return {
     families: familyReports(encoder),

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { HistoryAnswer, HistoryEntry, UsageAnswer } from '../../api/workspaces.ts';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
-import { History, type HistoryEntry, type HistoryPage } from './history.ts';
-import { type BucketCounts, LatencyHistogram, type LatencyPercentiles } from './latency-histogram.ts';
+import { History } from './history.ts';
+import { type BucketCounts, LatencyHistogram } from './latency-histogram.ts';
 
 /** A search, for the counters and the history. */
 export type CountedSearch = Omit<HistoryEntry, 'at'>;
@@ -11,7 +12,7 @@ export type CountedSearch = Omit<HistoryEntry, 'at'>;
 export interface Counters {
   readonly searches: number;
   readonly ingests: number;
-  readonly latency: LatencyPercentiles;
+  readonly latency: UsageAnswer['latency_ms'];
 }
 
 interface StoredCounters {
@@ -110,7 +111,7 @@ export class Activity {
   }
 
   /** A page of the history, up to the latest search. */
-  async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryPage> {
+  async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryAnswer> {
     const entry = this.#entries.get(id);
     if (entry) await this.#writeHistory(id, entry);
     return this.#historyOf(id).page(page);

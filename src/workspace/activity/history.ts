@@ -1,25 +1,6 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Family } from '../../domain/family.ts';
-
-/** One search of a workspace. Of its picture only the digest is kept. */
-export interface HistoryEntry {
-  /** RFC 3339. */
-  readonly at: string;
-  readonly query?: string;
-  readonly image_sha256?: string;
-  readonly families?: readonly Family[];
-  readonly k: number;
-  readonly hits: number;
-  readonly latency_ms: number;
-}
-
-export interface HistoryPage {
-  /** Newest first. */
-  readonly entries: readonly HistoryEntry[];
-  /** Cursor of the next, older page; null on the last one. */
-  readonly next: string | null;
-}
+import type { HistoryAnswer, HistoryEntry } from '../../api/workspaces.ts';
 
 /** Above this size a new file begins; above this number the oldest file goes. 16 MiB of history at most. */
 const FILE_BYTES_MAX = 2 ** 20;
@@ -59,7 +40,7 @@ export class History {
   }
 
   /** Up to `limit` entries before the cursor (absent: the newest). An unreadable cursor gives an empty last page. */
-  async page({ before, limit }: { before?: string; limit: number }): Promise<HistoryPage> {
+  async page({ before, limit }: { before?: string; limit: number }): Promise<HistoryAnswer> {
     const from = before === undefined ? { file: Number.MAX_SAFE_INTEGER, offset: 0 } : parseCursor(before);
     if (!from) return { entries: [], next: null };
     const found: { entry: HistoryEntry; position: Position }[] = [];

@@ -1,15 +1,9 @@
+import type { UsageAnswer } from '../../api/workspaces.ts';
+
 /** Upper edge of the first bucket in milliseconds, buckets per doubling, and number of buckets: up to two minutes. */
 const FIRST_MS = 0.0625;
 const PER_DOUBLING = 8;
 const BUCKETS = 168;
-
-/** In milliseconds; null before the first search. */
-export interface LatencyPercentiles {
-  readonly p50: number | null;
-  readonly p90: number | null;
-  readonly p99: number | null;
-  readonly max: number | null;
-}
 
 /** Non-empty buckets, each with its count. */
 export type BucketCounts = readonly (readonly [bucket: number, count: number])[];
@@ -46,7 +40,8 @@ export class LatencyHistogram {
     );
   }
 
-  percentiles(): LatencyPercentiles {
+  /** In milliseconds; null before the first search. */
+  percentiles(): UsageAnswer['latency_ms'] {
     if (this.#total === 0) return { p50: null, p90: null, p99: null, max: null };
     return { p50: this.#at(0.5), p90: this.#at(0.9), p99: this.#at(0.99), max: rounded(this.#max) };
   }

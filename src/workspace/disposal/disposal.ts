@@ -1,3 +1,4 @@
+import type { DisposalAnswer } from '../../api/workspaces.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import type { WorkspaceId } from '../../domain/id.ts';
@@ -131,13 +132,6 @@ export class Disposals {
 }
 
 /** The answer to the token's holder. */
-export interface DisposalAnswer {
-  readonly id: WorkspaceId;
-  readonly state: 'disposed';
-  readonly receipt: string;
-  readonly claims: Readonly<Record<string, unknown>>;
-}
-
 export function disposalAnswer({ id, end }: WorkspaceRecord): DisposalAnswer {
   if (!end?.receipt || !end.claims) throw new FarthingError('internal', `workspace ${id} has no receipt`);
   return { id, state: 'disposed', receipt: end.receipt, claims: end.claims };

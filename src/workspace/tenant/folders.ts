@@ -1,5 +1,5 @@
+import type { Item } from '../../api/items.ts';
 import type { ItemId, TenantId } from '../../domain/id.ts';
-import type { Item } from '../../domain/item.ts';
 
 /** A Tenant's index, as far as workspaces use it. */
 export interface TenantShard {

@@ -1,25 +1,9 @@
+import type { WorkspaceAnswer } from '../../api/workspaces.ts';
 import { toTimestamp } from '../../domain/clock.ts';
-import type { WorkspaceId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Step } from '../records/extensions.ts';
 import type { RentedTime } from '../time/rented-time.ts';
-
-/** A workspace as every answer shows it. Times are RFC 3339 in UTC; money is a decimal string in US dollars. */
-export interface PublicWorkspace {
-  readonly id: WorkspaceId;
-  readonly state: 'active' | 'disposing' | 'disposed';
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly ttl_minutes_asked: number | null;
-  readonly ttl_minutes: number;
-  readonly ttl_seconds_left: number;
-  readonly price_usd: string;
-  readonly spend_usd: string;
-  readonly spend_limit_usd: string | null;
-  readonly limits: Readonly<Record<string, unknown>>;
-  readonly links?: Readonly<Record<string, string>>;
-}
 
 /** Whole seconds left, rounded down; 0 for a workspace that has ended. */
 export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {
@@ -27,7 +11,7 @@ export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {
 }
 
 /** The state as shown: `disposing` from the moment that the time is over. */
-export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime): PublicWorkspace['state'] {
+export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime): WorkspaceAnswer['state'] {
   switch (state) {
     case 'pending':
     case 'disposing':
@@ -43,7 +27,7 @@ export function publicWorkspace(
   record: WorkspaceRecord,
   time: RentedTime,
   shown: { limits: Readonly<Record<string, unknown>>; links?: Readonly<Record<string, string>> },
-): PublicWorkspace {
+): WorkspaceAnswer {
   return {
     id: record.id,
     state: publicState(record, time),
@@ -65,7 +49,7 @@ export function extendedWorkspace(
   step: Step,
   time: RentedTime,
   limits: Readonly<Record<string, unknown>>,
-): PublicWorkspace {
+): WorkspaceAnswer {
   return {
     ...publicWorkspace(record, time, { limits }),
     ttl_minutes_asked: step.minutesAsked,

@@ -1,19 +1,13 @@
+import type { UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
 import type { WorkspaceId } from '../../domain/id.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Activity } from '../activity/activity.ts';
-import type { LatencyPercentiles } from '../activity/latency-histogram.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import { unauthorized } from '../records/token.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { contentsOf } from '../tenant/inventory.ts';
 import type { RentedTime } from '../time/rented-time.ts';
-import {
-  type PublicWorkspace,
-  publicState,
-  publicWorkspace,
-  secondsLeft,
-  workspaceHeaders,
-} from './public-record.ts';
+import { publicState, publicWorkspace, secondsLeft, workspaceHeaders } from './public-record.ts';
 
 export interface ViewsDeps {
   readonly records: WorkspaceRecords;
@@ -27,25 +21,8 @@ export interface ViewsDeps {
 
 /** `next` is the cursor of the next page; null on the last. */
 export interface WorkspacePage {
-  readonly workspaces: readonly PublicWorkspace[];
+  readonly workspaces: readonly WorkspaceAnswer[];
   readonly next: string | null;
-}
-
-export interface WorkspaceUsage {
-  readonly id: string;
-  readonly state: PublicWorkspace['state'];
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly ttl_seconds_left: number;
-  readonly spend_usd: string;
-  readonly spend_limit_usd: string | null;
-  readonly searches: number;
-  readonly ingests: number;
-  readonly items: number;
-  readonly segments: number;
-  readonly bytes: number;
-  /** Of this workspace's searches alone. */
-  readonly latency_ms: LatencyPercentiles;
 }
 
 /** Workspaces as answers show them. A creation whose payment is open is never shown. */
@@ -56,13 +33,13 @@ export class WorkspaceViews {
     this.#deps = deps;
   }
 
-  ofRecord(record: WorkspaceRecord): PublicWorkspace {
+  ofRecord(record: WorkspaceRecord): WorkspaceAnswer {
     const { time, limits, links } = this.#deps;
     return publicWorkspace(record, time, { limits, links: links(record.id) });
   }
 
   /** Undefined for an unknown id. */
-  show(id: WorkspaceId): PublicWorkspace | undefined {
+  show(id: WorkspaceId): WorkspaceAnswer | undefined {
     const record = this.#shown(id);
     return record && this.ofRecord(record);
   }
@@ -86,7 +63,7 @@ export class WorkspaceViews {
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
-  async usage(id: WorkspaceId): Promise<WorkspaceUsage> {
+  async usage(id: WorkspaceId): Promise<UsageAnswer> {
     const { tenants, time, activity } = this.#deps;
     const contents = await contentsOf(tenants, id);
     const record = this.#shown(id);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import type { HitExplanation } from '../../../src/domain/search.ts';
+import type { HitExplanation } from '../../../src/api/search.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 const server = await startTestServer(t);

@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import t from 'tap';
+import type { Readiness } from '../../../src/http/access/services.ts';
 import { Metrics } from '../../../src/metrics/metrics.ts';
 import { Traffic } from '../../../src/metrics/traffic.ts';
-import { openOperatorPage } from '../../../src/operator/running/operator-page.ts';
+import { type OperatorPageDeps, openOperatorPage } from '../../../src/operator/running/operator-page.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import '../../rig/teardown-order.ts';
@@ -13,8 +14,11 @@ t.test(
     const metrics = new Metrics();
     const page = await openOperatorPage({
       settings: readConfig(environmentOf({ ADMIN_PORT: '0' })),
-      snapshot: () => ({}),
-      services: { readiness: () => ({ ready: true, body: {} }), onFault: (error) => t.fail(String(error)) },
+      snapshot: () => ({}) as ReturnType<OperatorPageDeps['snapshot']>,
+      services: {
+        readiness: () => ({ ready: true, body: {} as Readiness['body'] }),
+        onFault: (error) => t.fail(String(error)),
+      },
       traffic: new Traffic(),
       registry: metrics.registry,
       consoleFolder: t.testdir({}),

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Item } from '../../../src/domain/item.ts';
+import type { Item } from '../../../src/api/items.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 
 /** One tenant as the writer printed it: each Item's number of Segments, and whether it must, may or must not be there. */

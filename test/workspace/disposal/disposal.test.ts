@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import type { DisposalAnswer } from '../../../src/api/workspaces.ts';
 import { errorCode, FarthingError } from '../../../src/domain/error.ts';
 import { newId } from '../../../src/domain/id.ts';
-import type { DisposalAnswer } from '../../../src/workspace/disposal/disposal.ts';
 import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
 import { Crash, World } from '../world.ts';

@@ -1,4 +1,4 @@
-import type { Finding, ProbeSample } from '../../model/snapshots.ts';
+import type { Finding, ProbeSample } from '../../../api/operator.ts';
 
 const STATE_WORDS: Readonly<Record<Finding['state'], string>> = {
   problem: 'Problem',

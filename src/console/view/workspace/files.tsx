@@ -1,13 +1,14 @@
 import { useRef, useState } from 'preact/hooks';
 import { addFiles } from '../../model/files.ts';
 import { formatBytes } from '../../model/format.ts';
-import { type FileEntry, session } from '../../model/session.ts';
+import { type FileEntry, type FileState, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { UploadIcon } from '../controls/icons.tsx';
 
 /** The stages of a job, in order; a dot for each. */
-const STAGES = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
-const WORDS: Readonly<Record<string, string>> = {
+const STAGES: readonly FileState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
+const WORDS: Readonly<Record<FileState, string>> = {
+  pending: 'accepted',
   waiting: 'waiting',
   sending: 'uploading',
   accepted: 'accepted',
@@ -99,7 +100,7 @@ function FileRow({ file }: { file: FileEntry }) {
         ))}
       </span>
       <span class="file-state">
-        {WORDS[state] ?? state}
+        {WORDS[state]}
         {reached > 0 && reached < STAGES.length && progress > 0
           ? ` ${Math.round(progress * 100)} %`
           : segments}

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { refreshUsage } from '../../model/actions.ts';
-import type { FileInfo } from '../../model/session.ts';
+import type { OpenWorkspace } from '../../model/session.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { Results } from '../results/results.tsx';
@@ -13,7 +13,7 @@ import { UsageList } from './usage-list.tsx';
 const REFRESH_MS = 15_000;
 
 /** An open workspace: on one side what it is and holds, on the other what is searched and found. */
-export function WorkspaceView({ opened }: { opened: FileInfo }) {
+export function WorkspaceView({ opened }: { opened: OpenWorkspace }) {
   const { search } = useStore(session);
   useEffect(() => {
     const timer = setInterval(() => void refreshUsage().catch(() => undefined), REFRESH_MS);
