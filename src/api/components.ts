@@ -52,7 +52,7 @@ export const COMPONENTS: readonly TObject[] = [
   McpAnswerSchema,
 ];
 
-/** A schema's properties as plain JSON Schema with every reference resolved: for catalogues, which follow none. */
+/** A schema's properties as plain JSON Schema with references resolved, because catalogues do not follow them. */
 export function inlineProperties(schema: TObject): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema.properties, inline)) as Record<string, unknown>;
 }
@@ -62,6 +62,6 @@ function inline(key: string, value: unknown): unknown {
   const reference = (value as { $ref?: unknown } | null)?.$ref;
   const target = COMPONENTS.find(({ $id }) => $id === reference);
   if (reference === undefined || !target) return value;
-  // Catalogues travel in a header: explanations are only named there.
+  // Catalogue entries travel in a header: explanations are shortened to an object.
   return String(reference).endsWith('Explanation') ? { type: 'object' } : { ...target };
 }

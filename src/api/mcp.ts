@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 
-/** Messages of JSON-RPC 2.0, as the Model Context Protocol sends them; what is in them is the protocol's own matter. */
+/** Messages of JSON-RPC 2.0, as the Model Context Protocol sends them. The protocol defines their contents. */
 
 const IdSchema = Type.Union([Type.String(), Type.Integer()]);
 
@@ -37,7 +37,7 @@ export const McpAnswerSchema = Type.Object(
   },
 );
 
-/** A picture or a file that was taken out of its message, in whose place is an empty string. */
+/** A picture or file that was cut out of its message, which has an empty string in its place. */
 export interface SentFiles {
   /** The JSON string that was sent. */
   readonly image_b64?: Uint8Array;

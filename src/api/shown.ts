@@ -4,8 +4,8 @@ import type { IngestAnswer, Item, PublicJob } from './items.ts';
 /** Items and jobs as answers show them. */
 
 /**
- * An Item as it is shown: an extension, or a payer's next upload, moves its end, so the end comes from the keeper of the time, and
- * not from the Item's record. `expiresAt`: RFC 3339; null where nobody keeps it any more.
+ * An Item as it is shown. Extensions and later uploads of a payer move its end, so the record's own end may be outdated.
+ * @param expiresAt RFC 3339; null when its Tenant has ended
  */
 export function shownItem(item: Item, expiresAt: string | null): Item {
   return { ...item, expires_at: expiresAt ?? item.expires_at };
@@ -36,7 +36,7 @@ export function shownJob({
   };
 }
 
-/** The body of an ingest's answer; without the item when its index has ended before. */
+/** The answer to an ingest; without the item when its index has ended. */
 export function shownIngest(
   { item, job, duplicate }: { readonly item?: Item; readonly job: Job; readonly duplicate?: boolean },
   charged: boolean,

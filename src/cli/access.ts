@@ -38,7 +38,7 @@ export interface Access {
   readonly client: Farthing;
   /** The chosen workspace; undefined: the wallet's own index, paid by the call. */
   readonly workspace: Workspace | undefined;
-  /** Name of where files go, for the memory of what was sent: server, and workspace or wallet. */
+  /** Where files go: server, and workspace or wallet. Key of the memory of sent files. */
   readonly target: string;
 }
 
@@ -63,8 +63,8 @@ export async function openAccess(values: CommonValues, io: Io): Promise<Access> 
 }
 
 /**
- * The named workspace, or the current one. A token goes to its own server only: with another --server the current workspace
- * does not count. @throws UsageError when the named one is not remembered or is at another server
+ * The named workspace, or the current one. A token is sent to its own server only: another --server ignores the current
+ * workspace. @throws UsageError when the named one is not remembered or is at another server
  */
 function chosenWorkspace(
   values: CommonValues,
@@ -106,7 +106,7 @@ async function approve(values: CommonValues, io: Io, price: string, what: string
   return (await answer) ?? false;
 }
 
-/** Says at a terminal what was paid. */
+/** Shows at a terminal what was paid. */
 export function explainSpending({ client }: Access, io: Io): void {
   const { spentUsd, leftUsd } = client.spending;
   if (spentUsd !== '0' && io.errColumns)

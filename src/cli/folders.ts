@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Io } from './io.ts';
 
-/** For the owner only: keys and tokens lie here. */
+/** Owner only: keys and tokens are stored here. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 

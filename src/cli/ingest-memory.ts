@@ -31,7 +31,7 @@ export class IngestMemory implements IngestLog {
     return this.#done.has(digest(key));
   }
 
-  /** Keeps nothing of a refused file: another attempt is free, and the server may know its type by then. */
+  /** A refused file is not remembered: another attempt is free, and a newer server may read it. */
   async add(key: string, outcome: IngestOutcome): Promise<void> {
     if ('answer' in outcome) await this.#file.appendFile(`${digest(key)}\n`);
   }

@@ -30,7 +30,7 @@ export const EXIT = {
 /** A wrong use of a command: shown with its help. */
 export class UsageError extends Error {}
 
-/** Commands of an agent, by their first word; help, completion and the commands themselves are held to these. */
+/** Commands of an agent, by their first word; completion and the commands cannot differ from these. */
 export const COMMAND_NAMES = [
   'search',
   'ingest',

@@ -8,7 +8,7 @@ import { COMMON_OPTIONS, openAccess } from './access.ts';
 import { EXIT, type Io } from './io.ts';
 import { forget, readMemory, remember } from './workspace-memory.ts';
 
-/** `mcp`: serves the tools over standard input and output until the host closes them. No price is asked about: the budget decides. */
+/** `mcp`: serves the tools over standard input and output until the host closes them. Prices are not confirmed: the budget is the limit. */
 export async function mcpCommand(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS });
   const { client } = await openAccess(

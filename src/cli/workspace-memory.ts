@@ -29,7 +29,7 @@ export async function remember(io: Io, id: string, workspace: KnownWorkspace): P
   await writeMemory(io, { current: id, known: { ...known, [id]: workspace } });
 }
 
-/** Makes none the current one; all stay remembered. */
+/** Leaves no workspace current; all stay remembered. */
 export async function useNone(io: Io): Promise<void> {
   await writeMemory(io, { ...(await readMemory(io)), current: null });
 }

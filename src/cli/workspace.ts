@@ -47,7 +47,7 @@ export async function workspaceCommand(args: readonly string[], io: Io): Promise
 /** How many words may follow each. */
 const WORDS_MAX: Readonly<Record<WorkspaceVerb, number>> = {
   create: 0,
-  // Its own message says what follows.
+  // `use` checks its words itself.
   use: Infinity,
   list: 0,
   usage: 1,

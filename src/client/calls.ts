@@ -4,7 +4,7 @@ import { FarthingError, problemError } from './answers/error.ts';
 import type { Authorization, Authorizations } from './payment/authorizations.ts';
 import type { Usd } from './payment/budget.ts';
 
-/** What can be sent more than once when it is made again. */
+/** A request body; each attempt makes it again. */
 export type CallBody = string | Blob | ReadableStream<Uint8Array>;
 
 /** One request of the interface. */
@@ -14,15 +14,15 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes the body again for each attempt. */
   readonly body?: () => CallBody;
-  /** What the quote depends on, when it depends on the body. */
+  /** The body of the quote, when the price depends on it. */
   readonly quoteBody?: string;
-  /** Given: the call is paid, and calls of the same kind have the same price until the server says otherwise. */
+  /** Present on paid calls. `fixed`: calls of this kind have one price until the server says otherwise. */
   readonly price?: 'fixed' | 'by body';
-  /** Idempotency key: who repeats it with the same key gets the same answer, uncharged. */
+  /** A repeated call with the same idempotency key gets the same answer, uncharged. */
   readonly idempotencyKey?: string;
   /** The most that this call may cost. */
   readonly maxPriceUsd?: Usd;
-  /** What a good answer is; default JSON. Refusals are JSON always. */
+  /** Form of a success; default JSON. Refusals are always JSON. */
   readonly answer?: 'json' | 'blob';
   readonly signal?: AbortSignal;
   /** How long one attempt may take. */
@@ -44,14 +44,14 @@ export interface CallDeps {
   readonly onPayment?: (payment: { usd: string; transaction: string }) => void;
 }
 
-/** Longer than the longest wait that is asked for. */
+/** Longer than the longest wait for an ingest. */
 const ATTEMPT_MS = 90_000;
 const PAUSE_FIRST_MS = 100;
 const PAUSE_MAX_MS = 5_000;
-/** Fresh authorizations of one call: the price may change, and the first may end while the server is away. */
+/** Authorizations per call: the price may change, and one may expire while the server is away. */
 const AUTHORIZATIONS_MAX = 3;
 const KEY_BYTES = 32;
-/** Faults of a payment that a fresh one does not have; none of them is charged. */
+/** Refusals that a fresh authorization may cure; none of them is charged. */
 const CURED_BY_A_FRESH_ONE = new Set([
   'authorization_expired',
   'amount_mismatch',
@@ -59,13 +59,13 @@ const CURED_BY_A_FRESH_ONE = new Set([
   'wrong_asset',
 ]);
 
-/** Sends calls, pays for those that cost something, and repeats what got no answer, so that nothing is charged twice. */
+/** Sends calls, pays for paid ones, and repeats unanswered ones; nothing is charged twice. */
 export class Calls {
-  readonly #parts: CallDeps;
+  readonly #deps: CallDeps;
   readonly #quotes = new Map<string, PaymentRequired>();
 
-  constructor(parts: CallDeps) {
-    this.#parts = parts;
+  constructor(deps: CallDeps) {
+    this.#deps = deps;
   }
 
   /** @throws FarthingError for every answer over 299, and when none came */
@@ -75,13 +75,13 @@ export class Calls {
 
   async #free(call: Call): Promise<Answered<unknown>> {
     const answer = await this.#insist(call, call.headers ?? {}, call.body);
-    if (answer === 'lost') throw unreachable(this.#parts.baseUrl);
+    if (answer === 'lost') throw unreachable(this.#deps.baseUrl);
     if (answer.status > 299) throw problemError(answer.status, answer.headers, answer.body);
     return answer;
   }
 
   async #paid(call: Call): Promise<Answered<unknown>> {
-    const { authorizations } = this.#parts;
+    const { authorizations } = this.#deps;
     const key = call.idempotencyKey ?? randomKey();
     let required = await this.#quote(call);
     for (let signed = 1; ; signed++) {
@@ -100,7 +100,7 @@ export class Calls {
         return answer;
       }
       if (answer.status !== 402) {
-        // With a settlement under way nobody knows yet; what is known to be uncharged pays for the next call.
+        // During a settlement the charge is unknown. An authorization known to be uncharged pays for the next call.
         if (answer.status >= 500) authorizations.spent(authorization);
         else authorizations.giveBack(authorization);
         throw problemError(answer.status, answer.headers, answer.body, key);
@@ -113,7 +113,7 @@ export class Calls {
 
   /** A 402 to a payment. @throws payment_refused, unless a fresh authorization may do better */
   #refused(answer: Answered<unknown>, authorization: Authorization, signed: number): void {
-    const { authorizations } = this.#parts;
+    const { authorizations } = this.#deps;
     const reason = (answer.body as { error?: unknown } | null)?.error;
     const used = reason === 'authorization_already_used';
     if (used) authorizations.spent(authorization);
@@ -127,7 +127,7 @@ export class Calls {
   }
 
   #settle(answer: Answered<unknown>, authorization: Authorization): void {
-    const { authorizations, onPayment } = this.#parts;
+    const { authorizations, onPayment } = this.#deps;
     const receipt = answer.headers.get('PAYMENT-RESPONSE');
     const charged = receipt !== null || (answer.body as { charged?: unknown } | null)?.charged === true;
     if (charged) authorizations.spent(authorization);
@@ -135,26 +135,26 @@ export class Calls {
     if (charged) onPayment?.({ usd: formatUsd(authorization.amount), transaction: transactionOf(receipt) });
   }
 
-  /** The 402's terms: remembered for calls of one price, so that they take one round trip. */
+  /** The terms of the 402. They are remembered for calls with a fixed price, which then take one round trip. */
   async #quote(call: Call): Promise<PaymentRequired> {
     const known = call.price === 'fixed' ? this.#quotes.get(kindOf(call)) : undefined;
     if (known) return known;
     const { quoteBody } = call;
     const answer = await this.#insist(call, {}, quoteBody === undefined ? undefined : () => quoteBody);
-    if (answer === 'lost') throw unreachable(this.#parts.baseUrl);
+    if (answer === 'lost') throw unreachable(this.#deps.baseUrl);
     if (answer.status !== 402) throw problemError(answer.status, answer.headers, answer.body);
-    const required = await this.#parts.authorizations.required(answer.headers, answer.body);
+    const required = await this.#deps.authorizations.required(answer.headers, answer.body);
     this.#quotes.set(kindOf(call), required);
     return required;
   }
 
-  /** The same request until it is answered; `lost` when no attempt was. Refusals for the moment are waited out. */
+  /** Repeats a request until it is answered, and after temporary refusals; `lost` when no attempt was answered. */
   async #insist(
     call: Call,
     headers: Readonly<Record<string, string>>,
     body: (() => CallBody) | undefined,
   ): Promise<Answered<unknown> | 'lost'> {
-    const { attemptsMax } = this.#parts;
+    const { attemptsMax } = this.#deps;
     let last: Answered<unknown> | 'lost' = 'lost';
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const answer = await this.#attempt(call, headers, body?.());
@@ -173,7 +173,7 @@ export class Calls {
   ): Promise<Answered<unknown> | 'lost'> {
     const limit = AbortSignal.timeout(Math.ceil(attemptMs));
     try {
-      const response = await this.#parts.fetch(this.#parts.baseUrl + path, {
+      const response = await this.#deps.fetch(this.#deps.baseUrl + path, {
         method,
         headers,
         body,
@@ -185,27 +185,27 @@ export class Calls {
         return { status, headers: response.headers, body: await response.blob() };
       return { status, headers: response.headers, body: JSON.parse(await response.text()) as unknown };
     } catch {
-      // A fault of the connection has no name that all runtimes share.
+      // Runtimes share no name for connection errors.
       return 'lost';
     }
   }
 }
 
-/** Calls whose price is the same: without the ids and queries of their paths. */
+/** Key of calls with the same price: the path without ids and query. */
 function kindOf({ method, path }: Call): string {
   return `${method} ${path.replace(/\?.*$/, '').replace(/\/(?:item|ws|job)_[^/]+/g, '/:id')}`;
 }
 
-/** Refused for now and not charged: the same authorization may be sent again. Without a code, a proxy may have spoken. */
+/** A temporary refusal, uncharged: the same authorization may be sent again. A 5xx without a code may come from a proxy. */
 function isMomentary({ status, body }: Answered<unknown>): boolean {
   const coded = typeof (body as { code?: unknown } | null)?.code === 'string';
   return status === 429 || status === 503 || (status >= 500 && !coded);
 }
 
 function pauseAfter(answer: Answered<unknown> | 'lost', attempt: number): number {
-  const asked = answer === 'lost' ? 0 : Number(answer.headers.get('Retry-After') ?? 0) * 1000;
+  const retryAfterMs = answer === 'lost' ? 0 : Number(answer.headers.get('Retry-After') ?? 0) * 1000;
   const growing = Math.min(PAUSE_FIRST_MS * 2 ** (attempt - 1), PAUSE_MAX_MS);
-  return Math.max(asked, growing * (0.5 + Math.random() / 2));
+  return Math.max(retryAfterMs, growing * (0.5 + Math.random() / 2));
 }
 
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -16,7 +16,7 @@ export interface FarthingOptions {
   readonly baseUrl: string;
   /** What signs payments: a viem account. */
   readonly account?: PaymentAccount;
-  /** Or whatever speaks EIP-1193: a browser wallet, a viem client. */
+  /** Or an EIP-1193 provider: a browser wallet, a viem client. */
   readonly signer?: Eip1193Signer;
   /** The most that one call may cost; default 1 USD. */
   readonly maxPriceUsd?: Usd;
@@ -42,8 +42,8 @@ const MAX_PRICE_USD = '1';
 const ATTEMPTS_MAX = 8;
 
 /**
- * A client that pays for itself. Every call is charged at most once: an answer that is lost is asked for again with the
- * same authorization and the same idempotency key.
+ * A client that pays for its calls. Each is charged at most once: after a lost answer it is repeated with the same
+ * authorization and the same idempotency key.
  */
 export class Farthing {
   readonly baseUrl: string;
@@ -54,7 +54,7 @@ export class Farthing {
     create(options?: CreateOptions): Promise<Workspace>;
     /** As `create`, with the server's record. */
     rent(options?: CreateOptions): Promise<NewWorkspace>;
-    /** A workspace that is there already. Sends nothing. */
+    /** An existing workspace. Sends nothing. */
     open(access: WorkspaceAccess): Workspace;
   };
 
@@ -74,10 +74,10 @@ export class Farthing {
       attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
       onPayment,
     });
-    const rent = (asked: CreateOptions = {}) => this.#rent(asked);
+    const rent = (wanted: CreateOptions = {}) => this.#rent(wanted);
     this.workspaces = {
       rent,
-      create: async (asked) => (await rent(asked)).workspace,
+      create: async (wanted) => (await rent(wanted)).workspace,
       open: (access) => new Workspace(this.#calls, access),
     };
   }
@@ -108,12 +108,12 @@ export class Farthing {
     return ingest(this.#calls, target, source, options);
   }
 
-  /** Uploads many files, a few at once, each paid for; with a `log` an interrupted run goes on where it was. */
+  /** Uploads many files, a few at once, each paid for; with a `log` an interrupted run resumes. */
   ingestMany(
     sources: Iterable<NamedSource> | AsyncIterable<NamedSource>,
     options: IngestManyOptions = {},
   ): Promise<IngestSummary> {
-    return ingestMany((source, one) => this.ingest(source, one), sources, options);
+    return ingestMany((source, each) => this.ingest(source, each), sources, options);
   }
 
   /** Metadata of one of the payer's items. */
@@ -122,7 +122,7 @@ export class Farthing {
     return (await this.#calls.send<Item>({ method: 'GET', path, price: 'fixed' })).body;
   }
 
-  /** A small picture (WebP) of one of the payer's items, at the price of its metadata. */
+  /** A small picture (WebP) for one of the payer's items, at the price of its metadata. */
   async preview(item: string, part: PreviewPart = {}, { signal }: PreviewOptions = {}): Promise<Blob> {
     const path = `/agent/v1${previewPath(item, part)}`;
     const call = { method: 'GET', path, price: 'fixed', answer: 'blob', signal } as const;

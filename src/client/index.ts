@@ -1,4 +1,4 @@
-/** The client: Node, Deno, Bun and browsers. It needs fetch, Web Crypto, Blob and streams, and no code of the server. */
+/** The client: Node, Deno, Bun and browsers. It needs fetch, Web Crypto, Blob and streams. */
 export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
 export { type CreateOptions, Farthing, type FarthingOptions, type NewWorkspace } from './farthing.ts';

@@ -2,10 +2,10 @@ import type { IngestAnswer } from './answers/answers.ts';
 import type { IngestOptions, IngestProgress } from './ingest.ts';
 import type { Source } from './source.ts';
 
-/** One of many: a source, or a source with a name of its own. */
+/** A source, or a source with a name. */
 export type NamedSource = Source | { readonly source: Source; readonly name?: string; readonly key?: string };
 
-/** What was done before, so that an interrupted run goes on where it was. A Map or a file may stand behind it. */
+/** Remembers finished files, so that an interrupted run can resume. A Map or a file may back it. */
 export interface IngestLog {
   has(key: string): boolean | Promise<boolean>;
   /** Called when the file is searchable, or refused for good. */
@@ -35,7 +35,7 @@ export interface IngestSummary {
 }
 
 const CONCURRENCY = 4;
-/** Trouble of the whole run: the next file would meet it, too. */
+/** Errors that the next file would meet, too. */
 const FATAL = new Set([
   'budget_exceeded',
   'price_over_limit',
@@ -51,8 +51,8 @@ const FATAL = new Set([
 ]);
 
 /**
- * Uploads many files, a few at once, taking each source only when it is its turn. A file that is refused is counted and the rest goes on.
- * @throws the first error that the whole run would meet, after the running uploads have ended
+ * Uploads many files, a few at once; sources are read lazily. A refused file is counted, and the run continues.
+ * @throws the first error that ends the whole run, after the running uploads have ended
  */
 export async function ingestMany(
   one: (source: Source, options: IngestOptions) => Promise<IngestAnswer>,
@@ -110,7 +110,7 @@ function isFatalByDefault(error: Error): boolean {
   return FATAL.has(String((error as { code?: unknown }).code));
 }
 
-/** An asynchronous generator takes its turns in order, however many ask at once. */
+/** Concurrent calls of an asynchronous generator's `next` are served in order. */
 async function* iterate<T>(values: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
   yield* values;
 }

@@ -6,7 +6,7 @@ const TYPE = 'farthing-disposal+jwt';
 
 /**
  * Claims of a disposal receipt, once its signature is proved by one of the keys.
- * @throws receipt_invalid, also when it speaks of another workspace; receipt_unchecked where nothing can be proved
+ * @throws receipt_invalid, also for another workspace's receipt; receipt_unchecked where signatures cannot be verified
  */
 export async function verifyReceipt(
   receipt: string,
@@ -30,7 +30,7 @@ export async function verifyReceipt(
   return claims;
 }
 
-/** The disposal with what its receipt proves. @throws as verifyReceipt, with the disposal in its facts */
+/** The disposal with the claims of its verified receipt. @throws as verifyReceipt, with the disposal in its facts */
 export async function verifyDisposal(
   disposal: DisposalAnswer,
   keys: JSONWebKeySet,

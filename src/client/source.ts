@@ -9,11 +9,11 @@ export interface Upload {
   readonly name: string;
 }
 
-/** A stream is kept whole in memory, because an attempt may have to be repeated. */
+/** Streams are held in memory, because attempts may be repeated. */
 const STREAM_BYTES_MAX = 256 * 2 ** 20;
-/** Not written out in the import, so that bundlers for browsers leave it alone. */
+/** A variable instead of a literal in the import, so that bundlers for browsers ignore it. */
 const FILE_SYSTEM = 'node:fs';
-/** What is used of it; not every runtime opens files without reading them. */
+/** The part that is used; not every runtime has `openAsBlob`. */
 interface FileSystem {
   readonly openAsBlob?: (path: string) => Promise<Blob>;
   readonly promises: { readFile(path: string): Promise<Uint8Array<ArrayBuffer>> };

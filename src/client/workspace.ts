@@ -18,7 +18,7 @@ import { verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
 
-/** What it takes to use a workspace: whoever has the token may. */
+/** Access to a workspace: its token is the credential. */
 export interface WorkspaceAccess {
   readonly id: string;
   readonly token: string;
@@ -71,12 +71,12 @@ export class Workspace {
     return ingest(this.#calls, target, source, options);
   }
 
-  /** Uploads many files, a few at once; with a `log` an interrupted run goes on where it was. */
+  /** Uploads many files, a few at once; with a `log` an interrupted run resumes. */
   ingestMany(
     sources: Iterable<NamedSource> | AsyncIterable<NamedSource>,
     options: IngestManyOptions = {},
   ): Promise<IngestSummary> {
-    return ingestMany((source, one) => this.ingest(source, one), sources, options);
+    return ingestMany((source, each) => this.ingest(source, each), sources, options);
   }
 
   usage(): Promise<UsageAnswer> {
@@ -127,7 +127,7 @@ export class Workspace {
 
   /**
    * Destroys the workspace's data. The receipt is verified with the server's published keys.
-   * @throws receipt_invalid, receipt_unchecked: the data is destroyed all the same, and `facts.disposal` is what the server said
+   * @throws receipt_invalid, receipt_unchecked: the data is destroyed nevertheless; `facts.disposal` is the server's answer
    */
   async dispose(): Promise<DisposalAnswer> {
     const disposal = await this.#send<DisposalAnswer>('DELETE', '');

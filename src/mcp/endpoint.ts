@@ -14,8 +14,8 @@ export interface EndpointDeps {
 const PAYMENT_KEY = 'x402/payment';
 
 /**
- * MCP over streamable HTTP, without sessions: each request stands alone, so nothing is kept of a client. The connection
- * may name a workspace (`/mcp?workspace=ID`) and bear its token.
+ * MCP over streamable HTTP, without sessions and without state between requests. The connection may name a workspace
+ * (`/mcp?workspace=ID`) and carry its token.
  */
 export function mcpEndpoint(deps: EndpointDeps): AnswerMcp {
   return async (request, { message, files }, left) => {
@@ -40,12 +40,12 @@ export function mcpEndpoint(deps: EndpointDeps): AnswerMcp {
   };
 }
 
-/** The SDK names every fault of a message that it cannot read: some words of that are enough. */
+/** The SDK lists every fault of a message that it cannot read; the list is cut. */
 class BriefTransport extends WebStandardStreamableHTTPServerTransport {
   override send(message: JSONRPCMessage, options?: { relatedRequestId?: string | number }): Promise<void> {
     if (!('error' in message)) return super.send(message, options);
-    const { code, message: told } = message.error;
-    return super.send({ ...message, error: { code, message: brief(told) } }, options);
+    const { code, message: text } = message.error;
+    return super.send({ ...message, error: { code, message: brief(text) } }, options);
   }
 }
 

@@ -2,7 +2,7 @@ import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } fr
 import type { Scope } from './backend.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
 
-/** Where tokens of workspaces are kept: the model sees their ids alone. */
+/** Keeps the tokens of workspaces: the model sees only their ids. */
 export interface WorkspaceKeeper {
   current(): Promise<string | undefined>;
   find(id: string): Promise<Workspace | undefined>;
@@ -17,7 +17,7 @@ export interface LocalDeps {
   readonly signal: AbortSignal;
 }
 
-/** Pays from a wallet of this machine, within the client's budget. */
+/** Pays from this machine's wallet, within the client's budget. */
 export function localBackend({ client, keeper, readFile, signal }: LocalDeps): Backend {
   const chosen = async ({ workspace: id }: Scope): Promise<Workspace | undefined> => {
     const wanted = id ?? (await keeper.current());

@@ -20,21 +20,21 @@ export interface RemoteDeps {
 const WAIT_SECONDS = 60;
 
 /**
- * Calls the interface of the server that the tools are mounted on, with the payment or the token that came with the
- * call: every rule about both is kept in one place. Signs nothing.
+ * Calls the HTTP interface of its own server with the payment or token of the call, so that the rules for both stay in one
+ * place. Signs nothing.
  */
 export function remoteBackend(deps: RemoteDeps): Backend {
   const scopeOf = ({ workspace, token }: Scope): Scope => {
-    const own = workspace === undefined || workspace === deps.scope.workspace;
+    const isOwn = workspace === undefined || workspace === deps.scope.workspace;
     return {
       workspace: workspace ?? deps.scope.workspace,
-      token: token ?? (own ? deps.scope.token : undefined),
+      token: token ?? (isOwn ? deps.scope.token : undefined),
     };
   };
-  /** An item names its owner itself: without a workspace it is the payer's, whatever the connection names. */
-  const ownerOf = (asked: Scope): Scope => (asked.workspace === undefined ? {} : scopeOf(asked));
-  const needed = (asked: Scope): Scope & { workspace: string } => {
-    const { workspace, token } = scopeOf(asked);
+  /** An item's address names its owner: without a workspace it is the payer's, even if the connection names one. */
+  const ownerOf = (scope: Scope): Scope => (scope.workspace === undefined ? {} : scopeOf(scope));
+  const needed = (scope: Scope): Scope & { workspace: string } => {
+    const { workspace, token } = scopeOf(scope);
     if (workspace === undefined)
       throw new FarthingError('workspace_unauthorized', 'Name the workspace and its token.');
     return { workspace, token };
@@ -58,20 +58,20 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     scope,
   });
   return {
-    search: ({ thumbnails: _, ...search }, asked) =>
-      send('POST', scopeOf(asked), '/search', { body: searchBody(search, deps.files.image_b64) }),
-    ingest: async (file, asked) => {
+    search: ({ thumbnails: _, ...search }, scope) =>
+      send('POST', scopeOf(scope), '/search', { body: searchBody(search, deps.files.image_b64) }),
+    ingest: async (file, scope) => {
       const { text = file.text, content_b64 = file.content_b64 } = deps.files;
       if (content_b64 === null)
         throw new FarthingError('field_invalid', 'content_b64: send the file’s bytes in base64.');
       const { source, name } = sourceOf({ ...file, text, content_b64 });
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name ?? 'upload')}`;
       const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
-      return send('POST', scopeOf(asked), '/ingest', { body: source, headers });
+      return send('POST', scopeOf(scope), '/ingest', { body: source, headers });
     },
-    workspace_create: (asked) => send('POST', {}, '/workspaces', { body: JSON.stringify(asked) }),
-    workspace_usage: async (_none, asked) => send('GET', needed(asked), '/usage'),
-    workspace_dispose: async (_none, asked) => send('DELETE', needed(asked), ''),
+    workspace_create: (given) => send('POST', {}, '/workspaces', { body: JSON.stringify(given) }),
+    workspace_usage: async (_none, scope) => send('GET', needed(scope), '/usage'),
+    workspace_dispose: async (_none, scope) => send('DELETE', needed(scope), ''),
     item: async (item, owner) =>
       (await send<Item>('GET', ownerOf(owner), `/items/${encodeURIComponent(item)}`)).body,
     preview: async (item, part, owner) => {
@@ -83,7 +83,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   };
 }
 
-/** The picture goes on as it came: a copy of bytes, nothing of it is parsed here. */
+/** The picture is passed on as bytes, unparsed. */
 function searchBody({ image_b64, ...others }: ArgumentsOf<'search'>, picture?: Uint8Array): string | Blob {
   if (!picture) return JSON.stringify({ image_b64, ...others });
   const rest = JSON.stringify(others).slice(1);

@@ -11,7 +11,7 @@ export const THUMBNAIL_TYPE = 'image/webp';
 const URI_SHOWN_MAX = 200;
 const PATH = /^\/agent\/v1\/(?:workspaces\/(ws_[\w-]{1,64})\/)?items\/(item_[\w-]{1,64})(\/preview)?$/;
 
-/** Addresses that can be read here; the server's own are not listed one by one, because a search names them. */
+/** Addresses that can be read. Items are not listed: the results of a search link to them. */
 export function resourceTemplates(baseUrl: string): ResourceTemplate[] {
   const items = `${baseUrl}/agent/v1/workspaces/{workspace}/items/{item}`;
   return [
@@ -25,7 +25,7 @@ export function resourceTemplates(baseUrl: string): ResourceTemplate[] {
   ];
 }
 
-/** Address of the thumbnail of where a hit is. */
+/** Address of the thumbnail of a hit's page or moment. */
 export function thumbnailAddress(
   itemAddress: string,
   { page, time_s }: Pick<Locator, 'page' | 'time_s'>,
@@ -36,11 +36,11 @@ export function thumbnailAddress(
   return `${itemAddress}/preview${query.size === 0 ? '' : `?${query}`}`;
 }
 
-/** @throws McpError for an address that is none of this server's, or that has to be paid for first */
+/** @throws McpError for an address of another server, or one that must be paid for */
 export async function readResource(source: ItemSource, uri: string): Promise<ReadResourceResult> {
   const url = URL.parse(uri);
   const shown = brief(uri, URI_SHOWN_MAX);
-  // Below the public address, which may have a path of its own.
+  // Relative to the public address, which may have a path.
   const path = uri.startsWith(source.baseUrl) ? uri.slice(source.baseUrl.length).split('?', 1)[0]! : '';
   const [, workspace, item, isPreview] = PATH.exec(path) ?? [];
   if (!url || item === undefined)

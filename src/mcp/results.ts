@@ -9,7 +9,7 @@ import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 const RESPONSE_KEY = 'x402/payment-response';
 
-/** @param thumbnails hits that are shown as pictures, too; the others' are linked */
+/** @param thumbnails how many hits are shown as pictures; the others are linked */
 export async function searchResult(
   source: ItemSource,
   { body, receipt, scope }: Answered<SearchAnswer>,
@@ -34,7 +34,7 @@ export async function searchResult(
   return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, blocks);
 }
 
-/** Best first; the rest can be addressed in the same way. */
+/** The best hits; other thumbnails have addresses of the same form. */
 const THUMBNAIL_LINKS_MAX = 8;
 
 function thumbnailLink(source: ItemSource, { item, locator }: Hit, scope: Scope): ContentBlock {
@@ -46,12 +46,12 @@ function thumbnailLink(source: ItemSource, { item, locator }: Hit, scope: Scope)
   };
 }
 
-/** Included in a workspace; elsewhere each would be a payment of its own, which nobody asked for. */
+/** Only in a workspace, where previews are included: elsewhere each would be a payment that the model did not request. */
 async function pictures(source: ItemSource, hits: readonly Hit[], scope: Scope): Promise<ContentBlock[]> {
   if (scope.workspace === undefined) return [];
   const blocks: ContentBlock[] = [];
   for (const { item, locator } of hits) {
-    // What cannot be shown is found all the same.
+    // A hit without a preview is still a hit.
     const preview = await source.preview(item.id, locator, scope).catch(() => undefined);
     if (preview) blocks.push({ type: 'image', data: await base64Of(preview), mimeType: THUMBNAIL_TYPE });
   }
@@ -64,8 +64,8 @@ export function ingestResult(
 ): CallToolResult {
   const { item, job, duplicate } = body;
   if (!item) {
-    const told = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
-    return { ...result(told, { ...body }, receipt), isError: true };
+    const text = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
+    return { ...result(text, { ...body }, receipt), isError: true };
   }
   const { id, name, media_type, segments, pages } = item;
   const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
@@ -79,7 +79,7 @@ export function ingestResult(
   return result(`${name} ${words} (${size}).`, { ...body }, receipt, [link]);
 }
 
-/** Any other answer: its members, one a line. */
+/** Any other answer: its members, one per line. */
 export function recordResult({ body, receipt }: Answered<object>): CallToolResult {
   const lines = Object.entries(body).map(
     ([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
@@ -87,20 +87,20 @@ export function recordResult({ body, receipt }: Answered<object>): CallToolResul
   return result(lines.join('\n'), { ...body }, receipt);
 }
 
-/** A failure that the model may read and act on; a missing payment as x402's MCP transport wants it. */
+/** A failure that the model can read and act on; a missing payment in the form of x402's MCP transport. */
 export function failureResult(error: unknown): CallToolResult {
   if (error instanceof PaymentNeeded) return paymentResult(error);
   const { code, detail, message, status, facts } = error as Error &
     Record<'code' | 'detail' | 'status' | 'facts', unknown>;
   const known = typeof code === 'string' && typeof detail === 'string';
-  const told = brief(known ? detail : message);
+  const text = brief(known ? detail : message);
   return {
     isError: true,
-    content: [{ type: 'text', text: known ? `${code}: ${told}` : told }],
+    content: [{ type: 'text', text: known ? `${code}: ${text}` : text }],
     structuredContent: {
       error: {
         code: known ? code : 'failed',
-        detail: told,
+        detail: text,
         status,
         ...(facts as object),
       },

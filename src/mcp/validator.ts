@@ -7,8 +7,8 @@ const NAME_LENGTH_MAX = 64;
 const ajv = new Ajv({ allErrors: false });
 
 /**
- * Looks for the first fault and tells that one. The SDK's own validator collects all of them: a message of thousands would
- * hold the server for seconds, and be answered with many times its size.
+ * Reports the first fault only. The SDK's own validator collects all: a message with thousands would block the server for
+ * seconds and get an answer many times its size.
  */
 export const firstFaultValidator: jsonSchemaValidator = {
   getValidator: <T>(schema: object) => {
@@ -23,9 +23,9 @@ export const firstFaultValidator: jsonSchemaValidator = {
 /** `families/0: must be equal to one of the allowed values (raw, visual).` */
 function describe({ instancePath, message = 'is not allowed', params }: ErrorObject): string {
   const { additionalProperty: name, allowedValues: allowed } = params as Record<string, unknown>;
-  const told = [
+  const details = [
     typeof name === 'string' ? `: ${JSON.stringify(brief(name, NAME_LENGTH_MAX))}` : '',
     Array.isArray(allowed) ? ` (${allowed.join(', ')})` : '',
   ];
-  return brief(`${instancePath.slice(1) || 'arguments'}: ${message}${told.join('')}.`);
+  return brief(`${instancePath.slice(1) || 'arguments'}: ${message}${details.join('')}.`);
 }

@@ -14,7 +14,7 @@ import { Agent, COMMAND } from './cli-agent.ts';
 const samples = resolve(import.meta.dirname, '../../samples');
 const server = await startTestServer(t);
 
-t.test('a wallet is made once, is its owner’s alone, and its key is not shown', async (t) => {
+t.test('a wallet is made once, readable by its owner only, and its key is not shown', async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
   t.match(await agent.run(['wallet', 'show']), { code: 1, err: /wallet new/ });
   t.match(await agent.run(['search', 'gulls', '--no-workspace']), { code: 4, err: /wallet new/ });
@@ -79,7 +79,7 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.match(await agent.run(['workspace', 'usage', made.id]), { code: 2, err: /not remembered/ });
 });
 
-t.test('a workspace’s token goes to its own server alone', async (t) => {
+t.test('a workspace’s token is sent to its own server only', async (t) => {
   const heard: (string | undefined)[] = [];
   const other = createServer((request, response) => {
     heard.push(request.headers.authorization);
@@ -138,7 +138,7 @@ function writeNotes(folder: string): void {
     writeFileSync(join(folder, index % 2 ? 'deep' : '', `note-${index}.txt`), `Note ${index} of the keeper.`);
 }
 
-t.test('an ingest of a folder that is interrupted, and killed, goes on where it was', async (t) => {
+t.test('an interrupted, then killed ingest of a folder resumes', async (t) => {
   const home = t.testdir({});
   const folder = join(home, 'files');
   writeNotes(folder);
@@ -193,7 +193,7 @@ t.test('an ingest of a folder that is interrupted, and killed, goes on where it 
   t.equal(readdirSync(join(home, 'state', 'farthing')).length, 1);
 });
 
-t.test('a wrong use is explained, and a server that is not there is told apart', async (t) => {
+t.test('wrong use is explained, and an absent server has its own exit code', async (t) => {
   const agent = new Agent(t.testdir({}), 'http://127.0.0.1:1');
   await agent.run(['wallet', 'new']);
   t.match(await agent.run(['search']), { code: 2, err: /Give words/ });
@@ -208,7 +208,7 @@ t.test('a wrong use is explained, and a server that is not there is told apart',
   });
 });
 
-t.test('a file that is refused fails alone, and the exit code says so', async (t) => {
+t.test('a refused file fails alone, and the exit code says so', async (t) => {
   const odd = '\u007fELF\u0002\u0001\u0001'.padEnd(200, '\0');
   const agent = new Agent(t.testdir({ files: { 'gull.txt': 'A gull.', 'odd.bin': odd } }), server.url);
   await agent.run(['wallet', 'new']);
@@ -219,7 +219,7 @@ t.test('a file that is refused fails alone, and the exit code says so', async (t
   });
 });
 
-t.test('the completion is a script that bash takes', async (t) => {
+t.test('the completion is valid bash', async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
   const { out } = await agent.run(['completion', 'bash']);
   const completed = (...words: string[]) => {
@@ -245,7 +245,7 @@ t.test('the completion knows every command, and no other', async (t) => {
 
 const noZsh = spawnSync('zsh', ['--version']).status === 0 ? false : 'there is no zsh';
 
-t.test('the completion is a script that zsh takes', { skip: noZsh }, async (t) => {
+t.test('the completion is valid zsh', { skip: noZsh }, async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
   const { out } = await agent.run(['completion', 'zsh']);
   // What completion adds is printed; the rest of it wants a terminal.

@@ -9,20 +9,24 @@ const server = await startTestServer(t);
 const QUESTION = 'Pay 0.07 USD? [y/N]';
 const CREATE = ['workspace', 'create', '--minutes', '120'];
 
-t.test('a person at the terminal is asked for a price above the limit', { skip: noTerminal }, async (t) => {
-  const agent = new Agent(t.testdir({}), server.url);
-  await agent.run(['wallet', 'new']);
-  const no = await runInTerminal(agent, CREATE, [{ to: QUESTION, reply: 'n\n' }]);
-  t.match(no, { code: 4, out: /payment_declined.*Nothing was signed/ });
-  const yes = await runInTerminal(agent, CREATE, [{ to: QUESTION, reply: 'y\n' }]);
-  t.match(yes, { code: 0, out: /ws_\w+: 120 minutes, until / });
-  t.match(yes.out, /charged 0\.07 USD; 0\.93 of the budget left/);
-  const cheap = await runInTerminal(agent, ['workspace', 'create', '--minutes', '15']);
-  t.equal(cheap.code, 0);
-  t.notMatch(cheap.out, /Pay /, 'below the limit nobody is asked');
-  const limit = await runInTerminal(agent, [...CREATE, '--ask-above', '0.1']);
-  t.notMatch(limit.out, /Pay /);
-});
+t.test(
+  'a person at the terminal is asked to approve a price above the limit',
+  { skip: noTerminal },
+  async (t) => {
+    const agent = new Agent(t.testdir({}), server.url);
+    await agent.run(['wallet', 'new']);
+    const no = await runInTerminal(agent, CREATE, [{ to: QUESTION, reply: 'n\n' }]);
+    t.match(no, { code: 4, out: /payment_declined.*Nothing was signed/ });
+    const yes = await runInTerminal(agent, CREATE, [{ to: QUESTION, reply: 'y\n' }]);
+    t.match(yes, { code: 0, out: /ws_\w+: 120 minutes, until / });
+    t.match(yes.out, /charged 0\.07 USD; 0\.93 of the budget left/);
+    const cheap = await runInTerminal(agent, ['workspace', 'create', '--minutes', '15']);
+    t.equal(cheap.code, 0);
+    t.notMatch(cheap.out, /Pay /, 'below the limit nobody is asked');
+    const limit = await runInTerminal(agent, [...CREATE, '--ask-above', '0.1']);
+    t.notMatch(limit.out, /Pay /);
+  },
+);
 
 t.test('an upload and its job have a bar in a terminal', { skip: noTerminal }, async (t) => {
   const agent = new Agent(t.testdir({ files: { 'gull.txt': 'A gull.', 'tern.txt': 'A tern.' } }), server.url);

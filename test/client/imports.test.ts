@@ -17,7 +17,7 @@ function importsOf(path: string): string[] {
 }
 
 t.test(
-  'the client loads its own folder, pure words of the domain, and packages that run in browsers',
+  'the client loads its own folder, the domain’s money, and packages that run in browsers',
   async (t) => {
     const files = [resolve(root, 'client/index.ts')];
     const packages = new Set<string>();

@@ -115,7 +115,7 @@ t.test(`${CALLS} paid calls over a failing proxy are each answered and each char
   t.ok(proxy.faults > CALLS / 10, `${proxy.faults} connections were cut`);
 });
 
-t.test('a call that stays without an answer can be gone on with by another client', async (t) => {
+t.test('another client can resume an unanswered call with its idempotency key', async (t) => {
   const server = await startTestServer(t);
   const account = wallet();
   const swallowed: string[] = [];

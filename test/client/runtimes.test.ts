@@ -74,7 +74,7 @@ t.test('in Node it pays, ingests, finds, shows, and verifies the receipt', async
 const deno = binary('@deno/linux-x64-glibc/deno');
 const absent = 'is not installed here (make runtimes)';
 t.test(
-  'so it does in Deno, which lets it reach the server and read, and no more',
+  'in Deno it does the same, with permission for the server and for reading only',
   { skip: deno ? false : `Deno ${absent}` },
   async (t) => {
     const allowed = [`--allow-net=${new URL(server.url).host}`, '--allow-read', '--allow-env'];
@@ -86,13 +86,13 @@ t.test(
 );
 
 const bun = binary('@oven/bun-linux-x64/bin/bun');
-t.test('so it does in Bun', { skip: bun ? false : `Bun ${absent}` }, async (t) => {
+t.test('in Bun it does the same', { skip: bun ? false : `Bun ${absent}` }, async (t) => {
   t.match(await run(t, bun!, ['run', '--no-install']), EXPECTED);
 });
 
 const lacking = chromiumMissing() ?? noChain;
 t.test(
-  'so it does in a browser, from another origin, with a wallet of EIP-1193 outside the page',
+  'in a browser it does the same, from another origin, with an EIP-1193 wallet outside the page',
   { skip: lacking ?? false },
   async (t) => {
     const wallet = await startChain(t);

@@ -10,7 +10,7 @@ import { startTestServer } from '../rig/test-server.ts';
 const { url } = await startTestServer(t);
 
 t.test(
-  'a node that holds the key signs, over HTTP and through a provider of somebody’s own',
+  'a node that holds the key signs, over HTTP and through a custom provider',
   { skip: noChain ?? false },
   async (t) => {
     const node = await startChain(t);
@@ -58,7 +58,7 @@ t.test('a wallet whose owner refuses pays nothing, and one without an account is
   await t.rejects(away.search('gull'), { code: 'payment_declined', detail: /Add the chain 8453/ });
 });
 
-t.test('a private key stands in no output, no error and nothing that can be looked at', async (t) => {
+t.test('a wallet’s key appears in no output, no error and no inspectable object', async (t) => {
   const key = generatePrivateKey();
   const said: string[] = [];
   for (const name of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) {

@@ -12,7 +12,7 @@ const workspace = await agent.rent();
 await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
 await workspace.search({ query: 'gulls' });
 
-t.test('the snapshot tells what the server did and is, and nothing of anybody’s content', async (t) => {
+t.test('the snapshot shows what the server does, and no tenant’s content', async (t) => {
   const { status, body } = await get({ host, port }, '/snapshot.json', {});
   t.equal(status, 200);
   const snapshot = JSON.parse(body.toString('utf8'));
@@ -33,7 +33,7 @@ t.test('the snapshot tells what the server did and is, and nothing of anybody’
   );
 });
 
-t.test('the port answers to local names alone; the public port knows nothing of it', async (t) => {
+t.test('the port answers to local names only; the public port has none of it', async (t) => {
   for (const path of ['/', '/snapshot.json', '/doctor.json'])
     t.equal((await get({ host, port }, path, { Host: 'evil.example' })).status, 404, path);
   t.equal((await get({ host, port }, '/snapshot.json', { Host: `localhost:${port}` })).status, 200);
@@ -46,7 +46,7 @@ t.test('the port answers to local names alone; the public port knows nothing of 
   t.equal((await get({ host, port }, '/agent/v1/search', {})).status, 404);
 });
 
-t.test('the doctor tells what it finds, of a server that runs', async (t) => {
+t.test('the doctor reports on a running server', async (t) => {
   const { status, body } = await get({ host, port }, '/doctor.json', {});
   t.equal(status, 200);
   const { findings } = JSON.parse(body.toString('utf8')) as { findings: { check: string; state: string }[] };
@@ -55,7 +55,7 @@ t.test('the doctor tells what it finds, of a server that runs', async (t) => {
   t.notOk(checks.includes('port'), 'its own port is no fault');
 });
 
-t.test('without the setting there is no such port', async (t) => {
+t.test('without the setting there is no operator’s port', async (t) => {
   const other = await startTestServer(t);
   t.equal(other.running.adminPort, undefined);
 });

@@ -14,7 +14,7 @@ const lacking = notBuilt();
 if (lacking) t.plan(0, lacking);
 const server = await startTestServer(t);
 
-t.test('the page allows nothing inline and nothing from elsewhere', async (t) => {
+t.test('the page allows nothing inline and no other origin', async (t) => {
   const response = await fetch(server.url);
   t.equal(response.status, 200);
   t.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -28,14 +28,14 @@ t.test('the page allows nothing inline and nothing from elsewhere', async (t) =>
   t.notMatch(page, /(src|href)="(?!\/assets\/)/);
 });
 
-t.test('an unchanged page is not sent again', async (t) => {
+t.test('an unchanged page is answered 304', async (t) => {
   const etag = (await fetch(server.url)).headers.get('etag')!;
   const again = await fetch(server.url, { headers: { 'If-None-Match': `"other", W/${etag}` } });
   t.equal(again.status, 304);
   t.equal(await again.text(), '');
 });
 
-t.test('assets are immutable, and compressed as the client likes', async (t) => {
+t.test('assets are immutable, and compressed as the client accepts', async (t) => {
   const names = readdirSync(join(BUILT, 'assets')).filter((name) => /\.(js|css|svg)$/.test(name));
   t.ok(names.length >= 4);
   for (const name of names) {
@@ -72,7 +72,7 @@ t.test('the first view is small', async (t) => {
   t.ok(total <= FIRST_VIEW_BYTES_MAX, `${total} bytes`);
 });
 
-t.test('CONSOLE=0 leaves it out', async (t) => {
+t.test('CONSOLE=0 disables it', async (t) => {
   const bare = await startTestServer(t, { CONSOLE: '0' });
   t.equal((await fetch(bare.url)).status, 404);
 });

@@ -185,7 +185,7 @@ t.test('resources are read below a public address that has a path', async (t) =>
   await t.rejects(host.client.readResource({ uri: elsewhere }), { message: /no resource/ });
 });
 
-t.test('clients that announce large bodies and send none shut nobody out', async (t) => {
+t.test('clients that announce large bodies and send none do not block others', async (t) => {
   const { host, port } = server;
   const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${16 * 2 ** 20}\r\n\r\n`;
   const silent = Array.from({ length: 300 }, () => connect(port, host));
@@ -196,7 +196,7 @@ t.test('clients that announce large bodies and send none shut nobody out', async
   t.equal((await (await overHttp(t)).client.listTools()).tools.length, NAMES.length);
 });
 
-t.test('a header that the web platform does not take is left out', async (t) => {
+t.test('a header that the web platform rejects is left out', async (t) => {
   const asked = request({
     host: server.host,
     port: server.port,
@@ -214,7 +214,7 @@ t.test('a header that the web platform does not take is left out', async (t) => 
   t.equal(statusCode, 200);
 });
 
-t.test('what is not MCP is refused in order, and GET has nothing to stream', async (t) => {
+t.test('requests that are not MCP are refused, and GET has nothing to stream', async (t) => {
   t.equal((await fetch(`${server.url}/mcp`)).status, 405);
   const answer = await fetch(`${server.url}/mcp`, {
     method: 'POST',
@@ -230,7 +230,7 @@ t.test('what is not MCP is refused in order, and GET has nothing to stream', asy
 });
 
 t.test(
-  'over stdio it pays from a local wallet within its budget, and says clearly when that is over',
+  'over stdio it pays from a local wallet within its budget, and says when the budget is used up',
   async (t) => {
     const agent = new Agent(t.testdir({ 'gull.txt': 'A gull.' }), server.url);
     await agent.run(['wallet', 'new']);

@@ -36,7 +36,7 @@ async function connect(t: Pick<Test, 'teardown'>, kind: Kind) {
 const KINDS = ['local', 'remote'] as const;
 const told = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
 
-t.test('each tool makes its own call, and a name that is no tool makes none', async (t) => {
+t.test('each tool makes its own call, and an unknown name makes none', async (t) => {
   for (const kind of KINDS) {
     const call = await connect(t, kind);
     for (const name of TOOL_NAMES) {
@@ -55,7 +55,7 @@ t.test('each tool makes its own call, and a name that is no tool makes none', as
   }
 });
 
-t.test('of many faults the first is told, and an answer does not grow with their number', async (t) => {
+t.test('of many faults the first is reported, and the answer does not grow with their number', async (t) => {
   const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`unknown${index}`, 0]));
   const cases: [object, RegExp][] = [
     [{ families: Array(10_000).fill({}) }, /^field_invalid: families: must NOT have more than 16 items\.$/],
@@ -83,20 +83,23 @@ t.test('of many faults the first is told, and an answer does not grow with their
   }
 });
 
-t.test('whatever a tool takes has a limit in its schema, but for files, which the body limits', async (t) => {
-  const FILES = ['image_b64', 'text', 'content_b64'];
-  for (const kind of KINDS) {
-    for (const { name, inputSchema } of TOOL_NAMES.map((name) => listedTool(name, kind))) {
-      const properties = Object.entries(
-        inputSchema.properties as Record<string, { type: string; maxLength?: number; maxItems?: number }>,
-      );
-      t.equal(inputSchema.additionalProperties, false);
-      t.equal(inputSchema.maxProperties, properties.length);
-      for (const [property, { type, maxLength, maxItems }] of properties) {
-        if (type === 'string' && !FILES.includes(property)) t.ok(maxLength, `${name} ${property}`);
-        if (type === 'array') t.ok(maxItems, `${name} ${property}`);
-        t.not(type, 'object', `${name} ${property}`);
+t.test(
+  'every argument of a tool has a limit in its schema, except files, which the body limits',
+  async (t) => {
+    const FILES = ['image_b64', 'text', 'content_b64'];
+    for (const kind of KINDS) {
+      for (const { name, inputSchema } of TOOL_NAMES.map((name) => listedTool(name, kind))) {
+        const properties = Object.entries(
+          inputSchema.properties as Record<string, { type: string; maxLength?: number; maxItems?: number }>,
+        );
+        t.equal(inputSchema.additionalProperties, false);
+        t.equal(inputSchema.maxProperties, properties.length);
+        for (const [property, { type, maxLength, maxItems }] of properties) {
+          if (type === 'string' && !FILES.includes(property)) t.ok(maxLength, `${name} ${property}`);
+          if (type === 'array') t.ok(maxItems, `${name} ${property}`);
+          t.not(type, 'object', `${name} ${property}`);
+        }
       }
     }
-  }
-});
+  },
+);

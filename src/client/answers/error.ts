@@ -19,7 +19,7 @@ export const CLIENT_CODES = {
 
 export type ClientCode = keyof typeof CLIENT_CODES;
 
-export interface ErrorParts {
+export interface ErrorFacts {
   readonly status?: number;
   readonly retryAfterS?: number;
   readonly requestId?: string;
@@ -40,19 +40,19 @@ export class FarthingError extends Error {
   /** Further members of the server's problem document, or the figures of a refusal. */
   readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode | ClientCode, detail: string, parts: ErrorParts = {}) {
-    super(`${code}: ${detail}`, { cause: parts.cause });
+  constructor(code: ErrorCode | ClientCode, detail: string, about: ErrorFacts = {}) {
+    super(`${code}: ${detail}`, { cause: about.cause });
     this.name = 'FarthingError';
     this.code = code;
     this.detail = detail;
-    this.status = parts.status;
-    this.retryAfterS = parts.retryAfterS;
-    this.requestId = parts.requestId;
-    this.facts = parts.facts ?? {};
+    this.status = about.status;
+    this.retryAfterS = about.retryAfterS;
+    this.requestId = about.requestId;
+    this.facts = about.facts ?? {};
   }
 }
 
-/** A problem document as an error. @param key of the call: told where it is not known yet whether it was charged, to go on with */
+/** A problem document as an error. @param key idempotency key of the call: part of the facts while the charge is unknown */
 export function problemError(status: number, headers: Headers, body: unknown, key?: string): FarthingError {
   const { code, detail, request_id, type, title, charged, ...facts } = (body ?? {}) as Record<
     string,

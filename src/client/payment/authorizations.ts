@@ -36,12 +36,12 @@ const SECONDS_LEFT_MIN = 60;
 
 /** Signs within the budget, and keeps what was signed and not charged for the next call on the same terms. */
 export class Authorizations {
-  readonly #parts: AuthorizationDeps;
+  readonly #deps: AuthorizationDeps;
   readonly #free = new Map<string, Authorization[]>();
   #signer: Promise<{ scheme: ExactEvmScheme; client: x402Client; http: x402HTTPClient }> | undefined;
 
-  constructor(parts: AuthorizationDeps) {
-    this.#parts = parts;
+  constructor(deps: AuthorizationDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -52,7 +52,7 @@ export class Authorizations {
     const { scheme, client, http } = await this.#ready();
     const { chosen, amount } = cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
-    const { budget } = this.#parts;
+    const { budget } = this.#deps;
     budget.checkPrice(amount, maxPriceUsd);
     this.#forgetEnded();
     const free = this.#free.get(terms) ?? [];
@@ -84,7 +84,7 @@ export class Authorizations {
 
   /** The call was charged, or may have been. */
   spent({ amount }: Authorization): void {
-    this.#parts.budget.spend(amount);
+    this.#deps.budget.spend(amount);
   }
 
   /** Reads the 402's header, which every answer of this status has. */
@@ -101,7 +101,7 @@ export class Authorizations {
   }
 
   #ready() {
-    this.#signer ??= this.#parts.account().then(async (account) => {
+    this.#signer ??= this.#deps.account().then(async (account) => {
       // Nine tenths of the client's size, and no use to whoever has a workspace's token alone.
       const [evm, x402] = await Promise.all([import('@x402/evm/exact/client'), import('@x402/fetch')]);
       const scheme = new evm.ExactEvmScheme(account);
@@ -122,7 +122,7 @@ export class Authorizations {
     amount: AtomicAmount,
     required: PaymentRequired,
   ): Promise<void> {
-    const { approve } = this.#parts;
+    const { approve } = this.#deps;
     const price = {
       usd: formatUsd(amount),
       payTo: chosen.payTo,
@@ -140,14 +140,15 @@ export class Authorizations {
   #forgetEnded(): void {
     for (const [terms, free] of this.#free) {
       const live = free.filter(({ validBefore }) => validBefore > seconds());
-      for (const { amount } of free.filter((one) => !live.includes(one))) this.#parts.budget.release(amount);
+      for (const { amount } of free.filter((authorization) => !live.includes(authorization)))
+        this.#deps.budget.release(amount);
       if (live.length > 0) this.#free.set(terms, live);
       else this.#free.delete(terms);
     }
   }
 }
 
-/** EIP-1193: the person said no. */
+/** EIP-1193: the user declined. */
 const USER_REJECTED = 4001;
 
 function isRefusal(error: unknown): boolean {

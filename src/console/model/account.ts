@@ -1,2 +1,2 @@
-/** A file of its own, so that the cryptography is loaded by those alone who use the play wallet. */
+/** A separate file, so that only users of the play wallet load the cryptography. */
 export { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

@@ -6,7 +6,7 @@ import { forgetPreviews } from './pictures.ts';
 import { keepOpened, type OpenWorkspace, recallOpened, session } from './session.ts';
 import { type Announced, connectWallet, hasPlayWallet, openPlayWallet, type Wallet } from './wallet.ts';
 
-/** Reads what the server is, and goes on with the workspace of an earlier visit. */
+/** Reads what the server offers, and reopens the workspace of an earlier visit. */
 export async function begin(): Promise<void> {
   await attempt(undefined, async () => {
     const facts = await farthing().ready();
@@ -80,7 +80,7 @@ export function extend(minutes: number): Promise<void> {
   });
 }
 
-/** Reads time, money and contents. A workspace that has ended by itself is left. */
+/** Reads time, money and contents. Closes a workspace that has expired. */
 export async function refreshUsage(): Promise<void> {
   const { opened } = session.value;
   if (!opened) return;
@@ -109,7 +109,7 @@ export function dispose(): Promise<void> {
   });
 }
 
-/** What the server said at the end, and why its receipt proves nothing, if so. */
+/** The server's disposal, and why its receipt could not be verified, if so. */
 async function disposed(opened: OpenWorkspace): Promise<{ disposal: DisposalAnswer; doubt?: string }> {
   try {
     return { disposal: await workspaceOf(opened).dispose() };
@@ -145,7 +145,7 @@ function leave(fault: string | undefined): void {
   });
 }
 
-/** Runs an action of the person; what goes wrong is shown. */
+/** Runs a user's action and shows its error. */
 export async function attempt(busy: string | undefined, work: () => Promise<void>): Promise<void> {
   session.set({ busy, fault: undefined });
   try {
@@ -157,7 +157,7 @@ export async function attempt(busy: string | undefined, work: () => Promise<void
   }
 }
 
-/** EIP-1193: the person said no. */
+/** EIP-1193: the user declined. */
 const USER_REJECTED = 4001;
 
 export function faultOf(error: unknown): string {

@@ -18,7 +18,7 @@ const QUIET = /\/(usage|readyz|preview|jobs\/[^/]+)$/;
 export const calls = new Store<{ list: readonly Call[] }>({ list: [] });
 let callCount = 0;
 
-/** The browser's fetch, with each request listed: whoever writes an agent sees what it has to send. */
+/** The browser's fetch; lists each request, as an example for authors of agents. */
 export const listedFetch: typeof fetch = async (input, init) => {
   const { pathname } = new URL(String(input));
   const started = performance.now();

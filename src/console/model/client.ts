@@ -3,9 +3,9 @@ import { listedFetch } from './calls.ts';
 import type { OpenWorkspace } from './session.ts';
 import type { Wallet } from './wallet.ts';
 
-/** Of a call whose answer is lost: somebody waits at the page. */
+/** Attempts of a call; few, because a person waits. */
 const ATTEMPTS_MAX = 4;
-/** No limit of the client's: each call has the price that its person agreed to. */
+/** No limit in the client: the user agreed to the price of each call. */
 const MAX_PRICE_USD = '1000000';
 
 let client = clientOf(undefined);
@@ -15,7 +15,7 @@ export function farthing(): Farthing {
   return client;
 }
 
-/** From now on this wallet pays, or none. */
+/** Sets the wallet that pays, or none. */
 export function payWith(wallet: Wallet | undefined): void {
   client = clientOf(wallet);
 }

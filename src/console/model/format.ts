@@ -2,7 +2,7 @@ import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 
 /** Figures as people read them. */
 
-/** Dollars with two decimals at least, and no more than there are. */
+/** Dollars with at least two decimals, without trailing zeros beyond. */
 export function formatPrice(amount: AtomicAmount): string {
   const [whole, fraction = ''] = formatUsd(amount).split('.');
   return `${whole}.${fraction.padEnd(2, '0')}`;
@@ -24,7 +24,7 @@ export function formatMs(milliseconds: number): string {
   return milliseconds < 10 ? milliseconds.toFixed(1) : String(Math.round(milliseconds));
 }
 
-/** A share of 1 in percent; little is not nothing. */
+/** A share of 1 in percent; small shares are not rounded to zero. */
 export function formatShare(share: number): string {
   const percent = Math.round(share * 100);
   return percent === 0 && share > 0 ? '< 1 %' : `${percent} %`;
@@ -38,7 +38,7 @@ export function formatClock(seconds: number): string {
   return parts.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
 }
 
-/** For people who hear it: “4 minutes”. */
+/** For screen readers: “4 minutes”. */
 export function sayDuration(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 1) return 'less than a minute';

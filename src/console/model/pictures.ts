@@ -2,7 +2,7 @@ import type { Hit } from '../../client/index.ts';
 import { workspaceOf } from './client.ts';
 import type { OpenWorkspace } from './session.ts';
 
-/** Requests for previews at a time: the server makes one after the other. */
+/** Concurrent requests for previews: the server makes them one at a time. */
 const AT_ONCE = 4;
 /** Previews kept in memory; the oldest goes first. */
 const KEPT_MAX = 1500;
@@ -17,7 +17,7 @@ const kept = new Map<string, Promise<Picture | undefined>>();
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** The small picture of where a hit is; undefined when there is none. Asked for once. */
+/** The preview of a hit's page or moment; undefined without one. Requested once. */
 export function previewOf(opened: OpenWorkspace, { item, locator }: Hit): Promise<Picture | undefined> {
   const key = `${item.id}/${locator.page ?? 0}/${locator.time_s ?? 0}`;
   const known = kept.get(key);

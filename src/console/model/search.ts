@@ -31,7 +31,7 @@ export function dropPicture(): void {
   session.set({ picture: undefined });
 }
 
-/** Searches by what stands in the field, and with the picture beside it. A search that still runs is given up. */
+/** Searches with the field's words and the picture. A running search is cancelled. */
 export async function search(): Promise<void> {
   const { query, picture } = session.value;
   await run({ query: query.trim(), picture });
@@ -51,7 +51,7 @@ async function pictureOf(hit: Hit): Promise<QueryPicture | undefined> {
   const { opened } = session.value;
   if (!opened) return undefined;
   const picture = await previewOf(opened, hit);
-  // An address of its own: the preview's may be freed while this one is still shown.
+  // A second address: the preview's may be freed while this one is still shown.
   return picture && { blob: picture.blob, name: hit.item.name, address: URL.createObjectURL(picture.blob) };
 }
 

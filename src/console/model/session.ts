@@ -60,12 +60,12 @@ export interface Session {
   readonly searching: boolean;
   readonly search?: SearchState;
   readonly disposal?: DisposalAnswer;
-  /** Why the receipt proves nothing; absent when it was verified. */
+  /** Why the receipt could not be verified; absent when it was. */
   readonly doubt?: string;
-  /** What is being done right now and holds the buttons. */
+  /** The running action, which disables the buttons. */
   readonly busy?: string;
   readonly fault?: string;
-  /** Said to people who cannot see the change. */
+  /** Announced to screen readers. */
   readonly said: string;
 }
 

@@ -12,7 +12,7 @@ export interface Point {
   readonly encoding: number;
   readonly reading: number;
   readonly usd: number;
-  /** The worst share that the probe tells. */
+  /** The lowest recall of the probe. */
   readonly recall: number | null;
 }
 
@@ -24,14 +24,14 @@ export interface Watch {
 }
 
 const POLL_MS = 2_000;
-/** It looks at the host, which seldom changes: every five minutes. */
+/** Every five minutes: the doctor examines the host, which seldom changes. */
 const DOCTOR_ROUNDS = 150;
 /** Ten minutes. */
 const POINTS_MAX = 300;
 
 export const watch = new Store<Watch>({ points: [] });
 
-/** Asks again and again while the page can be seen. */
+/** Polls while the page is visible. */
 export async function keepWatching(): Promise<void> {
   for (let round = 0; ; round++) {
     if (document.visibilityState === 'visible') await look();
@@ -65,7 +65,7 @@ async function look(): Promise<void> {
 
 function pointOf(at: number, now: Snapshot, before: Snapshot | undefined, seconds: number): Point {
   const { traffic, queues, revenue } = now;
-  // A server that was started again counts from nothing.
+  // A restarted server counts from zero.
   const then = before && before.traffic.requests <= traffic.requests ? before.traffic : undefined;
   const faults = (of: Snapshot['traffic']) => of.by_status['5xx'] ?? 0;
   const rate = (now: number, then: number) => (seconds > 0 ? (now - then) / seconds : null);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that components follow. */
+/** A value that components subscribe to. */
 export class Store<T extends object> {
   #value: T;
   readonly #followers = new Set<() => void>();
@@ -24,12 +24,12 @@ export class Store<T extends object> {
   }
 }
 
-/** The store's value, in a component that is drawn again when it changes. */
+/** The store's value; the component is rendered again when it changes. */
 export function useStore<T extends object>(store: Store<T>): T {
   const [value, setValue] = useState(store.value);
   useEffect(() => {
     const update = () => setValue(store.value);
-    // It may have changed between the drawing and this effect.
+    // It may have changed between render and effect.
     update();
     return store.follow(update);
   }, [store]);

@@ -9,7 +9,7 @@ export interface Wallet {
   readonly account: PaymentAccount;
 }
 
-/** A wallet of the browser that has announced itself (EIP-6963), or the old `window.ethereum`. */
+/** A browser wallet that announced itself (EIP-6963), or the older `window.ethereum`. */
 export interface Announced {
   readonly name: string;
   readonly provider: Eip1193Signer;
@@ -19,7 +19,7 @@ const PLAY_KEY = 'farthing.play-key';
 
 export const announced = new Store<{ list: readonly Announced[] }>({ list: [] });
 
-/** Begins to listen for wallets of the browser. */
+/** Starts to listen for browser wallets. */
 export function discoverWallets(): void {
   const add = (wallet: Announced) => {
     if (announced.value.list.some(({ provider }) => provider === wallet.provider)) return;
@@ -41,7 +41,7 @@ export async function connectWallet({ name, provider }: Announced): Promise<Wall
   return { kind: 'browser', name, address: account.address, account };
 }
 
-/** The play wallet: a key of this page alone, of worth only to a facilitator that moves no money. */
+/** The play wallet: this page's key, useful only with a facilitator that moves no money. */
 export async function openPlayWallet(): Promise<Wallet> {
   const { generatePrivateKey, privateKeyToAccount } = await import('./account.ts');
   let key = localStorage.getItem(PLAY_KEY);

@@ -9,7 +9,7 @@ import { Receipt } from './workspace/receipt.tsx';
 import { Requests } from './workspace/requests.tsx';
 import { WorkspaceView } from './workspace/workspace.tsx';
 
-/** The whole page: what it shows follows from what there is. */
+/** The whole page, drawn from the session. */
 export function App() {
   const { opened, disposal, fault, said, facts } = useStore(session);
   return (

@@ -7,28 +7,28 @@ import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 import { admitTenant, type WorkKind } from './workspace-access.ts';
 
-/** A request to a paid route: one object a request, whose methods are called in this order. */
+/** A request to a paid route: one object per request; its methods are called in this order. */
 export interface PaidRoute<Input> {
-  /** The limits of the payer that it counts against. */
+  /** Which of the payer's limits it counts against. */
   readonly kind: WorkKind;
   readonly mode: PaidRequest['mode'];
-  /** The quote holds whatever the body says. */
+  /** The price does not depend on the body. */
   readonly priceFixed: boolean;
-  /** What it costs, and what for. */
+  /** The price, and what it pays for. */
   quote(): Quote;
   /** Reads and validates the request. @throws FarthingError; nothing is charged */
   prepare(tenant: PayerId, payer: Address): Promise<Prepared<Input>>;
-  /** `signal`: aborted when nobody waits for the outcome any more. @throws FarthingError; nothing is charged */
+  /** `signal`: aborted once no request waits for the outcome. @throws FarthingError; nothing is charged */
   run(input: Input, signal: AbortSignal): Promise<WorkOutcome>;
-  /** The request is over, whatever came of it: frees what `prepare` acquired. */
+  /** Frees what `prepare` acquired. Called when the request is over, failed or not. */
   dispose?(input: Input): Promise<void>;
 }
 
 export interface Prepared<Input> {
   readonly input: Input;
-  /** What stands for the validated body in the request's identity. */
+  /** The validated body's part in the request's identity. */
   readonly identity: IdentityBody;
-  /** Unknown fields, named in the answer. They don't belong to the identity. */
+  /** Unknown fields, named in the answer. They are not part of the identity. */
   readonly warnings: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export async function paid<Input>(
   return { ...answer, body: { ...answer.body, warnings: request.warnings } };
 }
 
-/** The route's work within the payer's limits. While it runs, the payer's index is not disposed of. */
+/** Runs a route within the payer's limits, and keeps the payer's index from disposal. */
 class PaidExchange<Input> implements PaidRequest {
   readonly quote: Quote;
   readonly priceFixed: boolean;
@@ -100,12 +100,12 @@ class PaidExchange<Input> implements PaidRequest {
 /** More than any id has. */
 const ID_LENGTH_MAX = 128;
 
-/** An id from a path, as a quote's resource carries it: cut off, since it comes back in headers. */
+/** An id from a path for a quote's resource. Truncated, because it comes back in headers. */
 export function idInResource(id: string): string {
   return encodeURIComponent([...id].slice(0, ID_LENGTH_MAX).join(''));
 }
 
-/** True when the request carries no payment at all: it is answered 402 before anything in it is validated. */
+/** True for a request without a payment. It is answered 402 before validation. */
 export function isUnpaid(exchange: Exchange): boolean {
   return exchange.header('x-payment') === undefined && exchange.header('payment-signature') === undefined;
 }

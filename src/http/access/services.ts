@@ -11,7 +11,7 @@ import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 
-/** What the routes need, wired by `main`. */
+/** What the routes need; the server wires it. */
 export interface Services {
   /** Public address of the server; known once it listens. */
   readonly baseUrl: () => string;

@@ -10,7 +10,7 @@ import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';
 
-/** Counts a tenant's request against its limits. @returns what gives its place back. @throws rate_limited */
+/** Counts a request against its tenant's limits. @returns a function that releases its place. @throws rate_limited */
 export function admitTenant(limits: TenantLimits, tenant: TenantId, kind: WorkKind): () => void {
   limits.request(tenant);
   return kind === 'other' ? () => undefined : limits[kind](tenant);
@@ -73,7 +73,7 @@ function leaving({ close }: EventsReply, leave: () => void): () => void {
   };
 }
 
-/** A request that gives stored bytes out is over when they are. */
+/** A request for stored bytes ends when the last of them is sent. */
 function closing({ content }: ContentReply, leave: () => void): () => Promise<void> {
   return async () => {
     try {

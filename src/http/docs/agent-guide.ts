@@ -5,7 +5,7 @@ import type { Services } from '../access/services.ts';
 
 type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces'>;
 
-/** `/llms.txt` (llmstxt.org): what this server is, and where the rest stands. */
+/** `/llms.txt` (llmstxt.org): what this server is, with links to the rest. */
 export function llmsTxt({ baseUrl }: Described): string {
   const url = baseUrl();
   const coins = ASSETS.map(({ symbol, network }) => `${symbol} on ${network}`).join(', ');
@@ -22,7 +22,7 @@ export function llmsTxt({ baseUrl }: Described): string {
 `;
 }
 
-/** `/agents.md`: what an agent must know, with this server's address and prices. */
+/** `/agents.md`: a guide for agents, with this server's address and prices. */
 export function agentGuide({ baseUrl, prices, workspaces }: Described): string {
   const api = `${baseUrl()}/agent/v1`;
   const usd = (amount: bigint) => `${formatUsd(amount)} USD`;

@@ -5,7 +5,7 @@ import { SearchResponseSchema } from '../../api/search.ts';
 import { WorkspaceSchema } from '../../api/workspaces.ts';
 import type { Discovery } from '../../domain/payment.ts';
 
-/** What public catalogues learn of the paid routes: shapes and an example of each. */
+/** Shapes and examples of the paid routes, for public catalogues. */
 
 const item = {
   id: 'item_0f8fad5bd9cb469fa16570867728950e',
@@ -102,7 +102,7 @@ export const previewDiscovery: Discovery = {
   method: 'GET',
   routeTemplate: '/agent/v1/items/:item_id/preview',
   pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
-  // Catalogues know objects alone: `body` is the whole of the answer.
+  // Catalogues take objects only: `body` is the whole answer.
   outputSchema: { body: { type: 'string', contentMediaType: 'image/webp' } },
   outputExample: { body: 'the bytes of a WebP picture' },
 };

@@ -1,4 +1,4 @@
-/** Headers of the description: what a request may carry, and what an answer of each kind does. */
+/** Headers of requests and answers, for the description. */
 
 type Json = { readonly [key: string]: unknown };
 
@@ -73,7 +73,7 @@ export const PAYMENT_PARAMETERS: readonly Json[] = [
   },
 ];
 
-/** Header by which what a client has already is not sent again. */
+/** Header for answers that the client may have already. */
 export const KNOWN_PARAMETER: Json = {
   name: 'If-None-Match',
   in: 'header',

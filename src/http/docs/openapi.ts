@@ -16,12 +16,12 @@ import {
   WAIT_PARAMETER,
 } from './openapi-headers.ts';
 
-/** Version of the published interface, as the contract says. */
+/** Version of the published interface. */
 const INTERFACE_VERSION = '1.0.0';
 
 type Json = { readonly [key: string]: unknown };
 
-/** A head that can be read in two ways, and a fault of the server, may meet any route. */
+/** Any route may be sent an ambiguous head, and may fail. */
 const ANYWHERE: readonly OperationError[] = [400, 500];
 const OF_SECURITY = { payment: [409, 429, 503], token: [401, 429, 503] } as const;
 
@@ -39,7 +39,7 @@ const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   507: 'The disk of the server is full. Nothing was stored or charged.',
 };
 
-/** The OpenAPI 3.1.0 description, from the same routes and schemas that serve the requests. */
+/** The OpenAPI 3.1.0 description, made from the routes and schemas that serve the requests. */
 export function describeApi(routes: readonly Route[], baseUrl: string, notes: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -167,7 +167,7 @@ function errorsOf({ security, errors, also = [] }: Operation): Json {
   return responses;
 }
 
-/** What the status means here, and its codes. */
+/** The meaning of a status, and its codes. */
 function describeStatus(status: OperationError): string {
   const codes = Object.entries(ERRORS)
     .filter(([, [of]]) => of === status)

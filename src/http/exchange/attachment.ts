@@ -1,12 +1,12 @@
 import type { Item } from '../../api/items.ts';
 
 const NAME_LENGTH_MAX = 150;
-/** Half a character: it cannot be encoded. */
+/** A lone surrogate cannot be encoded. */
 const LONE_SURROGATE = /^[\ud800-\udfff]$/;
 
 /**
- * Headers of a stored file that came from a stranger: a browser saves it, guesses no other type, and, should it show it
- * after all, runs nothing in it.
+ * Headers of an untrusted stored file: a browser saves it, does not guess another type, and runs nothing in it if it
+ * shows it.
  */
 export function attachmentHeaders({
   name,
@@ -21,13 +21,15 @@ export function attachmentHeaders({
   };
 }
 
-/** RFC 6266: a plain name for old clients, and the whole one percent-encoded (RFC 8187). */
+/** RFC 6266: a plain name for old clients, and the full one percent-encoded (RFC 8187). */
 function contentDisposition(name: string): string {
-  const characters = [...name].slice(0, NAME_LENGTH_MAX).map((one) => (LONE_SURROGATE.test(one) ? '_' : one));
-  const plain = characters.map((one) => (/^[\w.\- ]$/.test(one) ? one : '_')).join('');
+  const characters = [...name]
+    .slice(0, NAME_LENGTH_MAX)
+    .map((character) => (LONE_SURROGATE.test(character) ? '_' : character));
+  const plain = characters.map((character) => (/^[\w.\- ]$/.test(character) ? character : '_')).join('');
   const encoded = encodeURIComponent(characters.join('')).replace(
     /['()*]/g,
-    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { FarthingError } from '../../domain/error.ts';
 
-/** Above this size a JSON body is taken apart off the event loop (8 MB of base64 take 9 + 6 ms). */
+/** Larger JSON bodies are split off the event loop (8 MB of base64 take 9 + 6 ms). */
 export const OFF_THREAD_BYTES = 16 * 1024;
 /** Bytes that wait in memory before the socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -13,7 +13,7 @@ export interface BodySource {
 }
 
 /**
- * A request body that arrives in pieces: held back while nobody reads, read once, whole (with a limit) or as a stream.
+ * A request body that arrives in pieces, with back-pressure. It is read once, whole (with a limit) or as a stream.
  * The connection pushes into it; `fail` ends it when the client leaves.
  */
 export class RequestBody {
@@ -53,7 +53,7 @@ export class RequestBody {
     this.#wakeReader();
   }
 
-  /** The rest will not be read: what waits is dropped and the socket flows again, so that the answer gets out. */
+  /** Drops what waits and resumes the socket, so that the answer can be sent. */
   discard(): void {
     this.#failure ??= new FarthingError('request_malformed', 'The body was given up.');
     this.#waiting = [];
@@ -82,7 +82,7 @@ export class RequestBody {
 
   /**
    * The whole body.
-   * @param onBytes hears how many more arrived, and may refuse them by throwing
+   * @param onBytes called with the size of each piece; it refuses the body by throwing
    * @throws body_too_large once more than `bytesMax` arrived.
    */
   async whole(bytesMax: number, onBytes?: (bytes: number) => void): Promise<Buffer> {
@@ -105,7 +105,7 @@ export class RequestBody {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  /** Given up at once when it is destroyed: `Readable.from` would wait for the next piece, which a client may never send. */
+  /** Ends at once when destroyed. `Readable.from` would wait for the next piece, which a client may never send. */
   stream(): Readable {
     const pieces = this.pieces();
     return new Readable({

@@ -26,10 +26,10 @@ const ALLOWED = [
   'tracestate',
 ].join(', ');
 const PREFLIGHT_AGE_S = '86400';
-/** With a list of origins an answer holds for its own alone, one without permission too. */
+/** With a list of origins every answer depends on the origin, a refusal included. */
 const VARIES = { Vary: 'Origin' };
 
-/** Which origins' scripts may call: `*`, or a list. Nothing here rests on cookies, so `*` gives nothing away. */
+/** Origins whose scripts may call: `*`, or a list. Nothing is authenticated by cookies, so `*` is safe. */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
 

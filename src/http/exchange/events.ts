@@ -6,8 +6,8 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Contr
 /** uWebSockets.js closes connections that are silent for ten seconds, and proxies do so too. */
 const SILENCE_MS_MAX = 5_000;
 /**
- * Writes server-sent events (HTML, 9.2.6) until they end or the client goes. The head must have been written. A client that takes nothing is
- * given no more meanwhile: what it misses, the next event says.
+ * Writes server-sent events (HTML, 9.2.6) until they end or the client leaves. The head must have been written. Events are skipped
+ * while the client does not read: each event holds the whole state.
  */
 export async function writeEvents(
   response: HttpResponse,

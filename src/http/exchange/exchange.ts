@@ -8,15 +8,15 @@ import { writePieces } from './pieces.ts';
 import type { ContentReply, EventsReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
-/** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
+/** Bodies up to this size are drained after an early answer; with larger ones the connection is closed. */
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
 
-/** Nothing that a log or a header could read as more than a name. */
+/** Safe in logs and headers. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-/** What is read of a request at once: uWebSockets.js frees it when the handler returns. */
+/** The head of a request, copied at once: uWebSockets.js frees it when the handler returns. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
@@ -24,7 +24,7 @@ export interface RequestHead {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** @throws request_malformed for heads that two servers could read in two ways. */
+/** @returns the head, and as `fault` request_malformed for a head that two servers could read differently */
 export function readHead(request: HttpRequest): { head: RequestHead; fault?: FarthingError } {
   const headers = new Map<string, string>();
   let fault: FarthingError | undefined;
@@ -57,10 +57,10 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
   };
 }
 
-/** One request and its answer. Answered exactly once; a client that went away makes the answer a no-op. */
+/** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
 export class Exchange {
   readonly head: RequestHead;
-  /** The client's own, if it is one that a log can hold. */
+  /** The client's, where it is safe in logs. */
   readonly requestId: string;
   readonly trace: TraceContext | undefined;
   readonly body: RequestBody;
@@ -73,7 +73,7 @@ export class Exchange {
   #gone = false;
   #status = 0;
 
-  /** @param isLast asked at the answer: whether its connection is to end with it */
+  /** @param isLast asked at the answer: whether its connection closes with it */
   constructor(
     response: HttpResponse,
     head: RequestHead,
@@ -84,8 +84,8 @@ export class Exchange {
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
     this.#isLast = isLast;
-    const asked = head.headers.get('x-request-id');
-    this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('request');
+    const sent = head.headers.get('x-request-id');
+    this.requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
     this.body = new RequestBody({
       pause: () => this.#open(() => response.pause()),
@@ -114,7 +114,7 @@ export class Exchange {
     return this.head.headers.get(name);
   }
 
-  /** Writes the answer. True when it was handed to the network whole, false when the client had gone. */
+  /** Writes the answer. @returns true when all of it reached the network; false when the client had left */
   answer({ status, headers, body }: Answer): boolean {
     return this.send(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
   }
@@ -126,14 +126,14 @@ export class Exchange {
     const response = this.#response;
     response.cork(() => {
       this.#writeHead(status, headers);
-      // Of 304, too, the length is that of the answer which the client has: a cache may take it over.
+      // A 304 has the length of the answer that the client has: a cache may update its entry with it.
       if (this.head.method === 'HEAD' || status === 304) this.#endWithoutBody(Buffer.byteLength(body), close);
       else response.end(body, close);
     });
     return true;
   }
 
-  /** Writes stored bytes; resolves when all are handed over or the client has gone, and closes the content. */
+  /** Writes stored bytes, then closes the content; resolves when all are written or the client left. */
   async giveOut({ status, headers, content }: ContentReply): Promise<void> {
     try {
       if (!this.#begin(status)) return;
@@ -147,7 +147,7 @@ export class Exchange {
       }
       response.cork(() => this.#writeHead(status, headers));
       const whole = await writePieces(response, content, this.signal);
-      // The head promised more: only the end of the connection says that this is not the whole.
+      // The head promised more bytes: only closing the connection shows that the body is incomplete.
       if (!whole && !this.#gone) response.close();
     } catch (error) {
       if (!this.#gone) this.#response.close();
@@ -157,7 +157,7 @@ export class Exchange {
     }
   }
 
-  /** Writes events as they come, under a status that is sent at once; resolves at their end or when the client has gone. */
+  /** Sends the status at once, then events as they come; resolves at their end or when the client left. */
   async stream({ status, headers, events, close }: EventsReply): Promise<void> {
     try {
       if (!this.#begin(status)) return;
@@ -173,10 +173,10 @@ export class Exchange {
     }
   }
 
-  /** @returns false when there is nobody to answer any more */
+  /** @returns false when the client left or was answered */
   #begin(status: number): boolean {
     if (this.#ended) return false;
-    // Before the end: a socket that was paused must flow again, and one that was not must not be told to.
+    // Before the end: a paused socket must be resumed, and only a paused one.
     this.body.discard();
     this.#ended = true;
     this.#status = status;
@@ -202,7 +202,7 @@ export class Exchange {
       this.#response.endWithoutBody(bytes, true);
       return;
     }
-    // Given a length, uWebSockets.js waits for that many bytes, and ends the connection at its next request.
+    // Given a length, uWebSockets.js waits for that many bytes and closes the connection at its next request.
     this.#response.writeHeader('Content-Length', String(bytes));
     this.#response.endWithoutBody();
   }
@@ -219,8 +219,8 @@ export class Exchange {
   }
 
   /**
-   * A body's last piece ends the limit of idle time, and a resume sets it again: where the socket was still paused at the last
-   * piece, the limit is put off until the answer. It could stay paused, but then nobody would notice that the client left.
+   * The last piece of a body ends the idle timeout, and a resume sets it again. If the socket was paused at the last piece, the
+   * timeout is renewed until the answer. Staying paused would hide that the client left.
    */
   #resume(): void {
     this.#open(() => this.#response.resume());

@@ -2,7 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { type ErrorCode, FarthingError } from '../../domain/error.ts';
 
-/** A JSON object as validated: known fields only, `null` and absent alike, plus the names of what was ignored. */
+/** A validated JSON object: its known fields without nulls, and the names of ignored ones. */
 export interface Validated<S extends TObject> {
   readonly value: Static<S>;
   readonly warnings: readonly string[];
@@ -38,14 +38,14 @@ export class Validator<S extends TObject> {
   readonly #known: readonly string[];
   readonly #codeOf: (field: string, error: ValueError) => ErrorCode;
 
-  /** `codeOf` may give a field's errors a code of their own. */
+  /** @param codeOf error code of a field's fault */
   constructor(schema: S, codeOf: (field: string, error: ValueError) => ErrorCode = () => 'field_invalid') {
     this.#check = TypeCompiler.Compile(schema);
     this.#known = Object.keys(schema.properties);
     this.#codeOf = codeOf;
   }
 
-  /** @throws field_invalid (or the field's own code) with `field`. */
+  /** @throws field_invalid, or the code of `codeOf`, with `field` */
   validate(object: Readonly<Record<string, unknown>>): Validated<S> {
     const value: Record<string, unknown> = {};
     for (const name of this.#known) {
@@ -62,7 +62,7 @@ export class Validator<S extends TObject> {
     return { value: value as Static<S>, warnings: warningsFor(unknown) };
   }
 
-  /** What can be understood of an object: the fields that are valid by themselves. For quotes of unpaid requests. */
+  /** The fields of an object that are valid by themselves. For quotes of unpaid requests. */
   lenient(object: Readonly<Record<string, unknown>>): Static<S> {
     const value: Record<string, unknown> = {};
     for (const name of this.#known) {

@@ -3,7 +3,7 @@ import { variableOf } from '../../settings/names.ts';
 import type { SettingName } from '../../settings/settings.ts';
 import { ListenError, listen, type Server, type ServerOptions } from './server.ts';
 
-/** Listens where some settings say. @throws ConfigError naming them, when the address is not to be had */
+/** Listens on the address of some settings. @throws ConfigError that names them, when it cannot be listened on */
 export function listenAt(settings: readonly SettingName[], options: ServerOptions): Promise<Server> {
   return listen(options).catch((error: unknown) => {
     throw error instanceof ListenError

@@ -1,9 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
 
 /**
- * Writes a body of a known length, piece by piece, as fast as the client takes it: one piece waits in memory. The status
- * and the headers must have been written. A client that takes nothing for ten seconds is dropped by uWebSockets.js.
- * @returns true once all is handed over; false when the client has gone or the pieces end too early.
+ * Writes a body of a known length, piece by piece, as fast as the client reads it: one piece waits in memory. The status
+ * and the headers must have been written. uWebSockets.js drops a client that reads nothing for ten seconds.
+ * @returns true once everything is written; false when the client left or the pieces end too early.
  */
 export async function writePieces(
   response: HttpResponse,
@@ -37,8 +37,8 @@ function tryEnd(response: HttpResponse, piece: Uint8Array, bytes: number): { tak
 }
 
 /**
- * What it returns resolves when the socket takes more, with the bytes of the body that it has; undefined when the client
- * goes. The handler is set once: one that is set while the former is called would be lost.
+ * The returned function resolves once the socket is writable, with the bytes of the body written so far; with undefined when
+ * the client leaves. The handler is set once: one that is set while the previous one runs would be lost.
  */
 function watchWritable(response: HttpResponse, gone: AbortSignal): () => Promise<number | undefined> {
   let wake = (_offset: number | undefined): void => undefined;

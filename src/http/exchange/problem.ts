@@ -4,7 +4,7 @@ import type { Answer } from '../../domain/payment.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Where an error code is explained: a page of the tree, so the address holds wherever the server runs. */
+/** A URN instead of an address, so that it holds wherever the server runs. */
 const ERROR_TYPE_PREFIX = 'urn:farthing:error:';
 
 /** Any error as an RFC 9457 problem document. `charged`: failures take no money; while a settlement is open, it is unknown. */

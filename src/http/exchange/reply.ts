@@ -1,36 +1,36 @@
 import type { Answer } from '../../domain/payment.ts';
 
-/** What a handler gives back: a JSON answer, or bytes; `delivered` hears whether it was handed to the network whole. */
+/** A handler's answer. `delivered` is called with whether all of it reached the network. */
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
 export type Reply = JsonReply | ContentReply | BytesReply | EventsReply;
 
-/** Server-sent events, written as they come; between them comments show that the server is still there. */
+/** Server-sent events, written as they come, with comments as heartbeats. */
 export interface EventsReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly events: AsyncIterable<{ readonly event: string; readonly data: object }>;
-  /** Called once, however it ends. */
+  /** Called once, at success and failure. */
   readonly close: () => void;
 }
 
-/** Bytes that are all there. With status 304 they are those that the client has, and are not sent. */
+/** Complete bytes. With status 304 they are what the client has, and are not sent. */
 export interface BytesReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly raw: string | Uint8Array;
-  /** Hears whether it was handed to the network whole. */
+  /** Called with whether all of it reached the network. */
   readonly delivered?: (whole: boolean) => void;
 }
 
-/** Stored bytes, given out as fast as the client takes them. */
+/** Stored bytes, sent as fast as the client reads them. */
 export interface ContentReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly content: {
-    /** Of all pieces together. */
+    /** Sum of all pieces. */
     readonly bytes: number;
     readonly pieces: AsyncIterable<Uint8Array>;
-    /** Called once, however the giving out ends. */
+    /** Called once, at success and failure. */
     readonly close: () => Promise<void>;
   };
 }

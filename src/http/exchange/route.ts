@@ -3,7 +3,7 @@ import type { ErrorStatus } from '../../domain/error.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 
-/** Statuses of problem documents that an operation may answer with. 405 is of the path, not of an operation. */
+/** Statuses of problem documents that an operation may answer with. 405 belongs to a path, not to an operation. */
 export type OperationError = Exclude<ErrorStatus, 405>;
 
 /** How /openapi.json describes a route. */
@@ -31,17 +31,17 @@ export interface Operation {
     readonly file?: true | string;
     /** The answer is text of this media type instead of JSON. */
     readonly text?: string;
-    /** It has an ETag, may be compressed, and is not sent again to who has it (304). */
+    /** It has an ETag, may be compressed, and is answered 304 to a client that has it. */
     readonly kept?: true;
   };
-  /** Answers beside the success that are no problem documents; those of a status that `errors` has too are its other form. */
+  /** Further answers that are not problem documents. A status that is also in `errors` has two forms. */
   readonly also?: readonly {
     readonly status: number;
     readonly description: string;
     /** Absent: an answer without a body. */
     readonly schema?: TSchema;
   }[];
-  /** Statuses of problem documents beside those that follow from `security` and those that any route may have. */
+  /** Statuses of problem documents, without those of `security` and of every route. */
   readonly errors: readonly OperationError[];
 }
 

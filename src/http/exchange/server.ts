@@ -11,11 +11,11 @@ import type { Route } from './route.ts';
 import { Router } from './router.ts';
 import type { TraceContext } from './trace.ts';
 
-/** Genuine payments of 12 kB are served; uWebSockets.js reads this once, when it is loaded. */
+/** Room for payments of 12 kB. uWebSockets.js reads this once, when it is loaded. */
 const HEADER_BYTES_MAX = 16 * 1024;
 /**
- * Half of what Linux then keeps for a connection. uWebSockets.js goes on reading one connection, paused or not, as long as each
- * read fills its buffer of 512 KiB (less 24): a fast upload would hold up everybody else, and pile up in memory.
+ * Linux keeps twice this for a connection. uWebSockets.js keeps reading a connection, even a paused one, while each read fills
+ * its buffer of 512 KiB (less 24 bytes): a fast upload would block all other connections and fill the memory.
  */
 const RECEIVE_BUFFER_BYTES = 240 * 1024;
 
@@ -36,7 +36,7 @@ export interface AnsweredEvent {
   readonly status: number;
   /** Why it was refused: the problem's code, or the first word of a 402's error. */
   readonly code?: string;
-  /** Milliseconds of the stages that the answer tells. */
+  /** Milliseconds of the stages in the answer. */
   readonly stages?: Timing;
   readonly trace?: TraceContext;
   readonly milliseconds: number;
@@ -52,7 +52,7 @@ export interface Server {
 
 type Said = Pick<AnsweredEvent, 'code' | 'stages'>;
 
-/** What an answer tells of its refusal and its stages. */
+/** The reason of a refusal, and the stages of an answer. */
 function saidBy(reply: Reply): Said {
   if (!('body' in reply)) return {};
   const { code, error, timing } = reply.body as { code?: unknown; error?: unknown; timing?: Timing };
@@ -84,7 +84,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** The address is not to be had. */
+/** The address cannot be listened on. */
 export class ListenError extends Error {
   constructor(host: string, port: number) {
     super(
@@ -93,14 +93,14 @@ export class ListenError extends Error {
   }
 }
 
-/** Takes options beside a host, though its types leave that form out. */
+/** The overload with options and a host, which the package's types omit. */
 type ListenWithOptions = (
   host: string,
   port: number,
   options: number,
   done: (handle: us_listen_socket | false) => void,
 ) => void;
-/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two servers share a port in silence. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two servers can share a port unnoticed. */
 const EXCLUSIVE_PORT = 1;
 
 function listenOn(
@@ -136,7 +136,7 @@ class Connections {
       response,
       head,
       this.#options.cors.headers(head.headers.get('origin')),
-      // Where a head can be read in two ways, nobody knows where the next request begins (RFC 9112, 6.3).
+      // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
       () => this.closing || fault !== undefined,
     );
     if (head.method === 'OPTIONS' && !fault) {
@@ -162,7 +162,7 @@ class Connections {
     let said: Said = {};
     try {
       if (fault) {
-        // What came behind it in the same read would be served all the same; behind a request without an answer uWebSockets.js closes.
+        // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
         await nextTurn();
         throw fault;
       }

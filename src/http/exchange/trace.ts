@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** W3C Trace Context (https://www.w3.org/TR/trace-context/): the caller's trace, and our part of it. */
+/** W3C Trace Context (https://www.w3.org/TR/trace-context/): the caller's trace, and our span in it. */
 export interface TraceContext {
   /** 32 hexadecimal digits, the caller's. */
   readonly traceId: string;
@@ -12,7 +12,7 @@ export interface TraceContext {
 
 const HEADER = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 
-/** Undefined without a usable header: nothing is traced that nobody asked for. */
+/** Undefined without a valid header: only requests that carry one are traced. */
 export function traceOf(header: string | undefined): TraceContext | undefined {
   const found = HEADER.exec(header ?? '');
   if (!found) return undefined;

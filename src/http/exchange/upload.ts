@@ -83,7 +83,7 @@ async function receiveMultipart(
   parser.on('file', (field: string, stream: BusboyFileStream, name: string) => {
     if (field === FILE_FIELD && !file) {
       file = { name: cleanName(name), stream, written: writeFile(stream, path, limits) };
-      // The parser waits for the end of each part: of one that is read no further there is none.
+      // The parser waits for the end of each part, and an abandoned part has none.
       file.written.catch((error: Error) => parser.destroy(error));
       return;
     }
@@ -98,7 +98,7 @@ async function receiveMultipart(
   parser.on('partsLimit', () => {
     tooManyParts = true;
   });
-  // What cannot be written may be known after the parser's own end, when nobody listens any more.
+  // A write may fail after the parser has ended and its listeners are gone.
   parser.on('error', () => undefined);
   try {
     await pipeline(exchange.body.stream(), parser);

@@ -3,7 +3,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { BytesReply } from '../exchange/reply.ts';
 
-/** Bytes that are made once and given out many times, in every encoding that they were made in. */
+/** Bytes that are made once and sent many times, in several encodings. */
 export interface Asset {
   readonly type: string;
   readonly encodings: ReadonlyMap<Encoding, Encoded>;
@@ -25,8 +25,8 @@ export function encoded(bytes: Uint8Array): Encoded {
 }
 
 /**
- * Answers with a text that is made and compressed once, and again only when what it depends on has changed.
- * @param dependsOn asked at each request: `make` is called when its answer differs from the last one
+ * Answers with a text that is made and compressed once, and again when its key changes.
+ * @param dependsOn the key, read at each request
  */
 export function keptText(
   type: string,
@@ -59,7 +59,7 @@ function compressed(type: string, text: string): Asset {
   };
 }
 
-/** The asset in the smallest encoding that the client takes; 304 where it has that already. */
+/** The asset in the smallest encoding that the client accepts; 304 when the client has it. */
 export function give(
   exchange: Pick<Exchange, 'header'>,
   asset: Asset,
@@ -74,7 +74,7 @@ export function give(
   return { status: 200, headers: { ...shared, ...coded, 'Content-Type': asset.type }, raw: bytes };
 }
 
-/** The smallest that the client takes (RFC 9110, 12.5.3; a weight of 0 refuses). */
+/** The smallest encoding that the client accepts (RFC 9110, 12.5.3; a weight of 0 refuses). */
 function chooseEncoding(accepted: string, { encodings }: Asset): Encoding {
   const named = new Map(
     accepted.split(',').map((part) => {
@@ -90,5 +90,5 @@ function chooseEncoding(accepted: string, { encodings }: Asset): Encoding {
 }
 
 function isKnown(header: string, etag: string): boolean {
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

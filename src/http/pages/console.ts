@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Nothing inline, nothing from elsewhere; pictures and videos of the workspace come as blobs of the page's own making. */
+/** Nothing inline and nothing from other origins. The page makes blobs of the workspace's pictures and videos. */
 const POLICY = [
   "default-src 'self'",
   "img-src 'self' blob:",
@@ -39,7 +39,7 @@ export function consoleRoutes(folder: string): Route[] {
   return [pageRoute(folder, 'index.html'), consoleAssets(folder)];
 }
 
-/** A page of the folder at `/`. Its absence is no fault of the start: the page then says what to do. */
+/** A page of the folder at `/`. Without it the server starts all the same, and the route says what to do. */
 export function pageRoute(folder: string, name: string): Route {
   const page = readAssets(folder).get(name);
   return {

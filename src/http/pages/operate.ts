@@ -12,7 +12,7 @@ interface Sources {
   readonly doctor: () => Promise<{ readonly findings: readonly Finding[] }>;
 }
 
-/** What the operator's port serves: a page of charts, the snapshot that it draws, and what the doctor finds. */
+/** Routes of the operator's port: a page of charts, the snapshot that it draws, and the doctor's findings. */
 export function operateRoutes(folder: string, { snapshot, doctor }: Sources): Route[] {
   return [
     pageRoute(folder, 'operate.html'),

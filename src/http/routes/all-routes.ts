@@ -25,9 +25,9 @@ import {
 } from './workspaces.ts';
 
 export interface RouteOptions {
-  /** Added to the description: what is not available right now. */
+  /** Added to the description: what is unavailable now. */
   readonly notes: () => string;
-  /** Where the built console lies; undefined: it is turned off. */
+  /** Folder of the built console; undefined: it is disabled. */
   readonly consoleFolder: string | undefined;
   readonly mcp: AnswerMcp;
 }

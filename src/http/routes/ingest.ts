@@ -29,7 +29,7 @@ export function ingestRoute(services: Services): Route {
     }),
     handle: async (exchange) => {
       const reply = await paid(services, exchange, new PaidUpload(services, exchange));
-      // Whatever comes of the wait, the bought answer goes out.
+      // The paid answer is sent even if the wait fails.
       return { ...reply, ...(await whenDone(services, exchange, reply).catch(() => reply)) };
     },
   };
@@ -127,9 +127,9 @@ async function whenDone(
   answer: Answer,
 ): Promise<Answer> {
   const jobId = parseId('job', String(answer.body.job_id));
-  const asked = /(?:^|[,;\s])wait=(\d{1,6})(?:$|[,;\s])/i.exec(exchange.header('prefer') ?? '')?.[1];
-  if (answer.status !== 200 || !jobId || asked === undefined) return answer;
-  const seconds = Math.min(Number(asked), limits.waitSecondsMax);
+  const wait = /(?:^|[,;\s])wait=(\d{1,6})(?:$|[,;\s])/i.exec(exchange.header('prefer') ?? '')?.[1];
+  if (answer.status !== 200 || !jobId || wait === undefined) return answer;
+  const seconds = Math.min(Number(wait), limits.waitSecondsMax);
   const job = await ingest.waitFor(jobId, seconds * 1000, exchange.signal);
   if (!job) return answer;
   const kept = await items.item(job.tenant, job.item);
@@ -138,7 +138,7 @@ async function whenDone(
   return { ...answer, headers, body: { ...answer.body, ...(item && { item }), job: shownJob(job) } };
 }
 
-/** What was staged and not accepted goes; an accepted upload was moved away already. */
+/** Removes a staged upload that was not accepted; an accepted one has been moved away. */
 async function discard(upload: StagedUpload): Promise<void> {
   await unlink(upload.path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -8,10 +8,10 @@ import { withWorkspace } from '../access/workspace-access.ts';
 import type { EventsReply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
 
-/** Events of a job come no closer together. */
+/** Shortest time between events of a job. */
 const EVENT_EVERY_MS = 250;
 
-/** Its states and progress as events; the last one is its end. */
+/** States and progress of a job as events; the last one is its end. */
 function eventsOf({ ingest }: Services, job: Job, signal: AbortSignal): EventsReply {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
@@ -22,7 +22,7 @@ function eventsOf({ ingest }: Services, job: Job, signal: AbortSignal): EventsRe
   return { status: 200, headers: {}, events: events(), close: () => over.abort() };
 }
 
-/** GET /agent/v1/jobs/{job_id}/events: free for whoever has the id. */
+/** GET /agent/v1/jobs/{job_id}/events: free; the id is the credential. */
 export function jobEventsRoute(services: Services): Route {
   return {
     method: 'GET',
@@ -83,7 +83,7 @@ function unknownJob(): FarthingError {
   return new FarthingError('job_not_found', 'No such job here, or its record has been removed.');
 }
 
-/** GET /agent/v1/jobs/{job_id}: free for whoever has the id. A workspace's jobs are under the workspace only. */
+/** GET /agent/v1/jobs/{job_id}: free; the id is the credential. A workspace's jobs are found under the workspace only. */
 export function jobRoute(services: Services): Route {
   return {
     method: 'GET',
@@ -123,7 +123,7 @@ export function workspaceJobRoute(services: Services): Route {
   };
 }
 
-/** DELETE /agent/v1/workspaces/{id}/jobs/{job_id}: cancels an ingest; nothing of it is left but the job's state. */
+/** DELETE /agent/v1/workspaces/{id}/jobs/{job_id}: cancels an ingest; only the job's state remains. */
 export function cancelWorkspaceJobRoute(services: Services): Route {
   return {
     method: 'DELETE',

@@ -8,16 +8,16 @@ import type { Operation, Route } from '../exchange/route.ts';
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
-/** Of all bodies together, as far as they have arrived: nobody has paid for anything when they are read. */
+/** Sum of all bodies received so far: they are read before any payment. */
 const BYTES_MAX = 256 * 2 ** 20;
-/** Of a message beside its picture or file: it is parsed and validated on the event loop, before anybody has paid. */
+/** Of a message without its picture or file: it is parsed and validated on the event loop, before any payment. */
 const MESSAGE_LIMITS = { bytes: 64 * 1024, values: 1024 };
-/** What the transport and the tools read. */
+/** Headers that the transport and the tools read. */
 const PASSED_ON = /^(?:accept|authorization|content-type|mcp-[a-z0-9-]+)$/;
-/** What the web platform's headers take. */
+/** Values that the web platform's `Headers` accept. */
 const LATIN_1 = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What the transport understands: a client that takes anything takes both. */
+/** The transport wants both named, from clients that accept anything too. */
 const ACCEPT = 'application/json, text/event-stream';
 
 const OPERATION: Operation = {
@@ -98,7 +98,7 @@ async function readMessage(body: Buffer): Promise<SentMessage> {
     body.byteLength > OFF_THREAD_BYTES
       ? await native.splitMcpMessageOffThread(body, MESSAGE_LIMITS)
       : native.splitMcpMessageNow(body, MESSAGE_LIMITS);
-  // Each message of a batch would be a request of its own: one could be hundreds.
+  // Each message of a batch would count as a request: one body could hold hundreds.
   if (batch)
     throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
   if (tooLarge) {
@@ -124,7 +124,7 @@ function requestOf({ head }: Exchange): Request {
   const headers = new Headers(
     [...head.headers].filter(([name, value]) => PASSED_ON.test(name) && LATIN_1.test(value)),
   );
-  // Every answer is JSON: who takes that need not name the stream that there never is.
+  // Every answer is JSON: a client that accepts it need not accept event streams.
   if (/\*\/\*|application\/json|^$/.test(headers.get('accept') ?? '')) headers.set('accept', ACCEPT);
   return new Request(`http://mcp${head.path}${head.query === '' ? '' : `?${head.query}`}`, {
     method: 'POST',

@@ -12,7 +12,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { BytesReply, JsonReply, Reply } from '../exchange/reply.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 
-/** Content from strangers, decoded and made anew by a confined process: shown as a picture and as nothing else. */
+/** Untrusted content, decoded and encoded again by a confined process: it may be shown as a picture only. */
 const HEADERS = {
   'Content-Type': PREVIEW_TYPE,
   'Content-Disposition': 'inline',
@@ -64,7 +64,7 @@ export function workspacePreviewRoute(services: Services): Route {
   };
 }
 
-/** GET /agent/v1/items/{item_id}/preview: of one of the payer's items, at the price of its metadata. */
+/** GET /agent/v1/items/{item_id}/preview: for one of the payer's items, at the price of its metadata. */
 export function payerPreviewRoute(services: Services): Route {
   return {
     method: 'GET',
@@ -116,7 +116,7 @@ class PaidPreview implements PaidRoute<string> {
   }
 }
 
-/** The gate keeps and repeats answers in JSON; on the wire a preview is its bytes. */
+/** The gate stores answers as JSON; on the wire a preview is raw bytes. */
 function unpacked(answer: JsonReply): Reply {
   const { status, headers, body, delivered } = answer;
   if (typeof body.webp_b64 !== 'string') return answer;
@@ -130,9 +130,9 @@ async function preview(
   tenant: TenantId,
   itemId: string,
 ): Promise<Uint8Array> {
-  const of = readQuery(exchange);
+  const part = readQuery(exchange);
   const item = parseId('item', itemId);
-  const webp = item && (await previews.of(tenant, item, of));
+  const webp = item && (await previews.of(tenant, item, part));
   if (webp) return webp;
   throw new FarthingError('item_not_found', 'No item of yours has this id, or its file is gone.');
 }

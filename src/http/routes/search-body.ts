@@ -11,7 +11,7 @@ const validator = new Validator(SearchRequestSchema, (field, error) =>
   field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
 );
 
-/** A validated search, and the value that stands for its body in the request's identity. */
+/** A validated search, and its body's part in the request's identity. */
 export interface ParsedSearch {
   readonly input: SearchInput;
   readonly identity: {
@@ -19,7 +19,7 @@ export interface ParsedSearch {
     readonly image_sha256?: string;
     readonly families?: readonly Family[];
     readonly k: number;
-    /** Absent when it was not asked for, as is the next. */
+    /** Absent unless requested, like `exact`. */
     readonly explain?: true;
     readonly exact?: true;
   };
@@ -49,18 +49,18 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const families = canonicalFamilies(value.families);
   const k = value.k ?? K_DEFAULT;
   const imageSha256 = split.imageSha256?.toString('hex');
-  const asked = {
+  const options = {
     ...(value.explain === true && ({ explain: true } as const)),
     ...(value.exact === true && ({ exact: true } as const)),
   };
   return {
-    input: { query, image, families, k, ...asked },
-    identity: { query, image_sha256: imageSha256, families, k, ...asked },
+    input: { query, image, families, k, ...options },
+    identity: { query, image_sha256: imageSha256, families, k, ...options },
     warnings,
   };
 }
 
-/** In one order and each once, so that the same set is the same request. */
+/** Sorted and without duplicates, so that the same set is the same request. */
 function canonicalFamilies(families: readonly string[] | undefined): readonly Family[] | undefined {
   return families && FAMILIES.filter((family) => families.includes(family));
 }

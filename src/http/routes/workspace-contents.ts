@@ -26,7 +26,7 @@ const limitParameter = {
   schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
 } as const;
 
-/** What a workspace holds and what was asked of it; all of it for its token, free. */
+/** Contents and history of a workspace. Free, with its token. */
 export function workspaceContentRoutes(services: Services): Route[] {
   return [
     historyRoute(services),
@@ -80,10 +80,10 @@ function itemsRoute(services: Services): Route {
         const parentId = parent === null ? undefined : parseId('item', parent);
         if (parent !== null && !parentId)
           return { status: 200, headers: {}, body: { items: [], next: null } satisfies ItemsAnswer };
-        // One more tells whether there is a next page.
+        // One more shows whether there is a next page.
         const items = await services.items.list(id, { after, limit: limit + 1, parent: parentId });
-        // Looked for after the page was read, so that it was there then: a list after an Item that is gone would begin anew
-        // in silence. The files in an Item are counted, gone or not.
+        // Checked after the page was read: a list after a removed Item would silently start from the beginning. Files in an Item
+        // are numbered, so a removed one is no problem.
         if (after && !parentId && !(await services.items.item(id, after))) throw unknownCursor();
         const page = items.slice(0, limit);
         const next = items.length > limit ? page.at(-1)!.id : null;
@@ -109,7 +109,7 @@ function itemRoute(services: Services): Route {
   };
 }
 
-/** GET /agent/v1/workspaces/{id}/items/{item_id}/content: the file as it was sent, never as something to be run. */
+/** GET /agent/v1/workspaces/{id}/items/{item_id}/content: the file as it was sent, never executable in a browser. */
 function contentRoute(services: Services): Route {
   return {
     method: 'GET',
@@ -137,7 +137,7 @@ function contentRoute(services: Services): Route {
   };
 }
 
-/** DELETE /agent/v1/workspaces/{id}/items/{item_id}: gone from every family at once, its file and its job too. */
+/** DELETE /agent/v1/workspaces/{id}/items/{item_id}: removes it from every family at once, with its file and its job. */
 function deleteItemRoute(services: Services): Route {
   return {
     method: 'DELETE',
@@ -167,7 +167,7 @@ function deleteItemRoute(services: Services): Route {
   };
 }
 
-/** The Item that ended the previous page. @throws field_invalid */
+/** The last Item of the previous page. @throws field_invalid */
 function cursorOf(query: URLSearchParams): ItemId | undefined {
   const text = query.get('after');
   if (text === null) return undefined;

@@ -57,10 +57,10 @@ class PaidCreation implements PaidRoute<CreationInput> {
   readonly #price: CreationQuote;
 
   constructor(services: Services, body: SmallObject) {
-    const asked = createValidator.lenient(body.object ?? {});
+    const fields = createValidator.lenient(body.object ?? {});
     this.#services = services;
     this.#body = body;
-    this.#price = services.workspaces.prices.creation(creationOf(asked));
+    this.#price = services.workspaces.prices.creation(creationOf(fields));
   }
 
   quote(): Quote {
@@ -207,7 +207,7 @@ interface SmallObject {
   readonly failure?: unknown;
 }
 
-/** Read before the payment is looked at, because the quote depends on it. Its faults wait for a payment. */
+/** Reads the body before the payment, because the quote depends on it. Its faults are reported to paid requests only. */
 async function readSmallObject({ limits }: Services, exchange: Exchange): Promise<SmallObject> {
   try {
     if (isUnpaid(exchange) && Number(exchange.header('content-length') ?? 0) > limits.jsonBodyBytesMax)

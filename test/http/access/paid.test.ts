@@ -24,7 +24,7 @@ function servicesOf(enter: () => Promise<() => void>): Services {
   } as unknown as Services;
 }
 
-t.test('a request whose index cannot be entered gives its place back', async (t) => {
+t.test('a request whose index cannot be entered releases its place', async (t) => {
   const exchange = {
     head: { method: 'POST', path: '/', query: '' },
     header: () => undefined,

@@ -41,7 +41,7 @@ t.test('one byte over the limit is refused, the limit itself is not', async (t) 
   await t.rejects(over.whole(5), { code: 'body_too_large', facts: { limit_bytes: 5 } });
 });
 
-t.test('the socket is paused while nobody reads, and flows again for a reader', async (t) => {
+t.test('the socket is paused without a reader, and resumed for one', async (t) => {
   const socket = new FakeSocket();
   const body = new RequestBody(socket);
   body.push(new ArrayBuffer(300 * 1024), false);
@@ -52,7 +52,7 @@ t.test('the socket is paused while nobody reads, and flows again for a reader', 
   t.same(socket.calls, ['pause', 'resume']);
 });
 
-t.test('a client that leaves fails the reader, after what had come', async (t) => {
+t.test('a client that leaves fails the reader, after the pieces that arrived', async (t) => {
   const body = new RequestBody(new FakeSocket());
   const whole = body.whole(100);
   body.push(piece('half'), false);
@@ -66,7 +66,7 @@ t.test('an empty body is empty, not endless', async (t) => {
   t.equal((await body.whole(0)).byteLength, 0);
 });
 
-t.test('a discarded body lets the socket flow and can’t be read', async (t) => {
+t.test('a discarded body resumes the socket and cannot be read', async (t) => {
   const socket = new FakeSocket();
   const body = new RequestBody(socket);
   body.push(new ArrayBuffer(300 * 1024), false);

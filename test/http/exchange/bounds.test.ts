@@ -8,7 +8,7 @@ t.test('an empty index has nothing to prove', async (t) => {
   t.match((await workspace.search({ query: 'gulls' })).body, { exact: true, bounds: {} });
 });
 
-t.test('every answer says of each family whether it is proved', async (t) => {
+t.test('every answer says for each family whether it is proved', async (t) => {
   await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
   const { body } = await workspace.search({ query: 'who counts gulls?', families: ['text_semantic', 'raw'] });
   t.equal(body.exact, true);
@@ -17,7 +17,7 @@ t.test('every answer says of each family whether it is proved', async (t) => {
   t.same(words.body.bounds, { raw: { exact: true } });
 });
 
-t.test('a proof can be asked for, with the same hits where the answer is proved anyway', async (t) => {
+t.test('a proof can be requested, with the same hits where the answer is proved anyway', async (t) => {
   const request = { query: 'who counts gulls?', explain: true };
   const plain = await workspace.search(request);
   const proved = await workspace.search({ ...request, exact: true });

@@ -365,7 +365,7 @@ t.test('the same 401 for a wrong workspace, a wrong token and none', async (t) =
   t.equal(bodies.size, 1);
 });
 
-t.test('an endless id is one that nobody has: 401 with a token, 402 without a payment', async (t) => {
+t.test('an endless id is an unknown one: 401 with a token, 402 without a payment', async (t) => {
   const endless = 'x'.repeat(2000);
   const opened = await fetch(`${server.url}/agent/v1/workspaces/${endless}/usage`, {
     headers: { Authorization: `Bearer ${workspace.token}` },
@@ -385,7 +385,7 @@ function toTheEnd(raw: string): Promise<string> {
   return text(socket);
 }
 
-t.test('a head of two lengths is refused, whatever the method, and nothing more is read', async (t) => {
+t.test('a head with two lengths is refused for every method, and nothing after it is read', async (t) => {
   for (const method of ['POST', 'OPTIONS']) {
     const twice = `${method} /agent/v1/search HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\nContent-Length: 40\r\n\r\n`;
     const behind = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;

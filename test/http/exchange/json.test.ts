@@ -24,7 +24,7 @@ t.test('a quote is made for what can be understood', async (t) => {
   t.same(validator.lenient({ k: 'five', name: 'a' }), { name: 'a' });
 });
 
-t.test('inherited names are no fields', async (t) => {
+t.test('inherited names are not fields', async (t) => {
   t.same(validator.validate(parseJsonObject('{"__proto__":{"k":0},"constructor":1}')).value, {});
 });
 

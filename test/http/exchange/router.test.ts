@@ -24,11 +24,11 @@ t.test('a path parameter is given by name', async (t) => {
   t.same(params, { id: 'ws_1' });
 });
 
-t.test('HEAD is served where GET is', async (t) => {
+t.test('HEAD is served wherever GET is', async (t) => {
   t.equal(router.find('HEAD', '/agent/v1/items/x').route.path, '/agent/v1/items/{item_id}');
 });
 
-t.test('a known path with another method names those that are taken', async (t) => {
+t.test('a known path with another method names the allowed ones', async (t) => {
   try {
     router.find('PUT', '/agent/v1/items/x');
     t.fail('must throw');

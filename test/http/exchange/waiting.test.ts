@@ -49,7 +49,7 @@ t.test('a large upload whose work takes longer than a connection may be idle is 
   t.same(answers, [{ bytes: BODY.byteLength }, { bytes: 100 }]);
 });
 
-t.test('a client that leaves after its large upload is noticed', async (t) => {
+t.test('a client that leaves after a large upload is noticed', async (t) => {
   let received = (): void => undefined;
   const arrived = new Promise<void>((resume) => {
     received = resume;
@@ -72,7 +72,7 @@ t.test('a client that leaves after its large upload is noticed', async (t) => {
   t.pass('its signal was aborted');
 });
 
-t.test('what nobody reads stays with its sender, and others are answered meanwhile', async (t) => {
+t.test('an unread body stays with its sender, and other requests are answered', async (t) => {
   const flood = 256 * 2 ** 20;
   const quiet = 20;
   let finish = (): void => undefined;

@@ -29,7 +29,7 @@ async function serialised(charactersMin: number, work: () => Promise<unknown>): 
   return count;
 }
 
-t.test('the description is made once for all who ask', async (t) => {
+t.test('the description is made once for all requests', async (t) => {
   const { body } = await get(server, '/openapi.json', {});
   const made = await serialised(1000, async () => {
     for (const encoding of ['identity', 'gzip', 'br', 'identity']) {
@@ -41,7 +41,7 @@ t.test('the description is made once for all who ask', async (t) => {
   t.match(JSON.parse(body.toString()), { openapi: '3.1.0', servers: [{ url: server.url }] });
 });
 
-t.test('each text comes compressed as the client likes, and not again to who has it', async (t) => {
+t.test('each text is compressed as the client accepts, and answered 304 when unchanged', async (t) => {
   for (const path of TEXTS) {
     const plain = await get(server, path, {});
     const br = await get(server, path, { 'Accept-Encoding': 'gzip, deflate, br' });
@@ -65,7 +65,7 @@ t.test('each text comes compressed as the client likes, and not again to who has
   }
 });
 
-t.test('it is made anew when the public address or what is unavailable changes', async (t) => {
+t.test('it is made again when the public address or the unavailable families change', async (t) => {
   const state = { url: '', notes: '' };
   let made = 0;
   const services = {

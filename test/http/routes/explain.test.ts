@@ -16,7 +16,7 @@ function explainedScore({ lists, kind, kind_confidence }: HitExplanation): numbe
   return kind_confidence * own.reduce((total, { scaled, share }) => total + scaled * share, 0);
 }
 
-t.test('an explained search says how each hit came to its score', async (t) => {
+t.test('an explained search says how each hit was scored', async (t) => {
   const { status, body } = await workspace.search({
     query: 'who counts gulls in the morning?',
     explain: true,

@@ -44,13 +44,13 @@ t.test('a job is followed by events, in the order of its states, to its end', as
   t.same(
     places,
     [...places].sort((a, b) => a - b),
-    'states never go back',
+    'a job’s states never go back',
   );
   t.match(jobs.at(-1), { state: 'searchable', progress: 1 });
   t.ok(jobs.length > 2, `${jobs.length} events`);
   t.ok(
     jobs.some(({ time_left_s }) => Number.isInteger(time_left_s)),
-    'the time that is left is told',
+    'the time left is shown',
   );
   t.equal(jobs.at(-1)?.time_left_s, undefined);
   const ended = await eventsAt(url, workspace.token);
@@ -71,7 +71,7 @@ t.test('a cancelled job ends its stream, and so does the end of the workspace', 
   }
 });
 
-t.test('a payer’s job is followed by whoever has its id, a workspace’s by its token alone', async (t) => {
+t.test('a payer’s job is followed with its id, a workspace’s with its token only', async (t) => {
   const agent = new TestAgent(server.url);
   const { job_id } = (await agent.ingest('a.txt', 'Words of a payer.')).body;
   const { jobs } = await eventsAt(`${server.url}/agent/v1/jobs/${job_id}/events`);
@@ -83,7 +83,7 @@ t.test('a payer’s job is followed by whoever has its id, a workspace’s by it
   t.equal((await fetch(other)).status, 401);
 });
 
-t.test('a stop ends the streams and the waits of jobs that go on at the next start', async (t) => {
+t.test('a stop ends streams and waits of jobs, which resume at the next start', async (t) => {
   const stopping = await startTestServer(t);
   const workspace = await new TestAgent(stopping.url).rent();
   const words = Array.from({ length: 4000 }, (_, index) => `Ship number ${index} lies in the harbour.`);

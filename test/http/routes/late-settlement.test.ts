@@ -8,7 +8,7 @@ import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 const DAYS_MS = 30 * 86_400_000;
 
-t.test('a settlement that is told after the index has ended makes a credit of the upload', async (t) => {
+t.test('a settlement confirmed after the index ended turns the upload into a credit', async (t) => {
   const { ledger, server: facilitator } = await outsideFacilitator(t);
   const shift = { milliseconds: 0 };
   const server = await startTestServer(

@@ -33,37 +33,34 @@ function halves(goOn: Promise<void>): typeof fetch {
   };
 }
 
-t.test(
-  'an upload that comes in over the end of its payer’s index, and is paid, keeps the index',
-  async (t) => {
-    const [agent, other] = [new TestAgent(server.url), new TestAgent(server.url)];
-    t.match(await agent.ingest('before.txt', 'Tides follow the moon.'), { body: { charged: true } });
-    t.match(await other.ingest('another.txt', 'Gulls nest on the cliffs.'), { body: { charged: true } });
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const pay = wrapFetchWithPaymentFromConfig(halves(held), {
-      schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(agent.account) }],
-    });
-    const form = new FormData();
-    const text = 'The lighthouse keeper counts ships at dusk. '.repeat(100);
-    form.set('file', new File([text], 'straddling.txt'));
-    const answer = pay(`${server.url}/agent/v1/ingest`, {
-      method: 'POST',
-      body: form,
-      headers: { Prefer: 'wait=60' },
-    });
-    await until(() => readdirSync(join(server.dataFolder, 'incoming')).length > 0);
-    shift.milliseconds += DAYS_MS;
-    // Both ends are seen by one sweep: once the other's index is gone, this one's end has begun.
-    await until(() => !existsSync(server.running.tenantFolder(payerTenantId(other.account.address))));
-    goOn();
-    const uploaded = await answer;
-    t.equal(uploaded.status, 200);
-    t.match(await uploaded.json(), { charged: true, job: { state: 'searchable' } });
-    const { body } = await agent.post('/agent/v1/search', { query: 'tides and ships' });
-    const names = body.hits.map(({ item }: { item: { name: string } }) => item.name);
-    t.strictSame(names.sort(), ['before.txt', 'straddling.txt']);
-  },
-);
+t.test('a paid upload that spans the end of its payer’s index keeps the index', async (t) => {
+  const [agent, other] = [new TestAgent(server.url), new TestAgent(server.url)];
+  t.match(await agent.ingest('before.txt', 'Tides follow the moon.'), { body: { charged: true } });
+  t.match(await other.ingest('another.txt', 'Gulls nest on the cliffs.'), { body: { charged: true } });
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const pay = wrapFetchWithPaymentFromConfig(halves(held), {
+    schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(agent.account) }],
+  });
+  const form = new FormData();
+  const text = 'The lighthouse keeper counts ships at dusk. '.repeat(100);
+  form.set('file', new File([text], 'straddling.txt'));
+  const answer = pay(`${server.url}/agent/v1/ingest`, {
+    method: 'POST',
+    body: form,
+    headers: { Prefer: 'wait=60' },
+  });
+  await until(() => readdirSync(join(server.dataFolder, 'incoming')).length > 0);
+  shift.milliseconds += DAYS_MS;
+  // Both ends are seen by one sweep: once the other's index is gone, this one's end has begun.
+  await until(() => !existsSync(server.running.tenantFolder(payerTenantId(other.account.address))));
+  goOn();
+  const uploaded = await answer;
+  t.equal(uploaded.status, 200);
+  t.match(await uploaded.json(), { charged: true, job: { state: 'searchable' } });
+  const { body } = await agent.post('/agent/v1/search', { query: 'tides and ships' });
+  const names = body.hits.map(({ item }: { item: { name: string } }) => item.name);
+  t.strictSame(names.sort(), ['before.txt', 'straddling.txt']);
+});

@@ -11,7 +11,7 @@ const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
 
 t.test(
-  'a workspace shows pictures and pages small, keeps them in its folder, and drops them with their item',
+  'a workspace serves previews of pictures and pages, caches them in its folder, and removes them with their item',
   async (t) => {
     const workspace = await agent.rent();
     const pdf = (await workspace.ingest('almanac.pdf', sample('almanac.pdf'))).body.item;

@@ -7,7 +7,7 @@ function refused(answer: TestAnswer, t: Test): void {
   t.match(answer.headers.get('X-Workspace-TTL-Seconds'), /^\d+$/, 'and still says what is left');
 }
 
-t.test('a workspace over its requests a second is told when to come again; another is not', async (t) => {
+t.test('a workspace over its rate limit gets Retry-After; another is served', async (t) => {
   const server = await startTestServer(t, { TENANT_REQUESTS_PER_SECOND: '1' });
   const agent = new TestAgent(server.url);
   const [eager, quiet] = [await agent.rent(), await agent.rent()];
@@ -19,7 +19,7 @@ t.test('a workspace over its requests a second is told when to come again; anoth
 });
 
 t.test(
-  'searches and uploads of one workspace at once are bounded, and a neighbour is not refused',
+  'concurrent searches and uploads of a workspace are limited, and another workspace is unaffected',
   async (t) => {
     const server = await startTestServer(t, { TENANT_SEARCHES_AT_ONCE: '1', TENANT_INGESTS_AT_ONCE: '1' });
     const agent = new TestAgent(server.url);

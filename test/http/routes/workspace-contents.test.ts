@@ -8,42 +8,39 @@ const samples = resolve(import.meta.dirname, '../../../samples');
 const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
 const server = await startTestServer(t);
 
-t.test(
-  'a stored file is given back byte by byte, as an attachment and never as active content',
-  async (t) => {
-    const agent = new TestAgent(server.url);
-    const workspace = await agent.rent();
-    const page = '<!doctype html><title>Tides</title><script>alert(1)</script><p>Tides follow the moon.</p>';
-    const html = await workspace.ingest('tides "1".html', page);
-    const pdf = await workspace.ingest('almanac.pdf', sample('almanac.pdf'));
-    const url = (item: string) => `${server.url}/agent/v1/workspaces/${workspace.id}/items/${item}/content`;
-    const headers = { Authorization: `Bearer ${workspace.token}` };
+t.test('a stored file is returned byte for byte, as an attachment and never as active content', async (t) => {
+  const agent = new TestAgent(server.url);
+  const workspace = await agent.rent();
+  const page = '<!doctype html><title>Tides</title><script>alert(1)</script><p>Tides follow the moon.</p>';
+  const html = await workspace.ingest('tides "1".html', page);
+  const pdf = await workspace.ingest('almanac.pdf', sample('almanac.pdf'));
+  const url = (item: string) => `${server.url}/agent/v1/workspaces/${workspace.id}/items/${item}/content`;
+  const headers = { Authorization: `Bearer ${workspace.token}` };
 
-    const given = await fetch(url(html.body.item.id), { headers });
-    t.equal(given.status, 200);
-    t.equal(await given.text(), page);
-    t.match(Object.fromEntries(given.headers), {
-      'content-type': 'text/html',
-      'content-disposition': /^attachment; /,
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': /sandbox/,
-      'content-length': String(page.length),
-      'x-workspace-ttl-seconds': /^\d+$/,
-    });
-    const whole = new Uint8Array(await (await fetch(url(pdf.body.item.id), { headers })).arrayBuffer());
-    t.ok(Buffer.from(whole).equals(sample('almanac.pdf')));
-    const head = await fetch(url(pdf.body.item.id), { method: 'HEAD', headers });
-    t.equal(head.headers.get('content-length'), String(whole.length));
+  const given = await fetch(url(html.body.item.id), { headers });
+  t.equal(given.status, 200);
+  t.equal(await given.text(), page);
+  t.match(Object.fromEntries(given.headers), {
+    'content-type': 'text/html',
+    'content-disposition': /^attachment; /,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': /sandbox/,
+    'content-length': String(page.length),
+    'x-workspace-ttl-seconds': /^\d+$/,
+  });
+  const whole = new Uint8Array(await (await fetch(url(pdf.body.item.id), { headers })).arrayBuffer());
+  t.ok(Buffer.from(whole).equals(sample('almanac.pdf')));
+  const head = await fetch(url(pdf.body.item.id), { method: 'HEAD', headers });
+  t.equal(head.headers.get('content-length'), String(whole.length));
 
-    const other = await agent.rent();
-    t.match(await other.send('GET', `/items/${pdf.body.item.id}/content`), {
-      status: 404,
-      body: { code: 'item_not_found' },
-    });
-    t.match(await workspace.send('GET', '/items/nonsense/content'), { status: 404 });
-    t.equal((await fetch(url(pdf.body.item.id))).status, 401);
-  },
-);
+  const other = await agent.rent();
+  t.match(await other.send('GET', `/items/${pdf.body.item.id}/content`), {
+    status: 404,
+    body: { code: 'item_not_found' },
+  });
+  t.match(await workspace.send('GET', '/items/nonsense/content'), { status: 404 });
+  t.equal((await fetch(url(pdf.body.item.id))).status, 401);
+});
 
 t.test('after an extension every item says the new end of its workspace, wherever it is shown', async (t) => {
   const agent = new TestAgent(server.url);
@@ -67,7 +64,7 @@ t.test('after an extension every item says the new end of its workspace, whereve
   }
 });
 
-t.test('a deleted item is gone from every family at once, with its file', async (t) => {
+t.test('a deleted item disappears from every family at once, with its file', async (t) => {
   const workspace = await new TestAgent(server.url).rent();
   const cat = await workspace.ingest('chelsea.png', sample('chelsea.png'));
   const text = await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
@@ -136,7 +133,7 @@ t.test('the description names every way into a workspace', async (t) => {
     t.same(Object.keys(paths[below + path] ?? {}).sort(), methods, path);
 });
 
-t.test('pages of items follow one another; the last says so, and none begins anew', async (t) => {
+t.test('pages of items continue one another; the last says so, and none starts over', async (t) => {
   const workspace = await new TestAgent(server.url).rent();
   const ids: string[] = [];
   for (const name of ['one', 'two', 'three', 'four'])

@@ -95,7 +95,7 @@ const refused: readonly [caller: string, id: string, authorization: string | und
   ['an unknown one without a token', unknownId, undefined],
 ];
 
-t.test('the matrix has every endpoint that the description has', async (t) => {
+t.test('the matrix covers every endpoint of the description', async (t) => {
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };
@@ -108,7 +108,7 @@ t.test('the matrix has every endpoint that the description has', async (t) => {
   t.same(described.toSorted(), [...here, 'POST /extend'].toSorted());
 });
 
-t.test('whoever is not let in sees the same 401 everywhere', async (t) => {
+t.test('every unauthorized request gets the same 401', async (t) => {
   const model = visible(await call(endpoints[0]!, right.id));
   t.match(model, {
     status: 401,
@@ -126,40 +126,37 @@ t.test('whoever is not let in sees the same 401 everywhere', async (t) => {
   }
 });
 
-t.test('a deleted one’s own token gets the same receipt again, for its DELETE alone', async (t) => {
+t.test('a disposed workspace’s token gets the same receipt again, for DELETE only', async (t) => {
   const again = await deleted.send('DELETE', '');
   t.equal(again.status, 200);
   t.equal(again.body.receipt, receipt.body.receipt);
 });
 
-t.test(
-  'an extension is quoted whatever the id, and a paid one is refused like everything else',
-  async (t) => {
-    const quoted = async (id: string, headers: Record<string, string>) => {
-      const response = await fetch(`${server.url}${BASE.replace('{id}', id)}/extend`, {
-        method: 'POST',
-        headers,
-      });
-      const body = (await response.text()).replaceAll(id, '{id}');
-      return { status: response.status, body };
-    };
-    const model = await quoted(right.id, {});
-    t.equal(model.status, 402);
-    for (const { id } of [neighbour, expired, deleted, { id: unknownId }]) {
-      t.strictSame(await quoted(id, {}), model);
-      t.strictSame(await quoted(id, { Authorization: bearer(right) }), model);
-    }
-    const refusal = visible(await call(endpoints[0]!, right.id));
-    for (const id of [expired.id, deleted.id, unknownId, 'nonsense']) {
-      const answer = await agent.post(`${BASE.replace('{id}', id)}/extend`, { ttl_minutes: 1 });
-      t.strictSame(visible(answer), refusal, `paid: ${id}`);
-    }
-    const anyone = await new TestAgent(server.url).post(`${BASE.replace('{id}', right.id)}/extend`, {});
-    t.match(anyone, { status: 200, body: { charged: true } }, 'anyone may pay');
-  },
-);
+t.test('an extension of any id is quoted, and a paid one for an unknown id is refused', async (t) => {
+  const quoted = async (id: string, headers: Record<string, string>) => {
+    const response = await fetch(`${server.url}${BASE.replace('{id}', id)}/extend`, {
+      method: 'POST',
+      headers,
+    });
+    const body = (await response.text()).replaceAll(id, '{id}');
+    return { status: response.status, body };
+  };
+  const model = await quoted(right.id, {});
+  t.equal(model.status, 402);
+  for (const { id } of [neighbour, expired, deleted, { id: unknownId }]) {
+    t.strictSame(await quoted(id, {}), model);
+    t.strictSame(await quoted(id, { Authorization: bearer(right) }), model);
+  }
+  const refusal = visible(await call(endpoints[0]!, right.id));
+  for (const id of [expired.id, deleted.id, unknownId, 'nonsense']) {
+    const answer = await agent.post(`${BASE.replace('{id}', id)}/extend`, { ttl_minutes: 1 });
+    t.strictSame(visible(answer), refusal, `paid: ${id}`);
+  }
+  const anyone = await new TestAgent(server.url).post(`${BASE.replace('{id}', right.id)}/extend`, {});
+  t.match(anyone, { status: 200, body: { charged: true } }, 'anyone may pay');
+});
 
-t.test('the right token is let in everywhere, and every answer says what is left', async (t) => {
+t.test('the right token is accepted everywhere, and every answer says what is left', async (t) => {
   for (const endpoint of endpoints) {
     const answer = await call(endpoint, right.id, bearer(right));
     t.equal(answer.status, endpoint.status, `${endpoint.method} …${endpoint.path}`);

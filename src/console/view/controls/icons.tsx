@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Drawings of 20 × 20 in the colour of the text; words stand beside them, so nobody needs to hear of them. */
+/** Icons of 20 × 20 in the colour of the text. They stand beside words, so screen readers skip them. */
 function Drawing({ children }: { children: ComponentChildren }) {
   return (
     <svg

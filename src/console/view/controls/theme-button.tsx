@@ -3,7 +3,7 @@ import { ThemeIcon } from './icons.tsx';
 
 type Theme = 'light' | 'dark';
 
-/** Light or dark, whatever the system says; kept for the next visit. */
+/** Switches between light and dark, over the system's choice; kept for the next visit. */
 export function ThemeButton() {
   const root = document.documentElement;
   const system: Theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';

@@ -13,7 +13,7 @@ export interface Curve {
 
 const HEIGHT = 180;
 
-/** Curves over the last minutes; their present values stand above them in words. */
+/** Curves over the last minutes, with their current values above. */
 export function Chart({ points, curves }: { points: readonly Point[]; curves: readonly Curve[] }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);

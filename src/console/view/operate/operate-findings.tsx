@@ -7,7 +7,7 @@ const STATE_WORDS: Readonly<Record<Finding['state'], string>> = {
 };
 const ORDER: readonly Finding['state'][] = ['problem', 'warning', 'ok'];
 
-/** What the doctor found on this host, what has to be done first. */
+/** The doctor's findings on this host, most urgent first. */
 export function Doctor({ findings }: { findings: readonly Finding[] | undefined }) {
   return (
     <section class="card wide" aria-labelledby="doctor-title">

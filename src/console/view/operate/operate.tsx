@@ -34,7 +34,7 @@ const RECALL: readonly Curve[] = [
   { name: 'Recall', unit: '', colour: '--good', of: ({ recall }) => recall, decimals: 4 },
 ];
 
-/** What the server is doing, for its operator. Read alone: nothing can be changed here. */
+/** What the server is doing, for its operator. Read-only. */
 export function Operate() {
   const { snapshot, points, findings, fault } = useStore(watch);
   return (

@@ -16,7 +16,7 @@ interface HitCardProps {
   readonly onOpen: (hit: Hit) => void;
 }
 
-/** One hit: what it looks like or says, where it is, and how sure it is. */
+/** One hit: picture or snippet, place, and confidence. */
 export const HitCard = memo(({ hit, words, onOpen }: HitCardProps) => {
   const { item, family, confidence, locator, snippet } = hit;
   const title = item.title ?? item.name;
@@ -71,7 +71,7 @@ export function placeOf({ item, locator, segments }: Hit): string {
   return `${locator.heading ?? item.name}${folded}`;
 }
 
-/** Loaded when it comes near the screen. */
+/** Loaded when it is near the viewport. */
 function Thumbnail({ hit, words }: Pick<HitCardProps, 'hit' | 'words'>) {
   const place = useRef<HTMLSpanElement>(null);
   const [address, setAddress] = useState<string | null>();

@@ -7,7 +7,7 @@ import { HitCard } from './hit-card.tsx';
 import { HitDialog } from './hit-dialog.tsx';
 import { TimingBar } from './timing-bar.tsx';
 
-/** The hits of the last search, and where its milliseconds went. */
+/** The hits of the last search, and its timing. */
 export function Results({ search }: { search: SearchState }) {
   const { searching } = useStore(session);
   const [shown, setShown] = useState<Hit>();

@@ -1,7 +1,7 @@
 import type { Timing } from '../../../client/index.ts';
 import { formatMs } from '../../model/format.ts';
 
-/** Where a search's milliseconds went: one bar, and the same in words. */
+/** The stages of a search in milliseconds, as a bar and in words. */
 export function TimingBar({ timing, roundTripMs }: { timing: Timing; roundTripMs: number }) {
   const { verify_ms = 0, settle_ms = 0, encode_ms = 0, scan_ms = 0, fuse_ms = 0, total_ms = 0 } = timing;
   const payment = verify_ms + settle_ms;

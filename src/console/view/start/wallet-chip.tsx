@@ -17,7 +17,7 @@ export function WalletChip() {
       <div class="chip-menu">
         <code class="whole">{wallet.address}</code>
         {wallet.kind === 'play' && (
-          <p>Its key lies in this browser alone. It holds play money, of no worth.</p>
+          <p>Its key is stored in this browser only. It holds play money, which is worth nothing.</p>
         )}
         <button type="button" onClick={leaveWallet}>
           Disconnect

@@ -7,7 +7,7 @@ import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { SealIcon } from '../controls/icons.tsx';
 
-/** What the server still has of an ended workspace. */
+/** What the server keeps of an ended workspace. */
 interface Kept {
   readonly what: string;
   readonly why: string;

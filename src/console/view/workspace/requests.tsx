@@ -2,7 +2,7 @@ import { calls } from '../../model/calls.ts';
 import { formatMs } from '../../model/format.ts';
 import { useStore } from '../../model/store.ts';
 
-/** What the page asked of the server: whoever writes an agent sees what it has to send. */
+/** The page's requests to the server, as an example for authors of agents. */
 export function Requests() {
   const { list } = useStore(calls);
   return (

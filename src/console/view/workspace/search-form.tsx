@@ -133,7 +133,7 @@ function takeFirstPicture(files: Iterable<File> | ArrayLike<File> | null | undef
   return true;
 }
 
-/** A picture pasted anywhere is searched with; “/” leads to the field. */
+/** A pasted picture becomes the query; “/” focuses the field. */
 function useShortcuts(field: { readonly current: HTMLInputElement | null }): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {

@@ -8,7 +8,7 @@ const TICK_MS = 1000;
 const FEW_SECONDS = 120;
 const STEPS = [15, 60, 240];
 
-/** The time that is left, and more of it for money. */
+/** The time left, and a button that buys more. */
 export function Time() {
   const { endsAt, facts, wallet, busy } = useStore(session);
   const [minutes, setMinutes] = useState(STEPS[0]!);

@@ -12,7 +12,7 @@ import { UsageList } from './usage-list.tsx';
 
 const REFRESH_MS = 15_000;
 
-/** An open workspace: on one side what it is and holds, on the other what is searched and found. */
+/** An open workspace: its state and files on one side, search and results on the other. */
 export function WorkspaceView({ opened }: { opened: OpenWorkspace }) {
   const { search } = useStore(session);
   useEffect(() => {
