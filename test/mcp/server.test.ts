@@ -3,7 +3,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import t, { type Test } from 'tap';
 import { makeServer } from '../../src/mcp/server.ts';
-import { type Backend, type Kind, listedTool, TOOL_NAMES } from '../../src/mcp/tools.ts';
+import { type Backend, type Kind, listedTool, TOOL_NAMES, type ToolCalls } from '../../src/mcp/tools.ts';
 
 /** Nothing but the call that was made is told. */
 class Made extends Error {}
@@ -12,11 +12,7 @@ const made = (call: string) => () => Promise.reject(new Made(call));
 
 function recordingBackend(): Backend {
   return {
-    search: made('search'),
-    ingest: made('ingest'),
-    workspace_create: made('workspace_create'),
-    workspace_usage: made('workspace_usage'),
-    workspace_dispose: made('workspace_dispose'),
+    ...(Object.fromEntries(TOOL_NAMES.map((name) => [name, made(name)])) as unknown as ToolCalls),
     item: made('item'),
     preview: made('preview'),
     baseUrl: 'http://here',
