@@ -114,7 +114,7 @@ gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDI
 gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
 	@node bench/gpu/main.ts
 
-# Tests that take long, each at the length that its variables give. CONTRIBUTING.md says what they show.
+# Tests that take long, each at the length that its variables give. docs/measured.md says what they show.
 crash: setup
 	@node test/payment/crash/main.ts
 

@@ -19,6 +19,11 @@ case "$(uname -s)-$(uname -m)" in
   *) say "Farthing runs on Linux (x86-64)." "Use a Debian or Ubuntu machine or container." ;;
 esac
 
+glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d ' ' -f 2)
+if [ -n "$glibc" ] && ! at_least "$glibc" 2.36; then
+  say "glibc $glibc is too old: 2.36 or newer is needed." "Use Debian 12, Ubuntu 24.04, or newer."
+fi
+
 if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
   say "Node.js 20 or newer with npm is missing." "Install it from https://nodejs.org (the distribution's own package may be too old)."
 elif ! at_least "$(node --version | tr -d v)" 20.0.0; then

@@ -6,7 +6,7 @@ import type { MakeReader } from './reading/format-reader.ts';
 export interface Format {
   /** As items have it. */
   readonly mediaType: string;
-  /** What people call it. Refusals, the API's description and README list these names. */
+  /** What people call it. Refusals, the API's description and docs/api.md list these names. */
   readonly name: string;
   /** True where each file inside becomes an item, and the file holds nothing else. */
   readonly isArchive: boolean;
@@ -22,7 +22,7 @@ const ODF = 'application/vnd.oasis.opendocument';
  * Formats with a signature come before those that are guessed from text; plain text is the last.
  *
  * A new format takes a module with its reader (text/csv.ts is a short one), a line here, a sample in
- * test/extract/samples/formats.ts, its name in README, and a test of what it reads.
+ * test/extract/samples/formats.ts, its name in docs/api.md, and a test of what it reads.
  */
 export const FORMATS: readonly Format[] = [
   format('application/pdf', 'PDF', async () => (await import('./pdf/pdf.ts')).pdf),

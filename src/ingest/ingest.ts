@@ -38,7 +38,7 @@ export interface IngestDeps {
 
 export type { IngestAnswer };
 
-/** A released job. Its Item is absent if the index ended before: the job tells how it ended, and its payer has a credit. */
+/** A released job. Its Item is absent if the index was disposed of first: the job tells how it ended, and its payer has a credit. */
 export type ReleasedIngest = Omit<IngestAnswer, 'item'> & Partial<Pick<IngestAnswer, 'item'>>;
 
 const RETRY_AFTER_S = 5;
@@ -87,7 +87,7 @@ export class Ingest {
   admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
     if (this.#runner.size + this.#awaitingPayment.size >= this.#deps.limits.jobsMax) {
-      throw new FarthingError('overloaded', 'Too many files wait to be indexed. Try again later.', {
+      throw new FarthingError('overloaded', 'Too many files are waiting to be indexed. Try again later.', {
         retryAfterS: RETRY_AFTER_S,
       });
     }
@@ -95,7 +95,7 @@ export class Ingest {
     if (this.#acceptance.unfinished(tenant).length >= jobsPerTenantMax) {
       throw new FarthingError(
         'rate_limited',
-        `${jobsPerTenantMax} of your files wait to be indexed. Wait until some are done. Nothing was charged.`,
+        `${jobsPerTenantMax} of your files are already waiting to be indexed. Wait until some are done. Nothing was charged.`,
         { retryAfterS: RETRY_AFTER_S },
       );
     }
@@ -104,7 +104,7 @@ export class Ingest {
 
   /**
    * Recognises, checks and opens a received file. Stores nothing. Bytes that the Tenant already has, pending or searchable,
-   * make it a duplicate; bytes whose payment is open are waited for.
+   * make it a duplicate; if the same bytes are awaiting payment, it waits for the outcome.
    * @throws what the extractor's `open` throws; overloaded.
    */
   async inspect(
@@ -135,7 +135,7 @@ export class Ingest {
     return answer;
   }
 
-  /** Starts a held job; if the Tenant's index has ended, ends the job. Idempotent. @throws job_not_found. */
+  /** Starts a job that awaited payment; ends it if the Tenant's index was disposed of. Idempotent. @throws job_not_found. */
   async release(jobId: JobId): Promise<ReleasedIngest> {
     let job = this.#existing(jobId);
     if (job.held) {
@@ -241,7 +241,7 @@ export class Ingest {
     this.#runner.start(await this.#jobs.restart(job.id, attempts));
   }
 
-  /** The Tenant's index has ended, or a crash cut the acceptance short and no client knows the job. */
+  /** The Tenant's index was disposed of, or a crash cut the acceptance short and no client knows the job. */
   #resumeWithoutItem(job: Job): Promise<void> {
     const isPaid = job.held || (job.creditTo !== undefined && !this.#deps.tenants.exists(job.tenant));
     return isPaid ? this.#ends.cancel(job) : this.#erase(job);
@@ -254,7 +254,7 @@ export class Ingest {
     this.#awaitingPayment.remove(job.id);
   }
 
-  /** Ends a job whose index has ended, and gives the credit that it owes. */
+  /** Ends a job whose index was disposed of, and gives the credit that it owes. */
   async #endWithIndex(jobId: JobId): Promise<void> {
     await this.#runner.cancel(jobId);
     const job = this.#existing(jobId);

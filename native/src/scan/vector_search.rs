@@ -1,11 +1,12 @@
-//! Search of a vector space: int8 codes with a sure bound, then f32 for the rows that the bound leaves a chance.
+//! Search of a vector space: candidates by int8 codes with a guaranteed error bound, then exact scores in f32.
 //!
-//! First the codes of all rows are scanned. In a large space, unless a proof is asked for, only those rows are scanned
-//! that their bits leave a chance (`blocks/bits.rs`).
+//! There are three ways to find candidates: the codes of all rows; in a large space, unless a proof is asked for, the
+//! codes of the rows that their bits cannot rule out (`blocks/bits.rs`); or a graph of neighbours (`graph`). Only the
+//! first proves that nothing was missed.
 //!
-//! A row's exact score lies within estimate ± error. So k rows surely reach the k-th best of all lower ends, and a row
-//! whose upper end is below it can be left out. The others are rescored, by falling upper end, until no upper end
-//! reaches the k-th best exact score. The rows that were not rescored are thereby proved not to belong to the answer.
+//! A row's exact score lies within estimate ± error. So k rows reach the k-th best of all lower ends, and a row whose
+//! upper end is below it can be left out. The others are rescored in descending order of their upper ends, until none
+//! reaches the k-th best exact score: no remaining row can belong to the answer.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
 use crate::store::spaces::{SpaceSpec, check_model};
 
-/// Whether the best hits so far are all that is wanted. It is asked once, of the better half, which is known earlier.
+/// Called once, with the best k/2 hits, which are known first. If it returns true, the search stops there.
 pub type Enough<'a> = &'a dyn Fn(&[Scored]) -> Result<bool>;
 
 struct Block<'t> {

@@ -16,7 +16,7 @@ export interface CheckoutDeps {
   readonly settlements: Settlements;
 }
 
-/** What a purchase came to; the answer is without its receipt. */
+/** The result of a purchase, before the receipt is attached. */
 export type Bought =
   | { readonly charged: false; readonly answer: Answer }
   | ({ readonly charged: true } & Concluded);
@@ -68,7 +68,7 @@ export class Checkout {
     return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };
   }
 
-  /** Durable put-if-absent. The claim in memory came first, so this fails only for a record of another life. */
+  /** Durable put-if-absent. The claim in memory came first, so this fails only for a record left by an earlier run of the server. */
   async #reserve(purchase: InFlightPurchase, record: Reserved): Promise<void> {
     if (!(await this.#deps.records.reserve(purchase.key, record)))
       throw new PaymentRefused('authorization_already_used');
@@ -113,7 +113,7 @@ export class Checkout {
     return performance.now() - startedAt;
   }
 
-  /** What a start after a crash needs, durable before the settlement is sent. */
+  /** Writes what recovery will need, before the settlement is sent. */
   async #noteBeforeSettling(purchase: InFlightPurchase, record: Reserved): Promise<Reserved | Settling> {
     const { records, facilitator, settlements } = this.#deps;
     if (record.effect === undefined && facilitator.outcomeIsKnowable) return record;
