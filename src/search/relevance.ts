@@ -35,6 +35,14 @@ function measured(of: Calibration['of'], score: number, ceiling: number): number
   }
 }
 
+/** Whether a query is reliably in a language that a list's model does not know. */
+export function isForeign(
+  { languages }: { readonly languages?: readonly string[] },
+  language?: QueryLanguage | null,
+): boolean {
+  return language?.reliable === true && languages?.includes(language.language) === false;
+}
+
 /**
  * Weight of a list for a query. Where the query is reliably in a language that the list's model does not know, the list keeps
  * a share of its weight.
