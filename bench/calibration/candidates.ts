@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ItemId } from '../../src/domain/id.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
-import { type EvidenceList, evidenceOf, type Scale } from '../../src/search/evidence.ts';
+import { type EvidenceList, evidenceOf, type ListEvidence, type Scale } from '../../src/search/evidence.ts';
 import { servedLists } from '../../src/search/lists.ts';
 import { listQueryOf } from '../../src/search/query-vectors.ts';
 import { isForeign } from '../../src/search/relevance.ts';
@@ -15,8 +15,8 @@ import type { Asked } from './questions.ts';
 /** A place as the lists see it: by words, and by meaning. */
 export interface DumpedPlace {
   readonly document: number;
-  readonly words?: { readonly score: number; readonly held: number; readonly rank?: number };
-  readonly meaning?: { readonly score: number; readonly rank?: number };
+  readonly words?: ListEvidence;
+  readonly meaning?: ListEvidence;
 }
 
 /** One query of one index, with all that the model may know. */

@@ -22,6 +22,18 @@ export interface SearchInput {
   readonly explain?: boolean;
   /** Every list must be proved, even where the index has a quicker way. */
   readonly exact?: boolean;
+  /** Less likely hits are left out, 0..1; absent: none are. */
+  readonly min_confidence?: number;
+}
+
+/** Why an answer says that it has none: an empty index, no hit at all, or none that is likely to answer. */
+export const UNANSWERED_REASONS = ['nothing_searchable', 'nothing_found', 'unlikely'] as const;
+export type UnansweredReason = (typeof UNANSWERED_REASONS)[number];
+
+/** Whether an answer has a hit that is likely to answer, and if not, why. */
+export interface Verdict {
+  readonly answered: boolean;
+  readonly reason?: UnansweredReason;
 }
 
 /** Ways to make a list. `proved`: every row that could belong to it was scored; `bits`: a statistical bound skipped rows; `graph`: found along a graph. */
@@ -42,11 +54,11 @@ export const RECALL_HELD = 0.999;
 /** A hit: what its Segment shows, and how it was ranked. `text_source` is given for every passage. */
 export interface Hit extends Omit<ShownSegment, 'place'> {
   readonly item: Item;
-  /** Calibrated probability of relevance, 0..1, comparable across families. */
+  /** Probability that this hit answers, 0..1. It never rises down the list. */
   readonly confidence: number;
   /** The family that contributed most to `score`. */
   readonly family: Family;
-  /** Fused score: higher is better. */
+  /** Log-odds of `confidence`, unrounded: orders the hits. */
   readonly score: number;
   /** Number of Segments of the same page, shot or section that were folded into this hit, itself included. */
   readonly segments: number;
@@ -54,27 +66,23 @@ export interface Hit extends Omit<ShownSegment, 'place'> {
   readonly explanation?: HitExplanation;
 }
 
-/** How a hit was scored: `kind_confidence` × the sum of `scaled` × `share` over the lists of its `kind`. */
+/** How a hit was scored: `base` + the sum of `part` over the lists of its `kind`. */
 export interface HitExplanation {
   readonly lists: readonly {
     readonly list: ListName;
-    /** Kind of Segment that the list ranks; a page may be found by several, and the best kind counts. */
+    /** Kind of Segment that the list ranks; a page may be found by several, and the likelier kind counts. */
     readonly kind: SegmentKind;
     readonly family: Family;
-    /** Rank in the list, from 1. */
-    readonly rank: number;
+    /** Rank in the list, from 1; absent where another list found the hit. */
+    readonly rank?: number;
     /** As the list scores: cosine, BM25, or closeness of fingerprints. */
     readonly raw_score: number;
-    /** The raw score between the list's last and first place, 0..1; of a near-identical picture at least .9. */
-    readonly scaled: number;
-    /** The list's share in its kind's score; less of it once a near-identical picture was found. */
-    readonly share: number;
-    /** Calibrated probability of relevance by this list alone. */
-    readonly confidence: number;
+    /** What it adds to the score, in log-odds; 0 for lists of the other kind. */
+    readonly part: number;
   }[];
   readonly kind: SegmentKind;
-  /** Confidence of the kind's best hit, by which kinds are compared. */
-  readonly kind_confidence: number;
+  /** What holds for all hits of the kind: the query, the first hit's evidence, the size of the index. */
+  readonly base: number;
 }
 
 /** How an answer was made. */
@@ -82,7 +90,7 @@ export interface SearchExplanation {
   readonly lists: readonly ListScan[];
   /** Segments of the index. */
   readonly segments: number;
-  /** Entries of each list that were scaled and summed. */
+  /** Places of each list that were considered. */
   readonly depth: number;
   /** Encoder tasks that made the query's vectors; other requests may have shared them. */
   readonly tasks: readonly {
@@ -114,7 +122,7 @@ export interface Timing {
   total_ms?: number;
 }
 
-export interface SearchResult {
+export interface SearchResult extends Verdict {
   readonly hits: readonly Hit[];
   readonly latency_ms: number;
   readonly timing: Timing;
