@@ -16,7 +16,7 @@ const COMMON = [
 /** Words that may follow, by the words before them. A test holds them against the commands themselves. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {
   '': ['search', 'ingest', 'workspace', 'wallet', 'mcp', 'sign', 'completion', 'admin'],
-  search: ['--image', '--family', '-k', '--exact', ...COMMON],
+  search: ['--image', '--family', '-k', '--exact', '--min-confidence', ...COMMON],
   ingest: ['--recursive', '--concurrency', '--again', ...COMMON],
   workspace: ['create', 'use', 'list', 'usage', 'extend', 'dispose', '--minutes', '--spend-limit', ...COMMON],
   wallet: ['new', 'show', ...COMMON],

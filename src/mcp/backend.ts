@@ -7,6 +7,7 @@ export interface SearchArguments {
   readonly families?: readonly Family[];
   readonly exact?: boolean;
   readonly k?: number;
+  readonly min_confidence?: number;
 }
 
 /** How many hits are also shown as pictures. */

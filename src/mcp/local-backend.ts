@@ -35,10 +35,11 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
   const ownerOf = (scope: Scope) => (scope.workspace === undefined ? client : needed(scope));
   return {
     kind: 'local',
-    search: async ({ query, image_path, families, k, exact }, scope) => {
+    search: async ({ query, image_path, families, k, exact, min_confidence: minConfidence }, scope) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const body = await (workspace ?? client).search({ query, image, families, k, exact, signal });
+      const asked = { query, image, families, k, exact, minConfidence, signal };
+      const body = await (workspace ?? client).search(asked);
       return { body, scope: { workspace: workspace?.id } };
     },
     ingest: async (file, scope) => {

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { FarthingError } from '../client/index.ts';
+import { CONFIDENCE_FLOOR } from '../domain/search.ts';
 import type {
   Backend,
   CreateArguments,
@@ -86,7 +87,11 @@ async function call(
   const scope = { workspace, token };
   switch (name) {
     case 'search':
-      return searchResult(backend, await backend.search(rest, scope), thumbnails);
+      return searchResult(
+        backend,
+        await backend.search({ min_confidence: CONFIDENCE_FLOOR, ...rest }, scope),
+        thumbnails,
+      );
     case 'ingest':
       return ingestResult(backend, await backend.ingest(rest, scope));
     case 'workspace_create':

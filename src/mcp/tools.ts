@@ -1,6 +1,14 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { FAMILIES } from '../domain/family.ts';
-import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
+import {
+  CONFIDENCE_FLOOR,
+  FAMILIES_ASKED_MAX,
+  K_DEFAULT,
+  K_MAX,
+  K_MIN,
+  QUERY_LENGTH_MAX,
+  UNANSWERED_REASONS,
+} from '../domain/search.ts';
 import type { Backend } from './backend.ts';
 
 export type ToolName = 'search' | 'ingest' | 'workspace_create' | 'workspace_usage' | 'workspace_dispose';
@@ -98,14 +106,26 @@ export function toolsFor({ kind }: Pick<Backend, 'kind'>): NamedTool[] {
             description:
               'Of how many hits pictures are shown, too (in a workspace); default 0: they are linked.',
           },
-          exact: { type: 'boolean', description: 'Prove that no better hit exists, in large indexes too.' },
+          exact: {
+            type: 'boolean',
+            description:
+              'Prove that each list has its best rows, in large indexes too. Says nothing about relevance.',
+          },
+          min_confidence: {
+            type: 'number',
+            minimum: 0,
+            maximum: 1,
+            description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}.`,
+          },
           ...scope,
         },
       },
       {
         hits: { type: 'array', items: { type: 'object' }, description: 'Best first.' },
+        answered: { type: 'boolean', description: 'False: the answer is probably not in these files.' },
+        reason: { enum: UNANSWERED_REASONS, description: 'Why it is not answered.' },
         latency_ms: { type: 'number' },
-        exact: { type: 'boolean', description: 'Proved to be the best there are.' },
+        exact: { type: 'boolean', description: 'Each list is proved to have its best rows.' },
         bounds: { type: 'object', description: 'The same for each family.' },
         charged: { type: 'boolean' },
       },

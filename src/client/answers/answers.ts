@@ -1,20 +1,23 @@
 import type { Family } from '../../domain/family.ts';
 import type { Item } from '../../domain/item.ts';
 import type { JobState } from '../../domain/job.ts';
-import type { Bound, Hit, Timing } from '../../domain/search.ts';
+import type { Bound, Hit, Timing, UnansweredReason } from '../../domain/search.ts';
 
 export type { Family } from '../../domain/family.ts';
 export type { Box, Locator } from '../../domain/file/segment.ts';
 export type { Item } from '../../domain/item.ts';
-export type { Bound, Hit, Timing } from '../../domain/search.ts';
+export type { Bound, Hit, Timing, UnansweredReason } from '../../domain/search.ts';
 
 /** Answers as the server gives them; `/openapi.json` describes every field. */
 
 export interface SearchAnswer {
   readonly hits: readonly Hit[];
+  /** Whether a hit is likely to answer, and if not, why. */
+  readonly answered: boolean;
+  readonly reason?: UnansweredReason;
   readonly latency_ms: number;
   readonly timing: Timing;
-  /** True when every list is proved to be the best of all; `bounds` says it for each family. */
+  /** True when every list is proved to have its best rows; `bounds` says it for each family. Nothing about relevance. */
   readonly exact: boolean;
   readonly bounds?: Readonly<Partial<Record<Family, Bound>>>;
   readonly charged: boolean;

@@ -56,11 +56,13 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
+const CURVE_FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'] as const;
+
 /** What the log-odds of a first hit are made of: see `Curve` in `search/likelihood.ts`. */
 const Curve = closed({
   bias: Type.Number(),
   slope: Type.Number({ minimum: 0 }),
-  ...optionalEach(['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'], Type.Number()),
+  ...optionalEach(CURVE_FEATURES, Type.Number()),
 });
 
 /** How a list counts. A list without measured curves or calibration is believed little. */
