@@ -1,86 +1,68 @@
-import { type Calibration, confidenceOf } from '../../src/search/relevance.ts';
-
-/** A score, and whether what it was given to is relevant. */
+/** A row of features, whether what it describes is relevant, and how much it counts. */
 export interface Judged {
-  readonly score: number;
+  readonly features: readonly number[];
   readonly relevant: boolean;
+  readonly weight: number;
 }
 
-/**
- * Fits the probability of relevance of a score: Newton's method on the log-likelihood with the smoothed targets of Platt
- * (1999), as in Lin, Lin and Weng (2007, "A note on Platt's probabilistic outputs").
- */
-export function fitLogistic(pairs: readonly Judged[], of: Calibration['of']): Calibration {
-  const positive = pairs.filter(({ relevant }) => relevant).length;
-  const high = (positive + 1) / (positive + 2);
-  const low = 1 / (pairs.length - positive + 2);
-  const rows = pairs.map(({ score, relevant }) => ({
-    x: of === 'log_score' ? Math.log1p(Math.max(0, score)) : score,
-    y: relevant ? high : low,
-  }));
-  const loss = (a: number, b: number) =>
-    rows.reduce((sum, { x, y }) => sum + softplus(a * x + b) - y * (a * x + b), 0);
-  let a = 0;
-  let b = Math.log((positive + 1) / (pairs.length - positive + 1));
-  for (let round = 0; round < 100; round++) {
-    let [ga, gb, haa, hab, hbb] = [0, 0, 1e-9, 0, 1e-9];
-    for (const { x, y } of rows) {
-      const p = 1 / (1 + Math.exp(-(a * x + b)));
-      const w = p * (1 - p);
-      ga += (p - y) * x;
-      gb += p - y;
-      haa += w * x * x;
-      hab += w * x;
-      hbb += w;
+export interface Logistic {
+  readonly bias: number;
+  readonly weights: readonly number[];
+}
+
+/** Strength of the pull towards 0 of the weights of standardised features. */
+const RIDGE = 30;
+const ROUNDS_MAX = 50;
+
+/** Logistic regression with an L2 penalty, by Newton's method (Hastie, Tibshirani and Friedman 2009, section 4.4). */
+export function fitLogistic(rows: readonly Judged[], ridge = RIDGE): Logistic {
+  const width = rows[0]!.features.length;
+  const total = rows.reduce((sum, { weight }) => sum + weight, 0);
+  const average = (of: (row: Judged) => number) =>
+    rows.reduce((sum, row) => sum + row.weight * of(row), 0) / total;
+  const means = Array.from({ length: width }, (_, at) => average(({ features }) => features[at]!));
+  const deviations = means.map(
+    (mean, at) => Math.sqrt(average(({ features }) => (features[at]! - mean) ** 2)) || 1,
+  );
+  const scaled = rows.map(({ features }) => [
+    1,
+    ...features.map((value, at) => (value - means[at]!) / deviations[at]!),
+  ]);
+  let found: number[] = Array(width + 1).fill(0);
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const gradient: number[] = found.map((value, at) => (at === 0 ? 0 : ridge * value));
+    const curvature = found.map((_, row) => found.map((__, at) => (row === at && row > 0 ? ridge : 1e-9)));
+    for (const [index, x] of scaled.entries()) {
+      const { relevant, weight } = rows[index]!;
+      const p = 1 / (1 + Math.exp(-x.reduce((sum, value, at) => sum + value * found[at]!, 0)));
+      for (let at = 0; at <= width; at += 1) {
+        gradient[at]! += weight * (p - Number(relevant)) * x[at]!;
+        for (let other = 0; other <= width; other += 1)
+          curvature[at]![other]! += weight * p * (1 - p) * x[at]! * x[other]!;
+      }
     }
-    const determinant = haa * hbb - hab * hab;
-    const [da, db] = [(hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant];
-    let step = 1;
-    while (step > 1e-6 && loss(a - step * da, b - step * db) > loss(a, b)) step /= 2;
-    a -= step * da;
-    b -= step * db;
-    if (Math.abs(step * da) + Math.abs(step * db) < 1e-9) break;
+    const step = solve(curvature, gradient);
+    found = found.map((value, at) => value - step[at]!);
+    if (Math.max(...step.map(Math.abs)) < 1e-8) break;
   }
-  return { a: Number(a.toFixed(4)), b: Number(b.toFixed(4)), of };
+  const weights = found.slice(1).map((value, at) => value / deviations[at]!);
+  return { bias: found[0]! - weights.reduce((sum, value, at) => sum + value * means[at]!, 0), weights };
 }
 
-function softplus(z: number): number {
-  return z > 0 ? z + Math.log1p(Math.exp(-z)) : Math.log1p(Math.exp(z));
-}
-
-export interface Reliability {
-  /** Mean of |confidence − share of relevant| over bins of equal width, weighted by their pairs (Guo et al. 2017). */
-  readonly ece: number;
-  /** Of the first hit of each query alone: what an agent reads first. */
-  readonly bins: readonly {
-    readonly confidence: number;
-    readonly relevant: number;
-    readonly pairs: number;
-  }[];
-}
-
-const BINS = 10;
-
-export function reliabilityOf(pairs: readonly Judged[], calibration: Calibration): Reliability {
-  const bins = Array.from({ length: BINS }, () => ({ sum: 0, relevant: 0, pairs: 0 }));
-  for (const { score, relevant } of pairs) {
-    const confidence = confidenceOf(calibration, score);
-    const bin = bins[Math.min(BINS - 1, Math.floor(confidence * BINS))]!;
-    bin.sum += confidence;
-    bin.relevant += Number(relevant);
-    bin.pairs += 1;
+/** Gauss–Jordan elimination with row pivots. */
+function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+  const rows = matrix.map((row, at) => [...row, right[at]!]);
+  for (let at = 0; at < rows.length; at += 1) {
+    let pivot = at;
+    for (let row = at; row < rows.length; row += 1)
+      if (Math.abs(rows[row]![at]!) > Math.abs(rows[pivot]![at]!)) pivot = row;
+    [rows[at], rows[pivot]] = [rows[pivot]!, rows[at]!];
+    for (let row = 0; row < rows.length; row += 1) {
+      if (row === at) continue;
+      const factor = rows[row]![at]! / rows[at]![at]!;
+      for (let column = at; column <= rows.length; column += 1)
+        rows[row]![column]! -= factor * rows[at]![column]!;
+    }
   }
-  const filled = bins.filter(({ pairs }) => pairs > 0);
-  const ece =
-    filled.reduce((total, { sum, relevant }) => total + Math.abs(sum - relevant), 0) /
-    Math.max(1, pairs.length);
-  const rounded = (value: number) => Math.round(value * 1000) / 1000;
-  return {
-    ece: rounded(ece),
-    bins: filled.map(({ sum, relevant, pairs: count }) => ({
-      confidence: rounded(sum / count),
-      relevant: rounded(relevant / count),
-      pairs: count,
-    })),
-  };
+  return rows.map((row, at) => row[rows.length]! / row[at]!);
 }

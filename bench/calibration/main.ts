@@ -1,44 +1,45 @@
 /**
- * Fits the score calibrations of `models/manifest.json` and judges them on what they were not fitted on.
+ * Fits the curves of `models/manifest.json` and judges them on collections that they were not fitted on.
  *
- *   npx node bench/calibration/main.ts [--data ../shared/data] [--cache /tmp/farthing-calibration]
+ *   npx node bench/calibration/main.ts [SET…] [--data ../shared/data] [--cache /tmp/farthing-calibration] [--fresh]
  *
- * A confidence compares passages with pictures, so both are fitted to the same circumstances: indexes of ten Segments to
- * all of the set, the ten best of each query, and every query once where its answer is in the index and once where it is
- * not. Text: claims and abstracts of SciFact. Pictures: captioned photographs and changed copies of them; claims, which no
- * photograph answers, count as queries in words as well. Fitted on every second query, judged on the others; the manifest
- * gets the fit on all. What is judged becomes a record, of which the report draws the curves. The first run encodes the abstracts, which takes minutes.
+ * Each collection (by default all in `data/text`; also folders of BEIR's shape) is encoded once and searched once: with its own
+ * queries, with names, numbers and codes of its texts, and in indexes of about 1, 10 and 100 Segments with and without the answer. The
+ * candidates are kept in the cache folder, so that fitting needs no model; `--fresh` searches again. Every query counts a second time
+ * without its answers. The curves of the manifest are fitted on all collections; what is judged is fitted on the others.
  */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Encoder } from '../../src/encode/encoder.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
-import type { Calibration } from '../../src/search/relevance.ts';
 import { machine, writeRecord } from '../rig/record.ts';
-import type { Reliable } from '../rig/reliability.ts';
-import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
-import { encodePassages, readSciFact, type SciFact } from '../sets/scifact.ts';
-import { fitLogistic, type Judged, reliabilityOf } from './logistic.ts';
-import { wordResults } from './words.ts';
+import { ndcg } from '../rig/retrieval.ts';
+import { type Dump, dumpCollection } from './dump.ts';
+import { calibrationError, type FirstHit, rounded, shareBelow, thresholdOf } from './first-hits.ts';
+import { confidenceOf, type Example, exampleOf, fitCurve, VIEWS, type View, type Weighed } from './model.ts';
+import { fitPictures } from './pictures.ts';
 
 const root = join(import.meta.dirname, '../..');
-const { values } = parseArgs({ options: { data: { type: 'string' }, cache: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  options: { data: { type: 'string' }, cache: { type: 'string' }, fresh: { type: 'boolean' } },
+  allowPositionals: true,
+});
 const data = resolve(values.data ?? join(root, '../shared/data'));
 const cacheFolder = resolve(values.cache ?? join(tmpdir(), 'farthing-calibration'));
-/** Hits of a search that somebody looks at. */
-const DEPTH = 10;
-/** Abstracts of the smaller indexes. */
-const SIZES = [10, 100, 1000];
-/** One in so many claims is asked for among the photographs: about as many as have a caption. */
-const CLAIMS_STEP = 9;
-const tenant = 'calibration';
+const folders = [
+  ...readdirSync(join(data, 'text'), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? join(data, 'text', entry.name) : [],
+  ),
+  ...positionals.map((folder) => resolve(folder)),
+];
+/** How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own. */
+const WEIGHTS = { unanswerable: 0.05, cut: 0.1, cutWithout: 0.05, exact: 0.15 };
 
-/** One search's results, best first. */
-type Results = readonly Judged[];
-/** All searches of one query; the first is over the whole set, with its answer in it. */
-type Searches = readonly Results[];
+/** Sets of fewer queries are judged together. */
+const POOLED_BELOW = 200;
 
+const before = machine();
 const encoder = await openEncoder({
   modelsFolder: join(root, 'models'),
   cacheFolder,
@@ -48,134 +49,146 @@ const encoder = await openEncoder({
   ingestQueueMax: 64,
   log: () => {},
 });
-const before = machine();
 try {
-  const corpus = await readSciFact(join(data, 'text/scifact'));
-  const text = judge('text_semantic', await textResults(encoder, corpus), 'score');
-  const raw = judge(
-    'raw_words',
-    await wordResults(encoder, corpus, [corpus.abstracts.length, ...SIZES], DEPTH),
-    'share',
-  );
-  const { words, pictures } = await pictureResults(encoder);
-  const reliability = [
-    text,
-    raw,
-    judge('visual_words', words, 'score'),
-    judge('visual_picture', pictures, 'score'),
-  ];
-  process.stderr.write(`record: ${writeRecord('calibration', { reliability }, before)}\n`);
+  const dumps = new Map<string, Dump>();
+  for (const folder of folders) {
+    const path = join(cacheFolder, `candidates-${basename(folder)}.json`);
+    if (values.fresh || !existsSync(path))
+      writeFileSync(path, JSON.stringify(await dumpCollection(encoder, folder, cacheFolder)));
+    dumps.set(basename(folder), JSON.parse(readFileSync(path, 'utf8')) as Dump);
+  }
+  const views = (Object.keys(VIEWS) as View[]).map((view) => judge(view, dumps));
+  const pictures = existsSync(join(data, 'photos')) ? await fitPictures(encoder, data) : undefined;
+  console.log(JSON.stringify(pictures));
+  console.log(`record: ${writeRecord('calibration', { views, pictures }, before)}`);
 } finally {
   await encoder.close();
 }
 
-/** Fits on all for the manifest, and on one half to judge on the other. */
-function judge(list: string, queries: readonly Searches[], of: Calibration['of']): Reliable {
-  const halves = [0, 1].map((half) => queries.filter((_, index) => index % 2 === half).flat(2));
-  const half = fitLogistic(halves[0]!, of);
-  const whole = queries.map(([first]) => first!);
-  const found = (k: number) =>
-    whole.filter((one) => one.slice(0, k).some(({ relevant }) => relevant)).length / whole.length;
-  const { ece, bins } = reliabilityOf(halves[1]!, half);
-  const report = {
-    list,
-    calibration: fitLogistic(queries.flat(2), of),
-    queries: queries.length,
-    success_at_1: Number(found(1).toFixed(3)),
-    success_at_5: Number(found(5).toFixed(3)),
-    ece,
-    curve: bins,
-  };
-  process.stdout.write(`${JSON.stringify(report)}\n`);
-  return { set: 'queries that it was not fitted on', list, ece, bins };
+interface Examples {
+  readonly judged: readonly Example[];
+  readonly unanswerable: readonly Example[];
+  readonly exact: readonly Example[];
+  readonly exactUnanswerable: readonly Example[];
+  readonly cut: readonly { readonly with: readonly Example[]; readonly without: readonly Example[] }[];
+  /** Unanswerable queries that find nothing at all: of exact ones, and of the others. */
+  readonly nothing: { readonly exact: number; readonly others: number };
 }
 
-async function textResults(encoder: Encoder, corpus: SciFact): Promise<Searches[]> {
-  const { owners, dimensions, vectors } = await encodePassages(encoder, corpus, cacheFolder);
-  const queries: Searches[] = [];
-  for (const [number, claim] of corpus.claims.entries()) {
-    const { text_semantic: query } = await encoder.encodeQuery('text', claim.text, { tenant });
-    const best = new Float32Array(corpus.abstracts.length).fill(-1);
-    owners.forEach((owner, row) => {
-      best[owner] = Math.max(
-        best[owner]!,
-        dot(query!, vectors.subarray(row * dimensions, (row + 1) * dimensions)),
-      );
-    });
-    const isAnswer = (index: number) => claim.relevant.has(corpus.abstracts[index]!.id);
-    const others = [...best.keys()].filter((index) => !isAnswer(index));
-    const answers = [...best.keys()].filter(isAnswer);
-    const indexes = [others, ...SIZES.map((size) => spread(others, size, number))];
-    queries.push(
-      indexes.flatMap((index) => [
-        ranked(best, [...answers, ...index], isAnswer),
-        ranked(best, index, isAnswer),
-      ]),
-    );
-  }
-  return queries;
-}
-
-/** `size` of the numbers, evenly spread, others for each query. */
-function spread(numbers: readonly number[], size: number, query: number): number[] {
-  const step = numbers.length / size;
-  return Array.from({ length: size }, (_, at) => numbers[Math.floor((at + (query % 7) / 7) * step)]!);
-}
-
-async function pictureResults(encoder: Encoder): Promise<{ words: Searches[]; pictures: Searches[] }> {
-  const spec = encoder.pictureSpec;
-  if (!spec) throw new Error('there is no picture model to calibrate');
-  const photographs = await readPhotographs(join(data, 'photos'));
-  const pixels = await Promise.all(photographs.map((photograph) => pixelsOf(photograph, spec)));
-  const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodeIngest(
-    'picture',
-    pixels,
-    {
-      tenant,
+function examplesOf({ full, cut }: Dump, view: View): Examples {
+  const of = (queries: Dump['full'], unanswerable = false) =>
+    queries.flatMap((query) => exampleOf(query, view, unanswerable) ?? []);
+  const isExact = ({ id }: Dump['full'][number]) => id.startsWith('exact ');
+  const own = full.filter((query) => !isExact(query));
+  const exact = full.filter(isExact);
+  const unanswerable = of(own, true);
+  const exactUnanswerable = of(exact, true);
+  return {
+    judged: of(own),
+    unanswerable,
+    exact: of(exact),
+    exactUnanswerable,
+    nothing: {
+      exact: exact.length - exactUnanswerable.length,
+      others: own.length - unanswerable.length,
     },
-  );
-  const all = [...photographs.keys()];
-  /** With the picture that is meant, and without it. */
-  const withAndWithout = (scores: Float32Array, meant: number): Searches => {
-    const isMeant = (index: number) => index === meant;
-    const others = all.filter((index) => !isMeant(index));
-    return [ranked(scores, all, isMeant), ranked(scores, others, isMeant)];
+    cut: Object.values(cut).map((queries) => ({
+      with: of(queries.filter(({ relevant }) => relevant.length > 0)),
+      without: of(queries.filter(({ relevant }) => relevant.length === 0)),
+    })),
   };
-  const against = (query: Float32Array, rows: readonly Float32Array[]) =>
-    Float32Array.from(rows, (row) => dot(query, row));
-  const words: Searches[] = [];
-  for (const [index, { caption }] of photographs.entries()) {
-    if (caption === undefined) continue;
-    const { visual_words: query } = await encoder.encodeQuery('text', caption, { tenant });
-    words.push(withAndWithout(against(query!, placed), index));
-  }
-  const { claims } = await readSciFact(join(data, 'text/scifact'));
-  for (const [number, { text }] of claims.entries()) {
-    if (number % CLAIMS_STEP !== 0) continue;
-    const { visual_words: query } = await encoder.encodeQuery('text', text, { tenant });
-    words.push([ranked(against(query!, placed), all, () => false)]);
-  }
-  const pictures: Searches[] = [];
-  for (const change of Object.keys(CHANGES)) {
-    for (const [index, photograph] of photographs.entries()) {
-      const { visual_picture: query } = await encoder.encodeQuery(
-        'picture',
-        await pixelsOf(photograph, spec, change),
-        { tenant },
-      );
-      pictures.push(withAndWithout(against(query!, stored), index));
-    }
-  }
-  return { words, pictures };
 }
 
-function ranked(scores: Float32Array, of: readonly number[], relevant: (index: number) => boolean): Judged[] {
-  const order = [...of].sort((a, b) => scores[b]! - scores[a]! || a - b).slice(0, DEPTH);
-  return order.map((index) => ({ score: scores[index]!, relevant: relevant(index) }));
+function groupsOf(examples: Examples): Weighed[] {
+  const { judged, unanswerable, exact, exactUnanswerable, cut } = examples;
+  const groups = [
+    { examples: judged, weight: 1 },
+    { examples: unanswerable, weight: WEIGHTS.unanswerable },
+    { examples: exact, weight: WEIGHTS.exact },
+    { examples: exactUnanswerable, weight: WEIGHTS.exact * WEIGHTS.unanswerable },
+    ...cut.flatMap((of) => [
+      { examples: of.with, weight: WEIGHTS.cut },
+      { examples: of.without, weight: WEIGHTS.cutWithout },
+    ]),
+  ];
+  return groups.filter((group) => group.examples.length > 0);
 }
 
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let index = 0; index < a.length; index++) sum += a[index]! * b[index]!;
-  return sum;
+/** Fits a view's curve on all collections, and judges each by a curve of the others. */
+function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
+  const examples = new Map([...dumps].map(([name, dump]) => [name, examplesOf(dump, view)]));
+  const curve = fitCurve([...examples.values()].flatMap(groupsOf), view);
+  console.log(`${view}: ${JSON.stringify(curve)}`);
+  const [right, unanswerable]: [number[], number[]] = [[], []];
+  const small: FirstHit[] = [];
+  const sets = [...examples].map(([name, own]) => {
+    const others = [...examples].flatMap(([other, of]) => (other === name ? [] : groupsOf(of)));
+    const leftOut = fitCurve(others, view);
+    const first = (of: readonly Example[]) =>
+      of.map((example) => ({
+        confidence: confidenceOf(example, leftOut),
+        right: example.places[0]!.relevant,
+      }));
+    const hits = first(own.judged);
+    if (hits.length < POOLED_BELOW) small.push(...hits);
+    const isSingle = own.judged.every(({ answers }) => answers === 1);
+    const answerable = [
+      ...first(own.exact),
+      ...(isSingle ? [...hits, ...own.cut.flatMap((of) => first(of.with))] : []),
+    ];
+    const without = [
+      ...first(own.exactUnanswerable),
+      ...(isSingle ? [...first(own.unanswerable), ...own.cut.flatMap((of) => first(of.without))] : []),
+    ];
+    right.push(...answerable.filter((hit) => hit.right).map(({ confidence }) => confidence));
+    const nothing = own.nothing.exact + (isSingle ? own.nothing.others : 0);
+    unanswerable.push(...without.map(({ confidence }) => confidence), ...Array<number>(nothing).fill(0));
+    const mean = (of: readonly number[]) => rounded(of.reduce((sum, value) => sum + value, 0) / of.length);
+    const figures = {
+      set: name,
+      queries: hits.length,
+      ndcg_at_10: mean(own.judged.map(gainOf)),
+      first_right: mean(hits.map((hit) => Number(hit.right))),
+      confidence: mean(hits.map(({ confidence }) => confidence)),
+      ...calibrationError(hits),
+      exact_all_first: mean(own.exact.map((example) => Number(allFirst(example)))),
+      exact_right_at_half: mean(first(own.exact).map((hit) => Number(hit.right && hit.confidence >= 0.5))),
+    };
+    console.log(JSON.stringify(figures));
+    return figures;
+  });
+  const threshold = thresholdOf(right, unanswerable);
+  const rightBelow = Object.fromEntries(
+    [0.05, 0.1, 0.15, 0.2, 0.5].map((floor) => [floor, rounded(shareBelow(right, floor))]),
+  );
+  const pooled = calibrationError(small);
+  const errors = sets.flatMap(({ queries, ece }) => (queries < POOLED_BELOW ? [] : ece));
+  if (small.length > 0) errors.push(pooled.ece);
+  const ece_mean = rounded(errors.reduce((sum, ece) => sum + ece, 0) / errors.length);
+  console.log(JSON.stringify({ view, ece_mean, pooled, ...threshold, rightBelow }));
+  return { view, curve, ece_mean, pooled, ...threshold, right_first_hits_below: rightBelow, sets };
+}
+
+function gainOf({ places, answers }: Example): number {
+  const documents = [...new Map(places.map(({ document, relevant }) => [document, relevant]))];
+  const missing = Array.from({ length: answers }, (_, at) => [`missing ${at}`, 1] as const);
+  const found = documents.filter(([, relevant]) => relevant);
+  const grades = new Map<string, number>([
+    ...found.map(([document]) => [String(document), 1] as const),
+    ...missing.slice(found.length),
+  ]);
+  return ndcg(
+    documents.map(([document]) => String(document)),
+    grades,
+  );
+}
+
+/** Whether all documents that answer come before any other. */
+function allFirst({ places, answers }: Example): boolean {
+  const first = new Set<number>();
+  for (const { document, relevant } of places) {
+    if (!relevant) break;
+    first.add(document);
+  }
+  return first.size === answers;
 }

@@ -38,7 +38,15 @@ export const SearchRequestSchema = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Prove that no better hit exists, in large indexes too, where `bounds` would otherwise say how much is found. Costs some milliseconds there.',
+          'Prove that each list has its best rows, in large indexes too, where `bounds` would otherwise say how much is found. Costs some milliseconds there, and says nothing about relevance.',
+      }),
+    ),
+    min_confidence: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: 0,
+        description: 'Leave out hits of less confidence. By default none is left out.',
       }),
     ),
   },

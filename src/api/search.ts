@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { FAMILIES, type Family, LIST_NAMES, SEGMENT_KINDS } from '../domain/family.ts';
 import { PAGE_KINDS, TEXT_SOURCES } from '../domain/file/segment.ts';
-import { SCAN_METHODS } from '../domain/search.ts';
+import { SCAN_METHODS, UNANSWERED_REASONS } from '../domain/search.ts';
 import { Charged, Count, described, FamilySchema, OneOf, Ref, type Shape, Warnings } from './fields.ts';
 import { ItemSchema } from './items.ts';
 
@@ -43,34 +43,29 @@ export const HitExplanationSchema = Type.Object(
         list: ListName,
         kind: Kind,
         family: FamilySchema,
-        rank: Type.Integer({ minimum: 1, description: 'Place in the list.' }),
+        rank: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: 'Place in the list; absent where another list found the hit.',
+          }),
+        ),
         raw_score: Type.Number({
           description: 'As the list scores: cosine, BM25, or closeness of fingerprints.',
         }),
-        scaled: Type.Number({
-          description:
-            'The raw score between the list’s last and first place, 0 to 1; of a near-identical picture at least 0.9.',
-        }),
-        share: Type.Number({
-          description:
-            'The list’s share in the score of its kind; less of it once a near-identical picture was found.',
-        }),
-        confidence: Type.Number({
-          minimum: 0,
-          maximum: 1,
-          description: 'Probability that this list alone gives.',
+        part: Type.Number({
+          description: 'What the list adds to the score, in log-odds; 0 for lists of the other kind.',
         }),
       }),
     ),
     kind: Kind,
-    kind_confidence: Type.Number({
-      description: 'Confidence of the kind’s best hit: it sets passages and pictures beside each other.',
+    base: Type.Number({
+      description:
+        'What holds for all hits of the kind: the query, the first hit’s evidence, the size of the index.',
     }),
   },
   {
     $id: 'HitExplanation',
-    description:
-      'score = kind_confidence × the sum of scaled × share over the lists of the hit’s kind: the better kind counts.',
+    description: 'score = base + the sum of part over the lists of the hit’s kind: the likelier kind counts.',
   },
 );
 
@@ -92,7 +87,7 @@ export const SearchExplanationSchema = Type.Object(
       }),
     ),
     segments: Count('Segments of the index.'),
-    depth: Count('Places of each list that were scaled and summed.'),
+    depth: Count('Places of each list that were considered.'),
     tasks: Type.Array(
       Type.Object({
         kind: Type.String(),
@@ -117,11 +112,11 @@ export const HitSchema = Type.Object(
     confidence: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'Calibrated; comparable across families.',
+      description: 'Probability that this hit answers. It never rises down the list.',
     }),
     family: FamilySchema,
     locator: Ref(LocatorSchema),
-    score: Type.Number({ description: 'Fused score; higher is better.' }),
+    score: Type.Number({ description: 'Log-odds of `confidence`, unrounded: orders the hits.' }),
     snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
     highlights: Type.Optional(
       Type.Array(
@@ -215,7 +210,19 @@ export const SearchResponseSchema = Type.Object(
     hits: Type.Array(Ref(HitSchema)),
     latency_ms: Type.Number({ description: 'From the request read to the hits ready, without the payment.' }),
     timing: Ref(TimingSchema),
-    exact: Type.Boolean({ description: 'True when the lists that were fused are proved to be exact.' }),
+    answered: Type.Boolean({
+      description: 'Whether a hit is likely to answer. False: probably not in your files.',
+    }),
+    reason: Type.Optional(
+      OneOf(UNANSWERED_REASONS, {
+        description:
+          'Why not: the index is empty; nothing was found; or no hit is likely to answer (hits that are found are given all the same).',
+      }),
+    ),
+    exact: Type.Boolean({
+      description:
+        'Proved: the index has no row that a list scores better than those considered. It says nothing about relevance.',
+    }),
     bounds: Type.Unsafe<Partial<Record<Family, Static<typeof BoundSchema>>>>(
       Type.Object(
         Object.fromEntries(FAMILIES.map((family) => [family, Type.Optional(Ref(BoundSchema))])),

@@ -8,7 +8,7 @@ import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
 import { workspaceCommand } from './workspace.ts';
 
-export const AGENT_HELP = `farthing search "words" [--image FILE] [--family ${FAMILIES.join('|')}]… [-k N] [--exact]
+export const AGENT_HELP = `farthing search "words" [--image FILE] [--family ${FAMILIES.join('|')}]… [-k N] [--exact] [--min-confidence P]
 farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   resumes an interrupted run
 farthing workspace create [--minutes N] [--spend-limit USD]        rents one and makes it the current one
 farthing workspace use ID [TOKEN] | use none | list | usage [ID] | extend [ID] [--minutes N] | dispose [ID]

@@ -16,7 +16,7 @@ const COMMON = [
 /** Words that may follow, by the words before them. A test compares those of an operator with the commands. */
 export const WORDS: Readonly<Record<'' | CommandName | 'admin' | `admin ${string}`, readonly string[]>> = {
   '': [...COMMAND_NAMES, 'admin'],
-  search: ['--image', '--family', '-k', '--exact', ...COMMON],
+  search: ['--image', '--family', '-k', '--exact', '--min-confidence', ...COMMON],
   ingest: ['--recursive', '--concurrency', '--again', ...COMMON],
   workspace: [...WORKSPACE_VERBS, '--minutes', '--spend-limit', ...COMMON],
   wallet: ['new', 'show', ...COMMON],

@@ -7,8 +7,10 @@ export interface SearchOptions {
   readonly image?: Blob | Uint8Array | string;
   readonly families?: readonly Family[];
   readonly k?: number;
-  /** Prove that no better hit exists, in large indexes too. */
+  /** Prove that each list has its best rows, in large indexes too. */
   readonly exact?: boolean;
+  /** Leave out hits of less confidence, 0..1. Default 0: none. */
+  readonly minConfidence?: number;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -24,10 +26,12 @@ export async function searchBody(query: SearchQuery): Promise<string> {
     families,
     k,
     exact,
+    minConfidence: min_confidence,
   }: SearchOptions = typeof query === 'string' ? { query } : query;
   if (words === undefined && image === undefined)
     throw new FarthingError('search_empty', 'Give a query, an image, or both.');
-  return JSON.stringify({ query: words, image_b64: image && (await base64(image)), families, k, exact });
+  const image_b64 = image && (await base64(image));
+  return JSON.stringify({ query: words, image_b64, families, k, exact, min_confidence });
 }
 
 const PIECE = 0x8000;

@@ -1,4 +1,5 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
+import { CONFIDENCE_FLOOR } from '../domain/search.ts';
 import type { Scope } from './backend.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
 
@@ -35,10 +36,14 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
   };
   const ownerOf = (scope: Scope) => (scope.workspace === undefined ? client : needed(scope));
   return {
-    search: async ({ query, image_path, families, k, exact }, scope) => {
+    search: async (
+      { query, image_path, families, k, exact, min_confidence: minConfidence = CONFIDENCE_FLOOR },
+      scope,
+    ) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const body = await (workspace ?? client).search({ query, image, families, k, exact, signal });
+      const asked = { query, image, families, k, exact, minConfidence, signal };
+      const body = await (workspace ?? client).search(asked);
       return { body, scope: { workspace: workspace?.id } };
     },
     ingest: async (file, scope) => {

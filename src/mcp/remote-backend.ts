@@ -1,5 +1,6 @@
 import type { SentFiles } from '../api/mcp.ts';
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
+import { CONFIDENCE_FLOOR } from '../domain/search.ts';
 import { type Answered, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
@@ -59,7 +60,9 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   });
   return {
     search: ({ thumbnails: _, ...search }, scope) =>
-      send('POST', scopeOf(scope), '/search', { body: searchBody(search, deps.files.image_b64) }),
+      send('POST', scopeOf(scope), '/search', {
+        body: searchBody({ min_confidence: CONFIDENCE_FLOOR, ...search }, deps.files.image_b64),
+      }),
     ingest: async (file, scope) => {
       const { text = file.text, content_b64 = file.content_b64 } = deps.files;
       if (content_b64 === null)

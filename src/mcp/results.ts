@@ -1,4 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { unansweredText } from '../client/answers/unanswered.ts';
 import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
@@ -15,7 +16,7 @@ export async function searchResult(
   { body, receipt, scope }: Answered<SearchAnswer>,
   thumbnails: number,
 ): Promise<CallToolResult> {
-  const lines = body.hits.map(hitLine);
+  const lines = [...(body.answered ? [] : [unansweredLine(body)]), ...body.hits.map(hitLine)];
   const items = new Map(body.hits.map(({ item }) => [item.id, item]));
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
@@ -31,7 +32,7 @@ export async function searchResult(
     ...links,
     ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(source, hit, scope)),
   ];
-  return result(lines.join('\n') || 'Nothing was found.', { ...body }, receipt, blocks);
+  return result(lines.join('\n'), { ...body }, receipt, blocks);
 }
 
 /** The best hits; other thumbnails have addresses of the same form. */
@@ -125,6 +126,11 @@ function result(
 ): CallToolResult {
   const content: ContentBlock[] = [{ type: 'text', text }, ...links];
   return { content, structuredContent, ...(receipt && { _meta: { [RESPONSE_KEY]: receipt } }) };
+}
+
+function unansweredLine({ reason, hits }: SearchAnswer): string {
+  const why = unansweredText(reason);
+  return hits.length === 0 ? why : `${why} The nearest:`;
 }
 
 function hitLine({ item, locator, confidence, snippet }: Hit, index: number): string {

@@ -8,7 +8,15 @@ import type {
   WorkspaceAnswer,
 } from '../client/index.ts';
 import { FAMILIES, type Family } from '../domain/family.ts';
-import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
+import {
+  CONFIDENCE_FLOOR,
+  FAMILIES_ASKED_MAX,
+  K_DEFAULT,
+  K_MAX,
+  K_MIN,
+  QUERY_LENGTH_MAX,
+  UNANSWERED_REASONS,
+} from '../domain/search.ts';
 import type { Answered, ItemSource, Scope } from './backend.ts';
 import { ingestResult, recordResult, searchResult } from './results.ts';
 
@@ -74,7 +82,17 @@ const searchArguments = Type.Object({
     }),
   ),
   exact: Type.Optional(
-    Type.Boolean({ description: 'Prove that no better hit exists, in large indexes too.' }),
+    Type.Boolean({
+      description:
+        'Prove that each list has its best rows, in large indexes too. Says nothing about relevance.',
+    }),
+  ),
+  min_confidence: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}.`,
+    }),
   ),
 });
 
@@ -120,8 +138,10 @@ const DEFINED = {
     scope: 'chosen',
     gives: {
       hits: { type: 'array', items: { type: 'object' }, description: 'Best first.' },
+      answered: shown('boolean', 'False: the answer is probably not in these files.'),
+      reason: { enum: UNANSWERED_REASONS, description: 'Why it is not answered.' },
       latency_ms: shown('number'),
-      exact: shown('boolean', 'Proved to be the best there are.'),
+      exact: shown('boolean', 'Each list is proved to have its best rows.'),
       bounds: shown('object', 'The same for each family.'),
       charged: shown('boolean'),
     },

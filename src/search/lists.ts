@@ -1,15 +1,12 @@
 import { LIST_NAMES, LISTS, type ListName, type ListTraits, QUERY_INPUTS } from '../domain/family.ts';
 import type { ServedSpace } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
-import type { Calibration } from './relevance.ts';
+import type { ListSettings } from '../encode/models/manifest.ts';
 
-/** A ranked list that the models in use can serve. Weight and calibration come from the models' manifest. */
-export interface ServedList {
+/** A ranked list that the models in use can serve. Its weight and curves come from the models' manifest. */
+export interface ServedList extends ListSettings {
   readonly name: ListName;
   readonly traits: ListTraits;
-  /** Share in the fused score, relative to the other lists of the same search. */
-  readonly weight: number;
-  readonly calibration: Calibration;
   /** Key of the vector space that serves it; absent for lists of the content itself. */
   readonly space?: string;
   /** ISO 639-3 codes that the model knows; absent: every language. */

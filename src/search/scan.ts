@@ -4,15 +4,15 @@ import { type Family, LISTS } from '../domain/family.ts';
 import { RECALL_HELD } from '../domain/search.ts';
 import { native } from '../native/index.ts';
 import type { ListQuery, RankedList, Snapshot } from '../shard/snapshot.ts';
-import type { ScoredList } from './fuse.ts';
+import type { EvidenceList } from './evidence.ts';
 import type { ServedList } from './lists.ts';
 import { listQueryOf, type QueryVectors } from './query-vectors.ts';
 import type { UnprovedList } from './recall-probe.ts';
-import { confidenceOf, weightOf } from './relevance.ts';
+import { isForeign } from './relevance.ts';
 
 /** The lists of a search as one snapshot ranks them. */
 export interface ScannedLists {
-  readonly scored: readonly ScoredList[];
+  readonly found: readonly EvidenceList[];
   readonly scans: readonly ListScan[];
   readonly unproved: readonly UnprovedList[];
 }
@@ -22,7 +22,6 @@ export interface ScanOptions {
   readonly depth: number;
   /** Every list is proved. */
   readonly exact: boolean;
-  readonly unknownLanguageShare: number;
 }
 
 /** Ranks the lists one after the other. @throws request_malformed once the client has left */
@@ -30,22 +29,24 @@ export async function scanLists(
   snapshot: Snapshot,
   lists: readonly ServedList[],
   query: QueryVectors,
-  { depth, exact, unknownLanguageShare }: ScanOptions,
+  { depth, exact }: ScanOptions,
   signal: AbortSignal,
 ): Promise<ScannedLists> {
   const language = query.words === undefined ? undefined : native.detectLanguage(query.words);
-  const scored: ScoredList[] = [];
+  const found: EvidenceList[] = [];
   const scans: ListScan[] = [];
   const unproved: UnprovedList[] = [];
   for (const list of lists) {
     const listQuery = listQueryOf(list, query, language);
     const ranking = await rank(snapshot, listQuery, { depth, exact }, signal);
-    scored.push(scoredList(list, ranking, weightOf(list, unknownLanguageShare, language)));
+    const isRated = list.traits.scans !== 'fingerprints';
+    const rate = isRated ? (segments: Uint32Array) => snapshot.rate(listQuery, segments) : undefined;
+    found.push({ list, ranking, rate, foreign: isForeign(list, language) });
     const { scanned, rescored, method } = ranking;
     scans.push({ list: list.name, scanned, rescored, exact: ranking.exact, method });
     if (!ranking.exact) unproved.push({ list: list.name, method, query: listQuery, depth });
   }
-  return { scored, scans, unproved };
+  return { found, scans, unproved };
 }
 
 /** A ranked list; a promise only where the index is so large that another thread ranks it. */
@@ -60,26 +61,6 @@ function rank(
   return ranking.catch((error: unknown) => {
     throw signal.aborted ? clientLeft() : error;
   });
-}
-
-function scoredList(
-  { name, traits, calibration }: ServedList,
-  ranking: RankedList,
-  weight: number,
-): ScoredList {
-  const { family, kind, nearIdentical } = traits;
-  const { segments, scores, places, ceiling } = ranking;
-  return {
-    name,
-    family,
-    kind,
-    nearIdentical,
-    weight,
-    confidence: (score) => confidenceOf(calibration, score, ceiling || 1),
-    segments,
-    scores,
-    places,
-  };
 }
 
 /** What holds for each family: it is proved when each of its lists is. */

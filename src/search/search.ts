@@ -1,7 +1,7 @@
 import type { Hit, ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { SPACE_NAMES } from '../domain/family.ts';
-import type { SearchInput } from '../domain/search.ts';
+import type { SearchInput, Verdict } from '../domain/search.ts';
 import type { PreviousSpace } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { ModelVersions, QueryEncoder } from '../encode/model-versions.ts';
@@ -9,6 +9,7 @@ import type { Extractor } from '../extract/extractor.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
+import { evidenceOf } from './evidence.ts';
 import { fuse } from './fuse.ts';
 import { hitsOf } from './hits.ts';
 import type { ServedList } from './lists.ts';
@@ -47,7 +48,7 @@ interface IndexState {
   readonly previous: readonly PreviousSpace[];
 }
 
-interface Scanned {
+interface Scanned extends Verdict {
   readonly hits: Hit[];
   readonly timing: Timing;
   readonly scans: readonly ListScan[];
@@ -126,13 +127,15 @@ export class Search {
       ),
     );
     if (!answer) return undefined;
-    const { hits, scans, unproved, segments, depth } = answer;
+    const { hits, answered, reason, scans, unproved, segments, depth } = answer;
     const timing = { encode_ms: encoded - started, ...answer.timing };
     const exact = scans.every((scan) => scan.exact);
     observe?.({ lists: scans, segments, exact, timing });
     probe?.consider(tenant, unproved);
     return {
       hits,
+      answered,
+      ...(reason && { reason }),
       exact,
       bounds: boundsOf(scans),
       searchable: true,
@@ -163,24 +166,41 @@ function admitted(encoder: QueryEncoder, input: SearchInput): ServedList[] {
 async function scanAndFuse(
   snapshot: Snapshot,
   { fusion }: QueryEncoder,
-  { k, explain, exact = false }: SearchInput,
+  { query: words = '', k, explain, exact = false, min_confidence: minConfidence }: SearchInput,
   lists: readonly ServedList[],
   query: QueryVectors,
   signal: AbortSignal,
 ): Promise<Scanned> {
   const started = performance.now();
   const depth = Math.max(k, fusion.depth);
-  const options = { depth, exact, unknownLanguageShare: fusion.unknown_language_share };
-  const { scored, scans, unproved } = await scanLists(snapshot, lists, query, options, signal);
+  const { found, scans, unproved } = await scanLists(snapshot, lists, query, { depth, exact }, signal);
+  const { segments } = snapshot.counts();
+  const evidence = evidenceOf(found, depth);
   const scanned = performance.now();
-  const hits = hitsOf(snapshot, fuse(scored, { k, depth, explain }), query.words);
+  const places = fuse(evidence, new Map(lists.map((list) => [list.name, list])), {
+    k,
+    explain,
+    minConfidence,
+    query: { segments, length: words.length },
+    unknownLanguageShare: fusion.unknown_language_share,
+  });
+  const hits = hitsOf(snapshot, places, query.words);
   const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
-  return { hits, timing, scans, unproved, segments: snapshot.counts().segments, depth };
+  const verdict = verdictOf(evidence.candidates.length, places[0]?.confidence ?? 0, fusion.answered_min);
+  return { hits, ...verdict, timing, scans, unproved, segments, depth };
+}
+
+/** Whether any hit is likely to answer. @param first confidence of the first hit */
+function verdictOf(found: number, first: number, answeredMin: number): Verdict {
+  if (found === 0) return { answered: false, reason: 'nothing_found' };
+  return first >= answeredMin ? { answered: true } : { answered: false, reason: 'unlikely' };
 }
 
 function emptyResult(started: number): SearchResult {
   return {
     hits: [],
+    answered: false,
+    reason: 'nothing_searchable',
     latency_ms: performance.now() - started,
     timing: {},
     exact: true,

@@ -31,6 +31,18 @@ export type ListQuery =
   | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
+/** What a query finds in given Segments. It depends on them, the query and the index: not on how they were found. */
+export interface Rating {
+  /** In the order of the Segments. NaN: the Segment has no row in what was asked. */
+  readonly scores: Float32Array;
+  /** Of words: the share of the query's information (inverse document frequencies) that each Segment has. */
+  readonly held: Float32Array;
+  /** Of words: the sum of the inverse document frequencies of the query's words. */
+  readonly information: number;
+  /** Of vectors: the scores of a fixed sample of the space's rows. */
+  readonly sample: { readonly count: number; readonly mean: number; readonly deviation: number };
+}
+
 /** Hits of a proved list, and how many of them the quick way finds. */
 export interface Probed {
   readonly expected: number;
@@ -65,6 +77,8 @@ export interface Snapshot {
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */
   rank(query: ListQuery, options: RankOptions, signal: AbortSignal): RankedList | Promise<RankedList>;
+  /** Rates Segments, ascending, by vectors or words; a fingerprint finds what it finds by its list alone. @throws shard_corrupt */
+  rate(query: ListQuery, segments: Uint32Array): Rating;
   /**
    * Counts the proved best k, and those of them that the quick way finds; both are 0 where the quick way proves its list.
    * Takes as long as a proof, on another thread.
@@ -130,6 +144,13 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
       const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
       return rankedList(buffers, hits, true);
     },
+    rate: (query, segments) => {
+      const [scores, held] = [new Float32Array(segments.length), new Float32Array(segments.length)];
+      const facts = new Float32Array(RATING_FACTS);
+      crossing(() => snapshot.rate(toNative(query), segments, scores, held, facts));
+      const [information = 0, count = 0, mean = 0, deviation = 0] = facts;
+      return { scores, held, information, sample: { count, mean, deviation } };
+    },
     probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
@@ -150,6 +171,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
 
 type HitBuffers = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
 const FACTS = 5;
+const RATING_FACTS = 4;
 
 /** Arrays in one buffer for the native side to fill, as large as the answer can be. */
 function hitBuffers(k: number, segments: number): HitBuffers {

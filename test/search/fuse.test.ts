@@ -1,213 +1,243 @@
-import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { fuse as fuseLists, type ScoredList } from '../../src/search/fuse.ts';
-import { fusePlainly } from './plain-fusion.ts';
+import { LISTS, type ListName } from '../../src/domain/family.ts';
+import { type EvidenceList, evidenceOf } from '../../src/search/evidence.ts';
+import { fuse as fuseEvidence } from '../../src/search/fuse.ts';
+import type { ServedList } from '../../src/search/lists.ts';
+import type { Rating } from '../../src/shard/snapshot.ts';
 
-const list = (
-  family: ScoredList['family'],
-  kind: ScoredList['kind'],
-  ranked: readonly (readonly [number, number])[],
-  rest: Partial<ScoredList> = {},
-): ScoredList => ({
-  name: kind === 'pictures' ? 'visual_picture' : 'text_semantic',
-  family,
-  kind,
-  weight: 0.5,
-  segments: Uint32Array.from(ranked, ([segment]) => segment),
-  scores: Float32Array.from(ranked, ([, score]) => score),
-  places: Uint32Array.from(ranked, ([segment]) => segment),
-  confidence: (score) => Math.min(1, Math.max(0, score)),
-  ...rest,
-});
+/** Scores of every Segment that a list knows; only the first `read` of them are in the list. */
+interface Known {
+  readonly scores: ReadonlyMap<number, number>;
+  readonly held?: ReadonlyMap<number, number>;
+  readonly information?: number;
+  readonly sample?: Rating['sample'];
+  readonly foreign?: boolean;
+  readonly read?: number;
+}
+
+const SETTINGS: Partial<Record<ListName, Partial<ServedList>>> = {
+  text_semantic: {
+    weight: 0.2,
+    curve: { bias: -3, slope: 8, meaning: 0.7, gap: 1 },
+    with_words: { bias: -3, slope: 5, gap: 3, held: 0.9, whole: 1.5, meaning: 0.4 },
+  },
+  raw_words: { weight: 1, whole: 1, curve: { bias: -4, slope: 6, gap: 4, held: 1, whole: 1 } },
+  visual_words: { weight: 1, calibration: { a: 11, b: -7 } },
+  visual_picture: { weight: 1, calibration: { a: 19, b: -13 } },
+  raw_picture: { weight: 1 },
+};
+
+function list(name: ListName, placeOf: (segment: number) => number, known: Known): EvidenceList {
+  const { scores, held, information = 10, foreign = false } = known;
+  const { sample = { count: 1000, mean: 0.1, deviation: 0.1 } } = known;
+  const ranked = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, known.read);
+  const segments = Uint32Array.from(ranked, ([segment]) => segment);
+  const rate = (asked: Uint32Array): Rating => ({
+    scores: Float32Array.from(
+      asked,
+      (segment) => scores.get(segment) ?? (name === 'raw_words' ? 0 : Number.NaN),
+    ),
+    held: Float32Array.from(asked, (segment) => held?.get(segment) ?? 0),
+    information,
+    sample,
+  });
+  return {
+    list: { name, traits: LISTS[name], weight: 1, ...SETTINGS[name] },
+    ranking: {
+      segments,
+      scores: Float32Array.from(ranked, ([, score]) => score),
+      places: segments.map(placeOf),
+      exact: true,
+      method: 'proved',
+      scanned: ranked.length,
+      rescored: 0,
+      ceiling: 0,
+    },
+    ...(name !== 'raw_picture' && { rate }),
+    foreign,
+  };
+}
+
 const itself = (segment: number) => segment;
-const fuse = (
-  lists: readonly ScoredList[],
-  placeOf: (segment: number) => number,
-  limits: { k: number; depth: number; explain?: boolean },
-) =>
-  fuseLists(
-    lists.map((one) => ({ ...one, places: one.segments.map(placeOf) })),
-    limits,
-  );
-const options = { k: 10, depth: 100 };
+const scores = (...pairs: readonly (readonly [number, number])[]) => new Map(pairs);
+
+function fuse(
+  known: Partial<Record<ListName, Known>>,
+  {
+    placeOf = itself,
+    k = 10,
+    depth = 100,
+    minConfidence,
+  }: { placeOf?: (segment: number) => number; k?: number; depth?: number; minConfidence?: number } = {},
+) {
+  const lists = (Object.keys(known) as ListName[]).map((name) => list(name, placeOf, known[name]!));
+  return fuseEvidence(evidenceOf(lists, depth), new Map(lists.map(({ list }) => [list.name, list])), {
+    k,
+    minConfidence,
+    explain: true,
+    query: { segments: 1000, length: 20 },
+    unknownLanguageShare: 0.2,
+  });
+}
 
 t.test('a place that two lists agree on comes before the best of one of them', async (t) => {
-  const meaning = list('text_semantic', 'passages', [
-    [1, 0.9],
-    [2, 0.85],
-    [3, 0.1],
-  ]);
-  const words = list('raw', 'passages', [
-    [4, 12],
-    [2, 11],
-    [3, 1],
-  ]);
-  t.same(
-    fuse([meaning, words], itself, options).map(({ segment }) => segment),
-    [2, 1, 4, 3],
+  const fused = fuse({
+    text_semantic: { scores: scores([1, 0.72], [2, 0.7], [3, 0.1], [4, 0.1]) },
+    raw_words: { scores: scores([4, 12], [2, 11], [3, 1]) },
+  });
+  t.equal(fused[0]!.segment, 2);
+});
+
+t.test('every exact hit stands before likenesses, not the first alone', async (t) => {
+  const likenesses = Array.from({ length: 60 }, (_, at) => [100 + at, 0.35 - at / 1000] as const);
+  const fused = fuse(
+    {
+      text_semantic: { scores: scores(...likenesses, [1, 0.1], [2, 0.05]) },
+      raw_words: { scores: scores([1, 9], [2, 6]), held: scores([1, 1], [2, 1]) },
+    },
+    { k: 30 },
   );
+  t.same(
+    fused.slice(0, 2).map(({ segment, family }) => [segment, family]),
+    [
+      [1, 'raw'],
+      [2, 'raw'],
+    ],
+  );
+});
+
+t.test('neither k nor the depth of lists changes what is said of a hit', async (t) => {
+  const meaning = scores(...Array.from({ length: 80 }, (_, at) => [at, 0.6 - at / 200] as const));
+  const words = scores(...Array.from({ length: 80 }, (_, at) => [(at * 37) % 80, 12 - at / 10] as const));
+  const at = (depth: number, k: number) =>
+    fuse({ text_semantic: { scores: meaning }, raw_words: { scores: words } }, { depth, k });
+  const [few, all] = [at(40, 3), at(80, 80)];
+  t.same(
+    few.map(({ segment, score }) => ({ segment, score })),
+    all.slice(0, 3).map(({ segment, score }) => ({ segment, score })),
+  );
+});
+
+t.test('confidence is the probability of the score, and neither rises down the list', async (t) => {
+  const fused = fuse({
+    text_semantic: { scores: scores([1, 0.7], [2, 0.5], [3, 0.2], [9, 0.3]) },
+    raw_words: { scores: scores([3, 8], [2, 4]), held: scores([3, 0.5], [2, 0.3]) },
+    visual_words: { scores: scores([20, 0.7], [21, 0.4]) },
+  });
+  t.equal(fused.length, 6);
+  for (const [index, { score, confidence }] of fused.entries()) {
+    t.equal(confidence, 1 / (1 + Math.exp(-score)));
+    t.ok(index === 0 || score <= fused[index - 1]!.score);
+  }
+});
+
+t.test('the parts of an explanation add up to the score', async (t) => {
+  const fused = fuse(
+    {
+      text_semantic: { scores: scores([1, 0.7], [2, 0.5], [3, 0.2]) },
+      raw_words: { scores: scores([3, 8], [2, 4]), held: scores([3, 1]) },
+      visual_words: { scores: scores([11, 0.6], [20, 0.4]) },
+      visual_picture: { scores: scores([20, 0.95], [21, 0.9], [11, 0.2]) },
+      raw_picture: { scores: scores([21, 0.97]) },
+    },
+    { placeOf: (segment) => segment % 10 },
+  );
+  for (const { score, explanation } of fused) {
+    const own = explanation!.lists.filter(({ kind }) => kind === explanation!.kind);
+    const sum = own.reduce((total, { part }) => total + part, explanation!.base);
+    t.ok(Math.abs(score - sum) < 1e-9, `${score}`);
+  }
 });
 
 t.test('Segments of one place are one hit with the best of them and their number', async (t) => {
-  const meaning = list('text_semantic', 'passages', [
-    [7, 0.9],
-    [8, 0.8],
-    [20, 0.5],
-  ]);
-  const words = list('raw', 'passages', [
-    [9, 5],
-    [20, 1],
-  ]);
-  const [first, second] = fuse([meaning, words], (segment) => (segment < 10 ? 0 : 1), options);
-  t.match(first, { segment: 7, segments: 3, family: 'text_semantic' });
+  const [first, second] = fuse(
+    {
+      text_semantic: { scores: scores([7, 0.9], [8, 0.8], [20, 0.3]) },
+      raw_words: { scores: scores([9, 5], [20, 1]) },
+    },
+    { placeOf: (segment) => (segment < 10 ? 0 : 1) },
+  );
+  t.match(first, { segments: 3 });
   t.match(second, { segment: 20, segments: 1 });
 });
 
 t.test('equal scores are ordered by insertion', async (t) => {
-  const ranked = list('raw', 'passages', [
-    [5, 1],
-    [3, 1],
-    [9, 1],
-  ]);
+  const fused = fuse({ raw_words: { scores: scores([5, 1], [3, 1], [9, 1]) } });
   t.same(
-    fuse([ranked], itself, options).map(({ segment }) => segment),
+    fused.map(({ segment }) => segment),
     [3, 5, 9],
   );
 });
 
-t.test('the best picture of a poor lot does not outrank a good passage', async (t) => {
-  const meaning = list('text_semantic', 'passages', [
-    [1, 0.8],
-    [2, 0.2],
-  ]);
-  const pictures = list('visual', 'pictures', [
-    [3, 0.15],
-    [4, 0.1],
-  ]);
-  t.same(fuse([pictures, meaning], itself, options).map(({ segment }) => segment)[0], 1);
-});
-
-t.test('a list that found nothing takes no share from one that did', async (t) => {
-  const meaning = list('text_semantic', 'passages', [
-    [1, 0.6],
-    [2, 0.2],
-  ]);
-  const words = list('raw', 'passages', []);
-  const pictures = list('visual', 'pictures', [
-    [3, 0.5],
-    [4, 0.1],
-  ]);
-  const [first] = fuse([meaning, words, pictures], itself, options);
-  t.match(first, { segment: 1 }, 'the surer of the two kinds');
-  t.same(
-    fuse([meaning, words, pictures], itself, options),
-    fuse([meaning, pictures], itself, options),
-    'as if it had not been asked',
-  );
+t.test('the best of many poor pictures does not outrank a good passage', async (t) => {
+  const poor = Array.from({ length: 50 }, (_, at) => [100 + at, 0.3 - at / 1000] as const);
+  const [first] = fuse({
+    text_semantic: { scores: scores([1, 0.8], [2, 0.2]) },
+    raw_words: { scores: scores([1, 12]), held: scores([1, 0.8]) },
+    visual_words: { scores: scores(...poor) },
+  });
+  t.equal(first!.segment, 1);
 });
 
 t.test('a near-identical picture outranks every likeness, and no match changes nothing', async (t) => {
-  const likeness = list(
-    'visual',
-    'pictures',
-    [
-      [1, 0.99],
-      [2, 0.5],
-      [3, 0.4],
-    ],
-    { weight: 1 },
-  );
-  const identical = list('raw', 'pictures', [[3, 0.95]], { nearIdentical: true });
-  const [first, second] = fuse([likeness, identical], itself, options);
+  const likeness = { scores: scores([1, 1], [2, 0.5], [3, -0.2]) };
+  const [first, second] = fuse({ visual_picture: likeness, raw_picture: { scores: scores([3, 0.85]) } });
   t.match(first, { segment: 3, family: 'raw' });
   t.match(second, { segment: 1, family: 'visual' });
-  const none = list('raw', 'pictures', [], { nearIdentical: true });
-  const passages = list('text_semantic', 'passages', [
-    [11, 0.95],
-    [12, 0.2],
-  ]);
+  const shown = (fused: ReturnType<typeof fuse>) => fused.map(({ segment, score }) => [segment, score]);
   t.same(
-    fuse([passages, likeness, none], itself, options),
-    fuse([passages, likeness], itself, options),
-    'scores too, and what stands before what',
+    shown(fuse({ visual_picture: likeness, raw_picture: { scores: scores() } })),
+    shown(fuse({ visual_picture: likeness })),
   );
 });
 
-t.test('k counts folded hits, and scores never rise down the list', async (t) => {
-  const ranked = list(
-    'raw',
-    'passages',
-    Array.from({ length: 50 }, (_, index) => [index, 50 - index] as const),
+t.test('of near-identical pictures the nearer is first', async (t) => {
+  const fused = fuse({
+    visual_picture: { scores: scores([1, 0.5], [2, 0.99]) },
+    raw_picture: { scores: scores([1, 1], [2, 0.9]) },
+  });
+  t.equal(fused[0]!.segment, 1);
+});
+
+t.test('a page found by its text is not helped by its look', async (t) => {
+  const meaning = { scores: scores([1, 0.7], [2, 0.6]) };
+  const placeOf = (segment: number) => segment % 10;
+  const [alone] = fuse({ text_semantic: meaning }, { placeOf });
+  const [first] = fuse({ text_semantic: meaning, visual_words: { scores: scores([11, 0.1]) } }, { placeOf });
+  t.equal(first!.score, alone!.score);
+});
+
+t.test('a list counts less where its model does not know the language', async (t) => {
+  const known = (foreign: boolean) => ({
+    text_semantic: { scores: scores([1, 0.9], [2, 0.3]), foreign },
+    raw_words: { scores: scores([2, 9], [1, 3]) },
+  });
+  t.equal(fuse(known(false))[0]!.segment, 1);
+  t.equal(fuse(known(true))[0]!.segment, 2);
+});
+
+t.test('a list without a measured curve orders, and is believed little', async (t) => {
+  const placeOf = itself;
+  const meaning = list('text_semantic', placeOf, { scores: scores([1, 0.95], [2, 0.5]) });
+  const { curve: _, with_words: __, ...unmeasured } = meaning.list;
+  const lists = [{ ...meaning, list: unmeasured }];
+  const fused = fuseEvidence(evidenceOf(lists, 100), new Map([[unmeasured.name, unmeasured]]), {
+    k: 10,
+    query: { segments: 1000, length: 20 },
+    unknownLanguageShare: 0.2,
+  });
+  t.same(
+    fused.map(({ segment }) => segment),
+    [1, 2],
   );
-  const fused = fuse([ranked], (segment) => Math.floor(segment / 5), { k: 4, depth: 100 });
-  t.equal(fused.length, 4);
-  t.ok(fused.every(({ score }, index) => index === 0 || score <= fused[index - 1]!.score));
+  t.ok(fused[0]!.confidence < 0.6, `${fused[0]!.confidence}`);
 });
 
-t.test('confidence stays within 0..1 and no score is above 1', async (t) => {
-  const fused = fuse(
-    [
-      list('text_semantic', 'passages', [
-        [1, 0.9],
-        [2, -0.3],
-      ]),
-      list('raw', 'passages', [[1, 30]]),
-    ],
-    itself,
-    options,
-  );
-  for (const { confidence, score } of fused)
-    t.ok(confidence >= 0 && confidence <= 1 && score >= 0 && score <= 1);
-});
-
-t.test('random lists give exactly what the plain formula gives, and their explanation adds up', async (t) => {
-  let state = 7;
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((state / 0x80000000) * below);
-  };
-  const placeOf = (segment: number) => segment - (segment % 3);
-  const randomList = (kind: ScoredList['kind'], nearIdentical: boolean): ScoredList => {
-    const segments = new Set(Array.from({ length: random(60) }, () => random(120)));
-    const scores = [...segments].map(() => random(40) / 40).sort((a, b) => b - a);
-    const from = kind === 'passages' ? 0 : 1_000;
-    const ranked = [...segments].map((segment, index) => [segment + from, scores[index]!] as const);
-    const family = nearIdentical ? 'raw' : kind === 'passages' ? 'text_semantic' : 'visual';
-    return list(family, kind, ranked, { nearIdentical, weight: random(3) / 2 });
-  };
-  let rounds = 0;
-  for (let round = 0; round < 300; round += 1) {
-    const lists = [
-      randomList('passages', false),
-      randomList('passages', false),
-      randomList('pictures', false),
-      ...(random(2) === 0 ? [randomList('pictures', true)] : []),
-    ];
-    const limits = { k: 1 + random(40), depth: 1 + random(50) };
-    const [found, expected] = [fuse(lists, placeOf, limits), fusePlainly(lists, placeOf, limits)];
-    if (!isDeepStrictEqual(found, expected)) t.same(found, expected, `round ${round}`);
-    const explained = fuse(lists, placeOf, { ...limits, explain: true });
-    for (const [index, { score, explanation }] of explained.entries()) {
-      const parts = explanation!.lists.filter(({ kind }) => kind === explanation!.kind);
-      const sum = parts.reduce((total, { scaled, share }) => total + scaled * share, 0);
-      if (score !== found[index]!.score || Math.abs(score - explanation!.kind_confidence * sum) > 1e-12)
-        t.fail(`round ${round}: hit ${index} is not what its explanation says`, { explanation, score });
-    }
-    rounds += 1;
-  }
-  t.equal(rounds, 300);
-});
-
-t.test('a page found by its text is not outranked by one whose look is added to a worse text', async (t) => {
-  const meaning = list('text_semantic', 'passages', [
-    [1, 0.9],
-    [2, 0.6],
-    [3, 0.3],
-  ]);
-  const looks = list('visual', 'pictures', [
-    [12, 0.5],
-    [13, 0.1],
-  ]);
-  const [first] = fuse([meaning, looks], (segment) => segment % 10, options);
-  t.match(first, { segment: 1, family: 'text_semantic' });
+t.test('k counts folded hits, and less likely ones are left out on request', async (t) => {
+  const many = scores(...Array.from({ length: 50 }, (_, at) => [at, 50 - at] as const));
+  const placeOf = (segment: number) => Math.floor(segment / 5);
+  t.equal(fuse({ raw_words: { scores: many } }, { placeOf, k: 4 }).length, 4);
+  const all = fuse({ raw_words: { scores: many } }, { placeOf });
+  const minConfidence = all[2]!.confidence;
+  t.same(fuse({ raw_words: { scores: many } }, { placeOf, minConfidence }), all.slice(0, 3));
 });

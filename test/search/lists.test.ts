@@ -7,7 +7,7 @@ import { familyReports } from '../../src/search/families.ts';
 import { servedLists } from '../../src/search/lists.ts';
 import { planLists } from '../../src/search/plan.ts';
 
-const settings = { weight: 1, calibration: { a: 1, b: 0, of: 'score' as const } };
+const settings = { weight: 1, calibration: { a: 1, b: 0 } };
 const list = { ...settings, weight: 0.5 };
 
 function space(name: SpaceName, change: Partial<ServedSpace> = {}): ServedSpace {

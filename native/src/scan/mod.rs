@@ -4,4 +4,5 @@
 pub mod bits_tests;
 pub mod candidates;
 pub mod lacking;
+pub mod rating;
 pub mod vector_search;

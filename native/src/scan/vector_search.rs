@@ -47,15 +47,7 @@ pub fn search(
     options: &SearchOptions,
     enough: Option<Enough<'_>>,
 ) -> Result<Ranking> {
-    if query.len() != space.dimensions {
-        return Err(ShardError::internal(format!(
-            "A query of {} has {} dimensions instead of {}.",
-            space.name,
-            query.len(),
-            space.dimensions
-        )));
-    }
-    check_finite(query)?;
+    check_query(space, query)?;
     let Some(family) = store.space_family(txn, space)? else {
         return Ok(Ranking { exact: true, ..Ranking::default() });
     };
@@ -181,23 +173,43 @@ impl<'t> Scan<'_, 't> {
         let row = candidate.row as usize;
         let rows = match block.rows {
             Some(rows) => rows,
-            None => *block.rows.insert(self.rows_of(block.key, &block.codes, &block.checked)?),
+            None => *block.rows.insert(rows_of(self.store, self.txn, block.key, &block.codes, &block.checked)?),
         };
         block.checked.row(row, || rows.verify_row(row))?;
         Ok((self.kernel.dot_f32)(self.query, rows.row(row)))
     }
+}
 
-    fn rows_of(&self, key: BlockKey, codes: &CodesView<'_>, checked: &Checked) -> Result<RowsView<'t>> {
-        let missing = || ShardError::corrupt("The vectors of a block are missing.");
-        let value = self.store.databases.rows.get(self.txn, &key.bytes())?.ok_or_else(missing)?;
-        let rows = RowsView::read(value)?;
-        checked.rows_header(value)?;
-        let (left, right) = (rows.header, codes.header);
-        if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
-            return Err(ShardError::corrupt("A block's codes and rows do not belong together."));
-        }
-        Ok(rows)
+/// The f32 rows that belong to a block of codes.
+pub(super) fn rows_of<'t>(
+    store: &Store,
+    txn: &'t RoTxn<'_>,
+    key: BlockKey,
+    codes: &CodesView<'_>,
+    checked: &Checked,
+) -> Result<RowsView<'t>> {
+    let missing = || ShardError::corrupt("The vectors of a block are missing.");
+    let value = store.databases.rows.get(txn, &key.bytes())?.ok_or_else(missing)?;
+    let rows = RowsView::read(value)?;
+    checked.rows_header(value)?;
+    let (left, right) = (rows.header, codes.header);
+    if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
+        return Err(ShardError::corrupt("A block's codes and rows do not belong together."));
     }
+    Ok(rows)
+}
+
+/// Refuses a query that is no vector of the space.
+pub(super) fn check_query(space: &SpaceSpec, query: &[f32]) -> Result<()> {
+    if query.len() != space.dimensions {
+        return Err(ShardError::internal(format!(
+            "A query of {} has {} dimensions instead of {}.",
+            space.name,
+            query.len(),
+            space.dimensions
+        )));
+    }
+    check_finite(query)
 }
 
 /// Looks at those rows of a block that a neighbour index has found.

@@ -11,15 +11,17 @@ use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::ranking::options::SearchOptions;
+use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::scan::lacking::lacking;
+use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
 use crate::words::block::WordsBlock;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
-use crate::words::rank;
+use crate::words::{rank, rating as words_rating};
 use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].
@@ -50,6 +52,18 @@ impl Snapshot {
             }
         };
         if options.places { reach_places(options.k, best, |hits| self.places_of(hits)) } else { best(options.k) }
+    }
+
+    /// What a query finds in given Segments, ascending. Pictures are rated by their list alone: nothing here.
+    pub fn rate(&self, query: &Query, segments: &[u32]) -> Result<Rating> {
+        match query {
+            Query::Vector { space, vector } => {
+                let kernel = detection::chosen().map_err(ShardError::internal)?;
+                rating::rate(self.queue.store(), &self.txn, kernel, self.space(space)?, vector, segments)
+            }
+            Query::Words { text, language } => words_rating::rate(&self.words_blocks()?, text, *language, segments),
+            Query::Picture { .. } => Ok(Rating::default()),
+        }
     }
 
     /// The proved best k rows of a space.
@@ -97,6 +111,10 @@ impl Snapshot {
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, options: &SearchOptions) -> Result<Ranking> {
+        rank::search(&self.words_blocks()?, query, language, options)
+    }
+
+    fn words_blocks(&self) -> Result<Vec<WordsBlock<'_>>> {
         let store = self.queue.store();
         let mut blocks = vec![];
         for entry in store.blocks_of(&self.txn, Family::WORDS)? {
@@ -105,7 +123,7 @@ impl Snapshot {
             store.checked(key, &view.header, value)?;
             blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
         }
-        rank::search(&blocks, query, language, options)
+        Ok(blocks)
     }
 
     /// Pictures from the same file first, then near copies; no others.

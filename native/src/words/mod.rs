@@ -11,6 +11,7 @@ mod phrases;
 pub mod postings;
 pub mod query;
 pub mod rank;
+pub mod rating;
 mod scores;
 #[cfg(test)]
 mod tests;

@@ -32,11 +32,7 @@ pub fn search(
         options.stop.check()?;
         found.push(find(blocks, &dead, word)?);
     }
-    let weights: Vec<f32> = found
-        .iter()
-        .zip(&query.words)
-        .map(|(found, word)| word.count as f32 * collection.idf(found.frequency))
-        .collect();
+    let weights = weights_of(&collection, &found, &query.words);
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
     // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
     let mut order: Vec<usize> = (0..found.len()).collect();
@@ -65,15 +61,20 @@ pub fn search(
     Ok(ranking)
 }
 
+/// The weight of each word: its inverse document frequency, as often as the query has it.
+pub(super) fn weights_of(collection: &Collection, found: &[Found<'_>], words: &[QueryWord]) -> Vec<f32> {
+    found.iter().zip(words).map(|(found, word)| word.count as f32 * collection.idf(found.frequency)).collect()
+}
+
 /// Where a word of the query occurs.
-struct Found<'a> {
+pub(super) struct Found<'a> {
     /// Number of living segments that have it.
     frequency: u64,
     /// For each block: lists of postings, each with the languages whose segments it counts for.
-    lists: Vec<Vec<(TermPostings<'a>, u64)>>,
+    pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
 }
 
-fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
+pub(super) fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
     let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()) };
     for (block, dead) in blocks.iter().zip(dead) {
         let mut lists = vec![];

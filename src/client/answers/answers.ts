@@ -8,6 +8,7 @@ export type { Bound, Hit, Locator, SearchAnswer, Timing } from '../../api/search
 export type { ReadyAnswer } from '../../api/service.ts';
 export type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
 export type { Family } from '../../domain/family.ts';
+export type { UnansweredReason } from '../../domain/search.ts';
 
 /** A rectangle on a page, from its upper left corner, in shares of the page's width and height (0..1). */
 export type Box = NonNullable<Locator['box']>;

@@ -1,4 +1,6 @@
+import { unansweredText } from '../../client/answers/unanswered.ts';
 import type { Family, Hit } from '../../client/index.ts';
+import { CONFIDENCE_FLOOR } from '../../domain/search.ts';
 import { faultOf, refreshUsage } from './actions.ts';
 import { workspaceOf } from './client.ts';
 import { previewOf } from './pictures.ts';
@@ -69,13 +71,14 @@ async function run(asked: Asked): Promise<void> {
       image: asked.picture?.blob,
       families: options.families.length > 0 ? options.families : undefined,
       k: options.k,
+      minConfidence: CONFIDENCE_FLOOR,
       signal: mine.signal,
     });
     if (running !== mine || session.value.opened?.id !== opened.id) return;
     const found = answer.hits.length === 1 ? 'one hit' : `${answer.hits.length} hits`;
     session.set({
       search: { asked, answer, roundTripMs: performance.now() - started },
-      said: `${found} in ${Math.round(answer.latency_ms)} milliseconds.`,
+      said: `${answer.answered ? '' : `${unansweredText(answer.reason)} `}${found} in ${Math.round(answer.latency_ms)} milliseconds.`,
     });
     await refreshUsage();
   } catch (error) {

@@ -41,6 +41,8 @@ export interface LibraryModel {
   readonly installed: boolean;
   /** Providers for which the manifest has weights, but none of them is here. */
   readonly lacking: readonly Provider[];
+  /** Each of its lists has curves or a calibration: otherwise its hits are believed little. */
+  readonly measured: boolean;
   readonly files: readonly LibraryFile[];
 }
 
@@ -93,6 +95,7 @@ export class Library {
         used,
         installed,
         lacking,
+        measured: Object.values(model.lists).every(({ curve, calibration }) => curve || calibration),
         files,
       });
     }

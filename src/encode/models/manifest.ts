@@ -56,13 +56,28 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-const Calibration = closed({
-  a: Type.Number(),
-  b: Type.Number(),
-  of: Type.Union([Type.Literal('score'), Type.Literal('log_score'), Type.Literal('share')]),
+const CURVE_FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'] as const;
+
+/** What the log-odds of a first hit are made of: see `Curve` in `search/likelihood.ts`. */
+const Curve = closed({
+  bias: Type.Number(),
+  slope: Type.Number({ minimum: 0 }),
+  ...optionalEach(CURVE_FEATURES, Type.Number()),
 });
 
-const List = closed({ weight: Type.Number({ minimum: 0, maximum: 100 }), calibration: Calibration });
+/** How a list counts. A list without measured curves or calibration is believed little. */
+const List = closed({
+  /** Of passages: what the best BM25 score, or one deviation of cosine, counts in the order. */
+  weight: Type.Number({ minimum: 0, maximum: 100 }),
+  /** Of words: what counts besides where a passage has every word of the query. */
+  whole: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+  /** Of passages: the log-odds of the list alone, and of meaning together with words. */
+  curve: Type.Optional(Curve),
+  with_words: Type.Optional(Curve),
+  /** Of pictures: log-odds are a · score + b. */
+  calibration: Type.Optional(closed({ a: Type.Number({ minimum: 0 }), b: Type.Number() })),
+});
+export type ListSettings = Static<typeof List>;
 
 export const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const;
 const Provider = Type.Union(PROVIDERS.map((name) => Type.Literal(name)));
@@ -229,7 +244,13 @@ export const ManifestSchema = closed({
   use: RolesSchema,
   /** Words of a passage where no text model is installed. */
   passage_words: Count(10_000),
-  fusion: closed({ depth: Count(10_000), unknown_language_share: Share, ...each(CONTENT_LISTS, List) }),
+  fusion: closed({
+    depth: Count(10_000),
+    unknown_language_share: Share,
+    /** An answer whose first hit is less likely is reported as none. */
+    answered_min: Share,
+    ...each(CONTENT_LISTS, List),
+  }),
   models: Type.Array(Model, { maxItems: 100 }),
 });
 

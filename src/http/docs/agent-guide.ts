@@ -67,9 +67,12 @@ and answers with a signed receipt.
 {"query": "\\"exact phrase\\"", "families": ["raw"], "explain": true}
 \`\`\`
 
-Each hit has its \`item\`, a \`locator\` (page, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1 that can be compared across
-families. \`exact: true\` in an answer is a proof that no better hit exists; \`bounds\` says it for each
-family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof. Low confidence everywhere means that the answer is probably not in your files.
+Each hit has its \`item\`, a \`locator\` (page, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the probability
+that this hit answers. It never rises down the list. \`answered: false\` means that no hit is likely to answer, and \`reason\` says why; the hits are given
+all the same, so look at the first before you give up. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+
+\`exact: true\` in an answer proves that no row of the index scores better in any list; it says nothing about relevance. \`bounds\` says it for each
+family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof.
 
 ## As tools
 

@@ -22,6 +22,8 @@ export interface ParsedSearch {
     /** Absent unless requested, like `exact`. */
     readonly explain?: true;
     readonly exact?: true;
+    /** Absent when it is 0. */
+    readonly min_confidence?: number;
   };
   readonly warnings: readonly string[];
 }
@@ -52,6 +54,7 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const options = {
     ...(value.explain === true && ({ explain: true } as const)),
     ...(value.exact === true && ({ exact: true } as const)),
+    ...(value.min_confidence && { min_confidence: value.min_confidence }),
   };
   return {
     input: { query, image, families, k, ...options },

@@ -20,9 +20,19 @@ const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
 function body(result: SearchResult, expiresAt: string | null, charged: boolean): SearchAnswer {
-  const { latency_ms, timing, exact, bounds, explanation } = result;
+  const { answered, reason, latency_ms, timing, exact, bounds, explanation } = result;
   const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
-  return { hits, latency_ms, timing, exact, bounds, charged, ...(explanation && { explanation }) };
+  return {
+    hits,
+    answered,
+    ...(reason && { reason }),
+    latency_ms,
+    timing,
+    exact,
+    bounds,
+    charged,
+    ...(explanation && { explanation }),
+  };
 }
 
 /** POST /agent/v1/search: paid by the call, in the payer's own index. */

@@ -27,8 +27,14 @@ export async function models(settings: Settings): Promise<Finding[]> {
         'farthing admin models use NAME; without one, only words are searched.',
       ),
     ];
-  return used.map(({ name, installed, files, family }) => {
+  return used.map(({ name, installed, files, family, measured }) => {
     const refused = files.flatMap(({ refusal, wrong }) => (refusal && (wrong || !installed) ? refusal : []));
+    if (refused.length === 0 && !measured)
+      return warning(
+        `model ${name}`,
+        `${family}; its confidence was never measured and stays low`,
+        'Fit it with bench/calibration/main.ts, or choose a model of the manifest that has curves.',
+      );
     return refused.length === 0
       ? ok(
           `model ${name}`,

@@ -88,7 +88,7 @@ const refusals: [name: string, value: unknown, detail: RegExp][] = [
     /run_tokens/,
   ],
   [
-    'a model without its calibration is refused',
+    'a model without its list is refused',
     changed((m) => {
       m.models[0]!.lists = {};
     }),

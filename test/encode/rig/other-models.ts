@@ -13,7 +13,7 @@ export interface OtherModel {
 }
 
 const shared = join(SHARED, 'models');
-const calibration = { a: 10, b: -5, of: 'score' as const };
+const calibration = { a: 10, b: -5 };
 const list = { weight: 1, calibration };
 
 /** Writes the files of models into a folder beside the embedded ones, and lists the models in its manifest. */

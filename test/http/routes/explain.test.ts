@@ -11,9 +11,9 @@ await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.
 await workspace.ingest('tides.txt', 'Tides follow the moon.');
 
 /** The score of a hit by what its explanation says. */
-function explainedScore({ lists, kind, kind_confidence }: HitExplanation): number {
+function explainedScore({ lists, kind, base }: HitExplanation): number {
   const own = lists.filter((list) => list.kind === kind);
-  return kind_confidence * own.reduce((total, { scaled, share }) => total + scaled * share, 0);
+  return own.reduce((total, { part }) => total + part, base);
 }
 
 t.test('an explained search says how each hit was scored', async (t) => {
@@ -24,8 +24,7 @@ t.test('an explained search says how each hit was scored', async (t) => {
   t.equal(status, 200);
   for (const { score, confidence, explanation } of body.hits) {
     t.ok(Math.abs(score - explainedScore(explanation)) < 1e-9, 'the score is what the description says');
-    const best = Math.max(...explanation.lists.map((one: { confidence: number }) => one.confidence));
-    t.equal(confidence, best);
+    t.equal(confidence, 1 / (1 + Math.exp(-score)), 'confidence is the probability of these log-odds');
   }
   t.match(body.hits[0].explanation.lists, [
     { list: 'text_semantic', family: 'text_semantic', rank: 1, raw_score: Number },

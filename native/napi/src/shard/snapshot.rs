@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::error::{ShardError, catch_panic};
 use farthing_core::ranking::options::{SearchOptions, Stop};
+use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::hits;
 use farthing_core::shard::query::Query;
@@ -121,6 +122,30 @@ impl NativeSnapshot {
         let ranking = self.read(|snapshot| snapshot.answer(&query.inner, &options))?;
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
+    }
+
+    /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
+    /// and `held` with the share of the query's information that each has. `facts`: the query's information; number, mean
+    /// and standard deviation of the sampled scores. See `farthing_core::ranking::rating`.
+    #[napi(catch_unwind)]
+    pub fn rate(
+        &self,
+        query: &NativeQuery,
+        segments: &[u32],
+        mut scores: Float32ArraySlice,
+        mut held: Float32ArraySlice,
+        mut facts: Float32ArraySlice,
+    ) -> Result<()> {
+        let rating = self.read(|snapshot| snapshot.rate(&query.inner, segments))?;
+        let Sample { count, mean, deviation } = rating.sample;
+        let values = [rating.information, count as f32, mean, deviation];
+        // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
+        unsafe {
+            copy(&rating.scores, scores.as_mut());
+            copy(&rating.held, held.as_mut());
+            copy(&values, facts.as_mut());
+        }
+        Ok(())
     }
 
     /// As `answer`, on another thread: the arrays are filled when the promise resolves. Until then the snapshot may be
@@ -258,6 +283,10 @@ fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mu
         *fact = value;
     }
     hits as u32
+}
+
+fn copy(from: &[f32], to: &mut [f32]) {
+    from.iter().zip(to).for_each(|(value, place)| *place = *value);
 }
 
 fn saturated(count: u64) -> u32 {

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import { unansweredText } from '../../../client/answers/unanswered.ts';
 import type { Hit } from '../../../client/index.ts';
 import { formatMs } from '../../model/format.ts';
 import { type SearchState, session } from '../../model/session.ts';
@@ -22,11 +23,15 @@ export function Results({ search }: { search: SearchState }) {
           <span class="quiet"> in {formatMs(answer.latency_ms)} ms</span>
         </h2>
         {answer.exact && (
-          <span class="exact" title="Every list that was fused is proved to be the exact top of its family">
-            proved exact
+          <span
+            class="exact"
+            title="Proved: no row of the index scores better in any list. This says nothing about relevance."
+          >
+            complete scan
           </span>
         )}
       </div>
+      {!answer.answered && <p class="unanswered">{unansweredText(answer.reason)}</p>}
       <TimingBar timing={answer.timing} roundTripMs={roundTripMs} />
       <ol class="hits">
         {answer.hits.map((hit, index) => (

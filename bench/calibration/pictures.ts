@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import type { Encoder } from '../../src/encode/encoder.ts';
+import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
+import { readSciFact } from '../sets/scifact.ts';
+import { fitLogistic, type Judged } from './logistic.ts';
+
+/** Hits of a search that somebody looks at. */
+const DEPTH = 10;
+/** One in so many claims is asked for among the photographs: about as many as have a caption. */
+const CLAIMS_STEP = 9;
+/** There are few pictures. */
+const RIDGE = 0.1;
+const TENANT = 'calibration';
+
+/** One search's cosines, best first, each with whether it is the picture that is meant. */
+type Results = readonly { readonly score: number; readonly relevant: boolean }[];
+/** All searches of one query; the first is over the whole set, with its answer in it. */
+type Searches = readonly Results[];
+
+/**
+ * Log-odds of pictures by their cosine: captioned photographs and changed copies of them, each query once where its picture is in
+ * the index and once where it is not; claims, which no photograph answers, count as queries in words as well.
+ */
+export async function fitPictures(encoder: Encoder, data: string) {
+  const { words, pictures } = await pictureResults(encoder, data);
+  return { visual_words: fitted(words), visual_picture: fitted(pictures) };
+}
+
+function fitted(queries: readonly Searches[]): { a: number; b: number; success_at_1: number } {
+  const rows = queries
+    .flat(2)
+    .map(({ score, relevant }): Judged => ({ features: [score], relevant, weight: 1 }));
+  const { bias, weights } = fitLogistic(rows, RIDGE);
+  const right = queries.filter(([whole]) => whole![0]!.relevant).length;
+  const fixed = (value: number) => Number(value.toFixed(4));
+  return { a: fixed(weights[0]!), b: fixed(bias), success_at_1: fixed(right / queries.length) };
+}
+
+async function pictureResults(
+  encoder: Encoder,
+  data: string,
+): Promise<{ words: Searches[]; pictures: Searches[] }> {
+  const spec = encoder.pictureSpec;
+  if (!spec) throw new Error('there is no picture model to calibrate');
+  const photographs = await readPhotographs(join(data, 'photos'));
+  const pixels = await Promise.all(photographs.map((photograph) => pixelsOf(photograph, spec)));
+  const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodeIngest(
+    'picture',
+    pixels,
+    {
+      tenant: TENANT,
+    },
+  );
+  const all = [...photographs.keys()];
+  /** With the picture that is meant, and without it. */
+  const withAndWithout = (scores: Float32Array, meant: number): Searches => {
+    const isMeant = (index: number) => index === meant;
+    const others = all.filter((index) => !isMeant(index));
+    return [ranked(scores, all, isMeant), ranked(scores, others, isMeant)];
+  };
+  const against = (query: Float32Array, rows: readonly Float32Array[]) =>
+    Float32Array.from(rows, (row) => dot(query, row));
+  const words: Searches[] = [];
+  for (const [index, { caption }] of photographs.entries()) {
+    if (caption === undefined) continue;
+    const { visual_words: query } = await encoder.encodeQuery('text', caption, { tenant: TENANT });
+    words.push(withAndWithout(against(query!, placed), index));
+  }
+  const { claims } = await readSciFact(join(data, 'text/scifact'));
+  for (const [number, { text }] of claims.entries()) {
+    if (number % CLAIMS_STEP !== 0) continue;
+    const { visual_words: query } = await encoder.encodeQuery('text', text, { tenant: TENANT });
+    words.push([ranked(against(query!, placed), all, () => false)]);
+  }
+  const pictures: Searches[] = [];
+  for (const change of Object.keys(CHANGES)) {
+    for (const [index, photograph] of photographs.entries()) {
+      const { visual_picture: query } = await encoder.encodeQuery(
+        'picture',
+        await pixelsOf(photograph, spec, change),
+        { tenant: TENANT },
+      );
+      pictures.push(withAndWithout(against(query!, stored), index));
+    }
+  }
+  return { words, pictures };
+}
+
+function ranked(scores: Float32Array, of: readonly number[], relevant: (index: number) => boolean): Results {
+  const order = [...of].sort((a, b) => scores[b]! - scores[a]! || a - b).slice(0, DEPTH);
+  return order.map((index) => ({ score: scores[index]!, relevant: relevant(index) }));
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index++) sum += a[index]! * b[index]!;
+  return sum;
+}

@@ -1,0 +1,68 @@
+//! The BM25 scores of given segments, and how much of the query's information each has.
+
+use super::block::WordsBlock;
+use super::bm25::Collection;
+use super::language::Language;
+use super::query::parse;
+use super::rank::{find, weights_of};
+use crate::error::Result;
+use crate::ranking::rating::Rating;
+
+/// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
+pub fn rate(
+    blocks: &[WordsBlock<'_>],
+    query: &str,
+    language: Option<Language>,
+    segments: &[u32],
+) -> Result<Rating> {
+    let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
+    let collection = Collection::of(blocks, &dead);
+    let query = parse(query, language, &collection.languages);
+    let mut rating = Rating {
+        scores: vec![f32::NAN; segments.len()],
+        held: vec![0.0; segments.len()],
+        ..Rating::default()
+    };
+    let mut found = vec![];
+    for word in &query.words {
+        found.push(find(blocks, &dead, word)?);
+    }
+    let weights = weights_of(&collection, &found, &query.words);
+    rating.information = weights.iter().sum();
+    // The same order of summands as in a search: the sums are the same bits.
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by(|left, right| weights[*right].total_cmp(&weights[*left]));
+    let formula = collection.formula();
+    for (at, block) in blocks.iter().enumerate() {
+        let view = &block.view;
+        let asked: Vec<(usize, u32)> = segments
+            .iter()
+            .enumerate()
+            .filter_map(|(index, segment)| Some((index, view.segments.position(*segment)? as u32)))
+            .collect();
+        if asked.is_empty() {
+            continue;
+        }
+        asked.iter().for_each(|(index, _)| rating.scores[*index] = 0.0);
+        for word in &order {
+            let weight = weights[*word];
+            for (postings, languages) in &found[*word].lists[at] {
+                postings.for_each_of(
+                    asked.len(),
+                    |at| asked[at].1,
+                    |at, count| {
+                        let (index, row) = asked[at];
+                        if view.language(row).bit() & languages != 0 {
+                            rating.scores[index] += formula.impact(weight, count, view.lengths.get(row as usize));
+                            rating.held[index] += weight;
+                        }
+                    },
+                )?;
+            }
+        }
+    }
+    if rating.information > 0.0 {
+        rating.held.iter_mut().for_each(|held| *held = (*held / rating.information).min(1.0));
+    }
+    Ok(rating)
+}

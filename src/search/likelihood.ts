@@ -1,0 +1,234 @@
+import type { Family, ListName } from '../domain/family.ts';
+import type { Candidate, ListEvidence, Scale } from './evidence.ts';
+import type { ServedList } from './lists.ts';
+
+/**
+ * Log-odds that a place answers, from what the lists of one kind say of it. Confidence is their logistic function (Platt 1999,
+ * "Probabilistic outputs for support vector machines"). The parameters come from the manifest; `bench/calibration` fits them.
+ */
+export interface Likelihood {
+  readonly logOdds: number;
+  /** What holds for every place of the kind alike; with `parts` it sums to `logOdds`. */
+  readonly base: number;
+  readonly parts: ReadonlyMap<ListName, number>;
+  /** The list that contributed most, and the Segment that it found. */
+  readonly family: Family;
+  readonly segment: number;
+}
+
+/** What says how likely the first place is to answer. */
+export const FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** The log-odds of a first place: a bias, and for each feature how much it counts; absent features count nothing. */
+export interface Curve extends Partial<Readonly<Record<Feature, number>>> {
+  readonly bias: number;
+  /** Log-odds for each unit by which a place is ordered behind the first. */
+  readonly slope: number;
+}
+
+export interface Query {
+  /** Segments of the index. */
+  readonly segments: number;
+  /** Characters of its words. */
+  readonly length: number;
+}
+
+type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
+
+/** Distribution of cosines that a sample is blended with, as if it were of so many Segments more: it decides where an index is tiny. */
+const PRIOR = { count: 30, mean: 0.08, deviation: 0.1 };
+/** Where a model has no measured curve: it orders, and is believed little. */
+const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, meaning: 0.3 };
+const GAP_MAX = 0.6;
+const GAP_SIXTH_MAX = 1;
+const WHOLE = 0.999;
+/** Log-odds of a picture of which nothing is known. */
+const PICTURE_PRIOR = -2.2;
+/** A likeness never reaches the log-odds of a near-identical picture. */
+const LIKENESS_MAX = 7;
+const IDENTITY = 10;
+const IDENTITY_SPREAD = 10;
+/** Share by which likeness orders near-identical pictures among themselves. */
+const LIKENESS_TIEBREAK = 0.01;
+
+/** Deviations of a score from the index's own scores for the query. */
+export function deviationsOf(score: number, { count, mean, deviation }: Scale['sample']): number {
+  const all = count + PRIOR.count;
+  const blended = (count * mean + PRIOR.count * PRIOR.mean) / all;
+  const variance = (count * deviation ** 2 + PRIOR.count * PRIOR.deviation ** 2) / all;
+  return (score - blended) / Math.sqrt(variance);
+}
+
+/** What the best of so many independent normal scores is expected to reach, in deviations. */
+const expectedBest = (segments: number): number => Math.sqrt(2 * Math.log(Math.max(1, segments)));
+
+/** A passage in the order, with each list's part of it. */
+export interface Ordered {
+  readonly candidate: Candidate;
+  readonly words: number;
+  readonly meaning: number;
+  readonly order: number;
+  /** BM25. */
+  readonly score: number;
+  readonly held: number;
+  readonly whole: boolean;
+  readonly deviations: number;
+}
+
+/** Passages with the first place's evidence, and how far the others are behind it. */
+export function passageLikelihoods(
+  candidates: readonly Candidate[],
+  scales: readonly Scale[],
+  lists: ReadonlyMap<ListName, ServedList>,
+  query: Query,
+  unknownLanguageShare: number,
+): Likelihoods {
+  const ordered = orderPassages(candidates, scales, lists, unknownLanguageShare);
+  const [top] = ordered;
+  if (!top) return new Map();
+  const asked = (name: ListName) =>
+    scales.some((scale) => scale.name === name) ? lists.get(name) : undefined;
+  const curve = curveOf(asked('raw_words'), asked('text_semantic'));
+  const features = featuresOf(ordered, scales, query);
+  let first = curve.bias;
+  for (const name of FEATURES) first += (curve[name] ?? 0) * features[name];
+  const base = first - curve.slope * top.order;
+  return new Map(ordered.map((one) => [one.candidate, passageLikelihood(one, curve, base)]));
+}
+
+/**
+ * Passages, best first: by the share that their BM25 score has of the query's best one, plus their cosine in deviations, plus
+ * what it counts to have every word of the query.
+ */
+export function orderPassages(
+  candidates: readonly Candidate[],
+  scales: readonly Scale[],
+  lists: ReadonlyMap<ListName, Pick<ServedList, 'weight' | 'whole'>>,
+  unknownLanguageShare: number,
+): Ordered[] {
+  const { weight: wordsWeight = 0, whole: wholeWeight = 0 } = lists.get('raw_words') ?? {};
+  const scale = scales.find(({ name }) => name === 'text_semantic');
+  const meaningWeight =
+    (lists.get('text_semantic')?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
+  const best = Math.max(0, ...candidates.map(({ evidence }) => evidence.get('raw_words')?.score ?? 0));
+  const ordered = candidates.map((candidate): Ordered => {
+    const { score = 0, held = 0 } = candidate.evidence.get('raw_words') ?? {};
+    const meant = candidate.evidence.get('text_semantic');
+    const whole = held > WHOLE;
+    const words = best > 0 ? wordsWeight * (score / best) + (whole ? wholeWeight : 0) : 0;
+    const deviations = scale && meant ? deviationsOf(meant.score, scale.sample) : 0;
+    const meaning = meaningWeight * deviations;
+    return { candidate, words, meaning, order: words + meaning, score, held, whole, deviations };
+  });
+  return ordered.sort((a, b) => b.order - a.order || a.candidate.first - b.candidate.first);
+}
+
+/**
+ * The features of the first place: its distance to the second and to the sixth in units of the order; ln(1 + nats of the query's
+ * information that it holds); whether it has every word; the product of its shares of the lists' best evidence; its cosine's deviations above what the best of so many random Segments
+ * would have; ln(1 + characters of the query).
+ */
+export function featuresOf(
+  ordered: readonly Ordered[],
+  scales: readonly Scale[],
+  { segments, length }: Query,
+): Record<Feature, number> {
+  const top = ordered[0]!;
+  const behind = (rank: number, most: number): number => {
+    const other = ordered[rank];
+    return other ? Math.min(most, top.order - other.order) : most;
+  };
+  const information = scales.find(({ name }) => name === 'raw_words')?.information ?? 0;
+  return {
+    gap: behind(1, GAP_MAX),
+    gap_sixth: behind(5, GAP_SIXTH_MAX),
+    held: Math.log1p(top.held * information),
+    whole: Number(top.whole),
+    agreement: agreementOf(ordered),
+    meaning: (1 - top.held) * (top.deviations - expectedBest(segments)),
+    length: Math.log1p(length),
+  };
+}
+
+/** How much of the best of each list the first place has: 1 where it is the first of both. */
+function agreementOf(ordered: readonly Ordered[]): number {
+  const share = (of: (one: Ordered) => number): number => {
+    const best = Math.max(...ordered.map(of));
+    return best > 0 ? Math.max(0, of(ordered[0]!)) / best : 0;
+  };
+  return share(({ score }) => score) * share(({ deviations }) => deviations);
+}
+
+function curveOf(words: ServedList | undefined, meaning: ServedList | undefined): Curve {
+  if (words && meaning) return meaning.with_words ?? words.curve ?? CONSERVATIVE;
+  return (words ?? meaning)?.curve ?? CONSERVATIVE;
+}
+
+function passageLikelihood(
+  { candidate, words, meaning }: Ordered,
+  { slope }: Curve,
+  base: number,
+): Likelihood {
+  const parts = new Map<ListName, number>();
+  const { evidence } = candidate;
+  if (evidence.has('raw_words')) parts.set('raw_words', slope * words);
+  if (evidence.has('text_semantic')) parts.set('text_semantic', slope * meaning);
+  const byWords = evidence.get('raw_words');
+  const byMeaning = evidence.get('text_semantic');
+  const isWords = byWords !== undefined && (byMeaning === undefined || words >= meaning);
+  const { segment } = (isWords ? byWords : byMeaning)!;
+  return { logOdds: total(base, parts), base, parts, family: isWords ? 'raw' : 'text_semantic', segment };
+}
+
+/**
+ * Pictures: the evidence of the lists adds up, as if they were independent. A near-identical picture stands above every
+ * likeness; likeness then orders only those that are equally near.
+ */
+export function pictureLikelihoods(
+  candidates: readonly Candidate[],
+  scales: readonly Scale[],
+  lists: ReadonlyMap<ListName, ServedList>,
+  query: Query,
+  unknownLanguageShare: number,
+): Likelihoods {
+  const likenesses = scales.filter(({ nearIdentical }) => !nearIdentical);
+  const identity = scales.find(({ nearIdentical }) => nearIdentical);
+  const base = likenesses.length > 0 ? PICTURE_PRIOR : 0;
+  return new Map(
+    candidates.map((candidate) => {
+      const near = identity && candidate.evidence.get(identity.name);
+      const parts = new Map<ListName, number>();
+      for (const scale of likenesses) {
+        const said = candidate.evidence.get(scale.name);
+        if (!said) continue;
+        const odds = pictureLogOdds(said, scale, lists.get(scale.name)!, query) - PICTURE_PRIOR;
+        const part = (scale.foreign ? unknownLanguageShare : 1) * odds;
+        parts.set(scale.name, near ? LIKENESS_TIEBREAK * part : part);
+      }
+      if (near) parts.set(identity.name, IDENTITY + IDENTITY_SPREAD * near.score);
+      const best = [...parts].reduce((one, other) => (other[1] > one[1] ? other : one));
+      const { segment } = candidate.evidence.get(best[0])!;
+      const { family } = scales.find(({ name }) => name === best[0])!;
+      return [candidate, { logOdds: total(base, parts), base, parts, family, segment }];
+    }),
+  );
+}
+
+function pictureLogOdds(
+  { score }: ListEvidence,
+  { sample }: Scale,
+  { calibration }: ServedList,
+  { segments }: Query,
+): number {
+  const odds = calibration
+    ? calibration.a * score + calibration.b
+    : CONSERVATIVE.bias + CONSERVATIVE.meaning! * (deviationsOf(score, sample) - expectedBest(segments));
+  return Math.max(-LIKENESS_MAX, Math.min(LIKENESS_MAX / 2, odds));
+}
+
+function total(base: number, parts: ReadonlyMap<ListName, number>): number {
+  let sum = base;
+  for (const part of parts.values()) sum += part;
+  return sum;
+}
