@@ -19,6 +19,7 @@ use crate::store::spaces::{self, SpaceSpec, position};
 use crate::words::block::WordsBlock;
 use crate::words::language::Language;
 use crate::words::postings::PostingsView;
+use crate::words::query::language_of;
 use crate::words::rank;
 use crate::write::write_queue::WriteQueue;
 
@@ -59,7 +60,7 @@ impl Snapshot {
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
-        self.words_list(query, Language::detect(query), &SearchOptions::best(k))
+        self.words_list(query, None, &SearchOptions::best(k))
     }
 
     /// Name of the space that serves a role. None if nothing was stored for it.
@@ -106,6 +107,15 @@ impl Snapshot {
             blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
         }
         rank::search(&blocks, query, language, options)
+    }
+
+    /// The language of a query of this index.
+    pub fn language_of(&self, query: &str) -> Result<Language> {
+        let mut languages = 0;
+        for entry in self.queue.store().blocks_of(&self.txn, Family::WORDS)? {
+            languages |= Header::read(entry?.1, Family::WORDS.kind())?.languages;
+        }
+        Ok(language_of(query, None, &Language::of_bits(languages).collect::<Vec<_>>()))
     }
 
     /// Pictures from the same file first, then near copies; no others.

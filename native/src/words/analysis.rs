@@ -83,7 +83,7 @@ fn normalised(text: &str) -> Cow<'_, str> {
 /// Turns words of one language into terms.
 pub struct Terms {
     language: Language,
-    stemmer: Stemmer,
+    stemmer: Option<Stemmer>,
 }
 
 impl Terms {
@@ -96,7 +96,8 @@ impl Terms {
         match word.form {
             Form::Pair | Form::Single => word.text.clone(),
             Form::Spaced => {
-                let stem = self.stemmer.stem(self.without_elision(&word.text));
+                let word = self.without_elision(&word.text);
+                let stem = self.stemmer.as_ref().map_or(Cow::Borrowed(word), |stemmer| stemmer.stem(word));
                 let folded = folded(&stem);
                 start_of(&folded, TERM_BYTES_MAX).to_owned()
             }
@@ -104,7 +105,8 @@ impl Terms {
     }
 
     pub fn is_stop_word(&self, word: &Word) -> bool {
-        word.form == Form::Spaced && self.language.is_stop_word(&word.text)
+        let is_listed = |word: &str| self.language.is_stop_word(word);
+        word.form == Form::Spaced && (is_listed(&word.text) || is_listed(self.without_elision(&word.text)))
     }
 
     /// "l'eau" → "eau": the article is not part of the word.

@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod block;
 mod bm25;
 pub mod build;
+pub mod judgement;
 pub mod language;
 pub mod lists;
 pub mod merge;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::analysis::{Form, Terms, Word, words};
-use super::language::{DEFAULT, Language};
+use super::judgement::{Evidence, Prior};
+use super::language::Language;
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -12,15 +13,18 @@ pub const WORDS_MAX: usize = 256;
 /// its list. The words of further phrases are looked up like any others.
 pub const PHRASES_MAX: usize = 16;
 pub const PHRASE_WORDS_MAX: usize = 256;
+/// How much likelier a query is in a language of the index than in another: as much as one stop word makes it.
+const INDEX_WEIGHT: u32 = 9;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
 
-/// A term, and the languages in which a word of the query has it.
+/// A term, and the languages in which a word of the query has it, as sets of [`Language::bit`]s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     pub term: String,
-    /// [`Language::bit`]s.
     pub languages: u64,
+    /// Those of them in whose segments it is looked up: not where it is a stop word. All count for its frequency.
+    pub matched: u64,
 }
 
 /// One word of the query. A segment is matched by the variant of its own language.
@@ -43,11 +47,11 @@ pub struct ParsedQuery {
     pub phrases: Vec<Phrase>,
 }
 
-/// Analyses a query in each of the languages. A stop word of the query's own language is one in every language: in the
-/// few texts of another language it would be rare, and so weigh most. Stop words are looked up only if the query has
-/// nothing else. `own`: the query's language, if it is certain.
-pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> ParsedQuery {
-    let own = Terms::of(own.unwrap_or(DEFAULT));
+/// Analyses a query in each of the languages, which are those of the index. A stop word of the query's own language is
+/// one in every language. Stop words are looked up only if the query has nothing else. `certain`: the query's language,
+/// where that is known. Otherwise its stop words tell.
+pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> ParsedQuery {
+    let own = Terms::of(language_of(text, certain, languages));
     let analysers: Vec<(Language, Terms)> =
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
@@ -65,6 +69,18 @@ pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> Parse
         all.extend(words);
     }
     ParsedQuery { words: distinct(&all, &own, &analysers), phrases }
+}
+
+/// A query's language: one of the index, unless its stop words are plainly those of another. `certain`: its language,
+/// if it is known and has no stop words to tell by.
+pub fn language_of(text: &str, certain: Option<Language>, languages: &[Language]) -> Language {
+    let evidence = Evidence::of(start_of(text, BYTES_MAX));
+    let mut prior = Prior::default();
+    languages.iter().for_each(|language| prior.add(*language, INDEX_WEIGHT));
+    match certain {
+        Some(language) if !evidence.has_any() => language,
+        _ => evidence.language(&prior),
+    }
 }
 
 /// A query, split at its quotes, and whether each part is quoted. A straight quote opens if no letter or digit is
@@ -114,19 +130,20 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     let looked_up =
         |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
     let words = order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count });
-    words.filter(|word| !word.variants.is_empty()).collect()
+    words.filter(|word| word.variants.iter().any(|variant| variant.matched != 0)).collect()
 }
 
 fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize, &Terms) -> bool) -> Vec<Variant> {
     let mut variants: Vec<Variant> = vec![];
     for (at, (language, terms)) in analysers.iter().enumerate() {
-        if !wanted(at, terms) {
-            continue;
-        }
         let term = terms.term(word);
+        let (languages, matched) = (language.bit(), if wanted(at, terms) { language.bit() } else { 0 });
         match variants.iter_mut().find(|variant| variant.term == term) {
-            Some(variant) => variant.languages |= language.bit(),
-            None => variants.push(Variant { term, languages: language.bit() }),
+            Some(variant) => {
+                variant.languages |= languages;
+                variant.matched |= matched;
+            }
+            None => variants.push(Variant { term, languages, matched }),
         }
     }
     variants

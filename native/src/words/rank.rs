@@ -67,7 +67,7 @@ pub fn search(
 
 /// Where a word of the query occurs.
 struct Found<'a> {
-    /// Number of living segments that have it.
+    /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
     frequency: u64,
     /// For each block: lists of postings, each with the languages whose segments it counts for.
     lists: Vec<Vec<(TermPostings<'a>, u64)>>,
@@ -80,7 +80,9 @@ fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> R
         for variant in &word.variants {
             if let Some(postings) = block.lookup(variant)? {
                 found.frequency += living(block, dead, &postings, variant.languages)?;
-                lists.push((postings, variant.languages));
+                if variant.matched != 0 {
+                    lists.push((postings, variant.matched));
+                }
             }
         }
         found.lists.push(lists);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::block::WordsBlock;
 use super::build::{analyse, encode};
-use super::language::{DEFAULT, Language};
+use super::language::DEFAULT;
 use super::merge::merge;
 use super::phrases::documents_with_all;
 use super::postings::PostingsView;
@@ -26,7 +26,7 @@ fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
         .iter()
         .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead })
         .collect();
-    search(&blocks, query, Language::detect(query), &SearchOptions::best(100))
+    search(&blocks, query, None, &SearchOptions::best(100))
         .unwrap()
         .hits
         .iter()
@@ -262,6 +262,25 @@ fn each_text_is_matched_in_its_own_language() {
     assert_eq!(segments(&[&value], "Haus Regierungen"), [0]);
     assert_eq!(segments(&[&value], "housing family"), [1]);
     assert_eq!(segments(&[&value], "die Häuser"), [0], "a stop word of a text's language is not looked up in it");
+}
+
+#[test]
+fn a_word_weighs_by_all_segments_also_by_those_where_it_is_a_stop_word() {
+    let german = "Die Regierung hat gestern neue Häuser für viele Familien in der Stadt gebaut und eröffnet.";
+    let mut texts = vec![german; 20];
+    texts.extend(["the die was made of steel in this workshop", "the parts were cast in this other workshop"]);
+    let value = block(0, &texts);
+    assert_eq!(segments(&[&value], "the parts that were cast with this die"), [21, 20]);
+    let weight = |query| found(&[(&value, Dead::default())], query)[0].1;
+    assert!(weight("the die which was used") * 5.0 < weight("what was cast in it"));
+}
+
+#[test]
+fn a_language_without_stemmer_is_found_by_its_words_as_they_are() {
+    let polish = "Rząd przedstawił wczoraj nową ustawę, która ma być ochroną dla przyrody, ale nie tylko tam.";
+    let value = block(0, &[polish, "The government presented a new law for the protection of nature yesterday."]);
+    assert_eq!(segments(&[&value], "ustawę o ochroną przyrody"), [0]);
+    assert_eq!(segments(&[&value], "laws protecting nature"), [1]);
 }
 
 #[test]
