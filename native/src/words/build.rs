@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::analysis::{Form, Terms, words};
+use super::analysis::Terms;
 use super::judgement::Evidence;
 use super::language::Language;
 use super::postings::Document;
 use super::varint::push_varint;
 use super::writer::TermWriter;
+use super::written::words;
 
 /// Words of one segment that are indexed. A longer text is searchable by its first ones.
 pub const WORDS_MAX: usize = 1_000_000;
@@ -29,10 +30,14 @@ pub fn analyse(text: &str, item: Language, terms_of: &mut HashMap<Language, Term
     let mut positions: HashMap<String, Vec<u32>> = HashMap::new();
     let mut length = 0;
     for word in words(text).into_iter().take(WORDS_MAX) {
-        if word.form != Form::Single && !analyser.is_stop_word(&word) {
+        if word.counts && !analyser.is_stop_word(&word) {
             length += 1;
         }
-        positions.entry(analyser.term(&word)).or_default().push(word.position);
+        let positions = positions.entry(analyser.term(&word)).or_default();
+        // A whole may have the term of its first part.
+        if positions.last() != Some(&word.position) {
+            positions.push(word.position);
+        }
     }
     AnalysedText { language, length, terms: positions.into_iter().collect() }
 }

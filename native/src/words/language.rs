@@ -102,6 +102,11 @@ impl Language {
         }
     }
 
+    /// Whether ä, ö and ü are written ae, oe and ue where they are missing.
+    pub fn has_umlauts(self) -> bool {
+        matches!(self.entry().short, "de" | "sv" | "fi" | "da" | "no" | "hu" | "tr")
+    }
+
     fn entry(self) -> &'static Entry {
         &LANGUAGES[usize::from(self.0) % LANGUAGES.len()]
     }

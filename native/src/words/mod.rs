@@ -17,3 +17,4 @@ mod scores;
 mod tests;
 mod varint;
 pub mod writer;
+pub mod written;

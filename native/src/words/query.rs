@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::analysis::{Form, Terms, Word, words};
+use super::analysis::Terms;
 use super::judgement::{Evidence, Prior};
 use super::language::Language;
+use super::written::{Form, Word, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -15,6 +16,10 @@ pub const PHRASES_MAX: usize = 16;
 pub const PHRASE_WORDS_MAX: usize = 256;
 /// How much likelier a query is in a language of the index than in another: as much as one stop word makes it.
 const INDEX_WEIGHT: u32 = 9;
+/// Weights of a whole, for each of its parts and divided by the words of the query, and of the parts (measured with the
+/// example `words_quality`).
+const WHOLE_WEIGHT: f32 = 3.0;
+const PART_WEIGHT: f32 = 0.5;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
 
@@ -28,20 +33,23 @@ pub struct Variant {
 }
 
 /// One word of the query. A segment is matched by the variant of its own language.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct QueryWord {
     pub variants: Vec<Variant>,
-    /// How often it occurs in the query.
-    pub count: u32,
+    /// What its weight is multiplied by: how often it occurs in the query, each time as [`weight_of`] says.
+    pub count: f32,
 }
 
 /// Words that must occur in order: the variants of each, with its distance from the first.
+pub type InOrder = Vec<(u32, Vec<Variant>)>;
+
+/// A phrase, in one of its forms: with the parts of wholes, and, for blocks from before they were divided, without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
-    pub words: Vec<(u32, Vec<Variant>)>,
+    pub forms: Vec<InOrder>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParsedQuery {
     pub words: Vec<QueryWord>,
     pub phrases: Vec<Phrase>,
@@ -59,12 +67,18 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
         let words = without_covered_singles(words(part));
-        let count = words.len().min(room);
-        if is_quoted && count > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
-            let first = words[0].position;
-            let of_word = |word: &Word| (word.position - first, variants(word, &analysers, |_, _| true));
-            phrases.push(Phrase { words: words[..count].iter().map(of_word).collect() });
-            room -= count;
+        let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
+        if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
+            let in_order = |words: &[&Word]| {
+                let first = words[0].position;
+                let of_word = |word: &&Word| (word.position - first, variants(word, &analysers, |_, _| true));
+                words.iter().map(of_word).collect()
+            };
+            let undivided = if divided.len() == words.len() { vec![] } else { undivided_words(part) };
+            let undivided: Vec<&Word> = undivided.iter().take(room).collect();
+            let forms = [&divided, &undivided].into_iter().filter(|words| !words.is_empty());
+            phrases.push(Phrase { forms: forms.map(|words| in_order(words)).collect() });
+            room -= divided.len();
         }
         all.extend(words);
     }
@@ -115,14 +129,15 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     let is_stop_word = |terms: &Terms, word: &Word| own.is_stop_word(word) || terms.is_stop_word(word);
     let only_stop_words: Vec<bool> =
         analysers.iter().map(|(_, terms)| all.iter().all(|word| is_stop_word(terms, word))).collect();
-    let mut order: Vec<(&Word, u32)> = vec![];
+    let length = all.iter().filter(|word| word.counts).count().max(1) as f32;
+    let mut order: Vec<(&Word, f32)> = vec![];
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for word in all {
         match seen.get(word.text.as_str()) {
-            Some(at) => order[*at].1 += 1,
+            Some(at) => order[*at].1 += weight_of(word, length),
             None if order.len() < WORDS_MAX => {
                 seen.insert(&word.text, order.len());
-                order.push((word, 1));
+                order.push((word, weight_of(word, length)));
             }
             None => {}
         }
@@ -133,17 +148,28 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     words.filter(|word| word.variants.iter().any(|variant| variant.matched != 0)).collect()
 }
 
+/// A query that is a whole finds its occurrences first, before its scattered parts; in a longer one it does not
+/// outweigh the other words. `length`: words of the query.
+fn weight_of(word: &Word, length: f32) -> f32 {
+    match word.form {
+        Form::Whole => WHOLE_WEIGHT * f32::from(word.parts) / length,
+        _ if word.parts == 0 => PART_WEIGHT,
+        _ => 1.0,
+    }
+}
+
 fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize, &Terms) -> bool) -> Vec<Variant> {
     let mut variants: Vec<Variant> = vec![];
     for (at, (language, terms)) in analysers.iter().enumerate() {
-        let term = terms.term(word);
         let (languages, matched) = (language.bit(), if wanted(at, terms) { language.bit() } else { 0 });
-        match variants.iter_mut().find(|variant| variant.term == term) {
-            Some(variant) => {
-                variant.languages |= languages;
-                variant.matched |= matched;
+        for term in std::iter::once(terms.term(word)).chain(terms.transcribed(word)) {
+            match variants.iter_mut().find(|variant| variant.term == term) {
+                Some(variant) => {
+                    variant.languages |= languages;
+                    variant.matched |= matched;
+                }
+                None => variants.push(Variant { term, languages, matched }),
             }
-            None => variants.push(Variant { term, languages, matched }),
         }
     }
     variants

@@ -32,11 +32,8 @@ pub fn search(
         options.stop.check()?;
         found.push(find(blocks, &dead, word)?);
     }
-    let weights: Vec<f32> = found
-        .iter()
-        .zip(&query.words)
-        .map(|(found, word)| word.count as f32 * collection.idf(found.frequency))
-        .collect();
+    let weights: Vec<f32> =
+        found.iter().zip(&query.words).map(|(found, word)| word.count * collection.idf(found.frequency)).collect();
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
     // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
     let mut order: Vec<usize> = (0..found.len()).collect();
