@@ -5,12 +5,12 @@ use std::sync::Arc;
 use heed::{RoTxn, WithoutTls};
 
 use super::places::{distinct, reach_places};
-use super::query::Query;
+use super::query::{Conditional, Query};
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
-use crate::ranking::options::SearchOptions;
+use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::scan::lacking::lacking;
 use crate::scan::vector_search::{self, Enough};
@@ -18,8 +18,9 @@ use crate::store::records::{BlockKey, Family, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
 use crate::words::block::WordsBlock;
 use crate::words::language::Language;
+use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
-use crate::words::query::language_of;
+use crate::words::query::{language_of, may_have_phrases};
 use crate::words::rank;
 use crate::write::write_queue::WriteQueue;
 
@@ -51,6 +52,24 @@ impl Snapshot {
             }
         };
         if options.places { reach_places(options.k, best, |hits| self.places_of(hits)) } else { best(options.k) }
+    }
+
+    /// As [`Self::answer`], of those Segments alone that have every phrase quoted in a text.
+    pub fn answer_if(
+        &self,
+        Conditional { query, phrases_of }: &Conditional,
+        options: &SearchOptions,
+    ) -> Result<Ranking> {
+        let within = match phrases_of {
+            Some(text) => self.with_phrases(text, &options.stop)?.map(Arc::from),
+            None => None,
+        };
+        self.answer(query, &SearchOptions { within, ..options.clone() })
+    }
+
+    /// The living Segments, ascending, that have every phrase quoted in a text. None if it quotes none.
+    fn with_phrases(&self, text: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {
+        if !may_have_phrases(text) { Ok(None) } else { segments_with_all(&self.words_blocks()?, text, stop) }
     }
 
     /// The proved best k rows of a space.
@@ -98,6 +117,10 @@ impl Snapshot {
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, options: &SearchOptions) -> Result<Ranking> {
+        rank::search(&self.words_blocks()?, query, language, options)
+    }
+
+    fn words_blocks(&self) -> Result<Vec<WordsBlock<'_>>> {
         let store = self.queue.store();
         let mut blocks = vec![];
         for entry in store.blocks_of(&self.txn, Family::WORDS)? {
@@ -106,7 +129,7 @@ impl Snapshot {
             store.checked(key, &view.header, value)?;
             blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
         }
-        rank::search(&blocks, query, language, options)
+        Ok(blocks)
     }
 
     /// The language of a query of this index.

@@ -8,7 +8,7 @@ pub mod judgement;
 pub mod language;
 pub mod lists;
 pub mod merge;
-mod phrases;
+pub mod phrases;
 pub mod postings;
 pub mod query;
 pub mod rank;

@@ -1,10 +1,28 @@
 //! Quoted phrases: words in order.
 
 use super::block::WordsBlock;
+use super::language::Language;
 use super::lists::positions_of;
-use super::query::{InOrder, Phrase};
+use super::query::{InOrder, Phrase, parse};
 use crate::error::Result;
 use crate::ranking::options::Stop;
+
+/// The living segments, ascending, that have every quoted phrase of a query. None if it has none.
+pub fn segments_with_all(blocks: &[WordsBlock<'_>], query: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {
+    let languages = blocks.iter().fold(0, |languages, block| languages | block.view.header.languages);
+    let phrases = parse(query, None, &Language::of_bits(languages).collect::<Vec<_>>()).phrases;
+    if phrases.is_empty() {
+        return Ok(None);
+    }
+    let mut segments = vec![];
+    for block in blocks {
+        let has = documents_with_all(block, &phrases, stop)?.unwrap_or_default();
+        let rows = (0..has.len()).filter(|row| has[*row] && !block.dead.has(*row));
+        segments.extend(rows.map(|row| block.view.segments.get(row)));
+    }
+    segments.sort_unstable();
+    Ok(Some(segments))
+}
 
 /// Which documents of a block have every phrase. `None` if the query has no phrase.
 pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {

@@ -16,6 +16,8 @@ pub const PHRASES_MAX: usize = 16;
 pub const PHRASE_WORDS_MAX: usize = 256;
 /// How much likelier a query is in a language of the index than in another: as much as one stop word makes it.
 const INDEX_WEIGHT: u32 = 9;
+/// Marks of quotations.
+const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
 /// Weights of a whole, for each of its parts and divided by the words of the query, and of the parts (measured with the
 /// example `words_quality`).
 const WHOLE_WEIGHT: f32 = 3.0;
@@ -97,6 +99,11 @@ pub fn language_of(text: &str, certain: Option<Language>, languages: &[Language]
     }
 }
 
+/// Whether a query has a mark that may open a phrase.
+pub fn may_have_phrases(text: &str) -> bool {
+    text.contains(QUOTES)
+}
+
 /// A query, split at its quotes, and whether each part is quoted. A straight quote opens if no letter or digit is
 /// before it, and closes if none is after it: `5" disk` has none. Typographic quotes open and close alternately.
 fn parts(text: &str) -> Vec<(&str, bool)> {
@@ -106,7 +113,7 @@ fn parts(text: &str) -> Vec<(&str, bool)> {
         let after = at + letter.len_utf8();
         let cuts = match letter {
             '"' => !is_word(if open { text[after..].chars().next() } else { before }),
-            _ => matches!(letter, '“' | '”' | '„' | '«' | '»'),
+            _ => QUOTES.contains(&letter),
         };
         if cuts {
             parts.push((&text[from..at], open));
