@@ -12,7 +12,7 @@ use farthing_core::blocks::dead::Dead;
 use farthing_core::ranking::options::SearchOptions;
 use farthing_core::words::block::WordsBlock;
 use farthing_core::words::build::{analyse, encode};
-use farthing_core::words::language::{DEFAULT, Language};
+use farthing_core::words::language::DEFAULT;
 use farthing_core::words::postings::PostingsView;
 use farthing_core::words::rank::search;
 
@@ -76,9 +76,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut times, mut scanned) = (vec![], 0);
     for round in 0..4 {
         for query in &queries {
-            let language = Language::detect(query);
             let before = processor_ns();
-            let ranking = search(&views, query, language, &SearchOptions::best(k))?;
+            let ranking = search(&views, query, None, &SearchOptions::best(k))?;
             if round > 0 {
                 times.push(processor_ns() - before);
                 scanned += ranking.scanned;

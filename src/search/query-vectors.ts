@@ -57,7 +57,11 @@ export function listQueryOf(
 ): ListQuery {
   switch (traits.scans) {
     case 'vectors':
-      return { space: space!, vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]! };
+      return {
+        space: space!,
+        vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]!,
+        ...(traits.kind === 'passages' && { phrasesOf: words }),
+      };
     case 'words':
       return { words: words!, ...(language?.reliable && { language: language.language }) };
     case 'fingerprints':

@@ -25,9 +25,12 @@ export interface RankedList {
   readonly ceiling: number;
 }
 
-/** Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. */
+/**
+ * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable.
+ * `phrasesOf`: words whose quoted phrases every hit of the vectors must have.
+ */
 export type ListQuery =
-  | { readonly space: string; readonly vector: Float32Array }
+  | { readonly space: string; readonly vector: Float32Array; readonly phrasesOf?: string }
   | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
@@ -206,16 +209,23 @@ function rankedList(
 
 function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
   if ('vector' in query)
-    return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector);
+    return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector, query.phrasesOf);
   if ('words' in query) return native.NativeQuery.words(query.words, query.language);
   return native.NativeQuery.picture(query.fingerprint, query.digest);
 }
 
 /** Whether a scan would hold up the caller's thread for too long. */
 function isLong(query: ListQuery, segments: number): boolean {
-  if ('vector' in query) return segments * query.vector.length > VECTOR_ELEMENTS_AT_ONCE_MAX;
+  if ('vector' in query) {
+    const { vector, phrasesOf = '' } = query;
+    const hasPhrases = QUOTES.test(phrasesOf) && hasManyWords(phrasesOf, segments);
+    return hasPhrases || segments * vector.length > VECTOR_ELEMENTS_AT_ONCE_MAX;
+  }
   if ('fingerprint' in query) return segments > PICTURES_AT_ONCE_MAX;
-  const { words } = query;
+  return hasManyWords(query.words, segments);
+}
+
+function hasManyWords(words: string, segments: number): boolean {
   const cost = Math.ceil(words.length / QUERY_AT_ONCE) * (QUOTES.test(words) ? PHRASES_COST : 1);
   return segments * cost > PASSAGES_AT_ONCE_MAX;
 }

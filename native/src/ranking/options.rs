@@ -13,6 +13,8 @@ pub struct SearchOptions {
     pub places: bool,
     /// Prove every list, at any cost.
     pub exact: bool,
+    /// The Segments that may be found, ascending. None: all. A list of vectors that is so limited is always proved.
+    pub within: Option<Arc<[u32]>>,
     pub stop: Stop,
 }
 

@@ -56,7 +56,8 @@ pub fn rate(
             }
         }
     }
-    let sampled: Result<Vec<f32>> = sample(&blocks).into_iter().map(|(block, row)| score(&blocks[block], row)).collect();
+    let sampled: Result<Vec<f32>> =
+        sample(&blocks).into_iter().map(|(block, row)| score(&blocks[block], row)).collect();
     rating.sample = Sample::of(&sampled?);
     Ok(rating)
 }

@@ -88,6 +88,9 @@ impl<'t> Scan<'_, 't> {
     fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
         let Self { store, txn, kernel, query, options, .. } = *self;
         let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
+        if let Some(within) = &options.within {
+            return self.candidates_within(blocks, within, ranking);
+        }
         let near = if options.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
         let with_bits = !options.exact && store.methods.uses_bits(rows, options.k) && bits::fits(query.len());
         let mut candidates = if with_bits {
@@ -116,6 +119,18 @@ impl<'t> Scan<'_, 't> {
             }
         }
         ranking.scanned += rows as u64;
+        Ok(candidates.into_sorted())
+    }
+
+    /// As [`Self::candidates`], of some segments alone. Each of their codes is looked at, so the answer is proved.
+    fn candidates_within(&self, blocks: &[Block<'_>], within: &[u32], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
+        let mut candidates = Candidates::new(self.kernel, self.query, self.options);
+        for (index, block) in blocks.iter().enumerate() {
+            self.options.stop.check()?;
+            let dead = self.store.dead(self.txn, block.key)?;
+            add_near(&mut candidates, &CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 }, within);
+        }
+        ranking.scanned += within.len() as u64;
         Ok(candidates.into_sorted())
     }
 
@@ -212,7 +227,7 @@ pub(super) fn check_query(space: &SpaceSpec, query: &[f32]) -> Result<()> {
     check_finite(query)
 }
 
-/// Looks at those rows of a block that a neighbour index has found.
+/// Looks at those rows of a block that belong to some segments, ascending.
 fn add_near(candidates: &mut Candidates<'_>, block: &CodesBlock<'_>, near: &[u32]) {
     let header = &block.codes.header;
     let from = near.partition_point(|segment| *segment < header.first);

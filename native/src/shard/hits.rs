@@ -22,7 +22,7 @@ struct Record<'a> {
 /// The records of Segments and of their Items: `{"records": […], "items": […]}`. In a record, `item` is an index into
 /// `items`, and `snippet` and `highlights` stand in place of `text`. A Segment or Item that does not exist is null.
 pub fn hits(snapshot: &Snapshot, segments: &[u32], query: Option<&str>) -> Result<String> {
-    let words = query.map(QueryWords::new).unwrap_or_default();
+    let words = query.map(|query| words_of(snapshot, query)).transpose()?.unwrap_or_default();
     let mut records = String::from("{\"records\":[");
     let mut items = String::from("],\"items\":[");
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -52,6 +52,11 @@ pub fn hits(snapshot: &Snapshot, segments: &[u32], query: Option<&str>) -> Resul
     records.push_str(&items);
     records.push_str("]}");
     Ok(records)
+}
+
+fn words_of(snapshot: &Snapshot, query: &str) -> Result<QueryWords> {
+    let language = snapshot.language_of(query)?;
+    Ok(QueryWords::new(query, |word| language.is_stop_word(word)))
 }
 
 fn push_record(

@@ -3,6 +3,13 @@
 use crate::blocks::pictures::DIGEST_BYTES;
 use crate::words::language::Language;
 
+/// The query of one ranked list, and the words whose quoted phrases every hit must have.
+#[derive(Debug, Clone)]
+pub struct Conditional {
+    pub query: Query,
+    pub phrases_of: Option<String>,
+}
+
 /// The query of one ranked list.
 #[derive(Debug, Clone)]
 pub enum Query {

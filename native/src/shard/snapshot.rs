@@ -5,12 +5,12 @@ use std::sync::Arc;
 use heed::{RoTxn, WithoutTls};
 
 use super::places::{distinct, reach_places};
-use super::query::Query;
+use super::query::{Conditional, Query};
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
-use crate::ranking::options::SearchOptions;
+use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::scan::lacking::lacking;
@@ -20,7 +20,9 @@ use crate::store::records::{BlockKey, Family, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
 use crate::words::block::WordsBlock;
 use crate::words::language::Language;
+use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
+use crate::words::query::{language_of, may_have_phrases};
 use crate::words::{rank, rating as words_rating};
 use crate::write::write_queue::WriteQueue;
 
@@ -66,6 +68,24 @@ impl Snapshot {
         }
     }
 
+    /// As [`Self::answer`], of those Segments alone that have every phrase quoted in a text.
+    pub fn answer_if(
+        &self,
+        Conditional { query, phrases_of }: &Conditional,
+        options: &SearchOptions,
+    ) -> Result<Ranking> {
+        let within = match phrases_of {
+            Some(text) => self.with_phrases(text, &options.stop)?.map(Arc::from),
+            None => None,
+        };
+        self.answer(query, &SearchOptions { within, ..options.clone() })
+    }
+
+    /// The living Segments, ascending, that have every phrase quoted in a text. None if it quotes none.
+    fn with_phrases(&self, text: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {
+        if !may_have_phrases(text) { Ok(None) } else { segments_with_all(&self.words_blocks()?, text, stop) }
+    }
+
     /// The proved best k rows of a space.
     pub fn search_vector(&self, space: &str, query: &[f32], k: usize) -> Result<Ranking> {
         self.vector_list(space, query, &SearchOptions { exact: true, ..SearchOptions::best(k) }, None)
@@ -73,7 +93,7 @@ impl Snapshot {
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
-        self.words_list(query, Language::detect(query), &SearchOptions::best(k))
+        self.words_list(query, None, &SearchOptions::best(k))
     }
 
     /// Name of the space that serves a role. None if nothing was stored for it.
@@ -124,6 +144,15 @@ impl Snapshot {
             blocks.push(WordsBlock { view, dead: store.dead(&self.txn, key)? });
         }
         Ok(blocks)
+    }
+
+    /// The language of a query of this index.
+    pub fn language_of(&self, query: &str) -> Result<Language> {
+        let mut languages = 0;
+        for entry in self.queue.store().blocks_of(&self.txn, Family::WORDS)? {
+            languages |= Header::read(entry?.1, Family::WORDS.kind())?.languages;
+        }
+        Ok(language_of(query, None, &Language::of_bits(languages).collect::<Vec<_>>()))
     }
 
     /// Pictures from the same file first, then near copies; no others.

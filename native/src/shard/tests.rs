@@ -8,7 +8,7 @@ use crate::kernels::scalar;
 use crate::ranking::options::SearchOptions;
 use crate::ranking::top_k::{Ranking, Scored};
 use crate::shard::open_shard::Shard;
-use crate::shard::query::Query;
+use crate::shard::query::{Conditional, Query};
 use crate::store::spaces::SpaceSpec;
 use crate::threads::scan_pool;
 use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex};
@@ -89,6 +89,37 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn a_phrase_is_a_condition_inside_the_scan_of_vectors(
+        rows in proptest::collection::vec((vector(), 0..4usize), 1..60), query in vector(), k in 1..20usize, removed in 0..9u8
+    ) {
+        const TEXTS: [&str; 4] = ["red fox den", "fox red den", "a red fox and a grey owl", "nothing of it"];
+        let folder = tempfile::tempdir().unwrap();
+        let shard = open(folder.path());
+        let mut living = BTreeMap::new();
+        for (number, (vector, text)) in rows.iter().enumerate() {
+            append(&shard, &format!("i{number}"), vec![segment(vector, TEXTS[*text])]);
+            living.insert(number as u32, (vector.clone(), *text));
+        }
+        shard.write(WriteOp::RemoveItem { id: format!("i{removed}") }).unwrap();
+        living.remove(&u32::from(removed));
+        for (phrases, having) in [
+            ("\"red fox\"", vec![0, 2]),
+            ("\"red fox\" or \"grey owl\"", vec![2]),
+            ("\"den fox\"", vec![]),
+            ("6\" red fox", vec![0, 1, 2, 3]),
+            ("\"red fox", vec![0, 1, 2, 3]),
+        ] {
+            let asked = Query::Vector { space: "meaning".into(), vector: query.clone() };
+            let asked = Conditional { query: asked, phrases_of: Some(phrases.into()) };
+            let found = shard.snapshot().unwrap().answer_if(&asked, &SearchOptions::best(k)).unwrap();
+            let allowed = living.iter().filter(|row| having.contains(&row.1.1));
+            let allowed = allowed.map(|(segment, row)| (*segment, row.0.clone())).collect();
+            prop_assert!(found.exact);
+            prop_assert_eq!(found.hits, naive(&allowed, &query, k), "{}", phrases);
+        }
+    }
 
     #[test]
     fn a_search_gives_what_the_naive_reference_gives(

@@ -40,14 +40,20 @@ struct Found {
 }
 
 impl QueryWords {
-    pub fn new(query: &str) -> Self {
+    /// Stop words are left out, unless the query has nothing else.
+    pub fn new(query: &str, is_stop_word: impl Fn(&str) -> bool) -> Self {
+        let without = Self::of(query, |word| !is_stop_word(word));
+        if without.words.is_empty() { Self::of(query, |_| true) } else { without }
+    }
+
+    fn of(query: &str, wanted: impl Fn(&str) -> bool) -> Self {
         let mut query_words = Self::default();
         let mut at = 0;
         while query_words.words.len() < WORDS_MAX
             && let Some((start, end)) = next_word(query, at)
         {
             let word: Vec<char> = query[start..end].chars().map(lowercase).collect();
-            if !query_words.words.contains(&word) {
+            if !query_words.words.contains(&word) && wanted(&word.iter().collect::<String>()) {
                 query_words.by_letter[letter_group(word[0])].push(query_words.words.len());
                 query_words.words.push(word);
             }
@@ -234,7 +240,7 @@ mod tests {
     use super::*;
 
     fn marked(passage: &str, query: &str) -> Vec<String> {
-        let Snippet { text, highlights } = QueryWords::new(query).snippet(passage);
+        let Snippet { text, highlights } = QueryWords::new(query, |_| false).snippet(passage);
         let units: Vec<u16> = text.encode_utf16().collect();
         highlights
             .iter()
@@ -254,16 +260,25 @@ mod tests {
     }
 
     #[test]
+    fn stop_words_are_highlighted_only_if_the_query_has_nothing_else() {
+        let query = |words| QueryWords::new(words, |word| ["the", "who"].contains(&word));
+        let highlights = |words| query(words).snippet("The Who played in the harbour").highlights;
+        assert_eq!(highlights("the harbour"), [(22, 29)]);
+        assert_eq!(highlights("The Who"), [(0, 3), (4, 7), (18, 21)]);
+    }
+
+    #[test]
     fn a_long_passage_is_shown_where_most_of_the_words_are() {
         let passage = format!(
             "{}The tide turned at noon and the boats came home. {}",
             "Nothing of interest here. ".repeat(30),
             "More of it. ".repeat(40)
         );
-        let Snippet { text, .. } = QueryWords::new("when did the tide turn and boats come home").snippet(&passage);
+        let Snippet { text, .. } =
+            QueryWords::new("when did the tide turn and boats come home", |_| false).snippet(&passage);
         assert!(text.starts_with('…') && text.ends_with('…') && text.contains("tide turned at noon"), "{text}");
         assert_eq!(marked(&passage, "tide boats"), ["tide", "boats"]);
-        let unfound = QueryWords::new("zebra").snippet(&passage).text;
+        let unfound = QueryWords::new("zebra", |_| false).snippet(&passage).text;
         assert!(unfound.starts_with("Nothing of interest"), "its beginning where no word is");
     }
 
@@ -278,7 +293,7 @@ mod tests {
         #[test]
         fn any_text_has_a_snippet_of_bounded_length_with_its_highlights_inside(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
             let passage = format!("{}{passage}", "word 灯 😀 é ".repeat(fill));
-            let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 {query}")).snippet(&passage);
+            let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 {query}"), |_| false).snippet(&passage);
             let units = text.encode_utf16().count();
             prop_assert!(units <= LENGTH + 2);
             prop_assert!(passage.contains(text.trim_start_matches('…').trim_end_matches('…')) || passage.contains('…'));

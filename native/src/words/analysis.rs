@@ -1,89 +1,18 @@
-//! Text to terms: words by UAX #29, NFKC, lower case, stems of the text's own language, without accents.
-//!
-//! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
-//! characters. Single characters are kept beside them, so that a query of one character finds its text.
+//! Words to terms: stems of the text's own language, without accents. [`super::written`] finds the words.
 
 use std::borrow::Cow;
 
 use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::language::Language;
-use crate::text::characters::{is_unspaced, start_of};
-
-/// Longest term in bytes. Longer ones are cut, in texts and queries alike.
-pub const TERM_BYTES_MAX: usize = 96;
-
-/// A word of a text before stemming.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    pub text: String,
-    /// Number of the word in the text. Pairs have the number of their first character.
-    pub position: u32,
-    pub form: Form,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// A word that is stemmed.
-    Spaced,
-    /// Two characters of a script without spaces.
-    Pair,
-    /// One character of such a script. It does not count for a text's length: its pairs do.
-    Single,
-}
-
-/// The words of a text, in order.
-pub fn words(text: &str) -> Vec<Word> {
-    let text = normalised(text);
-    let mut words = vec![];
-    let mut position = 0;
-    let mut run: Vec<char> = vec![];
-    let mut run_end = 0;
-    for (at, word) in text.unicode_word_indices() {
-        if word.chars().next().is_some_and(is_unspaced) {
-            if at != run_end {
-                position = end_run(&mut run, position, &mut words);
-            }
-            run.extend(word.chars());
-            run_end = at + word.len();
-            continue;
-        }
-        position = end_run(&mut run, position, &mut words);
-        words.push(Word { text: start_of(word, TERM_BYTES_MAX).to_owned(), position, form: Form::Spaced });
-        position += 1;
-    }
-    end_run(&mut run, position, &mut words);
-    words
-}
-
-/// Adds the singles and pairs of a run of characters. Returns the position after it.
-fn end_run(run: &mut Vec<char>, from: u32, words: &mut Vec<Word>) -> u32 {
-    let positions = from..;
-    for (at, position) in (0..run.len()).zip(positions) {
-        words.push(Word { text: run[at].to_string(), position, form: Form::Single });
-        if let Some(next) = run.get(at + 1) {
-            words.push(Word { text: [run[at], *next].iter().collect(), position, form: Form::Pair });
-        }
-    }
-    let end = from + run.len() as u32;
-    run.clear();
-    end
-}
-
-fn normalised(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
-        return Cow::Owned(text.to_ascii_lowercase());
-    }
-    let composed: String = text.nfkc().map(|letter| if letter == '\u{2019}' { '\'' } else { letter }).collect();
-    Cow::Owned(composed.to_lowercase().nfc().collect())
-}
+use super::written::{Form, TERM_BYTES_MAX, Word};
+use crate::text::characters::start_of;
 
 /// Turns words of one language into terms.
 pub struct Terms {
     language: Language,
-    stemmer: Stemmer,
+    stemmer: Option<Stemmer>,
 }
 
 impl Terms {
@@ -95,8 +24,9 @@ impl Terms {
     pub fn term(&self, word: &Word) -> String {
         match word.form {
             Form::Pair | Form::Single => word.text.clone(),
-            Form::Spaced => {
-                let stem = self.stemmer.stem(self.without_elision(&word.text));
+            Form::Spaced | Form::Whole => {
+                let word = self.without_elision(&word.text);
+                let stem = self.stemmer.as_ref().map_or(Cow::Borrowed(word), |stemmer| stemmer.stem(word));
                 let folded = folded(&stem);
                 start_of(&folded, TERM_BYTES_MAX).to_owned()
             }
@@ -104,7 +34,25 @@ impl Terms {
     }
 
     pub fn is_stop_word(&self, word: &Word) -> bool {
-        word.form == Form::Spaced && self.language.is_stop_word(&word.text)
+        let is_listed = |word: &str| self.language.is_stop_word(word);
+        matches!(word.form, Form::Spaced) && (is_listed(&word.text) || is_listed(self.without_elision(&word.text)))
+    }
+
+    /// Further terms of a word, for the other ways in which its umlauts may be written: "Möbius" is "Moebius" in any
+    /// text, and "Moebius" is "Möbius" where umlauts are usual. In another language "poet" is not "pöt".
+    pub fn transcribed(&self, word: &Word) -> Vec<String> {
+        if word.form != Form::Spaced {
+            return vec![];
+        }
+        let mut written = vec![];
+        if !word.text.is_ascii() {
+            written.push(without_umlauts(&word.text));
+        }
+        if self.language.has_umlauts() {
+            written.push(with_umlauts(&word.text));
+        }
+        written.retain(|text| *text != word.text);
+        written.into_iter().map(|text| self.term(&Word { text, ..word.clone() })).collect()
     }
 
     /// "l'eau" → "eau": the article is not part of the word.
@@ -115,6 +63,44 @@ impl Terms {
             _ => word,
         }
     }
+}
+
+/// "möbius" → "moebius".
+fn without_umlauts(word: &str) -> String {
+    let mut out = String::with_capacity(word.len() + 2);
+    for letter in word.chars() {
+        match letter {
+            'ä' => out.push_str("ae"),
+            'ö' | 'ø' => out.push_str("oe"),
+            'ü' => out.push_str("ue"),
+            'å' => out.push_str("aa"),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// "moebius" → "möbius". A vowel or q before "ue" is part of another sound: "neue", "Quelle" (as in Snowball's German2).
+pub fn with_umlauts(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut letters = word.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let umlaut = match letter {
+            'a' => 'ä',
+            'o' => 'ö',
+            'u' if !matches!(before, 'a' | 'e' | 'i' | 'o' | 'q') => 'ü',
+            _ => ' ',
+        };
+        before = letter;
+        if umlaut != ' ' && letters.next_if_eq(&'e').is_some() {
+            out.push(umlaut);
+            before = 'e';
+        } else {
+            out.push(letter);
+        }
+    }
+    out
 }
 
 /// Without accents (Latin, Greek, Cyrillic), Hebrew points and Arabic vowel marks.
@@ -143,6 +129,7 @@ fn folded(stem: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::written::words;
     use super::*;
 
     fn terms(code: &str, text: &str) -> Vec<String> {
@@ -159,12 +146,19 @@ mod tests {
     }
 
     #[test]
-    fn text_without_spaces_becomes_pairs_and_singles() {
-        let of = |text: &str| words(text).into_iter().map(|word| (word.text, word.position)).collect::<Vec<_>>();
-        let expected = [("東", 0), ("東京", 0), ("京", 1), ("京都", 1), ("都", 2)];
-        assert_eq!(of("東京都"), expected.map(|(text, at)| (text.to_owned(), at)));
-        assert_eq!(of("ab 猫 cd"), [("ab", 0), ("猫", 1), ("cd", 2)].map(|(text, at)| (text.to_owned(), at)));
-        assert_eq!(of("猫、犬").len(), 2);
+    fn umlauts_meet_their_transcriptions() {
+        let of = |code: &str, text: &str| {
+            let analyser = Terms::of(Language::by_code(code).unwrap());
+            let word = &words(text)[0];
+            [vec![analyser.term(word)], analyser.transcribed(word)].concat()
+        };
+        assert_eq!(of("eng", "Möbius"), ["mobius", "moebius"]);
+        assert_eq!(of("deu", "Moebius"), ["moebius", "mobius"]);
+        assert_eq!(of("eng", "poet"), ["poet"]);
+        assert_eq!(of("deu", "neue"), ["neu"]);
+        assert_eq!(of("deu", "Quelle").len(), 1);
+        assert_eq!(terms("deu", "Strasse"), terms("deu", "Straße"));
+        assert_eq!(terms("eng", "ﬁsh Ærø"), ["fish", "aero"]);
     }
 
     #[test]

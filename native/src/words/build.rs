@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::analysis::{Form, Terms, words};
-use super::language::{DEFAULT, Language};
+use super::analysis::Terms;
+use super::judgement::Evidence;
+use super::language::Language;
 use super::postings::Document;
 use super::varint::push_varint;
 use super::writer::TermWriter;
+use super::written::words;
 
 /// Words of one segment that are indexed. A longer text is searchable by its first ones.
 pub const WORDS_MAX: usize = 1_000_000;
@@ -20,32 +22,22 @@ pub struct AnalysedText {
     pub terms: Vec<(String, Vec<u32>)>,
 }
 
-/// Language of an Item's texts together. It is the fallback for those that are too short for a guess.
-pub fn language_of<'a>(texts: impl Iterator<Item = &'a str>) -> Language {
-    const SAMPLE_BYTES: usize = 1024;
-    let mut sample = String::new();
-    for text in texts {
-        sample.push_str(text);
-        sample.push('\n');
-        if sample.len() > SAMPLE_BYTES {
-            break;
-        }
-    }
-    Language::detect(&sample).unwrap_or(DEFAULT)
-}
-
-/// Analyses a text in its own language, or in `fallback` if that is uncertain. Stop words are indexed, so that phrases
+/// Analyses a text in the language of its Item, or in another if the text plainly is. Stop words are indexed, so that phrases
 /// find them, but do not count for the length.
-pub fn analyse(text: &str, fallback: Language, terms_of: &mut HashMap<Language, Terms>) -> AnalysedText {
-    let language = Language::detect(text).unwrap_or(fallback);
+pub fn analyse(text: &str, item: Language, terms_of: &mut HashMap<Language, Terms>) -> AnalysedText {
+    let language = Evidence::of(text).language_within(item);
     let analyser = terms_of.entry(language).or_insert_with(|| Terms::of(language));
     let mut positions: HashMap<String, Vec<u32>> = HashMap::new();
     let mut length = 0;
     for word in words(text).into_iter().take(WORDS_MAX) {
-        if word.form != Form::Single && !analyser.is_stop_word(&word) {
+        if word.counts && !analyser.is_stop_word(&word) {
             length += 1;
         }
-        positions.entry(analyser.term(&word)).or_default().push(word.position);
+        let positions = positions.entry(analyser.term(&word)).or_default();
+        // A whole may have the term of its first part.
+        if positions.last() != Some(&word.position) {
+            positions.push(word.position);
+        }
     }
     AnalysedText { language, length, terms: positions.into_iter().collect() }
 }

@@ -1,6 +1,6 @@
-//! The languages whose words are stemmed, and their stop words.
+//! The languages that are told apart: their stemmers and stop words.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -17,38 +17,59 @@ struct Entry {
     code: &'static str,
     /// ISO 639-1, as the lists of stop words are keyed.
     short: &'static str,
-    algorithm: Algorithm,
+    /// Snowball's stemmer, if there is one.
+    algorithm: Option<Algorithm>,
 }
 
-/// Snowball's stemmers. Append only: the index of a language is stored.
-const LANGUAGES: [Entry; 18] = [
-    Entry { code: "eng", short: "en", algorithm: Algorithm::English },
-    Entry { code: "ara", short: "ar", algorithm: Algorithm::Arabic },
-    Entry { code: "dan", short: "da", algorithm: Algorithm::Danish },
-    Entry { code: "nld", short: "nl", algorithm: Algorithm::Dutch },
-    Entry { code: "fin", short: "fi", algorithm: Algorithm::Finnish },
-    Entry { code: "fra", short: "fr", algorithm: Algorithm::French },
-    Entry { code: "deu", short: "de", algorithm: Algorithm::German },
-    Entry { code: "ell", short: "el", algorithm: Algorithm::Greek },
-    Entry { code: "hun", short: "hu", algorithm: Algorithm::Hungarian },
-    Entry { code: "ita", short: "it", algorithm: Algorithm::Italian },
-    Entry { code: "nob", short: "no", algorithm: Algorithm::Norwegian },
-    Entry { code: "por", short: "pt", algorithm: Algorithm::Portuguese },
-    Entry { code: "ron", short: "ro", algorithm: Algorithm::Romanian },
-    Entry { code: "rus", short: "ru", algorithm: Algorithm::Russian },
-    Entry { code: "spa", short: "es", algorithm: Algorithm::Spanish },
-    Entry { code: "swe", short: "sv", algorithm: Algorithm::Swedish },
-    Entry { code: "tam", short: "ta", algorithm: Algorithm::Tamil },
-    Entry { code: "tur", short: "tr", algorithm: Algorithm::Turkish },
+const fn stemmed(code: &'static str, short: &'static str, algorithm: Algorithm) -> Entry {
+    Entry { code, short, algorithm: Some(algorithm) }
+}
+
+const fn unstemmed(code: &'static str, short: &'static str) -> Entry {
+    Entry { code, short, algorithm: None }
+}
+
+/// Append only: the index of a language is stored.
+const LANGUAGES: [Entry; 33] = [
+    stemmed("eng", "en", Algorithm::English),
+    stemmed("ara", "ar", Algorithm::Arabic),
+    stemmed("dan", "da", Algorithm::Danish),
+    stemmed("nld", "nl", Algorithm::Dutch),
+    stemmed("fin", "fi", Algorithm::Finnish),
+    stemmed("fra", "fr", Algorithm::French),
+    stemmed("deu", "de", Algorithm::German),
+    stemmed("ell", "el", Algorithm::Greek),
+    stemmed("hun", "hu", Algorithm::Hungarian),
+    stemmed("ita", "it", Algorithm::Italian),
+    stemmed("nob", "no", Algorithm::Norwegian),
+    stemmed("por", "pt", Algorithm::Portuguese),
+    stemmed("ron", "ro", Algorithm::Romanian),
+    stemmed("rus", "ru", Algorithm::Russian),
+    stemmed("spa", "es", Algorithm::Spanish),
+    stemmed("swe", "sv", Algorithm::Swedish),
+    stemmed("tam", "ta", Algorithm::Tamil),
+    stemmed("tur", "tr", Algorithm::Turkish),
+    unstemmed("pol", "pl"),
+    unstemmed("ces", "cs"),
+    unstemmed("cat", "ca"),
+    unstemmed("hrv", "hr"),
+    unstemmed("slk", "sk"),
+    unstemmed("slv", "sl"),
+    unstemmed("vie", "vi"),
+    unstemmed("ind", "id"),
+    unstemmed("ukr", "uk"),
+    unstemmed("bul", "bg"),
+    unstemmed("pes", "fa"),
+    unstemmed("urd", "ur"),
+    unstemmed("hin", "hi"),
+    unstemmed("mar", "mr"),
+    unstemmed("heb", "he"),
 ];
 
-impl Language {
-    /// Language of a text, if the guess is reliable and there is a stemmer for it.
-    pub fn detect(text: &str) -> Option<Self> {
-        let (code, reliable) = crate::text::language::detect(text)?;
-        reliable.then(|| Self::by_code(code)).flatten()
-    }
+/// Number of languages that are told apart.
+pub const COUNT: usize = LANGUAGES.len();
 
+impl Language {
     /// By ISO 639-3 code.
     pub fn by_code(code: &str) -> Option<Self> {
         LANGUAGES.iter().position(|entry| entry.code == code).map(|at| Self(at as u8))
@@ -63,23 +84,27 @@ impl Language {
         (0..LANGUAGES.len() as u8).map(Self).filter(move |language| bits & language.bit() != 0)
     }
 
-    pub fn stemmer(self) -> Stemmer {
-        Stemmer::create(self.entry().algorithm)
+    /// None if the language's words are indexed as they are.
+    pub fn stemmer(self) -> Option<Stemmer> {
+        self.entry().algorithm.map(Stemmer::create)
     }
 
     pub fn is_stop_word(self, word: &str) -> bool {
-        static STOP_WORDS: OnceLock<Vec<HashSet<&'static str>>> = OnceLock::new();
-        let sets = STOP_WORDS.get_or_init(|| LANGUAGES.iter().map(stop_words).collect());
-        sets[usize::from(self.0) % LANGUAGES.len()].contains(word)
+        stop_word_of(word) & self.bit() != 0
     }
 
     /// Letters of the longest article or preposition that an apostrophe joins to the next word.
     pub fn elision_letters(self) -> usize {
         match self.entry().short {
-            "fr" => 2,
+            "fr" | "ca" => 2,
             "it" => 5,
             _ => 0,
         }
+    }
+
+    /// Whether ä, ö and ü are written ae, oe and ue where they are missing.
+    pub fn has_umlauts(self) -> bool {
+        matches!(self.entry().short, "de" | "sv" | "fi" | "da" | "no" | "hu" | "tr")
     }
 
     fn entry(self) -> &'static Entry {
@@ -87,8 +112,20 @@ impl Language {
     }
 }
 
-fn stop_words(entry: &Entry) -> HashSet<&'static str> {
-    stop_words::lookup(entry.short).into_iter().flatten().copied().collect()
+/// The languages of which a word in lower case is a stop word, as a set of [`Language::bit`]s. The lists are NLTK's,
+/// and Stopwords ISO's for languages that NLTK has none for.
+pub fn stop_word_of(word: &str) -> u64 {
+    static LANGUAGES_OF: OnceLock<HashMap<&'static str, u64>> = OnceLock::new();
+    let known = LANGUAGES_OF.get_or_init(|| {
+        let mut known = HashMap::new();
+        for (language, entry) in (0..).map(Language).zip(&LANGUAGES) {
+            for word in stop_words::lookup(entry.short).into_iter().flatten() {
+                *known.entry(*word).or_default() |= language.bit();
+            }
+        }
+        known
+    });
+    known.get(word).copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -96,14 +133,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_are_detected_and_their_stop_words_known() {
-        let german =
-            Language::detect("Die Regierung hat gestern ein neues Gesetz über den Schutz der Umwelt beschlossen.")
-                .unwrap();
-        assert_eq!(Language::by_code("deu"), Some(german));
+    fn every_language_has_stop_words_and_its_own_place() {
+        for language in Language::of_bits(u64::MAX) {
+            assert!(!stop_words::lookup(language.entry().short).unwrap_or_default().is_empty(), "{language:?}");
+            assert_eq!(Language::by_code(language.entry().code), Some(language));
+        }
+        let german = Language::by_code("deu").unwrap();
         assert!(german.is_stop_word("der") && !german.is_stop_word("umwelt"));
         assert!(DEFAULT.is_stop_word("the") && !DEFAULT.is_stop_word("die"));
-        assert_eq!(Language::detect(""), None);
     }
 
     #[test]

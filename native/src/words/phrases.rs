@@ -1,19 +1,39 @@
 //! Quoted phrases: words in order.
 
 use super::block::WordsBlock;
+use super::language::Language;
 use super::lists::positions_of;
-use super::query::Phrase;
+use super::query::{InOrder, Phrase, parse};
 use crate::error::Result;
 use crate::ranking::options::Stop;
+
+/// The living segments, ascending, that have every quoted phrase of a query. None if it has none.
+pub fn segments_with_all(blocks: &[WordsBlock<'_>], query: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {
+    let languages = blocks.iter().fold(0, |languages, block| languages | block.view.header.languages);
+    let phrases = parse(query, None, &Language::of_bits(languages).collect::<Vec<_>>()).phrases;
+    if phrases.is_empty() {
+        return Ok(None);
+    }
+    let mut segments = vec![];
+    for block in blocks {
+        let has = documents_with_all(block, &phrases, stop)?.unwrap_or_default();
+        let rows = (0..has.len()).filter(|row| has[*row] && !block.dead.has(*row));
+        segments.extend(rows.map(|row| block.view.segments.get(row)));
+    }
+    segments.sort_unstable();
+    Ok(Some(segments))
+}
 
 /// Which documents of a block have every phrase. `None` if the query has no phrase.
 pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Stop) -> Result<Option<Vec<bool>>> {
     let mut all: Option<Vec<bool>> = None;
     for phrase in phrases {
         let mut has = vec![false; block.view.rows() as usize];
-        for languages in language_groups(block, phrase) {
-            for document in documents_with(block, phrase, languages, stop)? {
-                has[document as usize] |= block.view.language(document).bit() & languages != 0;
+        for form in &phrase.forms {
+            for languages in language_groups(block, form) {
+                for document in documents_with(block, form, languages, stop)? {
+                    has[document as usize] |= block.view.language(document).bit() & languages != 0;
+                }
             }
         }
         if let Some(before) = &all {
@@ -29,9 +49,9 @@ pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Sto
 }
 
 /// The block's languages in which the phrase can occur, grouped by those in which it has the same terms.
-fn language_groups(block: &WordsBlock<'_>, phrase: &Phrase) -> Vec<u64> {
+fn language_groups(block: &WordsBlock<'_>, words: &InOrder) -> Vec<u64> {
     let mut groups = vec![block.view.header.languages];
-    for (_, variants) in &phrase.words {
+    for (_, variants) in words {
         let split = |languages: u64| variants.iter().map(move |variant| languages & variant.languages);
         groups = groups.into_iter().flat_map(split).filter(|languages| *languages != 0).collect();
     }
@@ -39,9 +59,9 @@ fn language_groups(block: &WordsBlock<'_>, phrase: &Phrase) -> Vec<u64> {
 }
 
 /// Documents in which a phrase's terms occur in order. `languages`: one group of [`language_groups`].
-fn documents_with(block: &WordsBlock<'_>, phrase: &Phrase, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
+fn documents_with(block: &WordsBlock<'_>, words: &InOrder, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
     let mut lists = vec![];
-    for (distance, variants) in &phrase.words {
+    for (distance, variants) in words {
         let Some(variant) = variants.iter().find(|variant| variant.languages & languages != 0) else {
             return Ok(vec![]);
         };

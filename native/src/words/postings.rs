@@ -84,6 +84,11 @@ impl<'a> PostingsView<'a> {
         Language(self.languages[document as usize])
     }
 
+    /// The language of each document.
+    pub fn languages(&self) -> impl Iterator<Item = Language> {
+        self.languages.iter().map(|language| Language(*language))
+    }
+
     /// The postings of a term. None if the block does not have it.
     pub fn lookup(&self, term: &[u8]) -> Result<Option<TermPostings<'a>>> {
         let (mut low, mut high) = (0, self.frequencies.len());

@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::analysis::{Form, Terms, Word, words};
-use super::language::{DEFAULT, Language};
+use super::analysis::Terms;
+use super::judgement::{Evidence, Prior};
+use super::language::Language;
+use super::written::{Form, Word, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -12,42 +14,54 @@ pub const WORDS_MAX: usize = 256;
 /// its list. The words of further phrases are looked up like any others.
 pub const PHRASES_MAX: usize = 16;
 pub const PHRASE_WORDS_MAX: usize = 256;
+/// How much likelier a query is in a language of the index than in another: as much as one stop word makes it.
+const INDEX_WEIGHT: u32 = 9;
+/// Marks of quotations.
+const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
+/// Weights of a whole, for each of its parts and divided by the words of the query, and of the parts (measured with the
+/// example `words_quality`).
+const WHOLE_WEIGHT: f32 = 3.0;
+const PART_WEIGHT: f32 = 0.5;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
 
-/// A term, and the languages in which a word of the query has it.
+/// A term, and the languages in which a word of the query has it, as sets of [`Language::bit`]s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     pub term: String,
-    /// [`Language::bit`]s.
     pub languages: u64,
+    /// Those of them in whose segments it is looked up: not where it is a stop word. All count for its frequency.
+    pub matched: u64,
 }
 
 /// One word of the query. A segment is matched by the variant of its own language.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct QueryWord {
     pub variants: Vec<Variant>,
-    /// How often it occurs in the query.
-    pub count: u32,
+    /// What its weight is multiplied by: how often it occurs in the query, each time as [`weight_of`] says.
+    pub count: f32,
 }
 
 /// Words that must occur in order: the variants of each, with its distance from the first.
+pub type InOrder = Vec<(u32, Vec<Variant>)>;
+
+/// A phrase, in one of its forms: with the parts of wholes, and, for blocks from before they were divided, without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
-    pub words: Vec<(u32, Vec<Variant>)>,
+    pub forms: Vec<InOrder>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParsedQuery {
     pub words: Vec<QueryWord>,
     pub phrases: Vec<Phrase>,
 }
 
-/// Analyses a query in each of the languages. A stop word of the query's own language is one in every language: in the
-/// few texts of another language it would be rare, and so weigh most. Stop words are looked up only if the query has
-/// nothing else. `own`: the query's language, if it is certain.
-pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> ParsedQuery {
-    let own = Terms::of(own.unwrap_or(DEFAULT));
+/// Analyses a query in each of the languages, which are those of the index. A stop word of the query's own language is
+/// one in every language. Stop words are looked up only if the query has nothing else. `certain`: the query's language,
+/// where that is known. Otherwise its stop words tell.
+pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> ParsedQuery {
+    let own = Terms::of(language_of(text, certain, languages));
     let analysers: Vec<(Language, Terms)> =
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
@@ -55,16 +69,39 @@ pub fn parse(text: &str, own: Option<Language>, languages: &[Language]) -> Parse
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
         let words = without_covered_singles(words(part));
-        let count = words.len().min(room);
-        if is_quoted && count > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
-            let first = words[0].position;
-            let of_word = |word: &Word| (word.position - first, variants(word, &analysers, |_, _| true));
-            phrases.push(Phrase { words: words[..count].iter().map(of_word).collect() });
-            room -= count;
+        let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
+        if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
+            let in_order = |words: &[&Word]| {
+                let first = words[0].position;
+                let of_word = |word: &&Word| (word.position - first, variants(word, &analysers, |_, _| true));
+                words.iter().map(of_word).collect()
+            };
+            let undivided = if divided.len() == words.len() { vec![] } else { undivided_words(part) };
+            let undivided: Vec<&Word> = undivided.iter().take(room).collect();
+            let forms = [&divided, &undivided].into_iter().filter(|words| !words.is_empty());
+            phrases.push(Phrase { forms: forms.map(|words| in_order(words)).collect() });
+            room -= divided.len();
         }
         all.extend(words);
     }
     ParsedQuery { words: distinct(&all, &own, &analysers), phrases }
+}
+
+/// A query's language: one of the index, unless its stop words are plainly those of another. `certain`: its language,
+/// if it is known and has no stop words to tell by.
+pub fn language_of(text: &str, certain: Option<Language>, languages: &[Language]) -> Language {
+    let evidence = Evidence::of(start_of(text, BYTES_MAX));
+    let mut prior = Prior::default();
+    languages.iter().for_each(|language| prior.add(*language, INDEX_WEIGHT));
+    match certain {
+        Some(language) if !evidence.has_any() => language,
+        _ => evidence.language(&prior),
+    }
+}
+
+/// Whether a query has a mark that may open a phrase.
+pub fn may_have_phrases(text: &str) -> bool {
+    text.contains(QUOTES)
 }
 
 /// A query, split at its quotes, and whether each part is quoted. A straight quote opens if no letter or digit is
@@ -76,7 +113,7 @@ fn parts(text: &str) -> Vec<(&str, bool)> {
         let after = at + letter.len_utf8();
         let cuts = match letter {
             '"' => !is_word(if open { text[after..].chars().next() } else { before }),
-            _ => matches!(letter, '“' | '”' | '„' | '«' | '»'),
+            _ => QUOTES.contains(&letter),
         };
         if cuts {
             parts.push((&text[from..at], open));
@@ -99,14 +136,15 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     let is_stop_word = |terms: &Terms, word: &Word| own.is_stop_word(word) || terms.is_stop_word(word);
     let only_stop_words: Vec<bool> =
         analysers.iter().map(|(_, terms)| all.iter().all(|word| is_stop_word(terms, word))).collect();
-    let mut order: Vec<(&Word, u32)> = vec![];
+    let length = all.iter().filter(|word| word.counts).count().max(1) as f32;
+    let mut order: Vec<(&Word, f32)> = vec![];
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for word in all {
         match seen.get(word.text.as_str()) {
-            Some(at) => order[*at].1 += 1,
+            Some(at) => order[*at].1 += weight_of(word, length),
             None if order.len() < WORDS_MAX => {
                 seen.insert(&word.text, order.len());
-                order.push((word, 1));
+                order.push((word, weight_of(word, length)));
             }
             None => {}
         }
@@ -114,19 +152,31 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     let looked_up =
         |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
     let words = order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count });
-    words.filter(|word| !word.variants.is_empty()).collect()
+    words.filter(|word| word.variants.iter().any(|variant| variant.matched != 0)).collect()
+}
+
+/// A query that is a whole finds its occurrences first, before its scattered parts; in a longer one it does not
+/// outweigh the other words. `length`: words of the query.
+fn weight_of(word: &Word, length: f32) -> f32 {
+    match word.form {
+        Form::Whole => WHOLE_WEIGHT * f32::from(word.parts) / length,
+        _ if word.parts == 0 => PART_WEIGHT,
+        _ => 1.0,
+    }
 }
 
 fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize, &Terms) -> bool) -> Vec<Variant> {
     let mut variants: Vec<Variant> = vec![];
     for (at, (language, terms)) in analysers.iter().enumerate() {
-        if !wanted(at, terms) {
-            continue;
-        }
-        let term = terms.term(word);
-        match variants.iter_mut().find(|variant| variant.term == term) {
-            Some(variant) => variant.languages |= language.bit(),
-            None => variants.push(Variant { term, languages: language.bit() }),
+        let (languages, matched) = (language.bit(), if wanted(at, terms) { language.bit() } else { 0 });
+        for term in std::iter::once(terms.term(word)).chain(terms.transcribed(word)) {
+            match variants.iter_mut().find(|variant| variant.term == term) {
+                Some(variant) => {
+                    variant.languages |= languages;
+                    variant.matched |= matched;
+                }
+                None => variants.push(Variant { term, languages, matched }),
+            }
         }
     }
     variants

@@ -63,12 +63,12 @@ pub fn search(
 
 /// The weight of each word: its inverse document frequency, as often as the query has it.
 pub(super) fn weights_of(collection: &Collection, found: &[Found<'_>], words: &[QueryWord]) -> Vec<f32> {
-    found.iter().zip(words).map(|(found, word)| word.count as f32 * collection.idf(found.frequency)).collect()
+    found.iter().zip(words).map(|(found, word)| word.count * collection.idf(found.frequency)).collect()
 }
 
 /// Where a word of the query occurs.
 pub(super) struct Found<'a> {
-    /// Number of living segments that have it.
+    /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
     frequency: u64,
     /// For each block: lists of postings, each with the languages whose segments it counts for.
     pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
@@ -81,7 +81,9 @@ pub(super) fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &Quer
         for variant in &word.variants {
             if let Some(postings) = block.lookup(variant)? {
                 found.frequency += living(block, dead, &postings, variant.languages)?;
-                lists.push((postings, variant.languages));
+                if variant.matched != 0 {
+                    lists.push((postings, variant.matched));
+                }
             }
         }
         found.lists.push(lists);

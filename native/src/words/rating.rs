@@ -9,20 +9,12 @@ use crate::error::Result;
 use crate::ranking::rating::Rating;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
-pub fn rate(
-    blocks: &[WordsBlock<'_>],
-    query: &str,
-    language: Option<Language>,
-    segments: &[u32],
-) -> Result<Rating> {
+pub fn rate(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, segments: &[u32]) -> Result<Rating> {
     let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
     let collection = Collection::of(blocks, &dead);
     let query = parse(query, language, &collection.languages);
-    let mut rating = Rating {
-        scores: vec![f32::NAN; segments.len()],
-        held: vec![0.0; segments.len()],
-        ..Rating::default()
-    };
+    let mut rating =
+        Rating { scores: vec![f32::NAN; segments.len()], held: vec![0.0; segments.len()], ..Rating::default() };
     let mut found = vec![];
     for word in &query.words {
         found.push(find(blocks, &dead, word)?);

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
+use super::analysis::Terms;
 use super::block::WordsBlock;
-use super::build::{analyse, encode};
-use super::language::{DEFAULT, Language};
+use super::build::{AnalysedText, analyse, encode};
+use super::language::DEFAULT;
 use super::merge::merge;
 use super::phrases::documents_with_all;
 use super::postings::PostingsView;
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
 use super::rank::search;
+use super::written::{Form, undivided_words, words};
 use crate::blocks::dead::Dead;
 use crate::ranking::options::{SearchOptions, Stop};
 
@@ -26,7 +28,7 @@ fn found(blocks: &[(&[u8], Dead<'_>)], query: &str) -> Vec<(u32, f32)> {
         .iter()
         .map(|(value, dead)| WordsBlock { view: PostingsView::read(value).unwrap(), dead: *dead })
         .collect();
-    search(&blocks, query, Language::detect(query), &SearchOptions::best(100))
+    search(&blocks, query, None, &SearchOptions::best(100))
         .unwrap()
         .hits
         .iter()
@@ -193,7 +195,7 @@ fn quoted_phrases_match_in_order_stop_words_included() {
 fn phrases(query: &str) -> Vec<Vec<String>> {
     let of_word = |word: &(u32, Vec<super::query::Variant>)| word.1[0].term.clone();
     let phrases = parse(query, None, &[DEFAULT]).phrases;
-    phrases.iter().map(|phrase| phrase.words.iter().map(of_word).collect()).collect()
+    phrases.iter().map(|phrase| phrase.forms[0].iter().map(of_word).collect()).collect()
 }
 
 #[test]
@@ -262,6 +264,95 @@ fn each_text_is_matched_in_its_own_language() {
     assert_eq!(segments(&[&value], "Haus Regierungen"), [0]);
     assert_eq!(segments(&[&value], "housing family"), [1]);
     assert_eq!(segments(&[&value], "die Häuser"), [0], "a stop word of a text's language is not looked up in it");
+}
+
+#[test]
+fn a_word_weighs_by_all_segments_also_by_those_where_it_is_a_stop_word() {
+    let german = "Die Regierung hat gestern neue Häuser für viele Familien in der Stadt gebaut und eröffnet.";
+    let mut texts = vec![german; 20];
+    texts.extend(["the die was made of steel in this workshop", "the parts were cast in this other workshop"]);
+    let value = block(0, &texts);
+    assert_eq!(segments(&[&value], "the parts that were cast with this die"), [21, 20]);
+    let weight = |query| found(&[(&value, Dead::default())], query)[0].1;
+    assert!(weight("the die which was used") * 5.0 < weight("what was cast in it"));
+}
+
+#[test]
+fn what_is_written_as_one_is_found_first_and_by_its_parts() {
+    let long = "word ".repeat(40);
+    for (whole, parts) in [
+        ("commons.wikimedia.org", vec!["commons", "wikimedia", "org"]),
+        ("read_file_name", vec!["read", "file", "name"]),
+        ("parseHttpRequest", vec!["parse", "http", "request"]),
+        ("https://example.org/a/report-2024.pdf", vec!["example.org", "report", "2024", "pdf"]),
+        ("ann.lee@example.org", vec!["ann", "lee", "example", "example.org"]),
+        ("2024-05-17", vec!["2024", "05", "17"]),
+        ("12,345,678", vec!["12345678", "345"]),
+        ("AB-4711-X", vec!["ab", "4711", "AB4711X"]),
+    ] {
+        let scattered: Vec<String> =
+            words(whole).into_iter().rev().filter(|word| word.form == Form::Spaced).map(|word| word.text).collect();
+        let scattered = scattered.join(" , ");
+        let value = block(0, &[&scattered, &scattered, &format!("{long} {whole} {long}"), "another text"]);
+        assert_eq!(segments(&[&value], whole)[0], 2, "{whole}");
+        for part in parts {
+            assert!(segments(&[&value], part).contains(&2), "{part} of {whole}");
+        }
+    }
+}
+
+/// A block as it was written before wholes had parts.
+fn undivided_block(first: u32, texts: &[&str]) -> Vec<u8> {
+    let analyser = Terms::of(DEFAULT);
+    let analysed = texts.iter().map(|text| {
+        let words = undivided_words(text);
+        let length = words.len() as u32;
+        let mut terms: HashMap<String, Vec<u32>> = HashMap::new();
+        words.iter().for_each(|word| terms.entry(analyser.term(word)).or_default().push(word.position));
+        AnalysedText { language: DEFAULT, length, terms: terms.into_iter().collect() }
+    });
+    encode(&(first..).zip(analysed).collect::<Vec<_>>())
+}
+
+#[test]
+fn blocks_from_before_wholes_had_parts_are_searched_as_they_were_also_once_merged() {
+    let texts = ["see commons.wikimedia.org for the pictures", "the function readFile of snake_case", "Node.js 1,234"];
+    let former = undivided_block(0, &texts);
+    let latter = block(3, &texts);
+    let both: [(&[u8], Dead<'_>); 2] = [(&former, Dead::default()), (&latter, Dead::default())];
+    let merged = merge(&both).unwrap().unwrap();
+    for (query, expected) in [
+        ("commons.wikimedia.org", vec![0, 3]),
+        ("wikimedia", vec![3]),
+        ("readFile", vec![1, 4]),
+        ("Node.js", vec![2, 5]),
+        ("1,234", vec![2, 5]),
+        ("\"see commons.wikimedia.org for the pictures\"", vec![0, 3]),
+        ("\"function readFile of\"", vec![1, 4]),
+        ("\"commons wikimedia\"", vec![3]),
+    ] {
+        let mut apart = segments(&[&former, &latter], query);
+        assert_eq!(segments(&[&merged], query), apart, "{query}");
+        apart.sort_unstable();
+        assert_eq!(apart, expected, "{query}");
+    }
+}
+
+#[test]
+fn umlauts_are_found_by_their_transcriptions_and_the_other_way_round() {
+    let german = "Das Möbiusband ist eine Fläche, die nur eine Kante und nur eine Seite hat.";
+    let value = block(0, &[german, "Moebius described this strip in the year 1858."]);
+    assert_eq!(segments(&[&value], "Moebiusband"), [0]);
+    assert_eq!(segments(&[&value], "Flaeche"), [0]);
+    assert_eq!(segments(&[&value], "Möbius"), [1]);
+}
+
+#[test]
+fn a_language_without_stemmer_is_found_by_its_words_as_they_are() {
+    let polish = "Rząd przedstawił wczoraj nową ustawę, która ma być ochroną dla przyrody, ale nie tylko tam.";
+    let value = block(0, &[polish, "The government presented a new law for the protection of nature yesterday."]);
+    assert_eq!(segments(&[&value], "ustawę o ochroną przyrody"), [0]);
+    assert_eq!(segments(&[&value], "laws protecting nature"), [1]);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use crate::blocks::vectors::check_finite;
 use crate::error::{Result, ShardError};
 use crate::store::spaces::SpaceSpec;
 use crate::words::analysis::Terms;
-use crate::words::build::{AnalysedText, analyse, language_of};
+use crate::words::build::{AnalysedText, analyse};
+use crate::words::judgement::{Prior, language_of};
 use crate::words::language::Language;
 
 /// Longest id of an Item. LMDB's limit for keys is 511 bytes.
@@ -121,13 +122,17 @@ pub struct PreparedSegment {
     pub words: Option<AnalysedText>,
 }
 
-/// Analyses the texts of an Item's Segments. A text whose language is uncertain gets that of all texts together.
-pub fn prepare(segments: Vec<SegmentInput>) -> Vec<PreparedSegment> {
-    let fallback = language_of(segments.iter().filter_map(|segment| segment.words.as_deref()));
+/// Analyses the texts of an Item's Segments in their language, and adds them to what is known of the index.
+pub fn prepare(segments: Vec<SegmentInput>, index: &mut Prior) -> Vec<PreparedSegment> {
+    let item = language_of(segments.iter().filter_map(|segment| segment.words.as_deref()), index);
     let mut terms_of: HashMap<Language, Terms> = HashMap::new();
     let analysed = segments.into_iter().map(|mut input| {
-        let words = input.words.take().map(|text| analyse(&text, fallback, &mut terms_of));
+        let words = input.words.take().map(|text| analyse(&text, item, &mut terms_of));
         PreparedSegment { input, words }
     });
-    analysed.collect()
+    let prepared: Vec<PreparedSegment> = analysed.collect();
+    for words in prepared.iter().filter_map(|segment| segment.words.as_ref()) {
+        index.add(words.language, 1);
+    }
+    prepared
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::scan::lacking::LACKING_MAX;
 use crate::shard::open_shard::Shard;
 use crate::store::spaces::SpaceSpec;
+use crate::words::judgement::Prior;
 use crate::write::input::{ItemRecord, SegmentInput, prepare};
 use crate::write::spaces::SpaceRows;
 use crate::write::transaction::Transaction;
@@ -186,7 +187,7 @@ fn blocks_whose_commit_failed_are_not_remembered() {
         let queue = shard.queue().unwrap();
         let mut transaction = Transaction::begin(queue.store()).unwrap();
         let one = SegmentInput { record: "{}".into(), vectors: vec![(1, old(5))], ..SegmentInput::default() };
-        transaction.append(&item("c"), &prepare(vec![one])).unwrap();
+        transaction.append(&item("c"), &prepare(vec![one], &mut Prior::default())).unwrap();
         assert!(!transaction.switch_space(1, 0, &[]).unwrap());
     }
     let rows: Vec<Vec<(usize, Vec<f32>)>> = (5..205).map(|number| vec![(1, old(number))]).collect();

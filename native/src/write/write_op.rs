@@ -5,6 +5,7 @@ use super::spaces::SpaceRows;
 use super::transaction::{Transaction, Unchanged};
 use crate::error::Result;
 use crate::store::records::BlockKey;
+use crate::words::judgement::Prior;
 
 /// One write.
 pub enum WriteOp {
@@ -60,9 +61,10 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    pub fn new(mut op: WriteOp) -> Self {
+    /// `languages`: those of the index, to which the write's are added.
+    pub fn new(mut op: WriteOp, languages: &mut Prior) -> Self {
         let segments = match &mut op {
-            WriteOp::Append { segments, .. } => prepare(std::mem::take(segments)),
+            WriteOp::Append { segments, .. } => prepare(std::mem::take(segments), languages),
             _ => vec![],
         };
         Self { op, segments }

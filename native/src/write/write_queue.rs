@@ -12,8 +12,11 @@ use super::transaction::Transaction;
 use super::write_op::{Prepared, WriteOp};
 use crate::error::{Result, ShardError, catch_panic};
 use crate::store::open_store::Store;
+use crate::store::records::Family;
 use crate::threads::derive_pool;
 use crate::threads::write_pool::{self, Length};
+use crate::words::judgement::Prior;
+use crate::words::postings::PostingsView;
 
 /// Writes of one index that may wait; more are refused as overload.
 const WAITING_MAX: usize = 1024;
@@ -34,6 +37,8 @@ pub struct WriteQueue {
     derive: Derive,
     state: Mutex<State>,
     changed: Condvar,
+    /// The languages of the index, once a write has asked for them.
+    languages: Mutex<Option<Prior>>,
 }
 
 impl WriteQueue {
@@ -41,7 +46,7 @@ impl WriteQueue {
     pub fn new(store: Store, derive: Derive) -> Self {
         // What was left unmerged when the index was last closed is considered after the first commit.
         let state = State { commits: merge::FAN_IN, ..State::default() };
-        Self { store, derive, state: Mutex::new(state), changed: Condvar::new() }
+        Self { store, derive, state: Mutex::new(state), changed: Condvar::new(), languages: Mutex::default() }
     }
 
     pub fn store(&self) -> &Store {
@@ -245,7 +250,7 @@ impl WriteQueue {
             group.into_iter().map(|waiting| (waiting.op, waiting.done)).unzip();
         let mut merge_outcome = Ok(());
         let results = catch_panic(|| {
-            let prepared: Vec<Prepared> = ops.into_iter().map(Prepared::new).collect();
+            let prepared = self.prepare(ops);
             let (results, outcome) = self.commit_together(&prepared, merged.as_ref());
             merge_outcome = outcome;
             Ok(results)
@@ -255,6 +260,14 @@ impl WriteQueue {
             Err(error) => dones.into_iter().for_each(|done| done(Err(error.clone()))),
         }
         merge_outcome
+    }
+
+    /// Analyses the texts of writes.
+    fn prepare(&self, ops: Vec<WriteOp>) -> Vec<Prepared> {
+        let mut languages = self.languages.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without an answer a text is judged by itself: a damaged block is reported by searches.
+        let languages = languages.get_or_insert_with(|| languages_of(&self.store).unwrap_or_default());
+        ops.into_iter().map(|op| Prepared::new(op, languages)).collect()
     }
 
     /// Commits all together. If that fails, the merged block is left out; if that fails too, each write is committed
@@ -312,6 +325,16 @@ impl WriteQueue {
         self.unpark(&mut state);
         self.changed.notify_all();
     }
+}
+
+/// How many Segments of an index are in each language.
+fn languages_of(store: &Store) -> Result<Prior> {
+    let txn = store.env.read_txn()?;
+    let mut languages = Prior::default();
+    for entry in store.blocks_of(&txn, Family::WORDS)? {
+        PostingsView::read(entry?.1)?.languages().for_each(|language| languages.add(language, 1));
+    }
+    Ok(languages)
 }
 
 fn is_short(waiting: &Waiting) -> bool {

@@ -6,7 +6,7 @@ use farthing_core::ranking::options::{SearchOptions, Stop};
 use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::hits;
-use farthing_core::shard::query::Query;
+use farthing_core::shard::query::{Conditional, Query};
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::threads::scan_pool;
 use farthing_core::write::input::digest_of_hex;
@@ -61,8 +61,8 @@ impl Shared {
         }
     }
 
-    fn answer(&self, query: &Query, options: &SearchOptions) -> Result<Ranking> {
-        self.search(&options.stop, |snapshot| snapshot.answer(query, options))
+    fn answer(&self, query: &Conditional, options: &SearchOptions) -> Result<Ranking> {
+        self.search(&options.stop, |snapshot| snapshot.answer_if(query, options))
     }
 
     /// Searches the open snapshot. A panic becomes an error, so that the caller gets an answer.
@@ -118,8 +118,8 @@ impl NativeSnapshot {
         mut places: Uint32ArraySlice,
         mut facts: Uint32ArraySlice,
     ) -> Result<u32> {
-        let options = SearchOptions { k: k as usize, places: by_places, exact, stop: Stop::default() };
-        let ranking = self.read(|snapshot| snapshot.answer(&query.inner, &options))?;
+        let options = SearchOptions { k: k as usize, places: by_places, exact, ..SearchOptions::default() };
+        let ranking = self.read(|snapshot| snapshot.answer_if(&query.inner, &options))?;
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
     }
@@ -136,7 +136,7 @@ impl NativeSnapshot {
         mut held: Float32ArraySlice,
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
-        let rating = self.read(|snapshot| snapshot.rate(&query.inner, segments))?;
+        let rating = self.read(|snapshot| snapshot.rate(&query.inner.query, segments))?;
         let Sample { count, mean, deviation } = rating.sample;
         let values = [rating.information, count as f32, mean, deviation];
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
@@ -168,7 +168,13 @@ impl NativeSnapshot {
         type Resolve = Box<dyn FnOnce(Env) -> Result<u32> + Send>;
         let (deferred, promise): (JsDeferred<u32, Resolve>, _) = env.create_deferred()?;
         let (shared, query) = (self.shared.clone(), query.inner.clone());
-        let options = SearchOptions { k: k as usize, places: by_places, exact, stop: stop.inner.clone() };
+        let options = SearchOptions {
+            k: k as usize,
+            places: by_places,
+            exact,
+            stop: stop.inner.clone(),
+            ..SearchOptions::default()
+        };
         let refused = deferred.clone();
         let work = move || {
             let outcome = shared.answer(&query, &options);
@@ -201,7 +207,7 @@ impl NativeSnapshot {
         let options = SearchOptions { k: k as usize, stop: stop.inner.clone(), ..SearchOptions::default() };
         let refused = deferred.clone();
         let work = move || {
-            let outcome = shared.search(&options.stop, |snapshot| match &*query {
+            let outcome = shared.search(&options.stop, |snapshot| match &query.query {
                 Query::Vector { space, vector } => snapshot.probe_vector(space, vector, &options),
                 _ => Ok((0, 0)),
             });

@@ -1,0 +1,335 @@
+//! The words of a text as they are written: by UAX #29, NFKC, in lower case.
+//!
+//! **Wholes.** An identifier, address, path, number, date or part number is found whole and by each of its parts:
+//! `commons.wikimedia.org`, and `commons`, `wikimedia`, `org`. It counts as one word of the text. A hyphen within a whole
+//! is left out, so that `IL-6` and `IL6` are one. Words that are merely joined (`well-known`, `and/or`) stay words; the
+//! hyphened ones are also found in one (`e-mail`, `email`).
+//!
+//! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
+//! characters. Single characters are kept beside them, so that a query of one character finds its text.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::text::characters::{is_unspaced, start_of};
+
+/// Longest term in bytes. Longer ones are cut, in texts and queries alike.
+pub const TERM_BYTES_MAX: usize = 96;
+/// Parts that one whole is counted to have at most.
+const PARTS_MAX: usize = 8;
+
+/// A word of a text before stemming.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    pub text: String,
+    /// Number of the word in the text. Pairs have the number of their first character, wholes that of their first part.
+    pub position: u32,
+    pub form: Form,
+    /// Whether it counts for the text's length.
+    pub counts: bool,
+    /// How many parts a whole has. 1 for other words, and 0 for the parts of a whole that is not natural language.
+    pub parts: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A word that is stemmed.
+    Spaced,
+    /// Several words as they are written together.
+    Whole,
+    /// Two characters of a script without spaces.
+    Pair,
+    /// One character of such a script. It does not count for a text's length: its pairs do.
+    Single,
+}
+
+/// The words of a text, in order; wholes before their parts.
+pub fn words(text: &str) -> Vec<Word> {
+    let text = normalised(text);
+    let mut reader = Reader { text: &text, words: vec![], position: 0, run: vec![], group: vec![] };
+    let mut end = 0;
+    for (at, word) in text.unicode_word_indices() {
+        let unspaced = word.chars().next().is_some_and(is_unspaced);
+        if at != end || !unspaced {
+            reader.end_run();
+        }
+        if unspaced || !joins(&text[end..at]) {
+            reader.end_group();
+        }
+        if unspaced {
+            reader.run.extend(word.chars());
+        } else {
+            reader.group.push((at, word));
+        }
+        end = at + word.len();
+    }
+    reader.end_run();
+    reader.end_group();
+    reader.words
+}
+
+/// The words of a text as they were before wholes had parts: blocks that were written then hold no others.
+pub fn undivided_words(text: &str) -> Vec<Word> {
+    let text = normalised(text);
+    let mut position = 0;
+    let mut words = vec![];
+    for (_, word) in text.unicode_word_indices().filter(|(_, word)| !word.chars().next().is_some_and(is_unspaced)) {
+        words.push(Word { text: lowered(word), position, form: Form::Spaced, counts: true, parts: 1 });
+        position += 1;
+    }
+    words
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    words: Vec<Word>,
+    position: u32,
+    /// Characters of a script without spaces that follow each other.
+    run: Vec<char>,
+    /// Words of UAX #29 that are written together, each with the byte at which it begins.
+    group: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Reader<'a> {
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        for (at, position) in (0..run.len()).zip(self.position..) {
+            self.push(run[at].to_string(), position, Form::Single, false, 1);
+            if let Some(next) = run.get(at + 1) {
+                self.push([run[at], *next].iter().collect(), position, Form::Pair, true, 1);
+            }
+        }
+        self.position += run.len() as u32;
+    }
+
+    fn end_group(&mut self) {
+        let group = std::mem::take(&mut self.group);
+        let (Some((begin, _)), Some((last, word))) = (group.first(), group.last()) else { return };
+        let end = last + word.len();
+        let joints: Vec<&str> =
+            group.windows(2).map(|pair| &self.text[pair[0].0 + pair[0].1.len()..pair[1].0]).collect();
+        let parts: Vec<Vec<&str>> = group.iter().map(|(_, word)| parts_of(word)).collect();
+        let count = parts.iter().map(Vec::len).sum::<usize>().min(PARTS_MAX) as u8;
+        let plain = parts.iter().zip(&group).all(|(parts, (_, word))| parts[..] == [*word]);
+        let natural = plain && is_natural(&group, &joints);
+        let sign = if natural { sign_after(&self.text[end..]) } else { "" };
+        if natural && sign.is_empty() {
+            if joints.len() == 1 && joints[0] == "-" {
+                self.push(without_hyphens(&self.text[*begin..end]), self.position, Form::Whole, false, 1);
+            }
+        } else if group.len() > 1 || !sign.is_empty() {
+            let whole = without_hyphens(&self.text[*begin..end + sign.len()]);
+            self.push(whole, self.position, Form::Whole, true, count);
+        }
+        for (parts, (_, word)) in parts.iter().zip(&group) {
+            self.push_parts(parts, word, natural && sign.is_empty(), group.len() == 1);
+        }
+    }
+
+    /// One word of UAX #29 and its parts. `alone`: it is not part of a larger whole.
+    fn push_parts(&mut self, parts: &[&str], word: &str, natural: bool, alone: bool) {
+        if parts[..] != [word] {
+            let count = parts.len().min(PARTS_MAX) as u8;
+            self.push(lowered(word), self.position, Form::Whole, alone, count);
+            if let Some(joined) = joined(word, parts) {
+                self.push(joined, self.position, Form::Whole, false, 1);
+            }
+        }
+        for part in parts {
+            self.push(lowered(part), self.position, Form::Spaced, natural, u8::from(natural));
+            self.position += 1;
+        }
+    }
+
+    fn push(&mut self, text: String, position: u32, form: Form, counts: bool, parts: u8) {
+        let text = if text.len() > TERM_BYTES_MAX { start_of(&text, TERM_BYTES_MAX).to_owned() } else { text };
+        self.words.push(Word { text, position, form, counts, parts });
+    }
+}
+
+/// Whether what stands between two words joins them to something that is written as one.
+fn joins(gap: &str) -> bool {
+    let is_joint = |letter: u8| b"._-/\\:@#+&=?~".contains(&letter);
+    let is_of_address = |letter: u8| b"/\\@#=?&".contains(&letter);
+    !gap.is_empty()
+        && gap.len() <= 4
+        && gap.bytes().all(is_joint)
+        && (gap.len() == 1 || gap == "::" || gap.bytes().any(is_of_address))
+}
+
+/// Whether words that are joined are words of a language, not of an identifier, address or number.
+fn is_natural(group: &[(usize, &str)], joints: &[&str]) -> bool {
+    let slashes = joints.iter().filter(|joint| **joint == "/").count();
+    let of_language = |word: &str| word.chars().all(|letter| !letter.is_numeric());
+    group.len() == 1
+        || (slashes <= 1
+            && joints.iter().all(|joint| matches!(*joint, "-" | "/"))
+            && group.iter().all(|(_, word)| of_language(word)))
+}
+
+/// The signs of `C++` and `C#`, which are not part of a word by UAX #29.
+fn sign_after(text: &str) -> &str {
+    let length = if text.starts_with("++") {
+        2
+    } else if text.starts_with('#') {
+        1
+    } else {
+        return "";
+    };
+    let ends = text[length..].chars().next().is_none_or(|letter| !letter.is_alphanumeric());
+    if ends { &text[..length] } else { "" }
+}
+
+/// The parts of a word: between points, underscores, colons and commas, and where capitals show them (`camelCase`,
+/// `HTTPServer`). A single small letter before a capital is none: `iPhone`, `mRNA`.
+fn parts_of(word: &str) -> Vec<&str> {
+    let is_joint = |letter: char| matches!(letter, '.' | '_' | ':' | ',' | ';' | '·' | '‧' | '‿' | '⁀');
+    let mut parts: Vec<&str> = vec![];
+    for part in word.split(is_joint).filter(|part| !part.is_empty()) {
+        let mut from = 0;
+        let letters: Vec<(usize, char)> = part.char_indices().collect();
+        for at in 1..letters.len() {
+            let [(_, before), (byte, letter)] = [letters[at - 1], letters[at]];
+            let small = |at: usize| letters.get(at).is_some_and(|letter| letter.1.is_lowercase());
+            let begins = letter.is_uppercase()
+                && (if before.is_lowercase() {
+                    byte - from > before.len_utf8()
+                } else {
+                    before.is_uppercase() && small(at + 1) && small(at + 2)
+                });
+            if begins {
+                parts.push(&part[from..byte]);
+                from = byte;
+            }
+        }
+        parts.push(&part[from..]);
+    }
+    if parts.is_empty() { vec![word] } else { parts }
+}
+
+/// A number without the marks of its thousands, and an abbreviation without its points: `1,234,567`, `U.S.A`.
+fn joined(word: &str, parts: &[&str]) -> Option<String> {
+    let digits = |part: &&str| part.bytes().all(|letter| letter.is_ascii_digit());
+    let thousands = parts.iter().all(digits) && parts[0].len() <= 3 && parts[1..].iter().all(|part| part.len() == 3);
+    let letters = parts.iter().all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic));
+    (parts.len() > 1 && !word.contains('_') && (thousands || letters)).then(|| lowered(&parts.concat()))
+}
+
+fn without_hyphens(whole: &str) -> String {
+    lowered(&whole.replace('-', ""))
+}
+
+fn normalised(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.nfkc().map(|letter| if letter == '\u{2019}' { '\'' } else { letter }).collect())
+}
+
+fn lowered(word: &str) -> String {
+    if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().nfc().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Wholes in brackets.
+    fn written(text: &str) -> Vec<String> {
+        let shown = |word: &Word| if word.form == Form::Whole { format!("[{}]", word.text) } else { word.text.clone() };
+        words(text).iter().map(shown).collect()
+    }
+
+    fn length(text: &str) -> usize {
+        words(text).iter().filter(|word| word.counts).count()
+    }
+
+    #[test]
+    fn identifiers_and_addresses_are_found_whole_and_by_their_parts() {
+        for (text, expected) in [
+            ("snake_case_name", vec!["[snake_case_name]", "snake", "case", "name"]),
+            ("camelCase", vec!["[camelcase]", "camel", "case"]),
+            ("HTTPServer", vec!["[httpserver]", "http", "server"]),
+            ("mRNA iPhone DNAs", vec!["mrna", "iphone", "dnas"]),
+            ("commons.wikimedia.org", vec!["[commons.wikimedia.org]", "commons", "wikimedia", "org"]),
+            ("see Node.js.", vec!["see", "[node.js]", "node", "js"]),
+            ("ann@b.org", vec!["[ann@b.org]", "ann", "[b.org]", "b", "org"]),
+            ("/usr/local/bin", vec!["[usr/local/bin]", "usr", "local", "bin"]),
+            ("std::env", vec!["[std::env]", "std", "env"]),
+            ("C++ and C#, F# C+", vec!["[c++]", "c", "and", "[c#]", "c", "[f#]", "f", "c"]),
+        ] {
+            assert_eq!(written(text), expected, "{text}");
+        }
+        let address = written("(https://a.b.org/wiki/File:Red_fox.jpg?x=1)");
+        assert_eq!(address[0], "[https://a.b.org/wiki/file:red_fox.jpg?x=1]");
+        for part in ["a", "b", "org", "wiki", "file", "red", "fox", "jpg", "[a.b.org]"] {
+            assert!(address.contains(&part.to_owned()), "{part}");
+        }
+    }
+
+    #[test]
+    fn numbers_dates_and_part_numbers_are_found_whole_and_by_their_parts() {
+        for (text, expected) in [
+            ("1,234,567", vec!["[1,234,567]", "[1234567]", "1", "234", "567"]),
+            ("3.14", vec!["[3.14]", "3", "14"]),
+            ("2024-05-17", vec!["[20240517]", "2024", "05", "17"]),
+            ("17.05.2024", vec!["[17.05.2024]", "17", "05", "2024"]),
+            ("XK-200-B", vec!["[xk200b]", "xk", "200", "b"]),
+            ("10:30", vec!["[10:30]", "10", "30"]),
+            ("U.S.A", vec!["[u.s.a]", "[usa]", "u", "s", "a"]),
+        ] {
+            assert_eq!(written(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_merely_joined_stay_words() {
+        assert_eq!(written("a well-known e-mail"), ["a", "[wellknown]", "well", "known", "[email]", "e", "mail"]);
+        assert_eq!(
+            written("and/or, end -- begin, wait...what, it's"),
+            ["and", "or", "end", "begin", "wait", "what", "it's"]
+        );
+        assert_eq!(written("state-of-the-art"), ["state", "of", "the", "art"]);
+    }
+
+    #[test]
+    fn a_whole_counts_once_for_the_length_of_its_text() {
+        assert_eq!(length("https://commons.wikimedia.org/wiki/File:Red_fox.jpg"), 1);
+        assert_eq!(length("snake_case 2024-05-17 1,234 C++"), 4);
+        assert_eq!(length("a well-known word"), 4);
+        assert_eq!(length("東京都"), 2);
+    }
+
+    #[test]
+    fn the_words_of_former_blocks_are_among_the_words() {
+        let text = "See commons.wikimedia.org, snake_case, camelCase and 1,234.";
+        let all: Vec<String> = words(text).into_iter().map(|word| word.text).collect();
+        for word in undivided_words(text) {
+            assert!(all.contains(&word.text), "{}", word.text);
+        }
+    }
+
+    #[test]
+    fn text_without_spaces_becomes_pairs_and_singles() {
+        let of = |text: &str| words(text).into_iter().map(|word| (word.text, word.position)).collect::<Vec<_>>();
+        let expected = [("東", 0), ("東京", 0), ("京", 1), ("京都", 1), ("都", 2)];
+        assert_eq!(of("東京都"), expected.map(|(text, at)| (text.to_owned(), at)));
+        assert_eq!(of("ab 猫 cd"), [("ab", 0), ("猫", 1), ("cd", 2)].map(|(text, at)| (text.to_owned(), at)));
+        assert_eq!(of("猫、犬").len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn positions_never_fall_and_parts_take_one_each(text in "[a-zA-Z0-9._/:@#+ 東京-]{0,60}|\\PC{0,40}") {
+            let mut last = 0;
+            for word in words(&text) {
+                prop_assert!(word.position >= last && word.text.len() <= TERM_BYTES_MAX && !word.text.is_empty());
+                last = word.position;
+            }
+        }
+    }
+}
