@@ -13,6 +13,12 @@ const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
 
+/**
+ * uWebSockets.js gathers answers up to this size while it goes through a read, and ends a connection when it sends them. White
+ * space after a JSON answer makes it do so at once.
+ */
+const CORK_BYTES = 16 * 1024;
+
 /** Nothing that a log or a header could read as more than a name. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
@@ -40,12 +46,7 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
       headers.has(name) && name !== 'content-length' ? `${headers.get(name)}, ${value}` : value,
     );
   });
-  if (headers.has('content-length') && headers.has('transfer-encoding')) {
-    fault = new FarthingError(
-      'request_malformed',
-      'Send either Content-Length or Transfer-Encoding, not both.',
-    );
-  }
+  fault ??= faultOfFraming(headers.get('content-length'), headers.get('transfer-encoding'));
   return {
     head: {
       method: request.getCaseSensitiveMethod().toUpperCase(),
@@ -55,6 +56,26 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
     },
     fault,
   };
+}
+
+/** What a proxy may take for another length than uWebSockets.js does. */
+function faultOfFraming(length: string | undefined, encoding: string | undefined): FarthingError | undefined {
+  const malformed = (detail: string) => new FarthingError('request_malformed', detail);
+  if (length !== undefined && encoding !== undefined)
+    return malformed('Send either Content-Length or Transfer-Encoding, not both.');
+  if (length !== undefined && !/^\d+$/.test(length))
+    return malformed('Send Content-Length as a whole number of bytes.');
+  if (encoding !== undefined && encoding !== 'chunked')
+    return malformed('Send Transfer-Encoding as "chunked" and nothing else.');
+  return undefined;
+}
+
+/** Whether a connection ends with an answer. */
+export interface Ending {
+  /** Asked at the answer. */
+  readonly isLast: () => boolean;
+  /** What else came in the same read is not to be served: the connection ends before uWebSockets.js goes on with it. */
+  readonly endsRead: boolean;
 }
 
 /** One request and its answer. Answered exactly once; a client that went away makes the answer a no-op. */
@@ -68,22 +89,21 @@ export class Exchange {
   readonly #response: HttpResponse;
   readonly #left = new AbortController();
   readonly #fixedHeaders: Readonly<Record<string, string>>;
-  readonly #isLast: () => boolean;
+  readonly #ending: Ending;
   #ended = false;
   #gone = false;
   #status = 0;
 
-  /** @param isLast asked at the answer: whether its connection is to end with it */
   constructor(
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    isLast: () => boolean,
+    ending: Ending,
   ) {
     this.head = head;
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
-    this.#isLast = isLast;
+    this.#ending = ending;
     const asked = head.headers.get('x-request-id');
     this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
@@ -116,7 +136,9 @@ export class Exchange {
 
   /** Writes the answer. True when it was handed to the network whole, false when the client had gone. */
   answer({ status, headers, body }: Answer): boolean {
-    return this.send(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
+    const json = JSON.stringify(body);
+    const text = this.#ending.endsRead ? json.padEnd(json.length + CORK_BYTES) : json;
+    return this.send(status, { 'Content-Type': 'application/json', ...headers }, text);
   }
 
   /** Writes raw bytes under the given headers; the same result as `answer`. */
@@ -208,9 +230,9 @@ export class Exchange {
   }
 
   #closesAfterAnswer(): boolean {
-    if (this.#isLast()) return true;
+    // Proxies differ in where a chunked body ends, and the next request begins.
+    if (this.#ending.isLast() || this.head.headers.has('transfer-encoding')) return true;
     if (this.body.complete) return false;
-    if (this.head.headers.has('transfer-encoding')) return true;
     return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
   }
 

@@ -10,6 +10,7 @@ import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
 import type { TraceContext } from './trace.ts';
+import { type Place, Turns } from './turns.ts';
 
 /** Genuine payments of 12 kB are served; uWebSockets.js reads this once, when it is loaded. */
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -123,6 +124,7 @@ class Connections {
   closing = false;
   readonly #options: ServerOptions;
   readonly #router: Router<Route>;
+  readonly #turns = new Turns();
   #onDrained: (() => void) | undefined;
 
   constructor(options: ServerOptions) {
@@ -132,19 +134,18 @@ class Connections {
 
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
-    const exchange = new Exchange(
-      response,
-      head,
-      this.#options.cors.headers(head.headers.get('origin')),
+    const place = this.#turns.place();
+    const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
       // Where a head can be read in two ways, nobody knows where the next request begins (RFC 9112, 6.3).
-      () => this.closing || fault !== undefined,
-    );
+      isLast: () => this.closing || fault !== undefined || place === 'last',
+      endsRead: place === 'last',
+    });
     if (head.method === 'OPTIONS' && !fault) {
-      exchange.send(204, this.#options.cors.preflight(head.headers.get('origin')), '');
+      void this.#preflight(exchange, place);
       return;
     }
     this.running += 1;
-    void this.#answer(exchange, fault).finally(() => {
+    void this.#answer(exchange, fault, place).finally(() => {
       this.running -= 1;
       if (this.running === 0) this.#onDrained?.();
     });
@@ -157,10 +158,16 @@ class Connections {
     });
   }
 
-  async #answer(exchange: Exchange, fault: Error | undefined): Promise<void> {
+  async #preflight(exchange: Exchange, place: Place): Promise<void> {
+    if (place === 'later') await this.#turns.next();
+    exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
+  }
+
+  async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
+      if (place === 'later') await this.#turns.next();
       if (fault) {
         // What came behind it in the same read would be served all the same; behind a request without an answer uWebSockets.js closes.
         await nextTurn();

@@ -249,6 +249,15 @@ refuse(
   bare,
   false,
 );
+for (const framing of [
+  'Content-Length: ',
+  'Transfer-Encoding: ',
+  'Transfer-Encoding: gzip, chunked',
+  'Transfer-Encoding: Chunked',
+  'Transfer-Encoding: identity',
+]) {
+  refuse(framing, head(`POST ${WS}/search HTTP/1.1\r\nHost: x\r\n${bearer}${framing}`), [400]);
+}
 refuse('no Host', head('GET /healthz HTTP/1.1\r\nConnection: close'), bare, false);
 refuse('HTTP/1.0', head('GET /healthz HTTP/1.0\r\nHost: x'), bare, false);
 refuse('HTTP/9.9', head('GET /healthz HTTP/9.9\r\nHost: x'), bare, false);
@@ -392,6 +401,12 @@ t.test('a head of two lengths is refused, whatever the method, and nothing more 
     t.match(await toTheEnd(twice), /^HTTP\/1\.1 400 [\s\S]*"code":"request_malformed"/, method);
     t.notMatch(await toTheEnd(twice + behind), /"ok"/, method);
   }
+});
+
+t.test('a connection ends with the answer to a chunked body', async (t) => {
+  const chunked = `POST ${WS}/search HTTP/1.1\r\nHost: ${host}\r\n${bearer}Transfer-Encoding: chunked\r\n\r\n`;
+  const answer = await toTheEnd(`${chunked}d\r\n{"query":"a"}\r\n0\r\n\r\n`);
+  t.match(answer, /^HTTP\/1\.1 200 [\s\S]*Connection: close/);
 });
 
 t.test('after all of it the server answers, and no play money has moved but the rent', async (t) => {
