@@ -7,6 +7,9 @@ import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 import { admitTenant, type WorkKind } from './workspace-access.ts';
 
+/** Of a body, before anybody is known to be able to pay for the request. */
+const UNPROVED_BYTES_MAX = 2 ** 20;
+
 /** A request to a paid route: one object a request, whose methods are called in this order. */
 export interface PaidRoute<Input> {
   /** The limits of the payer that it counts against. */
@@ -76,11 +79,15 @@ class PaidExchange<Input> implements PaidRequest {
     return this.#prepared?.warnings ?? [];
   }
 
-  async prepare(payer: Address): Promise<string> {
+  async prepare(payer: Address, prove: () => Promise<void>): Promise<string> {
     const { tenantLimits, payerIndex } = this.#services;
     const tenant = payerTenantId(payer);
     this.#leaving.push(admitTenant(tenantLimits, tenant, this.#route.kind));
     this.#leaving.push(await payerIndex.enter(tenant));
+    this.#exchange.body.proveBefore(UNPROVED_BYTES_MAX, async () => {
+      await prove();
+      return tenant;
+    });
     this.#prepared = await this.#route.prepare(tenant, payer);
     const { method, path, query } = this.#exchange.head;
     return requestHash({ method, path, query, body: this.#prepared.identity });

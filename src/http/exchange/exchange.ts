@@ -6,6 +6,7 @@ import { RequestBody } from './body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { writePieces } from './pieces.ts';
 import type { ContentReply, EventsReply } from './reply.ts';
+import type { Shares } from './shared-bytes.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are read away after an early answer; larger ones lose their connection. */
@@ -70,6 +71,11 @@ function faultOfFraming(length: string | undefined, encoding: string | undefined
   return undefined;
 }
 
+/** Bytes of the body; undefined for a chunked one. */
+function announcedBytes({ headers }: RequestHead): number | undefined {
+  return headers.has('transfer-encoding') ? undefined : Number(headers.get('content-length') ?? 0);
+}
+
 /** Whether a connection ends with an answer. */
 export interface Ending {
   /** Asked at the answer. */
@@ -98,7 +104,7 @@ export class Exchange {
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    ending: Ending,
+    { bodies, ...ending }: Ending & { readonly bodies: Shares },
   ) {
     this.head = head;
     this.#response = response;
@@ -107,10 +113,8 @@ export class Exchange {
     const asked = head.headers.get('x-request-id');
     this.requestId = asked !== undefined && REQUEST_ID.test(asked) ? asked : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
-    this.body = new RequestBody({
-      pause: () => this.#open(() => response.pause()),
-      resume: () => this.#resume(),
-    });
+    const source = { pause: () => this.#open(() => response.pause()), resume: () => this.#resume() };
+    this.body = new RequestBody(source, { announced: announcedBytes(head), shares: bodies });
     response.onAborted(() => {
       this.#ended = true;
       this.#gone = true;
@@ -268,6 +272,7 @@ const REASONS: Readonly<Record<KnownStatus, string>> = {
   402: 'Payment Required',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
