@@ -68,11 +68,7 @@ class PaidExchange<Input> implements PaidRequest {
     this.priceFixed = route.priceFixed;
     this.mode = route.mode;
     this.signal = exchange.signal;
-    this.credentials = {
-      xPayment: exchange.header('x-payment'),
-      paymentSignature: exchange.header('payment-signature'),
-      idempotencyKey: exchange.header('idempotency-key'),
-    };
+    this.credentials = credentialsOf(exchange);
   }
 
   get warnings(): readonly string[] {
@@ -102,6 +98,16 @@ class PaidExchange<Input> implements PaidRequest {
     for (const leave of this.#leaving.splice(0)) leave();
     if (this.#prepared) await this.#route.dispose?.(this.#prepared.input);
   }
+}
+
+/** A HEAD has none: what was bought would not come with its answer. */
+function credentialsOf(exchange: Exchange): PaidRequest['credentials'] {
+  if (exchange.head.method === 'HEAD') return {};
+  return {
+    xPayment: exchange.header('x-payment'),
+    paymentSignature: exchange.header('payment-signature'),
+    idempotencyKey: exchange.header('idempotency-key'),
+  };
 }
 
 /** More than any id has. */

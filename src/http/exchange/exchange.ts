@@ -80,8 +80,8 @@ function announcedBytes({ headers }: RequestHead): number | undefined {
 export interface Ending {
   /** Asked at the answer. */
   readonly isLast: () => boolean;
-  /** What else came in the same read is not to be served: the connection ends before uWebSockets.js goes on with it. */
-  readonly endsRead: boolean;
+  /** Asked at the answer: what else came in the same read is not to be served, so the connection ends before uWebSockets.js goes on with it. */
+  readonly endsRead: () => boolean;
 }
 
 /** One request and its answer. Answered exactly once; a client that went away makes the answer a no-op. */
@@ -141,7 +141,7 @@ export class Exchange {
   /** Writes the answer. True when it was handed to the network whole, false when the client had gone. */
   answer({ status, headers, body }: Answer): boolean {
     const json = JSON.stringify(body);
-    const text = this.#ending.endsRead ? json.padEnd(json.length + CORK_BYTES) : json;
+    const text = this.#ending.endsRead() ? json.padEnd(json.length + CORK_BYTES) : json;
     return this.send(status, { 'Content-Type': 'application/json', ...headers }, text);
   }
 

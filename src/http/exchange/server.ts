@@ -153,10 +153,12 @@ class Connections {
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
     const place = this.#turns.place();
+    const turn = this.#turns.number;
+    const endsRead = () => place === 'last' && this.#turns.number === turn;
     const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
       // Where a head can be read in two ways, nobody knows where the next request begins (RFC 9112, 6.3).
-      isLast: () => this.closing || fault !== undefined || place === 'last',
-      endsRead: place === 'last',
+      isLast: () => this.closing || fault !== undefined || endsRead(),
+      endsRead,
       bodies: this.#bodies,
     });
     if (head.method === 'OPTIONS' && !fault) {

@@ -6,7 +6,7 @@ const WAITING_PER_TURN_MAX = 32;
 /** What a request may do in this turn of the event loop. */
 export type Place =
   | 'now'
-  /** Now, and its connection ends with its answer. */
+  /** Now; an answer in this turn ends its connection, behind which uWebSockets.js would go on with the read. */
   | 'last'
   /** In a later turn. */
   | 'later';
@@ -17,8 +17,14 @@ export type Place =
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
+  #number = 0;
   #begun = 0;
   #ending = false;
+
+  /** Of the turn that runs. */
+  get number(): number {
+    return this.#number;
+  }
 
   /** A request came: its place in this turn. */
   place(): Place {
@@ -43,6 +49,7 @@ export class Turns {
 
   #end(): void {
     this.#ending = false;
+    this.#number += 1;
     const begins = this.#waiting.splice(0, WAITING_PER_TURN_MAX);
     this.#begun = begins.length;
     if (this.#waiting.length > 0 || begins.length > 0) this.#endLater();

@@ -76,11 +76,7 @@ async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpl
   return { path: target.path, name, warnings: [], ...(await writeFile(exchange.body.stream(), target)) };
 }
 
-async function receiveMultipart(
-  exchange: Exchange,
-  type: string,
-  target: Target,
-): Promise<StagedUpload> {
+async function receiveMultipart(exchange: Exchange, type: string, target: Target): Promise<StagedUpload> {
   const { path, limits } = target;
   const parser = new Busboy({
     headers: { 'content-type': type },

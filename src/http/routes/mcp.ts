@@ -2,9 +2,9 @@ import { Type } from '@sinclair/typebox';
 import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
-import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Services } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
+import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 

@@ -71,7 +71,11 @@ function canonicalFamilies(families: readonly string[] | undefined): readonly Fa
 }
 
 function tooLarge(): FarthingError {
-  return new FarthingError('body_too_large', `Send at most ${JSON_BYTES_MAX} bytes of JSON beside image_b64.`, {
-    facts: { limit_bytes: JSON_BYTES_MAX },
-  });
+  return new FarthingError(
+    'body_too_large',
+    `Send at most ${JSON_BYTES_MAX} bytes of JSON beside image_b64.`,
+    {
+      facts: { limit_bytes: JSON_BYTES_MAX },
+    },
+  );
 }
