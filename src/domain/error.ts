@@ -17,6 +17,7 @@ export const ERRORS = {
   item_not_found: [404, 'No such item'],
   job_not_found: [404, 'No such job'],
   method_not_allowed: [405, 'The path does not take this method'],
+  body_too_slow: [408, 'The body arrives too slowly'],
   idempotency_key_reused: [409, 'The idempotency key was used for another request'],
   job_ended: [409, 'The job has already ended'],
   item_in_progress: [409, 'The item belongs to an ingest that has not ended'],

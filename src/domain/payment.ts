@@ -104,10 +104,12 @@ export interface PaidRequest {
   /**
    * Reads and validates the request once the payment's local checks have passed. The payer is known and genuine by then, not yet
    * verified to be able to pay.
+   * @param prove asks the facilitator at once whether the payment will be good, before more is taken from the client; it rejects
+   *   with what the request is then answered with
    * @returns SHA-256 (hexadecimal) of the request's identity: method, path, query string and validated body
    * @throws FarthingError for what is wrong with the request; nothing is charged
    */
-  prepare(payer: Address): Promise<string>;
+  prepare(payer: Address, prove: () => Promise<void>): Promise<string>;
   /** The work itself. `signal`: aborted when nobody waits for the outcome any more, neither the request nor a copy of it. */
   run(signal: AbortSignal): Promise<WorkOutcome>;
   /** Called once after `prepare`, even a failed one, when the request is over: frees what it acquired. */

@@ -5,6 +5,7 @@ import type { Services } from '../http/access/services.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
+import { sharesOf } from '../http/exchange/shared-bytes.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
@@ -38,6 +39,8 @@ export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic:
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),
+    bodies: sharesOf(services.limits.bodiesBytesMax),
+    bodyBytesPerSecondMin: services.limits.bodyBytesPerSecondMin,
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,

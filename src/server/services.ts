@@ -1,4 +1,6 @@
 import type { Services } from '../http/access/services.ts';
+import { Incoming } from '../http/exchange/incoming.ts';
+import { sharesOf } from '../http/exchange/shared-bytes.ts';
 import { readinessOf } from './readiness.ts';
 import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';
@@ -15,7 +17,11 @@ export function servicesOf(runtime: Runtime, slot: Slot): Services {
       item: settings.ITEM_PRICE_USD,
     },
     limits: limits.http,
-    stagingFolder: runtime.stagingFolder,
+    incoming: new Incoming({
+      folder: runtime.stagingFolder,
+      shares: sharesOf(limits.http.incomingBytesMax),
+      freeBytesMin: limits.http.freeDiskBytesMin,
+    }),
     tenantLimits: runtime.tenantLimits,
     onFault: (error, requestId) => {
       metrics.logged({ event: 'fault' });

@@ -167,6 +167,16 @@ export const SETTINGS = {
     'Languages of scans (ISO 639-2, separated by commas), each from an npm package @tesseract.js-data/…. Empty: no OCR.',
   ),
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
+  BODY_BYTES_PER_SECOND_MIN: setting(
+    integer(0, 2 ** 30),
+    '16384',
+    'Slowest body, over ten seconds; a slower one is given up (408). 0: no limit.',
+  ),
+  FREE_DISK_BYTES_MIN: setting(
+    integer(0, 2 ** 40),
+    String(256 * MEBIBYTE),
+    'Free space on the disk below which no upload is taken, so that payments can still be noted. 0: no reserve.',
+  ),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
   PROVIDER: setting(
     choice('auto', 'cuda', 'webgpu', 'cpu'),

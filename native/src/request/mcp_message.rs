@@ -1,12 +1,10 @@
 //! MCP messages: a JSON object that may hold a picture or a file as a string of megabytes. It is taken apart here, away from
 //! the event loop, so that what is left for JavaScript to parse and to validate is small.
 
+use crate::request::members::{Budget, Members};
 use crate::request::search_body::decode_base64;
-use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
 
 /// Members of a tool call's arguments that hold a picture or a file.
 const PICTURE: &str = "image_b64";
@@ -61,9 +59,9 @@ pub fn split_message(body: &[u8], limits: Limits) -> Message {
     if text.trim_start().starts_with('[') {
         return Message::Batch;
     }
-    let mut budget = Budget { left: limits.bytes, exceeded: false };
+    let mut budget = Budget::of(limits.bytes);
     match split(text, &mut budget) {
-        Err(_) if budget.exceeded => Message::TooLarge,
+        Err(_) if budget.is_exceeded() => Message::TooLarge,
         Err(_) => Message::Malformed,
         Ok(parts) if count_values(&parts.json) > limits.values => Message::TooLarge,
         Ok(parts) => Message::Split(parts),
@@ -153,67 +151,6 @@ fn count_values(json: &str) -> usize {
         }
     }
     values
-}
-
-/// An object's members as they were sent.
-type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
-
-/// Bytes that may still be kept.
-struct Budget {
-    left: usize,
-    exceeded: bool,
-}
-
-impl Budget {
-    /// Reads an object and stops where its members are more than what is left; those that are `apart` are free.
-    fn members<'a>(
-        &mut self,
-        json: &'a str,
-        apart: impl Fn(&str, &RawValue) -> bool,
-    ) -> serde_json::Result<Members<'a>> {
-        let mut deserializer = serde_json::Deserializer::from_str(json);
-        let members = Reading { budget: self, apart }.deserialize(&mut deserializer)?;
-        deserializer.end()?;
-        Ok(members)
-    }
-
-    fn spend(&mut self, bytes: usize) -> Option<()> {
-        let left = self.left.checked_sub(bytes);
-        self.exceeded |= left.is_none();
-        self.left = left?;
-        Some(())
-    }
-}
-
-struct Reading<'b, F> {
-    budget: &'b mut Budget,
-    apart: F,
-}
-
-impl<'de, F: Fn(&str, &RawValue) -> bool> DeserializeSeed<'de> for Reading<'_, F> {
-    type Value = Members<'de>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Members<'de>, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, F: Fn(&str, &RawValue) -> bool> Visitor<'de> for Reading<'_, F> {
-    type Value = Members<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-        let mut members = Members::new();
-        while let Some((name, value)) = map.next_entry::<Cow<'de, str>, &'de RawValue>()? {
-            let bytes = name.len() + if (self.apart)(&name, value) { 0 } else { value.get().len() };
-            self.budget.spend(bytes).ok_or_else(|| A::Error::custom("too large"))?;
-            members.insert(name, value);
-        }
-        Ok(members)
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+
+use crate::request::members::Budget;
 
 const IMAGE_FIELD: &str = "image_b64";
 
@@ -30,15 +31,34 @@ pub enum Image {
     },
 }
 
-/// Splits a UTF-8 JSON object into its picture and the rest. Of repeated members the last one counts, as in
-/// `JSON.parse`. An empty body is an empty object. `None` if the body is not a JSON object.
-pub fn split_search_body(body: &[u8]) -> Option<SearchBody> {
+#[derive(Debug, PartialEq)]
+pub enum Split {
+    /// No JSON object.
+    Malformed,
+    /// More than `json_bytes_max` beside the picture.
+    TooLarge,
+    Body(SearchBody),
+}
+
+/// Splits a UTF-8 JSON object into its picture and the rest, of at most `json_bytes_max`. Of repeated members the last one
+/// counts, as in `JSON.parse`. An empty body is an empty object.
+pub fn split_search_body(body: &[u8], json_bytes_max: usize) -> Split {
+    let mut budget = Budget::of(json_bytes_max);
+    match split(body, &mut budget) {
+        Some(body) => Split::Body(body),
+        None if budget.is_exceeded() => Split::TooLarge,
+        None => Split::Malformed,
+    }
+}
+
+fn split(body: &[u8], budget: &mut Budget) -> Option<SearchBody> {
     let text = std::str::from_utf8(body).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Some(SearchBody { json: "{}".into(), image: Image::Absent });
     }
-    let mut members: BTreeMap<Cow<str>, &RawValue> = serde_json::from_str(text).ok()?;
+    let is_picture = |name: &str, value: &RawValue| name == IMAGE_FIELD && value.get().starts_with('"');
+    let mut members = budget.members(text, is_picture).ok()?;
     let image = match members.get(IMAGE_FIELD).and_then(|raw| serde_json::from_str::<Text>(raw.get()).ok()) {
         None => Image::Absent,
         Some(Text(encoded)) => {
@@ -77,8 +97,24 @@ pub(crate) fn decode_base64(encoded: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
+    const JSON_BYTES_MAX: usize = 1000;
+
     fn split(text: &str) -> SearchBody {
-        split_search_body(text.as_bytes()).expect("an object")
+        match split_search_body(text.as_bytes(), JSON_BYTES_MAX) {
+            Split::Body(body) => body,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn beside_a_picture_of_any_size_there_are_so_many_bytes() {
+        let picture = "A".repeat(1 << 20);
+        let body = |rest: usize| format!(r#"{{"image_b64":"{picture}","k":"{}"}}"#, "x".repeat(rest));
+        assert!(matches!(split(&body(900)).image, Image::Present { .. }));
+        let members: String = (0..400).map(|index| format!(r#""{index}":0,"#)).collect();
+        for too_large in [body(1100), format!(r#"{{{members}"k":1}}"#), format!(r#"{{"image_b64":["{picture}"]}}"#)] {
+            assert_eq!(split_search_body(too_large.as_bytes(), JSON_BYTES_MAX), Split::TooLarge);
+        }
     }
 
     #[test]
@@ -116,9 +152,9 @@ mod tests {
     #[test]
     fn only_objects_are_accepted() {
         for text in ["[]", "5", "{", "nul", "{}x", &"[".repeat(1_000_000), &"{\"a\":".repeat(1_000_000)] {
-            assert_eq!(split_search_body(text.as_bytes()), None);
+            assert_eq!(split_search_body(text.as_bytes(), JSON_BYTES_MAX), Split::Malformed);
         }
-        assert_eq!(split_search_body(b"\xff{}"), None);
-        assert_eq!(split_search_body(b"  ").map(|body| body.json), Some("{}".into()));
+        assert_eq!(split_search_body(b"\xff{}", JSON_BYTES_MAX), Split::Malformed);
+        assert_eq!(split("  ").json, "{}");
     }
 }

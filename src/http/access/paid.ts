@@ -7,6 +7,9 @@ import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 import { admitTenant, type WorkKind } from './workspace-access.ts';
 
+/** Of a body, before anybody is known to be able to pay for the request. */
+const UNPROVED_BYTES_MAX = 2 ** 20;
+
 /** A request to a paid route: one object per request; its methods are called in this order. */
 export interface PaidRoute<Input> {
   /** Which of the payer's limits it counts against. */
@@ -65,22 +68,22 @@ class PaidExchange<Input> implements PaidRequest {
     this.priceFixed = route.priceFixed;
     this.mode = route.mode;
     this.signal = exchange.signal;
-    this.credentials = {
-      xPayment: exchange.header('x-payment'),
-      paymentSignature: exchange.header('payment-signature'),
-      idempotencyKey: exchange.header('idempotency-key'),
-    };
+    this.credentials = credentialsOf(exchange);
   }
 
   get warnings(): readonly string[] {
     return this.#prepared?.warnings ?? [];
   }
 
-  async prepare(payer: Address): Promise<string> {
+  async prepare(payer: Address, prove: () => Promise<void>): Promise<string> {
     const { tenantLimits, payerIndex } = this.#services;
     const tenant = payerTenantId(payer);
     this.#leaving.push(admitTenant(tenantLimits, tenant, this.#route.kind));
     this.#leaving.push(await payerIndex.enter(tenant));
+    this.#exchange.body.proveBefore(UNPROVED_BYTES_MAX, async () => {
+      await prove();
+      return tenant;
+    });
     this.#prepared = await this.#route.prepare(tenant, payer);
     const { method, path, query } = this.#exchange.head;
     return requestHash({ method, path, query, body: this.#prepared.identity });
@@ -95,6 +98,16 @@ class PaidExchange<Input> implements PaidRequest {
     for (const leave of this.#leaving.splice(0)) leave();
     if (this.#prepared) await this.#route.dispose?.(this.#prepared.input);
   }
+}
+
+/** A HEAD has none: what was bought would not come with its answer. */
+function credentialsOf(exchange: Exchange): PaidRequest['credentials'] {
+  if (exchange.head.method === 'HEAD') return {};
+  return {
+    xPayment: exchange.header('x-payment'),
+    paymentSignature: exchange.header('payment-signature'),
+    idempotencyKey: exchange.header('idempotency-key'),
+  };
 }
 
 /** More than any id has. */

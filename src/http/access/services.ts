@@ -10,6 +10,7 @@ import type { Search } from '../../search/search.ts';
 import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
+import type { Incoming } from '../exchange/incoming.ts';
 
 /** What the routes need; the server wires it. */
 export interface Services {
@@ -17,7 +18,7 @@ export interface Services {
   readonly baseUrl: () => string;
   readonly prices: Prices;
   readonly limits: HttpLimits;
-  readonly stagingFolder: string;
+  readonly incoming: Incoming;
   readonly gate: PaymentGate;
   readonly search: Search;
   readonly ingest: Ingest;
@@ -44,6 +45,12 @@ export interface HttpLimits {
   readonly searchBodyBytesMax: number;
   readonly jsonBodyBytesMax: number;
   readonly fileBytesMax: number;
+  /** Of all bodies that wait in memory. */
+  readonly bodiesBytesMax: number;
+  readonly bodyBytesPerSecondMin: number;
+  /** Of all uploads that are received, on the disk. */
+  readonly incomingBytesMax: number;
+  readonly freeDiskBytesMin: number;
   /** Longest `Prefer: wait=` that is honoured. */
   readonly waitSecondsMax: number;
 }

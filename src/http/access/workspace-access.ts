@@ -34,6 +34,7 @@ export async function withWorkspace(
   kind: WorkKind = 'other',
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));
+  exchange.body.proved(workspace.id);
   const leave = workspaces.enter(workspace.id);
   let leavesLater = false;
   try {

@@ -23,12 +23,15 @@ type Json = { readonly [key: string]: unknown };
 
 /** Any route may be sent an ambiguous head, and may fail. */
 const ANYWHERE: readonly OperationError[] = [400, 500];
+/** Any body may come too slowly. */
+const OF_BODY: readonly OperationError[] = [408, 503];
 const OF_SECURITY = { payment: [409, 429, 503], token: [401, 429, 503] } as const;
 
 const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   400: 'Malformed, or a field with a wrong type or value. Nothing is charged.',
   401: 'Unknown workspace, or a wrong, missing, expired or foreign token: always the same answer.',
   404: 'Not found, or not yours.',
+  408: 'The body came too slowly. Nothing is charged.',
   409: 'In conflict with an earlier request.',
   413: 'Over a limit; the limit is named.',
   415: 'A file type that cannot be read; `readable` lists those that can.',
@@ -134,9 +137,10 @@ function otherAnswers({ also = [] }: Operation): Json {
   );
 }
 
-function errorsOf({ security, errors, also = [] }: Operation): Json {
+function errorsOf({ security, errors, requestBody, also = [] }: Operation): Json {
   const statuses = new Set<OperationError>([
     ...ANYWHERE,
+    ...(requestBody ? OF_BODY : []),
     ...errors,
     ...(security ? OF_SECURITY[security] : []),
   ]);

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
 import { FarthingError } from '../../domain/error.ts';
+import { BudgetedBytes } from './budgeted-bytes.ts';
+import { type Owner, overShare, type Shares } from './shared-bytes.ts';
 
 /** Larger JSON bodies are split off the event loop (8 MB of base64 take 9 + 6 ms). */
 export const OFF_THREAD_BYTES = 16 * 1024;
@@ -12,35 +14,68 @@ export interface BodySource {
   resume(): void;
 }
 
+/** Owner of all bodies whose payment is being verified, and that came to be too large for the unproved part. */
+const BEING_PROVED = 'being proved';
+
+/** Asks whether somebody pays for the request. @returns whose bytes count together from then on */
+type Prove = () => Promise<Owner>;
+
+export interface BodyOptions {
+  /** By `Content-Length`; undefined for a chunked body. */
+  readonly announced?: number;
+  readonly shares: Shares;
+}
+
 /**
  * A request body that arrives in pieces, with back-pressure. It is read once, whole (with a limit) or as a stream.
- * The connection pushes into it; `fail` ends it when the client leaves.
+ * The connection pushes into it; `fail` ends it when the client leaves. Its bytes count against the budget of all bodies.
  */
 export class RequestBody {
   readonly #source: BodySource;
+  readonly #announced: number | undefined;
+  readonly #budget: BudgetedBytes;
+  readonly #budgets: BudgetedBytes[];
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
+  #arrived = 0;
+  /** What had arrived when its rate was last looked at; undefined before. */
+  #arrivedBefore: number | undefined;
   #paused = false;
   #complete = false;
-  #failure: Error | undefined;
+  #failure: unknown;
   #wake: (() => void) | undefined;
+  #unprovedMax = Number.POSITIVE_INFINITY;
+  #prove: Prove | undefined;
+  #proving: Promise<void> | undefined;
+  #owner: Owner | undefined;
 
-  constructor(source: BodySource) {
+  constructor(source: BodySource, { announced, shares }: BodyOptions) {
     this.#source = source;
+    this.#announced = announced;
+    this.#budget = this.#budgeted(shares);
+    this.#budgets = [this.#budget];
   }
 
   get complete(): boolean {
     return this.#complete;
   }
 
+  /** Why it can be read no further. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
   /** One piece from the socket; the memory belongs to the socket and is copied. */
   push(piece: ArrayBuffer, last: boolean): void {
     if (this.#failure) return;
+    this.#complete = last;
     if (piece.byteLength > 0) {
       this.#waiting.push(Buffer.from(piece.slice(0)));
       this.#waitingBytes += piece.byteLength;
+      this.#arrived += piece.byteLength;
+      this.#budget.add(piece.byteLength);
+      if (last) this.#budget.keep();
     }
-    this.#complete = last;
     if (!last && !this.#paused && this.#waitingBytes > HIGH_WATER_BYTES) {
       this.#paused = true;
       this.#source.pause();
@@ -48,27 +83,64 @@ export class RequestBody {
     this.#wakeReader();
   }
 
-  fail(error: Error): void {
+  /** It ends here: what waits is dropped. */
+  fail(error: unknown): void {
     this.#failure ??= error;
-    this.#wakeReader();
-  }
-
-  /** Drops what waits and resumes the socket, so that the answer can be sent. */
-  discard(): void {
-    this.#failure ??= new FarthingError('request_malformed', 'The body was given up.');
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#resumeSource();
+    for (const budget of this.#budgets) budget.end();
     this.#wakeReader();
   }
 
-  /** The pieces in order. @throws the failure when the client left before the end. */
-  async *pieces(): AsyncGenerator<Buffer> {
+  /** The rest will not be read: the socket flows again, so that the answer gets out. */
+  discard(): void {
+    this.fail(new FarthingError('request_malformed', 'The body was given up.'));
+    this.#resumeSource();
+  }
+
+  /** Somebody pays for the request: its bytes count with the owner's, in the part of the budget that is kept for those. */
+  proved(owner: Owner): void {
+    this.#owner = owner;
+    for (const budget of this.#budgets) budget.move(owner);
+  }
+
+  /** More than `bytesMax`, announced or arrived, is taken only once `prove` has resolved; when it rejects, the body fails. */
+  proveBefore(bytesMax: number, prove: Prove): void {
+    this.#unprovedMax = bytesMax;
+    this.#prove = prove;
+  }
+
+  /**
+   * Counts what is kept of the body elsewhere, as what waits here is counted.
+   * @returns to be told of more bytes; it ends with the body
+   */
+  holdElsewhere(shares: Shares): (bytes: number) => void {
+    const budget = this.#budgeted(shares);
+    this.#budgets.push(budget);
+    if (this.#owner !== undefined) budget.move(this.#owner);
+    return (bytes) => budget.add(bytes);
+  }
+
+  /** To be asked at even intervals. True where less than `bytesMin` came in the last one, though nothing held it back. */
+  isTooSlow(bytesMin: number): boolean {
+    const before = this.#arrivedBefore;
+    this.#arrivedBefore = this.#complete || this.#failure || this.#paused ? undefined : this.#arrived;
+    return before !== undefined && this.#arrivedBefore !== undefined && this.#arrived - before < bytesMin;
+  }
+
+  /** The pieces in order. @throws the failure when the client left before the end, or what `proveBefore` was given. */
+  async *pieces({ kept = false } = {}): AsyncGenerator<Buffer> {
+    let taken = 0;
+    if (this.#announced !== undefined && this.#announced > this.#unprovedMax) await this.#proof();
     for (;;) {
+      const next = this.#waiting[0];
+      if (next && taken + next.byteLength > this.#unprovedMax) await this.#proof();
       const piece = this.#waiting.shift();
       if (piece) {
+        taken += piece.byteLength;
         this.#waitingBytes -= piece.byteLength;
         if (this.#waitingBytes <= HIGH_WATER_BYTES / 2) this.#resumeSource();
+        if (!kept) this.#budget.remove(piece.byteLength);
         yield piece;
         continue;
       }
@@ -82,24 +154,15 @@ export class RequestBody {
 
   /**
    * The whole body.
-   * @param onBytes called with the size of each piece; it refuses the body by throwing
-   * @throws body_too_large once more than `bytesMax` arrived.
+   * @throws body_too_large once more than `bytesMax` is announced or has arrived.
    */
-  async whole(bytesMax: number, onBytes?: (bytes: number) => void): Promise<Buffer> {
+  async whole(bytesMax: number): Promise<Buffer> {
+    if (this.#announced !== undefined && this.#announced > bytesMax) throw tooLarge(bytesMax);
     const pieces: Buffer[] = [];
     let bytes = 0;
-    for await (const piece of this.pieces()) {
+    for await (const piece of this.pieces({ kept: true })) {
       bytes += piece.byteLength;
-      onBytes?.(piece.byteLength);
-      if (bytes > bytesMax) {
-        throw new FarthingError(
-          'body_too_large',
-          `Send at most ${bytesMax} bytes in the body of this request.`,
-          {
-            facts: { limit_bytes: bytesMax },
-          },
-        );
-      }
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
       pieces.push(piece);
     }
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
@@ -119,6 +182,33 @@ export class RequestBody {
     });
   }
 
+  /** What is over the unproved part's share may still be proved, which moves it to the other part. */
+  #budgeted(shares: Shares): BudgetedBytes {
+    const budget: BudgetedBytes = new BudgetedBytes(shares, (bytes) => {
+      if (!this.#prove || this.#owner !== undefined || this.#proving) return this.fail(overShare());
+      // A refusal fails the body.
+      this.#proof().catch(() => undefined);
+      budget.move(BEING_PROVED, bytes);
+    });
+    return budget;
+  }
+
+  #proof(): Promise<void> {
+    this.#proving ??= this.#proveNow();
+    return this.#proving;
+  }
+
+  async #proveNow(): Promise<void> {
+    try {
+      const owner = await this.#prove?.();
+      this.#unprovedMax = Number.POSITIVE_INFINITY;
+      if (owner !== undefined) this.proved(owner);
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    }
+  }
+
   #resumeSource(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -130,4 +220,10 @@ export class RequestBody {
     this.#wake = undefined;
     wake?.();
   }
+}
+
+function tooLarge(bytesMax: number): FarthingError {
+  return new FarthingError('body_too_large', `Send at most ${bytesMax} bytes in the body of this request.`, {
+    facts: { limit_bytes: bytesMax },
+  });
 }

@@ -6,12 +6,19 @@ import { RequestBody } from './body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { writePieces } from './pieces.ts';
 import type { ContentReply, EventsReply } from './reply.ts';
+import type { Shares } from './shared-bytes.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are drained after an early answer; with larger ones the connection is closed. */
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
+
+/**
+ * uWebSockets.js gathers answers up to this size while it goes through a read, and ends a connection when it sends them. White
+ * space after a JSON answer makes it do so at once.
+ */
+const CORK_BYTES = 16 * 1024;
 
 /** Safe in logs and headers. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -40,12 +47,7 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
       headers.has(name) && name !== 'content-length' ? `${headers.get(name)}, ${value}` : value,
     );
   });
-  if (headers.has('content-length') && headers.has('transfer-encoding')) {
-    fault = new FarthingError(
-      'request_malformed',
-      'Send either Content-Length or Transfer-Encoding, not both.',
-    );
-  }
+  fault ??= faultOfFraming(headers.get('content-length'), headers.get('transfer-encoding'));
   return {
     head: {
       method: request.getCaseSensitiveMethod().toUpperCase(),
@@ -55,6 +57,31 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
     },
     fault,
   };
+}
+
+/** What a proxy may take for another length than uWebSockets.js does. */
+function faultOfFraming(length: string | undefined, encoding: string | undefined): FarthingError | undefined {
+  const malformed = (detail: string) => new FarthingError('request_malformed', detail);
+  if (length !== undefined && encoding !== undefined)
+    return malformed('Send either Content-Length or Transfer-Encoding, not both.');
+  if (length !== undefined && !/^\d+$/.test(length))
+    return malformed('Send Content-Length as a whole number of bytes.');
+  if (encoding !== undefined && encoding !== 'chunked')
+    return malformed('Send Transfer-Encoding as "chunked" and nothing else.');
+  return undefined;
+}
+
+/** Bytes of the body; undefined for a chunked one. */
+function announcedBytes({ headers }: RequestHead): number | undefined {
+  return headers.has('transfer-encoding') ? undefined : Number(headers.get('content-length') ?? 0);
+}
+
+/** Whether a connection ends with an answer. */
+export interface Ending {
+  /** Asked at the answer. */
+  readonly isLast: () => boolean;
+  /** Asked at the answer: what else came in the same read is not to be served, so the connection ends before uWebSockets.js goes on with it. */
+  readonly endsRead: () => boolean;
 }
 
 /** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
@@ -68,29 +95,26 @@ export class Exchange {
   readonly #response: HttpResponse;
   readonly #left = new AbortController();
   readonly #fixedHeaders: Readonly<Record<string, string>>;
-  readonly #isLast: () => boolean;
+  readonly #ending: Ending;
   #ended = false;
   #gone = false;
   #status = 0;
 
-  /** @param isLast asked at the answer: whether its connection closes with it */
   constructor(
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    isLast: () => boolean,
+    { bodies, ...ending }: Ending & { readonly bodies: Shares },
   ) {
     this.head = head;
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
-    this.#isLast = isLast;
+    this.#ending = ending;
     const sent = head.headers.get('x-request-id');
     this.requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
-    this.body = new RequestBody({
-      pause: () => this.#open(() => response.pause()),
-      resume: () => this.#resume(),
-    });
+    const source = { pause: () => this.#open(() => response.pause()), resume: () => this.#resume() };
+    this.body = new RequestBody(source, { announced: announcedBytes(head), shares: bodies });
     response.onAborted(() => {
       this.#ended = true;
       this.#gone = true;
@@ -116,7 +140,9 @@ export class Exchange {
 
   /** Writes the answer. @returns true when all of it reached the network; false when the client had left */
   answer({ status, headers, body }: Answer): boolean {
-    return this.send(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
+    const json = JSON.stringify(body);
+    const text = this.#ending.endsRead() ? json.padEnd(json.length + CORK_BYTES) : json;
+    return this.send(status, { 'Content-Type': 'application/json', ...headers }, text);
   }
 
   /** Writes raw bytes under the given headers; the same result as `answer`. */
@@ -208,9 +234,9 @@ export class Exchange {
   }
 
   #closesAfterAnswer(): boolean {
-    if (this.#isLast()) return true;
+    // Proxies differ in where a chunked body ends, and the next request begins.
+    if (this.#ending.isLast() || this.head.headers.has('transfer-encoding')) return true;
     if (this.body.complete) return false;
-    if (this.head.headers.has('transfer-encoding')) return true;
     return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
   }
 
@@ -246,6 +272,7 @@ const REASONS: Readonly<Record<KnownStatus, string>> = {
   402: 'Payment Required',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',

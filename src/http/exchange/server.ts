@@ -1,15 +1,18 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timing } from '../../api/search.ts';
-import { toFarthingError } from '../../domain/error.ts';
+import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
+import type { RequestBody } from './body.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
 import { problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
+import { type Shares, sharesOf } from './shared-bytes.ts';
 import type { TraceContext } from './trace.ts';
+import { type Place, Turns } from './turns.ts';
 
 /** Room for payments of 12 kB. uWebSockets.js reads this once, when it is loaded. */
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -18,12 +21,19 @@ const HEADER_BYTES_MAX = 16 * 1024;
  * its buffer of 512 KiB (less 24 bytes): a fast upload would block all other connections and fill the memory.
  */
 const RECEIVE_BUFFER_BYTES = 240 * 1024;
+const BODIES_BYTES_MAX = 8 * 2 ** 20;
+/** The rate of a body is looked at this often. */
+const RATE_SECONDS = 10;
 
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly cors: Cors;
   readonly routes: readonly Route[];
+  /** Budget of the bodies that wait in memory. */
+  readonly bodies?: Shares;
+  /** Slower bodies are given up; 0: none. */
+  readonly bodyBytesPerSecondMin?: number;
   /** Called once per request after its answer. */
   readonly onAnswered: (event: AnsweredEvent) => void;
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -71,11 +81,17 @@ export async function listen(options: ServerOptions): Promise<Server> {
   const connections = new Connections(options);
   app.any('/*', (response, request) => connections.serve(response, request));
   const socket = await listenOn(app, options, uws.us_socket_local_port);
+  const { bodyBytesPerSecondMin = 0 } = options;
+  const rates = setInterval(
+    () => connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
+    1000 * RATE_SECONDS,
+  ).unref();
   native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
   return {
     port: socket.port,
     running: () => connections.running,
     close: async () => {
+      clearInterval(rates);
       connections.closing = true;
       uws.us_listen_socket_close(socket.handle);
       await connections.drained();
@@ -123,31 +139,48 @@ class Connections {
   closing = false;
   readonly #options: ServerOptions;
   readonly #router: Router<Route>;
+  readonly #turns = new Turns();
+  readonly #bodies: Shares;
+  readonly #receiving = new Set<RequestBody>();
   #onDrained: (() => void) | undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#router = new Router(options.routes);
+    this.#bodies = options.bodies ?? sharesOf(BODIES_BYTES_MAX);
   }
 
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
-    const exchange = new Exchange(
-      response,
-      head,
-      this.#options.cors.headers(head.headers.get('origin')),
+    const place = this.#turns.place();
+    const turn = this.#turns.number;
+    const endsRead = () => place === 'last' && this.#turns.number === turn;
+    const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
       // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
-      () => this.closing || fault !== undefined,
-    );
+      isLast: () => this.closing || fault !== undefined || endsRead(),
+      endsRead,
+      bodies: this.#bodies,
+    });
     if (head.method === 'OPTIONS' && !fault) {
-      exchange.send(204, this.#options.cors.preflight(head.headers.get('origin')), '');
+      void this.#preflight(exchange, place);
       return;
     }
     this.running += 1;
-    void this.#answer(exchange, fault).finally(() => {
+    this.#receiving.add(exchange.body);
+    void this.#answer(exchange, fault, place).finally(() => {
       this.running -= 1;
+      this.#receiving.delete(exchange.body);
       if (this.running === 0) this.#onDrained?.();
     });
+  }
+
+  giveUpSlowBodies(bytesMin: number): void {
+    for (const body of this.#receiving) {
+      if (!body.isTooSlow(bytesMin)) continue;
+      body.fail(
+        new FarthingError('body_too_slow', `Send at least ${bytesMin} bytes in ${RATE_SECONDS} seconds.`),
+      );
+    }
   }
 
   async drained(): Promise<void> {
@@ -157,10 +190,16 @@ class Connections {
     });
   }
 
-  async #answer(exchange: Exchange, fault: Error | undefined): Promise<void> {
+  async #preflight(exchange: Exchange, place: Place): Promise<void> {
+    if (place === 'later') await this.#turns.next();
+    exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
+  }
+
+  async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
+      if (place === 'later') await this.#turns.next();
       if (fault) {
         // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
         await nextTurn();

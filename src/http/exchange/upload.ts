@@ -8,6 +8,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file/file-name.ts';
 import type { Exchange } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
 import { warningsFor } from './json.ts';
 
 /** A received file, not yet an Item: lies under the staging folder until it is moved or discarded. */
@@ -28,42 +29,55 @@ const PARTS_MAX = 64;
 const NAME_LENGTH_MAX = 255;
 /** Multipart framing around the file: boundaries, part headers, small fields. */
 const FRAMING_BYTES_MAX = 1024 * 1024;
+/** The free space is looked at again after so many bytes of a file. */
+const CHECK_SPACE_BYTES = 4 * 1024 * 1024;
+
+/** Where a file is written. */
+interface Target {
+  readonly path: string;
+  readonly incoming: Incoming;
+  readonly limits: UploadLimits;
+  /** Counts bytes against the budget of incoming files. */
+  readonly hold: (bytes: number) => void;
+}
 
 /**
  * Streams an upload to the staging folder, its digest computed on the way: the multipart field `file`, or a raw body.
  * Nothing stays on the disk when it throws.
- * @throws file_too_large, request_malformed, field_invalid (no field `file`, or more than one), storage_full
+ * @throws file_too_large, request_malformed, field_invalid (no field `file`, or more than one), storage_full, overloaded
  */
 export async function receiveUpload(
   exchange: Exchange,
-  stagingFolder: string,
+  incoming: Incoming,
   limits: UploadLimits,
 ): Promise<StagedUpload> {
+  const { body } = exchange;
   const length = Number(exchange.header('content-length') ?? 0);
   if (length > limits.fileBytesMax + FRAMING_BYTES_MAX) throw tooLarge(limits);
-  const path = join(stagingFolder, randomBytes(16).toString('hex'));
+  const path = join(incoming.folder, randomBytes(16).toString('hex'));
+  const target = { path, incoming, limits, hold: body.holdElsewhere(incoming.shares) };
   try {
+    await incoming.checkSpace();
     const type = exchange.header('content-type') ?? '';
-    return /^multipart\/form-data\b/i.test(type)
-      ? await receiveMultipart(exchange, type, path, limits)
-      : await receiveRaw(exchange, path, limits);
+    const upload = /^multipart\/form-data\b/i.test(type)
+      ? await receiveMultipart(exchange, type, target)
+      : await receiveRaw(exchange, target);
+    // The last bytes may have been over the share.
+    if (body.failure) throw body.failure;
+    return upload;
   } catch (error) {
     await unlink(path).catch(() => undefined);
-    throw asRefusal(error);
+    throw error === body.failure ? error : asRefusal(error);
   }
 }
 
-async function receiveRaw(exchange: Exchange, path: string, limits: UploadLimits): Promise<StagedUpload> {
+async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpload> {
   const name = fileNameOf(exchange.header('content-disposition'));
-  return { path, name, warnings: [], ...(await writeFile(exchange.body.stream(), path, limits)) };
+  return { path: target.path, name, warnings: [], ...(await writeFile(exchange.body.stream(), target)) };
 }
 
-async function receiveMultipart(
-  exchange: Exchange,
-  type: string,
-  path: string,
-  limits: UploadLimits,
-): Promise<StagedUpload> {
+async function receiveMultipart(exchange: Exchange, type: string, target: Target): Promise<StagedUpload> {
+  const { path, limits } = target;
   const parser = new Busboy({
     headers: { 'content-type': type },
     limits: {
@@ -82,7 +96,7 @@ async function receiveMultipart(
   let tooManyParts = false;
   parser.on('file', (field: string, stream: BusboyFileStream, name: string) => {
     if (field === FILE_FIELD && !file) {
-      file = { name: cleanName(name), stream, written: writeFile(stream, path, limits) };
+      file = { name: cleanName(name), stream, written: writeFile(stream, target) };
       // The parser waits for the end of each part, and an abandoned part has none.
       file.written.catch((error: Error) => parser.destroy(error));
       return;
@@ -129,17 +143,20 @@ async function receiveMultipart(
 
 async function writeFile(
   source: Readable,
-  path: string,
-  limits: UploadLimits,
+  { path, incoming, limits, hold }: Target,
 ): Promise<{ bytes: number; sha256: string }> {
   const digest = createHash('sha256');
   let bytes = 0;
+  let checkedAt = 0;
   const measure = new Transform({
     transform(piece: Buffer, _encoding, done) {
       bytes += piece.byteLength;
       if (bytes > limits.fileBytesMax) return done(tooLarge(limits));
+      hold(piece.byteLength);
       digest.update(piece);
-      done(null, piece);
+      if (bytes - checkedAt < CHECK_SPACE_BYTES) return done(null, piece);
+      checkedAt = bytes;
+      incoming.checkSpace().then(() => done(null, piece), done);
     },
   });
   await pipeline(source, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }));

@@ -53,7 +53,7 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
-    mcpRoute(mcp, services.limits.searchBodyBytesMax),
+    mcpRoute(mcp, services),
     ...serviceRoutes(services, {
       notes,
       description: () => describeApi(routes, services.baseUrl(), notes()),

@@ -63,9 +63,9 @@ class PaidUpload implements PaidRoute<PayerUpload> {
   }
 
   async prepare(tenant: PayerId, payer: Address): Promise<Prepared<PayerUpload>> {
-    const { ingest, stagingFolder, limits } = this.#services;
+    const { ingest, incoming, limits } = this.#services;
     ingest.admit(tenant);
-    const upload = await receiveUpload(this.#exchange, stagingFolder, limits);
+    const upload = await receiveUpload(this.#exchange, incoming, limits);
     const file = { field: 'file', name: upload.name, sha256: upload.sha256 };
     return {
       input: { payer, upload },
@@ -100,7 +100,7 @@ export function workspaceIngestRoute(services: Services): Route {
         params.id!,
         async ({ id }) => {
           ingest.admit(id);
-          const upload = await receiveUpload(exchange, services.stagingFolder, services.limits);
+          const upload = await receiveUpload(exchange, services.incoming, services.limits);
           try {
             const inspected = await ingest.inspect(id, upload);
             const accepted =

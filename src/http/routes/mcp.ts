@@ -2,14 +2,14 @@ import { Type } from '@sinclair/typebox';
 import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
+import type { Services } from '../access/services.ts';
+import { bearerToken } from '../access/workspace-access.ts';
 import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
-/** Sum of all bodies received so far: they are read before any payment. */
-const BYTES_MAX = 256 * 2 ** 20;
 /** Of a message without its picture or file: it is parsed and validated on the event loop, before any payment. */
 const MESSAGE_LIMITS = { bytes: 64 * 1024, values: 1024 };
 /** Headers that the transport and the tools read. */
@@ -55,25 +55,23 @@ const OPERATION: Operation = {
 };
 
 /** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
-export function mcpRoute(answer: AnswerMcp, bodyBytesMax: number): Route {
-  const running = { calls: 0, bytes: 0 };
+export function mcpRoute(
+  answer: AnswerMcp,
+  { workspaces, limits }: Pick<Services, 'workspaces' | 'limits'>,
+): Route {
+  let running = 0;
   return {
     method: 'POST',
     path: '/mcp',
     operation: OPERATION,
     handle: async (exchange) => {
-      let held = 0;
-      const hold = (bytes: number) => {
-        if (running.bytes + bytes > BYTES_MAX) throw overloaded();
-        running.bytes += bytes;
-        held += bytes;
-      };
-      let begun = 0;
+      const workspace = new URLSearchParams(exchange.head.query).get('workspace');
+      if (workspace !== null && workspaces.tokenOpens(workspace, bearerToken(exchange)))
+        exchange.body.proved(workspace);
+      const sent = await readMessage(await exchange.body.whole(limits.searchBodyBytesMax));
+      if (running >= CALLS_MAX) throw overloaded();
+      running += 1;
       try {
-        const sent = await readMessage(await exchange.body.whole(bodyBytesMax, hold));
-        if (running.calls >= CALLS_MAX) throw overloaded();
-        begun = 1;
-        running.calls += begun;
         const response = await answer(requestOf(exchange), sent, exchange.signal);
         const type = response.headers.get('content-type');
         return {
@@ -82,8 +80,7 @@ export function mcpRoute(answer: AnswerMcp, bodyBytesMax: number): Route {
           raw: new Uint8Array(await response.arrayBuffer()),
         };
       } finally {
-        running.calls -= begun;
-        running.bytes -= held;
+        running -= 1;
       }
     },
   };

@@ -7,6 +7,9 @@ import { OFF_THREAD_BYTES } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
 
+/** Beside the picture: it is parsed and validated on the event loop. */
+const JSON_BYTES_MAX = 64 * 1024;
+
 const validator = new Validator(SearchRequestSchema, (field, error) =>
   field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
 );
@@ -33,8 +36,10 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const body = await exchange.body.whole(bodyBytesMax);
   const split =
     body.byteLength > OFF_THREAD_BYTES
-      ? await native.splitSearchBodyOffThread(body)
-      : native.splitSearchBodyNow(body);
+      ? await native.splitSearchBodyOffThread(body, JSON_BYTES_MAX)
+      : native.splitSearchBodyNow(body, JSON_BYTES_MAX);
+  // What is no JSON object is parsed once more, for its error.
+  if (split.tooLarge || (split.json === undefined && body.byteLength > JSON_BYTES_MAX)) throw tooLarge();
   const { value, warnings } = validator.validate(parseJsonObject(split.json ?? body.toString('utf8')));
   if (split.imageUnreadable) {
     throw new FarthingError('image_unreadable', 'image_b64: send a picture file in standard base64.', {
@@ -66,4 +71,14 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
 /** Sorted and without duplicates, so that the same set is the same request. */
 function canonicalFamilies(families: readonly string[] | undefined): readonly Family[] | undefined {
   return families && FAMILIES.filter((family) => families.includes(family));
+}
+
+function tooLarge(): FarthingError {
+  return new FarthingError(
+    'body_too_large',
+    `Send at most ${JSON_BYTES_MAX} bytes of JSON beside image_b64.`,
+    {
+      facts: { limit_bytes: JSON_BYTES_MAX },
+    },
+  );
 }

@@ -191,13 +191,16 @@ export class PaymentGate {
     const { payment, verdict } = checkGenuine(parsed.payment, settings, signatures);
     seen.payment = payment;
     const key = paymentKey(payment);
-    const verifiedMs =
+    let verifiedMs =
       verdict === 'needsFacilitator' ? await this.#verifyContractWallet(request, payment, key) : undefined;
     const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
     const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
     this.#refuseEarly(request, payment, key, keyHash);
     try {
-      const requestHash = await request.prepare(payment.payer);
+      const prove = async () => {
+        verifiedMs ??= await this.#prove(request, payment, keyHash);
+      };
+      const requestHash = await request.prepare(payment.payer, prove);
       return await this.#decide({ request, payment, key, keyHash, verifiedMs, requestHash });
     } finally {
       await request.dispose();
@@ -219,11 +222,29 @@ export class PaymentGate {
     if (known?.payment.signature === payment.signature && known.payment.value === payment.value)
       return undefined;
     checkWindow(payment, settings, clock.now());
+    return await this.#verify(request, payment);
+  }
+
+  /**
+   * Verifies before the body is read to its end. Who has an answer to come, by the idempotency key of a charged request or because
+   * one was not delivered, has paid, and may have nothing left.
+   * @returns milliseconds the facilitator took; undefined when it need not be asked
+   */
+  async #prove(
+    request: PaidRequest,
+    payment: Payment,
+    keyHash: string | undefined,
+  ): Promise<number | undefined> {
+    if (keyHash !== undefined && this.#records.findByRequestKey(keyHash)) return undefined;
+    if (this.#records.owesAnswer(payment.payer)) return undefined;
+    return await this.#verify(request, payment);
+  }
+
+  /** @returns milliseconds the facilitator took. @throws PaymentRefused */
+  async #verify(request: PaidRequest, payment: Payment): Promise<number> {
     const startedAt = performance.now();
-    const verification = await facilitator.verify(payment, {
-      ...termsOf(request.quote),
-      amount: payment.value,
-    });
+    const terms = { ...termsOf(request.quote), amount: payment.value };
+    const verification = await this.#deps.facilitator.verify(payment, terms);
     if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
     return performance.now() - startedAt;
   }

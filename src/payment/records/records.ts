@@ -85,6 +85,13 @@ export class PaymentRecords {
     return this.#undelivered.get(requestOf(payer, requestHash));
   }
 
+  /** Whether a charged answer of this payer never went out. */
+  owesAnswer(payer: Address): boolean {
+    const start = requestOf(payer, '');
+    for (const { key } of this.#undelivered.range({ start, limit: 1 })) return key.startsWith(start);
+    return false;
+  }
+
   /** Atomic put-if-absent. */
   reserve(key: string, record: Reserved): Promise<boolean> {
     return this.#store.transaction(() => {

@@ -12,7 +12,8 @@ function servicesOf(enter: () => Promise<() => void>): Services {
   const payer = addressOf(wallet());
   return {
     gate: {
-      handle: (request: PaidRequest) => request.prepare(payer).finally(() => request.dispose()),
+      handle: (request: PaidRequest) =>
+        request.prepare(payer, async () => {}).finally(() => request.dispose()),
     },
     payerIndex: { enter },
     tenantLimits: new TenantLimits({

@@ -48,7 +48,6 @@ const searchBodies: Record<string, string | Buffer> = {
   'NUL bytes': Buffer.alloc(32),
   'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
   '200 levels deep, unclosed': '{"query":'.repeat(200),
-  'a megabyte of nesting': '['.repeat(1_000_000),
   'an empty object': '{}',
   'an empty query': '{"query":""}',
   'a blank query': '{"query":"   "}',
@@ -85,6 +84,18 @@ const searchBodies: Record<string, string | Buffer> = {
 };
 for (const [name, body] of Object.entries(searchBodies))
   refuse(`search: ${name}`, request('POST', `${WS}/search`, body, bearer), [400]);
+
+for (const [name, body] of Object.entries({
+  'a megabyte of nesting': '['.repeat(1_000_000),
+  'a megabyte of nested objects': '{"query":'.repeat(100_000),
+  '100,000 unknown fields': JSON.stringify({
+    query: 'a',
+    ...Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 0])),
+  }),
+  'a megabyte of families': JSON.stringify({ query: 'a', families: Array(200_000).fill('raw') }),
+})) {
+  refuse(`search: ${name}`, request('POST', `${WS}/search`, body, bearer), [413]);
+}
 
 // ── every paid route without a good payment: 402 whatever its body, and never a problem document
 const payments: Record<string, string> = {
@@ -249,6 +260,15 @@ refuse(
   bare,
   false,
 );
+for (const framing of [
+  'Content-Length: ',
+  'Transfer-Encoding: ',
+  'Transfer-Encoding: gzip, chunked',
+  'Transfer-Encoding: Chunked',
+  'Transfer-Encoding: identity',
+]) {
+  refuse(framing, head(`POST ${WS}/search HTTP/1.1\r\nHost: x\r\n${bearer}${framing}`), [400]);
+}
 refuse('no Host', head('GET /healthz HTTP/1.1\r\nConnection: close'), bare, false);
 refuse('HTTP/1.0', head('GET /healthz HTTP/1.0\r\nHost: x'), bare, false);
 refuse('HTTP/9.9', head('GET /healthz HTTP/9.9\r\nHost: x'), bare, false);
@@ -385,6 +405,18 @@ function toTheEnd(raw: string): Promise<string> {
   return text(socket);
 }
 
+/** What comes first; the connection stays open until then. */
+function toTheFirst(raw: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, host, () => socket.write(raw));
+    socket.once('data', (piece) => {
+      socket.destroy();
+      resolve(piece.toString('latin1'));
+    });
+    socket.once('error', reject);
+  });
+}
+
 t.test('a head with two lengths is refused for every method, and nothing after it is read', async (t) => {
   for (const method of ['POST', 'OPTIONS']) {
     const twice = `${method} /agent/v1/search HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\nContent-Length: 40\r\n\r\n`;
@@ -392,6 +424,25 @@ t.test('a head with two lengths is refused for every method, and nothing after i
     t.match(await toTheEnd(twice), /^HTTP\/1\.1 400 [\s\S]*"code":"request_malformed"/, method);
     t.notMatch(await toTheEnd(twice + behind), /"ok"/, method);
   }
+});
+
+t.test(
+  'a body announced over the limit is answered before it comes, where a token or a payment is sent',
+  async (t) => {
+    const over = `Content-Length: ${16 * 2 ** 20 + 1}\r\n`;
+    const announce = (path: string, header = '') =>
+      toTheFirst(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${header}${over}\r\n{`);
+    t.match(await announce(`${WS}/search`, bearer), /^HTTP\/1\.1 413 [\s\S]*"limit_bytes":16777216/);
+    t.match(await announce('/mcp'), /^HTTP\/1\.1 413 /);
+    for (const path of ['/agent/v1/search', '/agent/v1/ingest', '/agent/v1/workspaces'])
+      t.match(await announce(path), /^HTTP\/1\.1 402 /, `${path}, unpaid`);
+  },
+);
+
+t.test('a connection ends with the answer to a chunked body', async (t) => {
+  const chunked = `POST ${WS}/search HTTP/1.1\r\nHost: ${host}\r\n${bearer}Transfer-Encoding: chunked\r\n\r\n`;
+  const answer = await toTheEnd(`${chunked}d\r\n{"query":"a"}\r\n0\r\n\r\n`);
+  t.match(answer, /^HTTP\/1\.1 200 [\s\S]*Connection: close/);
 });
 
 t.test('after all of it the server answers, and no play money has moved but the rent', async (t) => {

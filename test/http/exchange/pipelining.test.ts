@@ -1,0 +1,63 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { startTestServer } from '../../rig/test-server.ts';
+
+/** Many requests in one read: 64 are answered, then the connection ends, and nobody else is refused. */
+
+const server = await startTestServer(t);
+const { host, port } = server;
+const ANSWERED_MAX = 64;
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip\r\n\r\n`;
+const unpaid = `POST /agent/v1/search HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 13\r\n\r\n{"query":"a"}`;
+
+/** All that comes until the server ends the connection. */
+function answersTo(raw: string): Promise<string> {
+  const socket = connect(port, host);
+  socket.write(raw);
+  return text(socket.setEncoding('latin1'));
+}
+
+const count = (answers: string, sought: RegExp) => answers.match(sought)?.length ?? 0;
+
+t.test('after 64 answers out of one read the last says so, and the connection ends', async (t) => {
+  for (const [name, request, status] of [
+    ['liveness', get('/healthz'), 200],
+    ['an unpaid search', unpaid, 402],
+    ['the description', get('/openapi.json'), 200],
+    ['an unknown path', get('/nothing'), 404],
+  ] as const) {
+    const answers = await answersTo(request.repeat(1000));
+    t.equal(count(answers, new RegExp(`HTTP/1.1 ${status} `, 'g')), ANSWERED_MAX, name);
+    t.equal(count(answers, /HTTP\/1\.1 /g), ANSWERED_MAX, `${name}: no other answer`);
+    t.equal(count(answers, /^Connection: close\r$/gm), 1, name);
+    const last = answers.slice(answers.lastIndexOf('HTTP/1.1 '));
+    t.match(last, /Connection: close/, `${name}: the last says so`);
+  }
+});
+
+t.test('fewer leave the connection open', async (t) => {
+  const socket = connect(port, host);
+  t.teardown(() => socket.destroy());
+  let answers = '';
+  socket.setEncoding('latin1').on('data', (piece) => {
+    answers += piece;
+  });
+  const arrive = async (number: number) => {
+    while (count(answers, /HTTP\/1\.1 200/g) < number) await new Promise((next) => setImmediate(next));
+  };
+  socket.write(get('/healthz').repeat(20));
+  await arrive(20);
+  socket.write(get('/healthz').repeat(20));
+  await arrive(40);
+  t.notMatch(answers, /Connection: close/);
+});
+
+t.test('as many connections at once are all answered', async (t) => {
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, () =>
+      answersTo(get('/healthz').replace('\r\n', '\r\nConnection: close\r\n')),
+    ),
+  );
+  t.equal(answers.filter((answer) => answer.startsWith('HTTP/1.1 200 ')).length, 300);
+});
