@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import { LIES, type Lie } from './lies.ts';
 import { encode, paymentOf } from './payments.ts';
 
 /**
@@ -24,7 +25,8 @@ export type Misbehaviour =
   | 'used_after'
   | 'reverted'
   | 'redirect'
-  | 'unexpected_error';
+  | 'unexpected_error'
+  | Lie;
 
 export interface FacilitatorServer {
   readonly url: string;
@@ -126,7 +128,10 @@ export async function serveFacilitator(
       );
     }
     if (how === 'reverted') return reply(response, 200, { success: false, ...FAILED.reverted, payer });
+    const lie = how in LIES ? LIES[how as Lie] : undefined;
+    if (lie?.unsettled) return reply(response, lie.status, lie.body ?? {}, lie.headers);
     const settlement = await ledger.settle(payment, terms);
+    if (lie) return reply(response, lie.status, lie.body ?? {}, lie.headers);
     if (how === 'drops_after') return void request.socket.destroy();
     if (how === 'timed_out_after' || how === 'pending_after' || how === 'used_after')
       return reply(response, 200, { success: false, ...FAILED[how], network: 'base', payer });
@@ -154,8 +159,13 @@ export async function serveFacilitator(
   };
 }
 
-function reply(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
