@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
+import { isOfContract } from '../signature.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import { type ChainWitness, provenBy, type Sighting } from './chain-witness.ts';
 import { Circuit } from './circuit.ts';
@@ -99,7 +100,7 @@ export class RemoteFacilitator implements Facilitator {
     if (this.#settling.waitMs > 0) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     let trouble: string | undefined;
     for (const peer of this.#verifiers) {
-      if (!peer.verifying.admits()) continue;
+      if (!admits(peer.verifying, payment)) continue;
       const judged = await this.#verifyAt(peer, payment, terms);
       if (typeof judged !== 'string') {
         if (peer === this.#first) this.#trouble = undefined;
@@ -113,9 +114,9 @@ export class RemoteFacilitator implements Facilitator {
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
     // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
-    if (!this.#settling.admits()) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    if (!admits(this.#settling, payment)) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
-    const told = await this.#settleOnce(payment, terms, deadlineMs, () => this.#settling.failed());
+    const told = await this.#settleOnce(payment, terms, deadlineMs, 'first');
     if (told.kind === 'not_sent' || (told.kind === 'turned_away' && !this.#parts.witness))
       throw this.#unavailable(told.detail);
     this.#trouble = 'detail' in told ? told.detail : undefined;
@@ -127,8 +128,7 @@ export class RemoteFacilitator implements Facilitator {
     const proven = provenBy(await this.#look(payment), payment);
     if (proven) return proven;
     const deadlineMs = Math.min(this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS, RECONCILE_DEADLINE_MS);
-    // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
-    const again = await this.#settleOnce(payment, terms, deadlineMs, () => {});
+    const again = await this.#settleOnce(payment, terms, deadlineMs, 'again');
     if (again.kind !== 'refused' || this.#parts.witness) return await this.#judge(again, payment);
     // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
     if (saysUsed(again.reason)) return { kind: 'settled', transaction: '' };
@@ -234,8 +234,7 @@ export class RemoteFacilitator implements Facilitator {
     const body = requestBody(payment, terms, this.#parts, peer.supported.get(payment.asset.network));
     const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
     const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
-    if (isAnswer(reply)) peer.verifying.succeeded();
-    else peer.verifying.failed();
+    report(peer.verifying, payment, isAnswer(reply));
     return reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
   }
 
@@ -243,13 +242,13 @@ export class RemoteFacilitator implements Facilitator {
     payment: Payment,
     terms: Terms,
     deadlineMs: number,
-    onFailure: () => void,
+    time: 'first' | 'again',
   ): Promise<Told> {
     await this.#learnSupported(this.#first, payment);
     const body = requestBody(payment, terms, this.#parts, this.#first.supported.get(payment.asset.network));
     const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
-    if (isAnswer(reply)) this.#settling.succeeded();
-    else onFailure();
+    // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
+    if (time === 'first' || isAnswer(reply)) report(this.#settling, payment, isAnswer(reply));
     if (reply.kind !== 'reply')
       return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
     return readSettlement(reply, payment);
@@ -274,4 +273,15 @@ export class RemoteFacilitator implements Facilitator {
       { retryAfterS: Math.max(RETRY_AFTER_S, Math.ceil(waitMs / 1000)) },
     );
   }
+}
+
+/** A contract wallet's code decides how its call ends, and anybody can make one up: it is no trial, and opens and closes nothing. */
+function admits(circuit: Circuit, payment: Payment): boolean {
+  return isOfContract(payment) ? circuit.waitMs === 0 : circuit.admits();
+}
+
+function report(circuit: Circuit, payment: Payment, isWorking: boolean): void {
+  if (isOfContract(payment)) return;
+  if (isWorking) circuit.succeeded();
+  else circuit.failed();
 }

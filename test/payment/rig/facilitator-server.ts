@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import type { Payment } from '../../../src/payment/payment.ts';
 import { LIES, type Lie } from './lies.ts';
 import { encode, paymentOf } from './payments.ts';
 
@@ -31,9 +33,17 @@ export type Misbehaviour =
 export interface FacilitatorServer {
   readonly url: string;
   /** Set to make the next calls of a path go wrong. */
-  readonly behaviour: { supported: 'none' | 'error_500'; verify: Misbehaviour; settle: Misbehaviour };
+  readonly behaviour: {
+    supported: 'none' | 'error_500';
+    verify: Misbehaviour;
+    settle: Misbehaviour;
+    /** What goes wrong for some payments alone. */
+    of?: (payment: Payment) => Misbehaviour | undefined;
+  };
   /** Bodies that arrived, by path. */
   readonly seen: { verify: Sent[]; settle: Sent[] };
+  /** Emits the path of every call. */
+  readonly arrivals: EventEmitter;
   /** `Authorization` of every request, in order. */
   readonly tokens: (string | undefined)[];
   close(): Promise<void>;
@@ -79,6 +89,7 @@ export async function serveFacilitator(
   const behaviour: FacilitatorServer['behaviour'] = { supported: 'none', verify: 'none', settle: 'none' };
   const seen: FacilitatorServer['seen'] = { verify: [], settle: [] };
   const tokens: (string | undefined)[] = [];
+  const arrivals = new EventEmitter();
   const server = createServer(async (request, response) => {
     tokens.push(request.headers.authorization);
     if (request.url === '/supported') {
@@ -93,7 +104,9 @@ export async function serveFacilitator(
     const path = request.url === '/verify' ? 'verify' : 'settle';
     const sent = JSON.parse(await bodyOf(request)) as Sent;
     seen[path].push(sent);
-    const how = behaviour[path];
+    arrivals.emit(path);
+    const payment = paymentOf({ xPayment: encode(sent.paymentPayload) });
+    const how = behaviour.of?.(payment) ?? behaviour[path];
     if (how === 'drops_before') return void request.socket.destroy();
     if (how === 'silent') return;
     if (how === 'error_500') return reply(response, 500, { error: 'broken' });
@@ -111,7 +124,6 @@ export async function serveFacilitator(
         network: '',
       });
     }
-    const payment = paymentOf({ xPayment: encode(sent.paymentPayload) });
     const amount = BigInt(
       String(sent.paymentRequirements.amount ?? sent.paymentRequirements.maxAmountRequired),
     );
@@ -151,6 +163,7 @@ export async function serveFacilitator(
     behaviour,
     seen,
     tokens,
+    arrivals,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
