@@ -34,6 +34,16 @@ export function paymentKey({ asset, payer, nonce }: Payment): string {
   return `${asset.network}/${asset.address}/${payer}/${nonce}`;
 }
 
+/** Everything that its signer signed, and the signature: what is proved of one holds for the other. */
+export function isSameAuthorization(a: Payment, b: Payment): boolean {
+  return authorizationText(a) === authorizationText(b);
+}
+
+export function authorizationText(payment: Payment): string {
+  const { payTo, value, validAfter, validBefore, signature } = payment;
+  return [paymentKey(payment), payTo, value, validAfter, validBefore, signature].join('/');
+}
+
 /** The coin of a payment with this identity. @throws Error for one that is not among `assets` */
 export function assetOfKey(key: string, assets: readonly Asset[]): Asset {
   const [network, address] = key.split('/');

@@ -24,7 +24,7 @@ export class SignatureCheck {
   }
 
   #check(payment: Payment): SignatureVerdict {
-    if (payment.signature.length > PLAIN_SIGNATURE_HEX_LENGTH) return 'needsFacilitator';
+    if (isOfContract(payment)) return 'needsFacilitator';
     const signature = Buffer.from(payment.signature.slice(2), 'hex');
     const domain = this.#domainOf(payment.asset);
     return native.checkTransferSignature(domain, pack(payment), signature) === 0 ? 'valid' : 'invalid';
@@ -39,6 +39,11 @@ export class SignatureCheck {
     }
     return domain;
   }
+}
+
+/** True for a signature that is longer than a plain wallet's: a contract has to judge it. */
+export function isOfContract({ signature }: Payment): boolean {
+  return signature.length > PLAIN_SIGNATURE_HEX_LENGTH;
 }
 
 /** from 20 ‖ to 20 ‖ value 32 ‖ validAfter 32 ‖ validBefore 32 ‖ nonce 32. */

@@ -105,6 +105,7 @@ function openFacilitator(
     bearerToken: settings.FACILITATOR_TOKEN || undefined,
     verifyUrls: settings.FACILITATOR_VERIFY_URLS,
     witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
+    confirms: settings.CONFIRM_SETTLEMENTS === '1',
     log,
   });
 }

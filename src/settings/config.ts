@@ -121,4 +121,6 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
     yield 'FARTHING_WORKSPACE_TTL_MINUTES_MIN: must not be above FARTHING_WORKSPACE_TTL_MINUTES_MAX';
   if (FACILITATOR_URL !== '' && PAY_TO === '')
     yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR_URL needs it';
+  if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL === '')
+    yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_CONFIRM_SETTLEMENTS needs it';
 }

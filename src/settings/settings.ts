@@ -92,7 +92,12 @@ export const SETTINGS = {
   RPC_URL: setting(
     httpUrl,
     '',
-    'Node of the chain, asked for the outcome of a settlement whose answer was lost. Empty: the facilitator is asked again.',
+    'Node of the chain, asked for the outcome of a settlement that the facilitator did not make, or did not tell. Empty: the facilitator is believed.',
+  ),
+  CONFIRM_SETTLEMENTS: setting(
+    choice('0', '1'),
+    '0',
+    '`1`: before an answer goes out, FARTHING_RPC_URL must show its settlement, whatever the facilitator says. Takes a few calls of the node for each payment.',
   ),
   X402_BODY_NETWORK: setting(
     choice('eip155:8453', 'base'),

@@ -111,6 +111,7 @@ t.test('the file takes names with the prefix and without it, and the environment
 
 t.test('a facilitator without a wallet to pay to is refused', async (t) => {
   t.match(fault({ FARTHING_FACILITATOR_URL: 'https://facilitator.example' }), /FARTHING_PAY_TO/);
+  t.match(fault({ FARTHING_CONFIRM_SETTLEMENTS: '1' }), /FARTHING_RPC_URL/);
 });
 
 t.test('play money is refused in production unless it is asked for', async (t) => {

@@ -32,7 +32,7 @@ export interface Facilitator {
   readonly verifiesContractWallets: boolean;
   /** @throws facilitator_unavailable when it cannot be asked, or answers what it may not. */
   verify(payment: Payment, terms: Terms): Promise<Verification>;
-  /** Moves the money once, however often it is called. @throws facilitator_unavailable when it certainly did not get the request. */
+  /** Moves the money once, however often it is called. @throws facilitator_unavailable when it did not act upon the request: anything else that is thrown leaves the outcome unknown. */
   settle(payment: Payment, terms: Terms): Promise<Settlement>;
   /** What became of a settlement whose outcome was lost. `absent`: it never happened. Never throws. */
   reconcile(payment: Payment, terms: Terms): Promise<Settlement | { readonly kind: 'absent' }>;

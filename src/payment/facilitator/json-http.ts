@@ -5,8 +5,13 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 const REPLY_BYTES_MAX = 64 * 1024;
 
 export type JsonReply =
-  /** `body` is undefined when it was no JSON. */
-  | { readonly kind: 'reply'; readonly status: number; readonly body: unknown }
+  /** `body` is undefined when it was no JSON, or over the limit; `retryAfter`: it says when to come again. */
+  | {
+      readonly kind: 'reply';
+      readonly status: number;
+      readonly body: unknown;
+      readonly retryAfter: boolean;
+    }
   /** Certain: the request did not reach the server. */
   | { readonly kind: 'not_sent'; readonly detail: string }
   /** The request may have been acted upon, and the answer is lost. */
@@ -32,6 +37,8 @@ export interface JsonRequest {
   readonly body?: unknown;
   readonly bearerToken?: string;
   readonly deadlineMs: number;
+  /** Of the answer that is read. */
+  readonly replyBytesMax?: number;
 }
 
 /**
@@ -50,7 +57,7 @@ export function exchangeJson(url: string, request: JsonRequest): Promise<JsonRep
 
 function send(
   url: URL,
-  { method, body, bearerToken, deadlineMs }: JsonRequest,
+  { method, body, bearerToken, deadlineMs, replyBytesMax = REPLY_BYTES_MAX }: JsonRequest,
   done: (reply: JsonReply) => void,
 ): void {
   const https = url.protocol === 'https:';
@@ -82,14 +89,16 @@ function send(
     let bytes = 0;
     response.on('data', (piece: Buffer) => {
       bytes += piece.byteLength;
-      if (bytes <= REPLY_BYTES_MAX) pieces.push(piece);
+      if (bytes <= replyBytesMax) pieces.push(piece);
       else response.destroy();
     });
     response.on('error', (error) => settle(classify(error, deadlineMs)));
     response.on('close', () => {
-      const text = bytes > REPLY_BYTES_MAX ? '' : Buffer.concat(pieces).toString('utf8');
-      if (response.complete || bytes > REPLY_BYTES_MAX)
-        settle({ kind: 'reply', status: response.statusCode ?? 0, body: parse(text) });
+      const tooLong = bytes > replyBytesMax;
+      const text = tooLong ? '' : Buffer.concat(pieces).toString('utf8');
+      const { statusCode: status = 0, headers } = response;
+      const retryAfter = headers['retry-after'] !== undefined;
+      if (response.complete || tooLong) settle({ kind: 'reply', status, body: parse(text), retryAfter });
       else settle({ kind: 'lost', detail: 'the answer was cut off' });
     });
   });

@@ -108,14 +108,18 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
   return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
 }
 
-/** `not_sent`: it certainly did not act upon the request. */
+/** Statuses of an answer that comes before a settlement is looked at. A redirect, a 400 or a 404 may come from anything on the way. */
+const TURNED_AWAY = new Set([401, 403, 405, 413, 415]);
+
+/** `turned_away`: by its own word it did not act upon the request. */
 export function readSettlement(
-  { status, body }: Reply,
+  { status, body, retryAfter }: Reply,
   payment: Payment,
-): Settlement | { kind: 'not_sent'; detail: string } {
+): Settlement | { readonly kind: 'turned_away'; readonly detail: string } {
   const success = own(body, 'success');
   const transaction = own(body, 'transaction');
   if (success === true) {
+    if (status < 200 || status > 299) return { kind: 'unknown', detail: `it settled and answered ${status}` };
     if (typeof transaction !== 'string' || !TRANSACTION.test(transaction)) {
       return { kind: 'unknown', detail: 'it settled without a transaction' };
     }
@@ -132,9 +136,8 @@ export function readSettlement(
     if (isCertain(failure)) return { kind: 'refused', reason };
   }
   const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
-  return success === undefined && status >= 300 && status < 500 && status !== 408
-    ? { kind: 'not_sent', detail }
-    : { kind: 'unknown', detail };
+  const turnedAway = TURNED_AWAY.has(status) || (status === 429 && retryAfter);
+  return { kind: turnedAway && textOf(transaction) === '' ? 'turned_away' : 'unknown', detail };
 }
 
 function textOf(member: unknown): string {

@@ -1,8 +1,11 @@
+import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
+import { isOfContract } from '../signature.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
+import { type ChainWitness, provenBy, type Sighting } from './chain-witness.ts';
 import { Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { exchangeJson, type JsonReply } from './json-http.ts';
@@ -16,14 +19,6 @@ import {
 } from './messages.ts';
 import { saysUsed } from './reasons.ts';
 
-/** Looks on the chain itself whether an authorization was used, and by which transaction. */
-export interface ChainWitness {
-  /** @throws when the chain cannot be asked. */
-  look(
-    payment: Payment,
-  ): Promise<{ kind: 'unused' } | { kind: 'settled'; transaction: string } | { kind: 'used_otherwise' }>;
-}
-
 export interface RemoteFacilitatorDeps extends PaymentTerms {
   /** The coins that it has to settle. */
   readonly assets: readonly Asset[];
@@ -35,6 +30,10 @@ export interface RemoteFacilitatorDeps extends PaymentTerms {
   readonly verifyUrls?: readonly string[];
   readonly clock: Clock;
   readonly witness?: ChainWitness;
+  /** The witness is asked about settlements that the facilitator says it made, too. */
+  readonly confirms?: boolean;
+  /** Milliseconds between two looks for a transfer that the facilitator says it made. */
+  readonly confirmIntervalMs?: number;
   readonly verifyDeadlineMs?: number;
   readonly settleDeadlineMs?: number;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
@@ -46,8 +45,12 @@ const SETTLE_DEADLINE_MS = 30_000;
 const RECONCILE_DEADLINE_MS = 10_000;
 const SUPPORTED_DEADLINE_MS = 5000;
 const RETRY_AFTER_S = 5;
-/** Blocks may still carry an authorization for a moment after it ended by our clock. */
-const CHAIN_LAG_S = 60n;
+/** A node shows a block of Base within two seconds or so of the facilitator's. */
+const CONFIRM_LOOKS_MAX = 8;
+const CONFIRM_INTERVAL_MS = 500;
+
+/** A settlement in the facilitator's own words. */
+type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
 
 /** One address that is asked, and how it has been doing. */
 interface Peer {
@@ -97,7 +100,7 @@ export class RemoteFacilitator implements Facilitator {
     if (this.#settling.waitMs > 0) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     let trouble: string | undefined;
     for (const peer of this.#verifiers) {
-      if (!peer.verifying.admits()) continue;
+      if (!admits(peer.verifying, payment)) continue;
       const judged = await this.#verifyAt(peer, payment, terms);
       if (typeof judged !== 'string') {
         if (peer === this.#first) this.#trouble = undefined;
@@ -111,34 +114,66 @@ export class RemoteFacilitator implements Facilitator {
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
     // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
-    if (!this.#settling.admits()) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    if (!admits(this.#settling, payment)) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
-    const settlement = await this.#settleOnce(payment, terms, deadlineMs, () => this.#settling.failed());
-    if (settlement.kind === 'not_sent') throw this.#unavailable(settlement.detail);
-    this.#trouble = settlement.kind === 'unknown' ? settlement.detail : undefined;
-    // It was free when it was verified: what used it may be this settlement, sent twice by the facilitator itself. The chain tells.
-    if (settlement.kind === 'refused' && saysUsed(settlement.reason) && this.#parts.witness)
-      return { kind: 'unknown', detail: settlement.reason };
-    return settlement;
+    const told = await this.#settleOnce(payment, terms, deadlineMs, 'first');
+    if (told.kind === 'not_sent' || (told.kind === 'turned_away' && !this.#parts.witness))
+      throw this.#unavailable(told.detail);
+    this.#trouble = 'detail' in told ? told.detail : undefined;
+    return await this.#judge(told, payment);
   }
 
   /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
   async reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
-    const seen = await this.#look(payment);
-    if (seen?.kind === 'settled') return { kind: 'settled', transaction: seen.transaction };
-    if (seen?.kind === 'used_otherwise') return { kind: 'refused', reason: 'authorization_already_used' };
-    const now = BigInt(Math.floor(this.#parts.clock.now() / 1000));
-    if (seen?.kind === 'unused' && now > payment.validBefore + CHAIN_LAG_S) return { kind: 'absent' };
+    const proven = provenBy(await this.#look(payment), payment);
+    if (proven) return proven;
     const deadlineMs = Math.min(this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS, RECONCILE_DEADLINE_MS);
-    // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
-    const again = await this.#settleOnce(payment, terms, deadlineMs, () => {});
-    if (again.kind === 'settled') return again;
-    if (again.kind === 'refused') {
-      // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
-      if (saysUsed(again.reason) && !this.#parts.witness) return { kind: 'settled', transaction: '' };
-      return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
+    const again = await this.#settleOnce(payment, terms, deadlineMs, 'again');
+    if (again.kind !== 'refused' || this.#parts.witness) return await this.#judge(again, payment);
+    // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
+    if (saysUsed(again.reason)) return { kind: 'settled', transaction: '' };
+    return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
+  }
+
+  /** What a facilitator's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too. */
+  async #judge(told: Told, payment: Payment): Promise<Settlement> {
+    const { witness, confirms = false } = this.#parts;
+    switch (told.kind) {
+      case 'settled':
+        return witness && confirms ? await this.#confirm(told.transaction, payment) : told;
+      case 'refused': {
+        if (!witness) return told;
+        const proven = provenBy(await this.#look(payment), payment, told.reason);
+        if (proven?.kind === 'settled') this.#contradicted(told.reason, payment);
+        if (proven?.kind === 'absent') return told;
+        return (
+          proven ?? { kind: 'unknown', detail: `refused, which the chain does not show: ${told.reason}` }
+        );
+      }
+      case 'unknown':
+      case 'turned_away':
+      case 'not_sent':
+        return { kind: 'unknown', detail: told.detail };
+      default:
+        return told satisfies never;
     }
-    return { kind: 'unknown', detail: again.detail };
+  }
+
+  /** Looks for a transfer that the facilitator says it made, for a few seconds. */
+  async #confirm(transaction: string, payment: Payment): Promise<Settlement> {
+    for (let looks = 1; ; looks++) {
+      const proven = provenBy(await this.#look(payment), payment);
+      if (proven && proven.kind !== 'absent') return proven;
+      if (looks === CONFIRM_LOOKS_MAX || proven) break;
+      await after(this.#parts.confirmIntervalMs ?? CONFIRM_INTERVAL_MS);
+    }
+    this.#contradicted(`settled by ${transaction}`, payment);
+    return { kind: 'unknown', detail: `the chain does not show the transfer of ${transaction}` };
+  }
+
+  #contradicted(told: string, { payer, nonce }: Payment): void {
+    this.#trouble = `the chain shows otherwise than it said: ${told.slice(0, 100)}`;
+    this.#parts.log({ level: 'error', event: 'facilitator_contradicted', told, payer, nonce });
   }
 
   health(): FacilitatorHealth {
@@ -163,7 +198,7 @@ export class RemoteFacilitator implements Facilitator {
     });
   }
 
-  async #look(payment: Payment) {
+  async #look(payment: Payment): Promise<Sighting | undefined> {
     try {
       return await this.#parts.witness?.look(payment);
     } catch (error) {
@@ -199,8 +234,7 @@ export class RemoteFacilitator implements Facilitator {
     const body = requestBody(payment, terms, this.#parts, peer.supported.get(payment.asset.network));
     const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
     const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
-    if (isAnswer(reply)) peer.verifying.succeeded();
-    else peer.verifying.failed();
+    report(peer.verifying, payment, isAnswer(reply));
     return reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
   }
 
@@ -208,13 +242,13 @@ export class RemoteFacilitator implements Facilitator {
     payment: Payment,
     terms: Terms,
     deadlineMs: number,
-    onFailure: () => void,
-  ): Promise<Settlement | { kind: 'not_sent'; detail: string }> {
+    time: 'first' | 'again',
+  ): Promise<Told> {
     await this.#learnSupported(this.#first, payment);
     const body = requestBody(payment, terms, this.#parts, this.#first.supported.get(payment.asset.network));
     const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
-    if (isAnswer(reply)) this.#settling.succeeded();
-    else onFailure();
+    // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
+    if (time === 'first' || isAnswer(reply)) report(this.#settling, payment, isAnswer(reply));
     if (reply.kind !== 'reply')
       return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
     return readSettlement(reply, payment);
@@ -239,4 +273,15 @@ export class RemoteFacilitator implements Facilitator {
       { retryAfterS: Math.max(RETRY_AFTER_S, Math.ceil(waitMs / 1000)) },
     );
   }
+}
+
+/** A contract wallet's code decides how its call ends, and anybody can make one up: it is no trial, and opens and closes nothing. */
+function admits(circuit: Circuit, payment: Payment): boolean {
+  return isOfContract(payment) ? circuit.waitMs === 0 : circuit.admits();
+}
+
+function report(circuit: Circuit, payment: Payment, isWorking: boolean): void {
+  if (isOfContract(payment)) return;
+  if (isWorking) circuit.succeeded();
+  else circuit.failed();
 }

@@ -1,10 +1,12 @@
 import type { Hex, Payment } from '../payment.ts';
 import { own } from '../wire/strict-json.ts';
+import type { ChainWitness, Sighting } from './chain-witness.ts';
 import { exchangeJson } from './json-http.ts';
-import type { ChainWitness } from './remote-facilitator.ts';
 
 /** First four bytes of keccak256 of `authorizationState(address,bytes32)` (EIP-3009). */
 const AUTHORIZATION_STATE = '0xe94a0102';
+/** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
+const BALANCE_OF = '0x70a08231';
 /** keccak256 of the events' signatures (EIP-3009, ERC-20). */
 export const TOPICS = {
   authorizationUsed: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
@@ -13,10 +15,17 @@ export const TOPICS = {
 } as const;
 
 const DEADLINE_MS = 5000;
+/** A block names all its transactions, and a receipt all that was logged: some 100 kB each on Base. */
+const REPLY_BYTES_MAX = 2 ** 20;
 /** Providers limit the blocks of one look at the log; 2,000 is under the limits of all that we know. */
 const BLOCKS_PER_LOOK = 2000n;
 /** Two seconds a block on Base: 40,000 blocks are 22 hours, and an authorization lives for little more than one. */
 const LOOKS_MAX = 20;
+
+interface Block {
+  readonly number: Hex;
+  readonly timestamp: Hex;
+}
 
 interface Log {
   readonly topics: readonly Hex[];
@@ -36,16 +45,24 @@ export class RpcWitness implements ChainWitness {
   }
 
   /** @throws Error when the node cannot be asked, is one of another chain, or knows of a use but not by what. */
-  async look(payment: Payment) {
+  async look(payment: Payment): Promise<Sighting> {
     await this.#assertChainOf(payment);
-    const data = AUTHORIZATION_STATE + word(payment.payer) + word(payment.nonce);
-    const state = await this.#call<Hex>('eth_call', [{ to: payment.asset.address, data }, 'latest']);
-    if (BigInt(state) === 0n) return { kind: 'unused' } as const;
+    const { asset, payer, nonce } = payment;
+    // State, balance and time are of one block: of several nodes behind one address, one may be behind the others.
+    const block = await this.#call<Block>('eth_getBlockByNumber', ['latest', false]);
+    const read = (data: string) =>
+      this.#call<Hex>('eth_call', [{ to: asset.address, data }, block.number]).then(BigInt);
+    if ((await read(AUTHORIZATION_STATE + word(payer) + word(nonce))) === 0n)
+      return {
+        kind: 'unused',
+        chainTimeS: BigInt(block.timestamp),
+        balance: await read(BALANCE_OF + word(payer)),
+      };
     const use = await this.#findUse(payment);
-    if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' } as const;
+    if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' };
     return (await this.#paidUs(use, payment))
-      ? ({ kind: 'settled', transaction: use.transactionHash } as const)
-      : ({ kind: 'used_otherwise' } as const);
+      ? { kind: 'settled', transaction: use.transactionHash }
+      : { kind: 'used_otherwise' };
   }
 
   async #assertChainOf({ asset }: Payment): Promise<void> {
@@ -102,6 +119,7 @@ export class RpcWitness implements ChainWitness {
       method: 'POST',
       body: { jsonrpc: '2.0', id: 1, method, params },
       deadlineMs: DEADLINE_MS,
+      replyBytesMax: REPLY_BYTES_MAX,
     });
     const result = reply.kind === 'reply' ? own(reply.body, 'result') : undefined;
     if (result === undefined || result === null) {

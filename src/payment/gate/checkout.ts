@@ -1,6 +1,5 @@
 import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
-import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
 import type { Reserved, Settling } from '../records/payment-record.ts';
@@ -9,11 +8,13 @@ import { declareDiscovery } from '../wire/discovery.ts';
 import { clientGone, type PaidAttempt } from './attempt.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
 import type { Concluded, Settlements } from './settlements.ts';
+import type { Verifications } from './verifications.ts';
 
 export interface CheckoutDeps {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
   readonly settlements: Settlements;
+  readonly verifications: Verifications;
 }
 
 /** The result of a purchase, before the receipt is attached. */
@@ -82,7 +83,7 @@ export class Checkout {
     reserved: Promise<void>,
   ): Promise<Worked> {
     const [verified, worked, reservation] = await Promise.allSettled([
-      this.#verify(attempt, terms),
+      this.#verify(purchase, attempt, terms),
       attempt.request.run(purchase.signal),
       reserved,
     ]);
@@ -98,19 +99,22 @@ export class Checkout {
     terms: Terms,
     reserved: Promise<void>,
   ): Promise<Worked> {
-    const [verified, reservation] = await Promise.allSettled([this.#verify(attempt, terms), reserved]);
+    const [verified, reservation] = await Promise.allSettled([
+      this.#verify(purchase, attempt, terms),
+      reserved,
+    ]);
     if (verified.status === 'rejected') throw verified.reason;
     if (reservation.status === 'rejected') throw reservation.reason;
     return { outcome: await attempt.request.run(purchase.signal), verifyMs: verified.value };
   }
 
-  /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable */
-  async #verify({ payment, verifiedMs }: PaidAttempt, terms: Terms): Promise<number> {
-    if (verifiedMs !== undefined) return verifiedMs;
-    const startedAt = performance.now();
-    const verification = await this.#deps.facilitator.verify(payment, terms);
-    if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
-    return performance.now() - startedAt;
+  /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable, overloaded */
+  async #verify(
+    purchase: InFlightPurchase,
+    { payment, verifiedMs }: PaidAttempt,
+    terms: Terms,
+  ): Promise<number> {
+    return verifiedMs ?? (await this.#deps.verifications.verify(payment, terms, purchase));
   }
 
   /** Writes what recovery will need, before the settlement is sent. */

@@ -1,10 +1,10 @@
+import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
-import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
@@ -18,6 +18,7 @@ import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
+import { ContractWallets } from './contract-wallets.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
 import { Effects } from './effects.ts';
@@ -26,6 +27,7 @@ import { InFlightRequests } from './in-flight-requests.ts';
 import { recoverPayments } from './recovery.ts';
 import { Repetitions } from './repetitions.ts';
 import { Settlements } from './settlements.ts';
+import { Verifications } from './verifications.ts';
 
 export interface GateDeps {
   readonly store: Store;
@@ -50,6 +52,10 @@ export interface GateHealth {
 }
 
 const SWEEP_INTERVAL_MS = 60_000;
+/** Purchases that may be in flight for each that may run: those of unknown outcome are a few kilobytes each. */
+const UNFINISHED_FACTOR = 16;
+/** No payer has more than this part of the purchases that may run at once. */
+const PAYERS_AT_LEAST = 8;
 /** Waits of one request for earlier ones of its payer, each of which may be followed by another. */
 const LOOKS_MAX = 1000;
 
@@ -64,6 +70,8 @@ export class PaymentGate {
   readonly #inFlight = new InFlightRequests();
   readonly #settlements: Settlements;
   readonly #checkout: Checkout;
+  readonly #verifications: Verifications;
+  readonly #contractWallets: ContractWallets;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #sweeper: NodeJS.Timeout;
@@ -82,7 +90,16 @@ export class PaymentGate {
     this.#records = records;
     this.#effects = effects;
     this.#settlements = settlements;
-    this.#checkout = new Checkout({ records, facilitator, settlements });
+    const verifications = new Verifications({ facilitator, clock });
+    this.#verifications = verifications;
+    this.#contractWallets = new ContractWallets({
+      facilitator,
+      verifications,
+      settings,
+      clock,
+      known: (key) => (inFlight.ofPayment(key)?.record ?? records.find(key))?.payment,
+    });
+    this.#checkout = new Checkout({ records, facilitator, settlements, verifications });
     this.#deliveries = deliveries;
     this.#earlier = new EarlierRequests({
       records,
@@ -171,7 +188,7 @@ export class PaymentGate {
     return {
       facilitator: this.#deps.facilitator.health(),
       pending: this.#settlements.pendingCount,
-      running: this.#inFlight.purchaseCount,
+      running: this.#running(),
     };
   }
 
@@ -192,7 +209,7 @@ export class PaymentGate {
     seen.payment = payment;
     const key = paymentKey(payment);
     let verifiedMs =
-      verdict === 'needsFacilitator' ? await this.#verifyContractWallet(request, payment, key) : undefined;
+      verdict === 'needsFacilitator' ? await this.#contractWallets.prove(request, payment, key) : undefined;
     const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
     const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
     this.#refuseEarly(request, payment, key, keyHash);
@@ -208,26 +225,8 @@ export class PaymentGate {
   }
 
   /**
-   * A contract wallet's signature is proved by the facilitator alone, so it is asked before anything is looked up for the payer.
-   * A byte-identical copy of a proved payment is proved, too. @returns milliseconds the facilitator took.
-   */
-  async #verifyContractWallet(
-    request: PaidRequest,
-    payment: Payment,
-    key: string,
-  ): Promise<number | undefined> {
-    const { facilitator, settings, clock } = this.#deps;
-    if (!facilitator.verifiesContractWallets) throw new PaymentRefused('unsupported_signature');
-    const known = this.#inFlight.ofPayment(key)?.record ?? this.#records.find(key);
-    if (known?.payment.signature === payment.signature && known.payment.value === payment.value)
-      return undefined;
-    checkWindow(payment, settings, clock.now());
-    return await this.#verify(request, payment);
-  }
-
-  /**
-   * Verifies before the body is read to its end. Who has an answer to come, by the idempotency key of a charged request or because
-   * one was not delivered, has paid, and may have nothing left.
+   * Verifies before the body is read to its end. A payer who has an answer to come, by the idempotency key of a charged request or
+   * because one was not delivered, has paid, and may have nothing left.
    * @returns milliseconds the facilitator took; undefined when it need not be asked
    */
   async #prove(
@@ -237,16 +236,8 @@ export class PaymentGate {
   ): Promise<number | undefined> {
     if (keyHash !== undefined && this.#records.findByRequestKey(keyHash)) return undefined;
     if (this.#records.owesAnswer(payment.payer)) return undefined;
-    return await this.#verify(request, payment);
-  }
-
-  /** @returns milliseconds the facilitator took. @throws PaymentRefused */
-  async #verify(request: PaidRequest, payment: Payment): Promise<number> {
-    const startedAt = performance.now();
     const terms = { ...termsOf(request.quote), amount: payment.value };
-    const verification = await this.#deps.facilitator.verify(payment, terms);
-    if (!verification.valid) throw new PaymentRefused(faultOf(verification.reason));
-    return performance.now() - startedAt;
+    return await this.#verifications.verify(payment, terms, request);
   }
 
   /** What can be refused without reading the body: nothing that an idempotency key might still open. */
@@ -285,10 +276,26 @@ export class PaymentGate {
     throw tooBusy();
   }
 
+  /** A payment whose outcome is unknown runs nothing, but is kept until its window is over: it takes nobody's place, but its payer's. */
+  #refuseCrowd(payer: Address): void {
+    const { purchasesMax } = this.#deps;
+    const inFlight = this.#inFlight;
+    if (
+      this.#running() >= purchasesMax ||
+      inFlight.purchaseCount >= UNFINISHED_FACTOR * purchasesMax ||
+      inFlight.purchaseCountOf(payer) >= purchasesMax / PAYERS_AT_LEAST
+    )
+      throw tooBusy();
+  }
+
+  #running(): number {
+    return this.#inFlight.purchaseCount - this.#settlements.pendingCount;
+  }
+
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
   async #purchase(attempt: PaidAttempt): Promise<GateAnswer> {
     const { payment, request, requestHash, key, keyHash } = attempt;
-    if (this.#inFlight.purchaseCount >= this.#deps.purchasesMax) throw tooBusy();
+    this.#refuseCrowd(payment.payer);
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
     purchase.attend(request.signal);
     this.#inFlight.add(purchase);
@@ -299,6 +306,7 @@ export class PaymentGate {
         purchase.releaseUncharged(bought.answer);
         return undeliverable(bought.answer);
       }
+      this.#verifications.paid(payment.payer);
       const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
       purchase.release(answer);
       return this.#deliveries.ofPurchase(purchase, answer);

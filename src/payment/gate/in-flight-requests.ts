@@ -27,11 +27,16 @@ export type InFlightRequest = InFlightPurchase | InFlightRepetition;
 /** The requests in flight, by payment, by idempotency key, and by the request itself. */
 export class InFlightRequests {
   readonly #byPayment = new Map<string, InFlightPurchase>();
+  readonly #purchasesOf = new Map<Address, number>();
   readonly #byKey = new Map<string, InFlightRequest>();
   readonly #byRequest = new Map<string, InFlightRequest>();
 
   get purchaseCount(): number {
     return this.#byPayment.size;
+  }
+
+  purchaseCountOf(payer: Address): number {
+    return this.#purchasesOf.get(payer) ?? 0;
   }
 
   ofPayment(key: string): InFlightPurchase | undefined {
@@ -48,13 +53,20 @@ export class InFlightRequests {
   }
 
   add(request: InFlightRequest): void {
-    if (request.kind === 'purchase') this.#byPayment.set(request.key, request);
+    if (request.kind === 'purchase') {
+      this.#byPayment.set(request.key, request);
+      this.#purchasesOf.set(request.payer, this.purchaseCountOf(request.payer) + 1);
+    }
     if (request.keyHash !== undefined) this.#byKey.set(request.keyHash, request);
     this.#byRequest.set(requestId(request), request);
   }
 
   remove(request: InFlightRequest): void {
-    if (request.kind === 'purchase') removeFrom(this.#byPayment, request.key, request);
+    if (request.kind === 'purchase' && removeFrom(this.#byPayment, request.key, request)) {
+      const left = this.purchaseCountOf(request.payer) - 1;
+      if (left > 0) this.#purchasesOf.set(request.payer, left);
+      else this.#purchasesOf.delete(request.payer);
+    }
     if (request.keyHash !== undefined) removeFrom(this.#byKey, request.keyHash, request);
     removeFrom(this.#byRequest, requestId(request), request);
   }
@@ -69,7 +81,7 @@ function requestId({ payer, requestHash }: InFlightRequest): string {
   return `${payer}/${requestHash}`;
 }
 
-/** A later request may have taken the place. */
-function removeFrom<V>(map: Map<string, V>, key: string, value: V): void {
-  if (map.get(key) === value) map.delete(key);
+/** False when a later request has taken the place. */
+function removeFrom<V>(map: Map<string, V>, key: string, value: V): boolean {
+  return map.get(key) === value && map.delete(key);
 }

@@ -78,8 +78,12 @@ export class Settlements {
     try {
       settlement = await facilitator.settle(record.payment, terms);
     } catch (error) {
-      await this.#undo(purchase, record);
-      throw error;
+      const notSent = error instanceof FarthingError && error.code === 'facilitator_unavailable';
+      if (notSent || facilitator.outcomeIsKnowable) {
+        await this.#undo(purchase, record);
+        throw error;
+      }
+      settlement = { kind: 'unknown', detail: String(error) };
     }
     const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
     const sent = { ...record, timing };

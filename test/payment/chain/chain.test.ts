@@ -159,6 +159,40 @@ t.test(
   },
 );
 
+t.test(
+  'on a real chain, a facilitator that settles and answers 400, or says that it settled and did not, cheats nobody',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const facilitator = await chain.facilitator();
+    const merchant = wallet().address;
+    const server = await startTestServer(t, {
+      FACILITATOR_URL: facilitator.url,
+      PAY_TO: merchant,
+      RPC_URL: chain.url,
+      CONFIRM_SETTLEMENTS: '1',
+    });
+    const agent = new TestAgent(server.url);
+    await chain.mint(agent.account.address, PURSE);
+    const rent = () => agent.post('/agent/v1/workspaces', { ttl_minutes: 20 });
+    await facilitator.behave('refuses_after');
+    t.equal((await rent()).status, 201, 'the chain tells that it was paid');
+    await facilitator.behave('never');
+    const unpaid = await rent();
+    t.match([unpaid.status, unpaid.body.code], [503, 'settlement_pending'], 'nothing is given for nothing');
+    const paidOnce = await chain.balance(merchant);
+    t.equal(paidOnce, PURSE - (await chain.balance(agent.account.address)));
+    await facilitator.behave('none');
+    let again = await rent();
+    while (again.body.code === 'settlement_pending') again = await rent();
+    t.equal(again.status, 201);
+    t.equal(await chain.balance(merchant), 2n * paidOnce);
+    await server.stop();
+    const { totals } = await booksOf(server);
+    t.match(totals, { settled: { count: 2 }, pending: { count: 0 } });
+  },
+);
+
 t.test('what the witness says of an authorization', { skip: noChain ?? false }, async (t) => {
   const chain = await startChain(t);
   const witness = new RpcWitness({ url: chain.url });
@@ -166,7 +200,11 @@ t.test('what the witness says of an authorization', { skip: noChain ?? false }, 
   await chain.mint(account.address, PURSE);
   const payload = await sign(account);
   const payment = paymentOf({ xPayment: v1Header(payload) });
-  t.same(await witness.look(payment), { kind: 'unused' });
+  const unused = await witness.look(payment);
+  t.match(unused, { kind: 'unused', balance: PURSE });
+  if (unused.kind === 'unused') t.ok(Math.abs(Number(unused.chainTimeS) - Date.now() / 1000) < 600);
+  const poor = await witness.look({ ...payment, payer: addressOf(wallet()) });
+  t.match(poor, { kind: 'unused', balance: 0n });
   const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
   const { r, s, v } = parseSignature(payload.signature);
   const transaction = await chain.send(

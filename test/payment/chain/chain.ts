@@ -87,7 +87,7 @@ export interface WalletFactory {
 
 export interface ChainFacilitator {
   readonly url: string;
-  behave(settle: 'none' | 'drops_after'): Promise<void>;
+  behave(settle: 'none' | 'drops_after' | 'refuses_after' | 'never'): Promise<void>;
 }
 
 export async function startChain(t: Teardown): Promise<Chain> {

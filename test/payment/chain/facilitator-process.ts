@@ -10,8 +10,9 @@ import { base } from 'viem/chains';
 
 /**
  * A real facilitator in a process of its own, made of the protocol's packages, in front of a real chain. Environment: RPC_URL,
- * PRIVATE_KEY and WALLET_FACTORIES (whose contract wallets it deploys, ERC-6492); prints its address as one line of JSON. `POST /behave {"settle": "drops_after"}` makes the next settlements lose
- * their answers after the money moved.
+ * PRIVATE_KEY and WALLET_FACTORIES (whose contract wallets it deploys, ERC-6492); prints its address as one line of JSON. `POST /behave {"settle": …}` makes the next settlements
+ * lose their answers after the money moved (`drops_after`), be answered 400 then (`refuses_after`), or be answered with a success and not made
+ * (`never`).
  */
 
 const account = privateKeyToAccount(process.env.PRIVATE_KEY as `0x${string}`, { nonceManager });
@@ -38,7 +39,7 @@ registerExactEvmScheme(facilitator, {
     .split(',')
     .filter((address) => address !== ''),
 });
-let settling: 'none' | 'drops_after' = 'none';
+let settling: 'none' | 'drops_after' | 'refuses_after' | 'never' = 'none';
 
 interface Asked {
   readonly paymentPayload: PaymentPayload;
@@ -58,8 +59,11 @@ const server = createServer(async (request, response) => {
     const { paymentPayload, paymentRequirements } = body;
     if (request.url === '/verify')
       return reply(await facilitator.verify(paymentPayload, paymentRequirements));
+    if (settling === 'never')
+      return reply({ success: true, transaction: `0x${'c'.repeat(64)}`, network: 'eip155:8453' });
     const settled = await facilitator.settle(paymentPayload, paymentRequirements);
     if (settling === 'drops_after') return void request.socket.destroy();
+    if (settling === 'refuses_after') return reply({ error: 'bad request' }, 400);
     return reply(settled);
   } catch (error) {
     return reply({ error: String(error) }, 500);

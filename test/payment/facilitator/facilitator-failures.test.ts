@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Misbehaviour } from '../rig/facilitator-server.ts';
+import { fivePayers } from '../rig/five-payers.ts';
 import { sign, v2Header, wallet } from '../rig/payments.ts';
-import { buyPatiently, openRemoteRig, outsideFacilitator } from '../rig/remote-rig.ts';
-import { type Asking, buy, codeOf } from '../rig/requests.ts';
+import { openRemoteRig, outsideFacilitator } from '../rig/remote-rig.ts';
+import { buy, codeOf } from '../rig/requests.ts';
 
 /** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
 
-const PAYERS = 5;
 const inFiveMinutes = () => BigInt(Math.floor(Date.now() / 1000) + 280);
-/** After every circuit's longest period. */
-const MENDED_AFTER_MS = 61_000;
 
 const FAILURES: Readonly<Record<string, Misbehaviour>> = {
   'does not answer in time': 'silent',
@@ -21,6 +18,7 @@ const FAILURES: Readonly<Record<string, Misbehaviour>> = {
   'answers without end': 'huge',
   'names another payer': 'other_payer',
   'redirects elsewhere': 'redirect',
+  'turns the request away with 401': 'turned_away',
   'tells of its own trouble': 'unexpected_error',
   'drops the connection before it acts': 'drops_before',
   'settles and drops the connection': 'drops_after',
@@ -29,8 +27,9 @@ const FAILURES: Readonly<Record<string, Misbehaviour>> = {
   'settles and says that it failed': 'pending_after',
 };
 
-/** Failures that a verification can't have: the money has moved by then. */
-const AFTER_MOVING: readonly Misbehaviour[] = [
+/** Failures that the table has of settlements only: mostly the money has moved by then. */
+const OF_SETTLEMENTS: readonly Misbehaviour[] = [
+  'turned_away',
   'drops_after',
   'no_transaction',
   'timed_out_after',
@@ -51,57 +50,13 @@ function rows(): (Row & { line: string })[] {
   }));
 }
 
-/** How often each outcome came. */
-function counted(outcomes: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  return [...counts].map(([outcome, count]) => `${count} × \`${outcome}\``).join(', ');
-}
-
-async function outcomeOf(bought: Promise<GateAnswer>): Promise<string> {
-  let answer: GateAnswer | undefined;
-  const code = await codeOf(
-    bought.then((given) => {
-      answer = given;
-    }),
-  );
-  return answer ? String(answer.status) : code;
-}
-
 for (const { call, failure, line } of rows()) {
   for (const mode of ['pure', 'effect'] as const) {
     t.test(`${call} ${failure}, ${mode} work: charged and served as the table says`, async (t) => {
       const how = FAILURES[failure]!;
-      const rig = await openRemoteRig(t, how === 'silent' ? { silent: call } : {});
-      const validBefore = () => BigInt(Math.floor(rig.clock.now() / 1000) + 280);
-      const payers = Array.from({ length: PAYERS }, wallet);
-      for (const payer of payers) rig.index(payer);
-      const askings = Array.from(payers.keys(), (at): Asking => {
-        const run = async (): Promise<WorkOutcome> => ({
-          charged: true,
-          effect: await rig.things.make(`thing ${at}`),
-        });
-        return { mode, ...(mode === 'effect' && { run }), hash: String(at).repeat(64) };
-      });
-      const all = async (purchase: typeof buy) => {
-        const outcomes: string[] = [];
-        for (const [at, payer] of payers.entries()) {
-          const paymentSignature = v2Header(await sign(payer, { validBefore: validBefore() }));
-          outcomes.push(await outcomeOf(purchase(rig, { ...askings[at], paymentSignature })));
-        }
-        return counted(outcomes.map((outcome) => (outcome === '201' ? '200' : outcome)));
-      };
-      rig.server.behaviour[call] = how;
-      const meanwhile = await all(buy);
-      const chargedThen = rig.charges();
-      rig.server.behaviour[call] = 'none';
-      rig.patient();
-      rig.clock.offsetMs += MENDED_AFTER_MS;
-      const after = await all(buyPatiently);
-      t.equal(`| ${call} | ${failure} | ${meanwhile} | ${chargedThen} | ${after} | ${rig.charges()} |`, line);
-      await rig.gate.close();
-      const { settled, pending } = rig.gate.journal.totals();
-      t.same([settled.count, pending.count], [rig.charges(), 0], 'the books agree with the chain');
+      const { told, chargedThen, toldAfter, charged, books } = await fivePayers(t, { call, how, mode });
+      t.equal(`| ${call} | ${failure} | ${told} | ${chargedThen} | ${toldAfter} | ${charged} |`, line);
+      t.same([books.settled.count, books.pending.count], [charged, 0], 'the books agree with the chain');
     });
   }
 }
@@ -109,7 +64,7 @@ for (const { call, failure, line } of rows()) {
 t.test('every failure that the table can have is in it', async (t) => {
   const known = rows().map(({ call, failure }) => `${call} ${failure}`);
   for (const [failure, how] of Object.entries(FAILURES)) {
-    if (!AFTER_MOVING.includes(how)) t.ok(known.includes(`verify ${failure}`), failure);
+    if (!OF_SETTLEMENTS.includes(how)) t.ok(known.includes(`verify ${failure}`), failure);
     t.ok(known.includes(`settle ${failure}`), failure);
   }
 });

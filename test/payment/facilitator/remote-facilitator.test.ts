@@ -79,6 +79,7 @@ for (const how of [
   'timed_out_after',
   'pending_after',
   'unexpected_error',
+  'redirect',
 ] as const) {
   for (const mode of ['pure', 'effect'] as const) {
     t.test(
@@ -123,7 +124,7 @@ for (const how of [
 t.test('a settle that certainly was not acted upon is undone, a 503, and free again', async (t) => {
   const rig = await openRemoteRig(t);
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('one') });
-  rig.server.behaviour.settle = 'redirect';
+  rig.server.behaviour.settle = 'turned_away';
   const asking: Asking = { paymentSignature: v2Header(await sign(wallet())), mode: 'effect', run };
   t.equal(await codeOf(buy(rig, asking)), 'facilitator_unavailable');
   t.same(rig.things.states(), []);

@@ -1,6 +1,9 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import type { Payment } from '../../../src/payment/payment.ts';
+import { LIES, type Lie } from './lies.ts';
 import { encode, paymentOf } from './payments.ts';
 
 /**
@@ -24,14 +27,23 @@ export type Misbehaviour =
   | 'used_after'
   | 'reverted'
   | 'redirect'
-  | 'unexpected_error';
+  | 'unexpected_error'
+  | Lie;
 
 export interface FacilitatorServer {
   readonly url: string;
   /** Set to make the next calls of a path go wrong. */
-  readonly behaviour: { supported: 'none' | 'error_500'; verify: Misbehaviour; settle: Misbehaviour };
+  readonly behaviour: {
+    supported: 'none' | 'error_500';
+    verify: Misbehaviour;
+    settle: Misbehaviour;
+    /** What goes wrong for some payments alone. */
+    of?: (payment: Payment) => Misbehaviour | undefined;
+  };
   /** Bodies that arrived, by path. */
   readonly seen: { verify: Sent[]; settle: Sent[] };
+  /** Emits the path of every call. */
+  readonly arrivals: EventEmitter;
   /** `Authorization` of every request, in order. */
   readonly tokens: (string | undefined)[];
   close(): Promise<void>;
@@ -77,6 +89,7 @@ export async function serveFacilitator(
   const behaviour: FacilitatorServer['behaviour'] = { supported: 'none', verify: 'none', settle: 'none' };
   const seen: FacilitatorServer['seen'] = { verify: [], settle: [] };
   const tokens: (string | undefined)[] = [];
+  const arrivals = new EventEmitter();
   const server = createServer(async (request, response) => {
     tokens.push(request.headers.authorization);
     if (request.url === '/supported') {
@@ -91,7 +104,9 @@ export async function serveFacilitator(
     const path = request.url === '/verify' ? 'verify' : 'settle';
     const sent = JSON.parse(await bodyOf(request)) as Sent;
     seen[path].push(sent);
-    const how = behaviour[path];
+    arrivals.emit(path);
+    const payment = paymentOf({ xPayment: encode(sent.paymentPayload) });
+    const how = behaviour.of?.(payment) ?? behaviour[path];
     if (how === 'drops_before') return void request.socket.destroy();
     if (how === 'silent') return;
     if (how === 'error_500') return reply(response, 500, { error: 'broken' });
@@ -109,7 +124,6 @@ export async function serveFacilitator(
         network: '',
       });
     }
-    const payment = paymentOf({ xPayment: encode(sent.paymentPayload) });
     const amount = BigInt(
       String(sent.paymentRequirements.amount ?? sent.paymentRequirements.maxAmountRequired),
     );
@@ -126,7 +140,10 @@ export async function serveFacilitator(
       );
     }
     if (how === 'reverted') return reply(response, 200, { success: false, ...FAILED.reverted, payer });
+    const lie = how in LIES ? LIES[how as Lie] : undefined;
+    if (lie?.unsettled) return reply(response, lie.status, lie.body ?? {}, lie.headers);
     const settlement = await ledger.settle(payment, terms);
+    if (lie) return reply(response, lie.status, lie.body ?? {}, lie.headers);
     if (how === 'drops_after') return void request.socket.destroy();
     if (how === 'timed_out_after' || how === 'pending_after' || how === 'used_after')
       return reply(response, 200, { success: false, ...FAILED[how], network: 'base', payer });
@@ -146,6 +163,7 @@ export async function serveFacilitator(
     behaviour,
     seen,
     tokens,
+    arrivals,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -154,8 +172,13 @@ export async function serveFacilitator(
   };
 }
 
-function reply(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

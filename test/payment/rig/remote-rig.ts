@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import type { Clock } from '../../../src/domain/clock.ts';
 import type { GateAnswer } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { ChainWitness } from '../../../src/payment/facilitator/chain-witness.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import {
   RemoteFacilitator,
@@ -35,9 +37,14 @@ export async function outsideFacilitator(
   return { ledger, server };
 }
 
-export type RemoteRigOptions = Pick<RemoteFacilitatorDeps, 'verifyUrls' | 'bearerToken' | 'witness'> & {
+export type RemoteRigOptions = Pick<
+  RemoteFacilitatorDeps,
+  'verifyUrls' | 'bearerToken' | 'witness' | 'confirms'
+> & {
   /** Of the protocol, that the facilitator has. */
   readonly versions?: readonly number[];
+  /** Whether the chain, which is the facilitator's ledger, can be asked, and is asked before every answer. */
+  readonly chain?: 'asked' | 'asked before answers';
   /** The call whose silence is not waited for, until `rig.patient()`. Every other call may take as long as a starved machine needs. */
   readonly silent?: 'verify' | 'settle';
 };
@@ -48,11 +55,15 @@ const PATIENT_MS = 300_000;
 const RETRIES_MAX = 100;
 
 /** A gate whose facilitator is over HTTP, and misbehaves when it is told to. */
-export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }: RemoteRigOptions = {}) {
+export async function openRemoteRig(
+  t: Teardown,
+  { silent, versions, chain, ...parts }: RemoteRigOptions = {},
+) {
   const clock = new SetClock();
   const { ledger, server } = await outsideFacilitator(t, clock, versions);
   const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
   if (silent) deadlines[silent] = IMPATIENT_MS;
+  const facilitatorEvents: Readonly<Record<string, unknown>>[] = [];
   const facilitator = new RemoteFacilitator({
     url: server.url,
     assets: [BASE_USDC],
@@ -65,7 +76,9 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
     get settleDeadlineMs() {
       return deadlines.settle;
     },
-    log: () => {},
+    log: (event) => facilitatorEvents.push(event),
+    ...(chain && { witness: witnessOf(ledger, clock), confirmIntervalMs: 1 }),
+    confirms: chain === 'asked before answers',
     ...parts,
   });
   const rig = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
@@ -73,6 +86,8 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
     ...rig,
     server,
     facilitator,
+    ledger,
+    facilitatorEvents,
     charges: () => [...ledger.transfers()].length,
     patient: () => {
       deadlines.verify = PATIENT_MS;
@@ -82,6 +97,18 @@ export async function openRemoteRig(t: Teardown, { silent, versions, ...parts }:
     freeze: () => {
       const at = Date.now();
       clock.now = () => at + clock.offsetMs;
+    },
+  };
+}
+
+/** What a node of the chain would tell, were the ledger the token's contract. Its blocks' time is the clock's. */
+export function witnessOf(ledger: LocalFacilitator, clock: Clock): ChainWitness {
+  return {
+    look: async (payment) => {
+      const moved = await ledger.reconcile(payment);
+      if (moved.kind === 'settled') return { kind: 'settled', transaction: moved.transaction };
+      const chainTimeS = BigInt(Math.floor(clock.now() / 1000));
+      return { kind: 'unused', chainTimeS, balance: ledger.balance(payment.payer) };
     },
   };
 }

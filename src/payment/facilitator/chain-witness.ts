@@ -1,0 +1,52 @@
+import type { Payment } from '../payment.ts';
+import type { Settlement } from './facilitator.ts';
+import { faultOf } from './reasons.ts';
+
+/** What the chain shows of an authorization. */
+export type Sighting =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  /** Cancelled, or it paid somebody else or another amount. */
+  | { readonly kind: 'used_otherwise' }
+  | {
+      readonly kind: 'unused';
+      /** Time of the block that shows it, in seconds since the epoch. */
+      readonly chainTimeS: bigint;
+      /** Of the payer in the same block, in the asset's smallest unit. */
+      readonly balance: bigint;
+    };
+
+/** Looks on the chain itself whether an authorization was used, and by which transaction. */
+export interface ChainWitness {
+  /** @throws when the chain cannot be asked. */
+  look(payment: Payment): Promise<Sighting>;
+}
+
+/** Blocks after the end of an authorization that are waited for: a node may be behind, and a block may be replaced. */
+const CHAIN_LAG_S = 60n;
+
+/**
+ * What a sighting proves. An unused authorization can still be used until its window is over by the chain's own time, so it
+ * proves nothing before. `told`: the facilitator's reason for a refusal, which counts when the chain shows the same.
+ * @returns undefined when it proves nothing
+ */
+export function provenBy(
+  seen: Sighting | undefined,
+  payment: Payment,
+  told?: string,
+): Settlement | { readonly kind: 'absent' } | undefined {
+  switch (seen?.kind) {
+    case undefined:
+      return undefined;
+    case 'settled':
+      return { kind: 'settled', transaction: seen.transaction };
+    case 'used_otherwise':
+      return { kind: 'refused', reason: 'authorization_already_used' };
+    case 'unused':
+      if (seen.chainTimeS > payment.validBefore + CHAIN_LAG_S) return { kind: 'absent' };
+      if (told !== undefined && faultOf(told) === 'insufficient_funds' && seen.balance < payment.value)
+        return { kind: 'refused', reason: told };
+      return undefined;
+    default:
+      return seen satisfies never;
+  }
+}

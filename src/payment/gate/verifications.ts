@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { Address } from '../../domain/address.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { Turnstile } from '../../domain/turnstile.ts';
+import type { Facilitator } from '../facilitator/facilitator.ts';
+import { faultOf } from '../facilitator/reasons.ts';
+import { PaymentRefused } from '../fault.ts';
+import { authorizationText, type Payment, type Terms } from '../payment.ts';
+import { isOfContract } from '../signature.ts';
+import { clientGone } from './attempt.ts';
+
+const WAIT_MS_MAX = 5000;
+/** Anybody can make up wallets: all that never paid together have one share of the facilitator. */
+const OF_STRANGERS = {
+  insideMax: 64,
+  tenantInsideMax: 16,
+  waitingMax: 512,
+  tenantWaitingMax: 64,
+  waitMsMax: WAIT_MS_MAX,
+};
+const OF_PAYERS = {
+  ...OF_STRANGERS,
+  insideMax: 128,
+  tenantInsideMax: 64,
+  waitingMax: 1024,
+  tenantWaitingMax: 256,
+};
+/** Of contract wallets' signatures nothing is known before the facilitator has told: a made-up one costs nothing at all. */
+const OF_CONTRACTS = {
+  ...OF_STRANGERS,
+  insideMax: 8,
+  tenantInsideMax: 2,
+  waitingMax: 128,
+  tenantWaitingMax: 16,
+};
+const OF_PAYING_CONTRACTS = { ...OF_CONTRACTS, tenantInsideMax: 4, tenantWaitingMax: 64 };
+/** The payers that are known to have paid, since the start: about 100 bytes each. */
+const PAYERS_MAX = 100_000;
+/** A wallet can be given money, or be deployed: a refusal does not hold for long. */
+const REFUSAL_MS = 30_000;
+const REFUSALS_MAX = 4096;
+
+interface Refusal {
+  readonly fault: string;
+  readonly until: number;
+}
+
+/**
+ * The verifications that a facilitator is asked for, in four lines: of payers that have paid before and of strangers, each for
+ * plain and for contract wallets. So strangers, however many, delay no payer, and contract wallets no plain one.
+ */
+export class Verifications {
+  readonly #facilitator: Facilitator;
+  readonly #clock: Clock;
+  readonly #payers = new Set<Address>();
+  readonly #refusals = new Map<string, Refusal>();
+  readonly #plain = { payers: lineOf(OF_PAYERS), strangers: lineOf(OF_STRANGERS) };
+  readonly #contracts = { payers: lineOf(OF_PAYING_CONTRACTS), strangers: lineOf(OF_CONTRACTS) };
+
+  constructor({ facilitator, clock }: { facilitator: Facilitator; clock: Clock }) {
+    this.#facilitator = facilitator;
+    this.#clock = clock;
+  }
+
+  /** The wallet was charged: from now on it is no stranger. The one that paid longest ago is forgotten first. */
+  paid(payer: Address): void {
+    this.#payers.delete(payer);
+    this.#payers.add(payer);
+    if (this.#payers.size > PAYERS_MAX) this.#payers.delete(this.#payers.values().next().value!);
+  }
+
+  /**
+   * Milliseconds that the facilitator took, waiting for the turn included. `isKnown`: asked when the turn comes, since a copy may
+   * have been proved meanwhile. @throws PaymentRefused, facilitator_unavailable, overloaded
+   */
+  async verify(
+    payment: Payment,
+    terms: Terms,
+    { signal, isKnown = () => false }: { signal: AbortSignal; isKnown?: () => boolean },
+  ): Promise<number> {
+    const lines = isOfContract(payment) ? this.#contracts : this.#plain;
+    const line = this.#payers.has(payment.payer) ? lines.payers : lines.strangers;
+    const startedAt = performance.now();
+    const digest = isOfContract(payment) ? digestOf(payment) : undefined;
+    this.#refuseAgain(digest);
+    await line.pass(
+      payment.payer,
+      async () => {
+        this.#refuseAgain(digest);
+        if (isKnown()) return;
+        const verification = await this.#facilitator.verify(payment, terms);
+        if (verification.valid) return;
+        const fault = faultOf(verification.reason);
+        this.#remember(digest, fault);
+        throw new PaymentRefused(fault);
+      },
+      { signal, left: clientGone },
+    );
+    return performance.now() - startedAt;
+  }
+
+  #refuseAgain(digest: string | undefined): void {
+    const refusal = digest === undefined ? undefined : this.#refusals.get(digest);
+    if (!refusal) return;
+    const leftMs = refusal.until - this.#clock.now();
+    if (leftMs > 0 && leftMs <= REFUSAL_MS) throw new PaymentRefused(refusal.fault);
+    this.#refusals.delete(digest!);
+  }
+
+  #remember(digest: string | undefined, fault: string): void {
+    if (digest === undefined) return;
+    this.#refusals.set(digest, { fault, until: this.#clock.now() + REFUSAL_MS });
+    if (this.#refusals.size > REFUSALS_MAX) this.#refusals.delete(this.#refusals.keys().next().value!);
+  }
+}
+
+function lineOf(limits: typeof OF_STRANGERS): Turnstile {
+  return new Turnstile(
+    limits,
+    () =>
+      new FarthingError(
+        'overloaded',
+        'Too many payments wait for the facilitator to verify them. Nothing was charged; try again in a moment.',
+        { retryAfterS: 2 },
+      ),
+  );
+}
+
+function digestOf(payment: Payment): string {
+  return createHash('sha256').update(authorizationText(payment)).digest('base64');
+}

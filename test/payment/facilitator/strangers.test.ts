@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import t from 'tap';
+import { isOfContract } from '../../../src/payment/signature.ts';
+import { addressOf, PAY_TO, sign, v1Header, wallet } from '../rig/payments.ts';
+import { openRemoteRig } from '../rig/remote-rig.ts';
+import { type Asking, buy, codeOf } from '../rig/requests.ts';
+
+/** Strangers who made up their signatures, or whose wallets are empty, keep a slow facilitator from nobody who pays. */
+
+const STRANGERS = 1000;
+const PAYING = 20;
+/** Verifications that strangers may have under way at once. */
+const OF_CONTRACTS = 8;
+const OF_PLAIN = 64;
+
+type Rig = Awaited<ReturnType<typeof openRemoteRig>>;
+
+/** What a made-up contract wallet sends: nobody has signed anything. */
+function madeUp(): Asking {
+  const word = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}` as const;
+  const authorization = {
+    from: word(20),
+    to: PAY_TO,
+    value: '6000',
+    validAfter: '0',
+    validBefore: String(Math.floor(Date.now() / 1000) + 280),
+    nonce: word(32),
+  };
+  return {
+    xPayment: v1Header({ signature: word(100), authorization }),
+    hash: randomBytes(32).toString('hex'),
+  };
+}
+
+/** Sends all at once. @returns the codes they ended with, and how to hang up */
+function crowd(rig: Rig, askings: readonly Asking[]) {
+  const client = new AbortController();
+  const ended = askings.map((asking) => codeOf(buy(rig, { ...asking, signal: client.signal })));
+  return { ended: Promise.all(ended), hangUp: () => client.abort() };
+}
+
+/** Resolves when this many verifications are at the facilitator. */
+async function verifying(rig: Rig, count: number): Promise<void> {
+  while (rig.server.seen.verify.length < count) await once(rig.server.arrivals, 'verify');
+}
+
+const paysOf = (rig: Rig, account = wallet()) =>
+  sign(account, { validBefore: BigInt(Math.floor(rig.clock.now() / 1000) + 280) }).then((payload) =>
+    buy(rig, { xPayment: v1Header(payload), hash: randomBytes(32).toString('hex') }),
+  );
+
+t.test(
+  '1,000 made-up signatures at a facilitator that does not answer refuse no paying client',
+  async (t) => {
+    const rig = await openRemoteRig(t);
+    rig.server.behaviour.of = (payment) => (isOfContract(payment) ? 'silent' : undefined);
+    const strangers = crowd(rig, Array.from({ length: STRANGERS }, madeUp));
+    await verifying(rig, OF_CONTRACTS);
+    for (let payment = 0; payment < PAYING; payment++) t.equal((await paysOf(rig)).status, 200);
+    t.equal(rig.server.seen.verify.length, OF_CONTRACTS + PAYING, 'the facilitator is asked for few of them');
+    t.ok(rig.gate.health().running <= 1, 'they take no place of those that run');
+    strangers.hangUp();
+    await rig.server.close();
+    const codes = new Set(await strangers.ended);
+    t.ok(codes.has('overloaded'));
+    t.same(
+      [...codes].filter((code) => !/^(overloaded|request_malformed|facilitator_unavailable)$/.test(code)),
+      [],
+    );
+  },
+);
+
+t.test('time-outs of made-up signatures open no circuit', async (t) => {
+  const rig = await openRemoteRig(t);
+  rig.server.behaviour.of = (payment) => (isOfContract(payment) ? 'drops_before' : undefined);
+  for (let stranger = 0; stranger < 12; stranger++)
+    t.equal(await codeOf(buy(rig, madeUp())), 'facilitator_unavailable');
+  for (let payment = 0; payment < PAYING; payment++) t.equal((await paysOf(rig)).status, 200);
+  t.notOk(rig.facilitatorEvents.some(({ event }) => event === 'facilitator_circuit_open'));
+});
+
+t.test('an open circuit lets contract wallets through as rarely, and they are not its trial', async (t) => {
+  const rig = await openRemoteRig(t);
+  rig.freeze();
+  rig.server.behaviour.verify = 'drops_before';
+  for (let payment = 0; payment < 5; payment++) await paysOf(rig).catch(() => {});
+  const asked = rig.server.seen.verify.length;
+  t.equal(await codeOf(buy(rig, madeUp())), 'facilitator_unavailable');
+  t.equal(rig.server.seen.verify.length, asked, 'it is left alone');
+  rig.clock.offsetMs += 61_000;
+  t.equal(await codeOf(buy(rig, madeUp())), 'facilitator_unavailable');
+  rig.server.behaviour.verify = 'none';
+  t.equal((await paysOf(rig)).status, 200, 'the trial is left for who pays');
+});
+
+t.test(
+  '1,000 empty wallets at a facilitator that does not answer them refuse nobody who has paid',
+  async (t) => {
+    const rig = await openRemoteRig(t);
+    const regular = wallet();
+    t.equal((await paysOf(rig, regular)).status, 200);
+    rig.server.behaviour.of = ({ payer }) => (payer === addressOf(regular) ? undefined : 'silent');
+    const empty = await Promise.all(
+      Array.from({ length: STRANGERS }, async () => ({ xPayment: v1Header(await sign(wallet())) })),
+    );
+    const strangers = crowd(rig, empty);
+    await verifying(rig, 1 + OF_PLAIN);
+    for (let payment = 0; payment < PAYING; payment++) t.equal((await paysOf(rig, regular)).status, 200);
+    t.equal(rig.server.seen.verify.length, 1 + OF_PLAIN + PAYING);
+    strangers.hangUp();
+    await rig.server.close();
+    t.ok((await strangers.ended).includes('overloaded'));
+  },
+);
