@@ -20,7 +20,8 @@ fn scaled_product<'g>(pattern: &Pattern<'g>, sums: &str, scale: &str) -> Matched
     require(cast.whole("to", 0) == 1, || "sums of bytes are cast to another type than f32".into())?;
     let product = pattern.made_by(pattern.single(cast)?, &["MatMulInteger"])?;
     let bytes = pattern.made_by(pattern.input(product, 0)?, &["DynamicQuantizeLinear"])?;
-    let quantised = |output: usize, value: &str| bytes.outputs.get(output).is_some_and(|name| pattern.same(name, value));
+    let quantised =
+        |output: usize, value: &str| bytes.outputs.get(output).is_some_and(|name| pattern.same(name, value));
     let zero = pattern.input(product, 2)?;
     require(quantised(0, product.inputs[0]) && quantised(2, zero), || {
         "a matrix product has another zero than its input".into()
@@ -29,7 +30,9 @@ fn scaled_product<'g>(pattern: &Pattern<'g>, sums: &str, scale: &str) -> Matched
     require(quantised(1, input_scale), || "a matrix product has another scale than its input".into())?;
 
     let weights = pattern.constant(pattern.input(product, 1)?)?;
-    require(weights.element == Element::I8, || format!("its weights are of the type {:?}, not of i8", weights.element))?;
+    require(weights.element == Element::I8, || {
+        format!("its weights are of the type {:?}, not of i8", weights.element)
+    })?;
     if let Some(zero) = product.input(3) {
         let zeros = pattern.constant(zero)?;
         let symmetric = zeros.element == Element::I8 && zeros.bytes.iter().all(|byte| *byte == 0);

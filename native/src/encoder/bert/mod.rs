@@ -9,6 +9,6 @@ pub mod matched;
 pub mod norm;
 pub mod pattern;
 pub mod pooling;
-pub mod weights;
 #[cfg(test)]
 mod tests;
+pub mod weights;

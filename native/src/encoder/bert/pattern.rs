@@ -37,7 +37,9 @@ impl<'g> Pattern<'g> {
                 self.found.set(self.found.get() + 1);
                 Ok(node)
             }
-            Some(node) => Refusal::because(format!("it has {} where {} stands in BERT", node.operator, operators.join(" or "))),
+            Some(node) => {
+                Refusal::because(format!("it has {} where {} stands in BERT", node.operator, operators.join(" or ")))
+            }
             None => Refusal::because(format!("{value} is not made by {}", operators.join(" or "))),
         }
     }
@@ -120,7 +122,8 @@ impl<'g> Pattern<'g> {
     }
 
     fn sized(&self, value: &str, depth: usize) -> Matched<Vec<Option<i64>>> {
-        let depth = depth.checked_sub(1).map_or_else(|| Refusal::because("its shapes are made in too many steps"), Ok)?;
+        let depth =
+            depth.checked_sub(1).map_or_else(|| Refusal::because("its shapes are made in too many steps"), Ok)?;
         if let Some(constant) = self.graph.constant(value) {
             return Ok(constant.whole()?.into_iter().map(Some).collect());
         }

@@ -54,7 +54,12 @@ pub struct Table {
 pub enum Values {
     Floats(Vec<f32>),
     /// `(byte − zero) · scale`; the bytes are i8 where `signed`.
-    Bytes { bytes: Vec<u8>, signed: bool, scale: f32, zero: i32 },
+    Bytes {
+        bytes: Vec<u8>,
+        signed: bool,
+        scale: f32,
+        zero: i32,
+    },
 }
 
 impl Table {

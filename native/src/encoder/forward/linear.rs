@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::packed::PackedLinear;
+use super::packed::{Columns, PackedLinear};
 use super::quantised::Quantised;
-use crate::encoder::lanes::isa::{Isa, LANES};
+use crate::encoder::lanes::isa::{Isa, LANES, Line};
 use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS, Signed, Sums, tiles};
 
 /// What is done with the outputs of a linear layer. Its methods must be `#[inline(always)]`.
@@ -32,26 +32,29 @@ pub fn multiply<I: Isa>(
             isa.tile(&product, &mut sums);
             for (row, sums) in sums.iter().enumerate().take(count) {
                 let token = start + row;
-                let (scale, low) = (isa.splat(activations.scales[token]), isa.splat(activations.lows[token]));
+                let (scale, low) = (activations.scales[token], activations.lows[token]);
                 let halves = sums.as_chunks::<LANES>().0;
-                let outputs = [0, 1].map(
-                    #[inline(always)]
-                    |half: usize| {
-                        let columns = &columns[half];
-                        let low_part = isa.fma(low, isa.load(&columns.sums), isa.load(&columns.bias));
-                        let scale = isa.mul(scale, isa.load(&columns.scales));
-                        isa.fma(isa.to_float(isa.load_whole(&halves[half])), scale, low_part)
-                    },
-                );
+                let outputs = [
+                    output(isa, scale, low, &columns[0], &halves[0]),
+                    output(isa, scale, low, &columns[1], &halves[1]),
+                ];
                 epilogue.take(isa, token, panel, outputs);
             }
         }
     }
 }
 
+/// `low · sum of weights + bias + scale · sum of products`
+#[inline(always)]
+fn output<I: Isa>(isa: I, scale: f32, low: f32, columns: &Columns, sums: &[i32; LANES]) -> I::F {
+    let low_part = isa.fma(isa.splat(low), isa.load(&columns.sums), isa.load(&columns.bias));
+    let scale = isa.mul(isa.splat(scale), isa.load(&columns.scales));
+    isa.fma(isa.to_float(isa.load_whole(sums)), scale, low_part)
+}
+
 /// Adds the outputs to the tokens' vectors.
 pub struct AddTo<'a> {
-    pub vectors: &'a mut [crate::encoder::lanes::isa::Line],
+    pub vectors: &'a mut [Line],
     /// Lines of a vector.
     pub lines: usize,
 }

@@ -15,6 +15,8 @@ pub mod places;
 pub mod pooling;
 pub mod projection;
 pub mod quantised;
+#[cfg(test)]
+mod reference;
 pub mod scratch;
 #[cfg(test)]
 mod tests;

@@ -29,7 +29,14 @@ pub fn normalise<I: Isa>(isa: I, norm: &PackedNorm, token: usize, vectors: &mut 
     let lines = norm.gain.len();
     let vector = &mut vectors[token * lines..][..lines];
     let size = (lines * vector[0].len()) as f32;
-    let mean = isa.splat(sum_of(isa, vector, #[inline(always)] |sum, line| isa.add(sum, line)) / size);
+    let mean = isa.splat(
+        sum_of(
+            isa,
+            vector,
+            #[inline(always)]
+            |sum, line| isa.add(sum, line),
+        ) / size,
+    );
     let squares = sum_of(
         isa,
         vector,

@@ -32,25 +32,33 @@ impl PackedLinear {
             for first in (0..layer.outputs).step_by(COLUMNS) {
                 packed.add_panel(layer, first);
             }
+            packed.add_columns(layer);
         }
         packed
     }
 
     fn add_panel(&mut self, layer: &Linear, first: usize) {
         for quad in (0..layer.inputs).step_by(QUAD) {
-            for column in first..first + COLUMNS {
-                self.panels.extend((quad..quad + QUAD).map(|input| layer.weights[input * layer.outputs + column]));
+            let rows: [&[u8]; QUAD] =
+                std::array::from_fn(|at| &layer.weights[(quad + at) * layer.outputs + first..][..COLUMNS]);
+            let mut line = [0; COLUMNS * QUAD];
+            for (column, bytes) in line.chunks_exact_mut(QUAD).enumerate() {
+                bytes.iter_mut().zip(rows).for_each(|(byte, row)| *byte = row[column]);
             }
+            self.panels.extend_from_slice(&line);
         }
-        for first in [first, first + LANES] {
-            let line = |of: &dyn Fn(usize) -> f32| std::array::from_fn(|lane| of(first + lane));
-            let sum = |column: usize| -> i32 {
-                layer.weights.iter().skip(column).step_by(layer.outputs).map(|byte| i32::from(*byte as i8)).sum()
-            };
+    }
+
+    fn add_columns(&mut self, layer: &Linear) {
+        let mut sums = vec![0i32; layer.outputs];
+        for row in layer.weights.chunks_exact(layer.outputs) {
+            sums.iter_mut().zip(row).for_each(|(sum, byte)| *sum += i32::from(*byte as i8));
+        }
+        for first in (0..layer.outputs).step_by(LANES) {
             self.columns.push(Columns {
-                scales: line(&|column| layer.scales[column]),
-                sums: line(&|column| sum(column) as f32 * layer.scales[column]),
-                bias: line(&|column| layer.bias[column]),
+                scales: std::array::from_fn(|lane| layer.scales[first + lane]),
+                sums: std::array::from_fn(|lane| sums[first + lane] as f32 * layer.scales[first + lane]),
+                bias: std::array::from_fn(|lane| layer.bias[first + lane]),
             });
         }
     }
@@ -58,10 +66,6 @@ impl PackedLinear {
     pub fn panel(&self, number: usize) -> &[u8] {
         let size = self.inputs * COLUMNS;
         &self.panels[number * size..][..size]
-    }
-
-    fn bytes(&self) -> usize {
-        self.panels.len() + size_of_val(&self.columns[..])
     }
 }
 
@@ -146,13 +150,5 @@ impl Packed {
     /// Number of words: ids are below it.
     pub fn words(&self) -> usize {
         self.embedding.words.rows
-    }
-
-    /// Bytes of the packed weights, without the embedding's tables.
-    pub fn weight_bytes(&self) -> usize {
-        let linears = |layer: &PackedLayer| {
-            [&layer.projections, &layer.attention_output, &layer.up, &layer.down].map(PackedLinear::bytes)
-        };
-        self.layers.iter().flat_map(linears).sum()
     }
 }

@@ -136,9 +136,8 @@ impl<D: Dot> Isa for Avx2<D> {
 
     #[inline(always)]
     fn scale_by_power(self, a: Pair, n: WholePair) -> Pair {
-        let scaled = |a, n| unsafe {
-            _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_slli_epi32::<23>(n)))
-        };
+        let scaled =
+            |a, n| unsafe { _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_slli_epi32::<23>(n))) };
         [scaled(a[0], n[0]), scaled(a[1], n[1])]
     }
 

@@ -134,7 +134,8 @@ impl Isa for Avx512 {
         unsafe {
             let low = _mm512_and_si512(value, _mm512_set1_epi32(0xff));
             let shifted = _mm512_sll_epi32(low, _mm_cvtsi32_si128(8 * at as i32));
-            let merged = if at == 0 { shifted } else { _mm512_or_si512(shifted, _mm512_loadu_si512(to.as_ptr().cast())) };
+            let merged =
+                if at == 0 { shifted } else { _mm512_or_si512(shifted, _mm512_loadu_si512(to.as_ptr().cast())) };
             _mm512_storeu_si512(to.as_mut_ptr().cast(), merged);
         }
     }

@@ -1,5 +1,6 @@
 //! The instruction sets that this machine has, and the one that this process uses.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
@@ -32,6 +33,12 @@ enum Set {
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2<Widened>),
     Scalar(Scalar),
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
 }
 
 impl Kernel {

@@ -62,8 +62,7 @@ fn every_tile_gives_the_scalar_sums_for_every_count_of_rows_and_leaves_the_other
 fn the_scalar_tile_is_the_sum_of_products() {
     let (rows, panel) = (bytes(8, 3), bytes(8 * COLUMNS, 4));
     let rows_of = ByteRows { bytes: &rows, stride: 8, count: 1 };
-    let sums =
-        scalar().run(Tile(Product { rows: rows_of, panel: &panel, signed: Signed::Panel, starts: &[9; ROWS] }));
+    let sums = scalar().run(Tile(Product { rows: rows_of, panel: &panel, signed: Signed::Panel, starts: &[9; ROWS] }));
     for (column, sum) in sums[0].iter().enumerate() {
         let weight = |at: usize| i32::from(panel[at / 4 * 4 * COLUMNS + column * 4 + at % 4] as i8);
         let products: i32 = (0..8).map(|at| i32::from(rows[at]) * weight(at)).sum();

@@ -74,7 +74,7 @@ impl<'a> Tensor<'a> {
         let shape = shape.or_else(|_| Refusal::because(format!("the constant {name} has a negative size")))?;
         let bytes = raw.map_or_else(|| Cow::Owned(typed(element, &floats, &whole)), Cow::Borrowed);
         let tensor = Self { name, shape, element, bytes };
-        let size = element.size().and_then(|size| tensor.len()?.checked_mul(size));
+        let size = element.size().and_then(|size| tensor.count()?.checked_mul(size));
         require(size.is_none_or(|size| size == tensor.bytes.len()), || {
             format!("the constant {name} has {} bytes, which is not its shape's size", tensor.bytes.len())
         })?;
@@ -82,7 +82,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// Number of elements; none if it is beyond the machine's numbers.
-    pub fn len(&self) -> Option<usize> {
+    fn count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim))
     }
 

@@ -154,7 +154,10 @@ mod tests {
         for length in [1, 2, 4, 5, 6] {
             assert!(all(&message[..length]).is_err(), "{length}");
         }
-        assert!(all(&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]).is_err(), "a length beyond the file");
+        assert!(
+            all(&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]).is_err(),
+            "a length beyond the file"
+        );
         assert!(all(&[0x0b]).is_err(), "a group");
         assert!(all(&[0xff; 11]).is_err(), "a number of more than 64 bits");
     }

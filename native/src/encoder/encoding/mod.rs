@@ -1,0 +1,7 @@
+//! Texts to vectors: a model with its tokenizer, and the threads that run it.
+
+pub mod model;
+#[cfg(test)]
+mod tests;
+pub mod text_encoder;
+pub mod threads;
