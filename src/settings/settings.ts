@@ -169,9 +169,9 @@ export const SETTINGS = {
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
   PROVIDER: setting(
-    choice('auto', 'cuda', 'webgpu', 'cpu'),
+    choice('auto', 'cuda', 'webgpu', 'cpu', 'native'),
     'auto',
-    'What runs the models. `auto` takes the fastest provider with the right results; with any other, the start fails unless it serves.',
+    "What runs the models. `auto` takes the fastest provider with the right results; with any other, the start fails unless it serves. `cpu` is ONNX Runtime on the processor, `native` this server's own encoder for texts.",
   ),
   QUERY_WORKERS: setting(
     integer(0, 64),

@@ -5,12 +5,14 @@ use farthing_core::encoder::bert::pattern::Inputs;
 use farthing_core::encoder::encoding::model::ARITHMETIC;
 use farthing_core::encoder::encoding::text_encoder::TextEncoder;
 use farthing_core::encoder::encoding::threads::{self, Use};
+use farthing_core::encoder::forward::scratch::Scratch;
+use farthing_core::encoder::lanes::kernel;
 use farthing_core::error::{ShardError, catch_panic};
 use napi::bindgen_prelude::{Float32Array, Object};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
-use crate::error::js_error;
+use crate::error::{internal, js_error};
 use crate::text::tokenize::TokenizerRules;
 
 /// A model's graph, as its manifest describes it.
@@ -118,8 +120,6 @@ pub fn encoder_arithmetic() -> &'static str {
     ARITHMETIC
 }
 
-type Scratch = farthing_core::encoder::forward::scratch::Scratch;
-
 /// Runs work on one of the encoder's threads, and turns what it gives into JavaScript's on the caller's. A panic becomes an
 /// error, so that the promise is always settled.
 fn off_thread<'env, T: Send + 'static, J: napi::bindgen_prelude::ToNapiValue + 'static>(
@@ -139,4 +139,10 @@ fn off_thread<'env, T: Send + 'static, J: napi::bindgen_prelude::ToNapiValue + '
         refused.reject(js_error(error));
     }
     Ok(promise)
+}
+
+/// Name of the instruction set that this process encodes with: the best of the machine, or the one that is forced.
+#[napi(catch_unwind)]
+pub fn encoder_kernel_name() -> Result<&'static str> {
+    kernel::chosen().map(|kernel| kernel.name).map_err(internal)
 }
