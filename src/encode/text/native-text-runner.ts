@@ -12,6 +12,7 @@ type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
 export class NativeTextRunner implements Runner {
   readonly #tower: TextTower;
   readonly #encoder: Encoder;
+  #threadMs = 0;
 
   /** @throws FarthingError `models_invalid` with the reason when the native encoder does not run the model */
   static async open(tower: TextTower, candidate: Candidate): Promise<NativeTextRunner> {
@@ -48,13 +49,18 @@ export class NativeTextRunner implements Runner {
   ): Promise<RunTotals> {
     const { query_prefix, passage_prefix } = this.#tower.settings;
     const prefix = use === 'query' ? query_prefix : passage_prefix;
-    const { vectors, runs, tokens } = await awaitCrossing(() =>
+    const { vectors, runs, tokens, threadMs } = await awaitCrossing(() =>
       this.#encoder.encode(texts as string[], prefix, use),
     );
+    this.#threadMs += threadMs;
     const size = this.dimensions;
     for (const row of texts.keys())
       target.set(vectors.subarray(row * size, (row + 1) * size), offset + row * stride);
     return { runs, tokens, padding: 0 };
+  }
+
+  processorMs(): number {
+    return this.#threadMs;
   }
 
   async probe(): Promise<Float32Array> {

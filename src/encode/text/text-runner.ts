@@ -66,6 +66,11 @@ export class TextRunner implements Runner {
     return totals;
   }
 
+  /** ONNX Runtime computes on the calling thread. */
+  processorMs(): number | undefined {
+    return native.threadMs() ?? undefined;
+  }
+
   async probe(): Promise<Float32Array> {
     const vector = new Float32Array(this.dimensions);
     await this.encode([PROBE_TEXT], 'query', vector, 0, vector.length);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Candidate, onProcessor, type Tower } from '../models/tower.ts';
 import type { TowerChoice } from './protocol.ts';
-import { leastMs, openTower } from './warm-up.ts';
+import { openTower, processorTimesOf, wallTimesOf } from './warm-up.ts';
 
 /** The same for the native encoder, whose arithmetic is its own: it is nearer to f32 than ONNX Runtime's int8. */
 export const NATIVE_PARITY_MIN = 0.98;
@@ -20,7 +20,7 @@ const CLEARLY_FASTER = 2;
 /** A candidate that was opened and tried: its vector of the probe, and times in milliseconds. */
 export interface Trial {
   readonly vector: Float32Array;
-  /** Of one query alone. */
+  /** Of one query alone; on the processor in its own time. */
   readonly warmupMs: number;
   /** Of one row in the largest run of an ingest; absent if not measured. */
   readonly rowMs?: number;
@@ -133,9 +133,13 @@ function timesOf({ candidate, warmupMs, rowMs }: Contender): string {
 export async function tryTower(tower: Tower, candidate: Candidate, measured: boolean): Promise<Trial> {
   const opened = await openTower(tower, candidate);
   try {
-    const measurement = measured ? await leastMs(opened, candidate.ingestRows) : undefined;
     const vector = unlessLost(opened.session?.loss, await opened.runner.probe());
-    return { warmupMs: measurement?.queryMs ?? opened.report.warmupMs, rowMs: measurement?.rowMs, vector };
+    const { warmupMs } = opened.report;
+    if (!measured) return { warmupMs, vector };
+    const rows = candidate.ingestRows;
+    const processor = onProcessor(candidate) ? await processorTimesOf(opened, rows) : undefined;
+    const { queryMs, rowMs } = processor ?? (await wallTimesOf(opened, rows));
+    return { warmupMs: queryMs, rowMs, vector };
   } finally {
     await opened.session?.close();
   }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Candidate, Tower } from '../models/tower.ts';
 import { PictureRunner } from '../picture/picture-runner.ts';
 import { type LastingSession, openLasting } from '../session/lasting-session.ts';
+import type { Runner } from '../session/runner.ts';
 import { NativeTextRunner } from '../text/native-text-runner.ts';
 import { TextRunner } from '../text/text-runner.ts';
 import type { TowerReport } from './protocol.ts';
@@ -10,7 +11,7 @@ const WARMUP_RUNS = 3;
 
 /** A tower that is open and warm in this worker. */
 export interface OpenTower {
-  readonly runner: TextRunner | NativeTextRunner | PictureRunner;
+  readonly runner: Runner & (TextRunner | NativeTextRunner | PictureRunner);
   /** Absent with the native encoder, which has none. */
   readonly session?: LastingSession;
   readonly report: TowerReport;
@@ -45,30 +46,43 @@ async function openRunner(
   }
 }
 
-const TRIED_QUERIES = 40;
-const TRIED_RUNS = 8;
+const TRIED_QUERIES = 12;
+const TRIED_RUNS = 5;
 
-/** Least milliseconds of one query, and of one input in a full run of an ingest: what else runs here only adds to them. */
-export async function leastMs(
+/** Least milliseconds of one query, and of one input in a full run of an ingest. */
+export interface Times {
+  readonly queryMs: number;
+  readonly rowMs: number;
+}
+
+/** How long an open model takes: what else runs here only adds to the least of some runs. */
+export async function wallTimesOf(
   { runner }: OpenTower,
   rows: number,
-): Promise<{ queryMs: number; rowMs: number }> {
-  const least = async (runs: number, run: () => Promise<unknown>) => Math.min(...(await timesOf(runs, run)));
-  const queryMs = await least(TRIED_QUERIES, () => runner.probe());
-  return { queryMs, rowMs: (await least(TRIED_RUNS, () => runner.fullRun(rows))) / rows };
+  now = () => performance.now(),
+): Promise<Times> {
+  const queries = await measured(TRIED_QUERIES, () => runner.probe(), now);
+  const runs = await measured(TRIED_RUNS, () => runner.fullRun(rows), now);
+  return { queryMs: Math.min(...queries), rowMs: Math.min(...runs) / rows };
+}
+
+/** The same in processor time, which does not depend on what else runs here; undefined where it is not known. */
+export async function processorTimesOf(opened: OpenTower, rows: number): Promise<Times | undefined> {
+  const now = () => opened.runner.processorMs?.() ?? Number.NaN;
+  return Number.isNaN(now()) ? undefined : wallTimesOf(opened, rows, now);
 }
 
 async function medianMs(run: () => Promise<unknown>): Promise<number> {
-  const times = await timesOf(WARMUP_RUNS, run);
+  const times = await measured(WARMUP_RUNS, run, () => performance.now());
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }
 
-async function timesOf(runs: number, run: () => Promise<unknown>): Promise<number[]> {
+async function measured(runs: number, run: () => Promise<unknown>, now: () => number): Promise<number[]> {
   const times: number[] = [];
   for (let index = 0; index < runs; index++) {
-    const start = performance.now();
+    const start = now();
     await run();
-    times.push(performance.now() - start);
+    times.push(now() - start);
   }
   return times;
 }

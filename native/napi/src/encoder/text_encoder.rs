@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use farthing_core::encoder::bert::matched::{DescribedPooling, Description};
 use farthing_core::encoder::bert::pattern::Inputs;
+use farthing_core::encoder::encoding::clock::thread_milliseconds;
 use farthing_core::encoder::encoding::model::ARITHMETIC;
 use farthing_core::encoder::encoding::text_encoder::TextEncoder;
 use farthing_core::encoder::encoding::threads::{self, Use};
@@ -48,6 +49,8 @@ pub struct EncodedTexts {
     pub vectors: Float32Array,
     pub runs: u32,
     pub tokens: u32,
+    /// Milliseconds of the thread that encoded them; 0 where the system does not tell.
+    pub thread_ms: f64,
 }
 
 /// A text model on the encoder's own threads. All that open the same file share its weights.
@@ -97,7 +100,14 @@ impl NativeTextEncoder {
             env,
             of,
             move |scratch| encoder.encode(&texts, &prefix, scratch),
-            |encoded| Ok(EncodedTexts { vectors: encoded.vectors.into(), runs: encoded.runs, tokens: encoded.tokens }),
+            |encoded| {
+                Ok(EncodedTexts {
+                    vectors: encoded.vectors.into(),
+                    runs: encoded.runs,
+                    tokens: encoded.tokens,
+                    thread_ms: encoded.milliseconds,
+                })
+            },
         )
     }
 
@@ -139,6 +149,12 @@ fn off_thread<'env, T: Send + 'static, J: napi::bindgen_prelude::ToNapiValue + '
         refused.reject(js_error(error));
     }
     Ok(promise)
+}
+
+/// Milliseconds that the calling thread has run. Null where the system does not tell.
+#[napi(catch_unwind)]
+pub fn thread_ms() -> Option<f64> {
+    thread_milliseconds()
 }
 
 /// Name of the instruction set that this process encodes with: the best of the machine, or the one that is forced.

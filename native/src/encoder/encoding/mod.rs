@@ -1,5 +1,6 @@
 //! Texts to vectors: a model with its tokenizer, and the threads that run it.
 
+pub mod clock;
 pub mod model;
 #[cfg(test)]
 mod tests;

@@ -36,13 +36,15 @@ fn near_texts_have_near_vectors() {
     let cosine = |a: usize, b: usize| rows[a].iter().zip(rows[b]).map(|(a, b)| a * b).sum::<f32>();
     assert!(cosine(0, 1) > 0.7 && cosine(0, 2) < 0.2, "{} {}", cosine(0, 1), cosine(0, 2));
     assert_eq!(encoded.runs, 1);
+    #[cfg(target_os = "linux")]
+    assert!(encoded.milliseconds > 0.0);
 }
 
 #[test]
 fn a_prefix_is_part_of_each_text() {
     let encoder = open(256).unwrap();
     let encode = |text: &str, prefix: &str| encoder.encode(&texts(&[text]), prefix, &mut Scratch::default()).unwrap();
-    assert_eq!(encode("cat", "query: "), encode("query: cat", ""));
+    assert_eq!(encode("cat", "query: ").vectors, encode("query: cat", "").vectors);
 }
 
 #[test]
@@ -73,6 +75,6 @@ fn the_threads_give_the_bits_of_the_caller() {
         .unwrap();
     }
     for _ in 0..3 {
-        assert_eq!(receiver.recv().unwrap().unwrap(), expected);
+        assert_eq!(receiver.recv().unwrap().unwrap().vectors, expected.vectors);
     }
 }

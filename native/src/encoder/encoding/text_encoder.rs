@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::clock::thread_milliseconds;
 use super::model::Model;
 use crate::encoder::bert::matched::Description;
 use crate::encoder::forward::network::encode;
@@ -23,12 +24,14 @@ pub struct TextEncoder {
 }
 
 /// The vectors of some texts.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Encoded {
     /// One vector of unit length for each text, one after the other.
     pub vectors: Vec<f32>,
     pub runs: u32,
     pub tokens: u32,
+    /// Milliseconds of the thread; 0 where the system does not tell.
+    pub milliseconds: f64,
 }
 
 impl TextEncoder {
@@ -60,6 +63,7 @@ impl TextEncoder {
     /// # Errors
     /// `internal` if a text cannot be tokenised, or its tokens are not the model's.
     pub fn encode(&self, texts: &[String], prefix: &str, scratch: &mut Scratch) -> Result<Encoded> {
+        let begun = thread_milliseconds();
         let ids = texts.iter().map(|text| self.tokens(text, prefix)).collect::<Result<Vec<_>>>()?;
         let width = self.dimensions();
         let mut encoded = Encoded { vectors: vec![0.0; texts.len() * width], ..Encoded::default() };
@@ -77,6 +81,9 @@ impl TextEncoder {
             encoded.runs += 1;
             encoded.tokens += run.iter().map(|text| text.len() as u32).sum::<u32>();
             start = end;
+        }
+        if let (Some(begun), Some(ended)) = (begun, thread_milliseconds()) {
+            encoded.milliseconds = ended - begun;
         }
         Ok(encoded)
     }
