@@ -46,8 +46,8 @@ async function openRunner(
   }
 }
 
-const TRIED_QUERIES = 12;
-const TRIED_RUNS = 5;
+const TRIED_QUERIES = 24;
+const TRIED_RUNS = 10;
 
 /** Least milliseconds of one query, and of one input in a full run of an ingest. */
 export interface Times {

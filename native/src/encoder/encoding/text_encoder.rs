@@ -14,7 +14,7 @@ use crate::text::tokenize::{TextTokenizer, TokenRules};
 
 /// A run takes texts until it has this many tokens: with more, a product gains nothing, and its values leave the second
 /// cache. A text with more tokens is a run by itself.
-const RUN_TOKENS: usize = 128;
+const RUN_TOKENS: usize = 256;
 
 /// A model with its tokenizer. Cheap to clone; safe to use from several threads.
 #[derive(Clone)]
@@ -129,8 +129,8 @@ mod tests {
             }
             counts
         };
-        assert_eq!(runs(&[10; 16]), [12, 4]);
-        assert_eq!(runs(&[256, 256, 100, 28, 1]), [1, 1, 2, 1]);
+        assert_eq!(runs(&[10; 30]), [25, 5]);
+        assert_eq!(runs(&[256, 256, 200, 56, 1]), [1, 1, 2, 1]);
         assert_eq!(runs(&[]), [0; 0]);
     }
 }
