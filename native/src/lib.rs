@@ -7,6 +7,7 @@
 pub mod blocks;
 pub mod confine;
 pub mod derive;
+pub mod encoder;
 pub mod error;
 pub mod graph;
 pub mod kernels;

@@ -4,7 +4,14 @@ import type { FilledSpace } from '../domain/space.ts';
 import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
 import { type ChosenWeights, readChosenWeights, saveChosenWeights } from './models/chosen-weights.ts';
 import { findInstalled, type Installed } from './models/installed.ts';
+import {
+  comparisonsOf,
+  readComparisons,
+  saveComparisons,
+  withComparisons,
+} from './models/kept-comparisons.ts';
 import type { Manifest } from './models/manifest.ts';
+import { withNative } from './models/native-weights.ts';
 import { findPreviousModel } from './models/previous-model.ts';
 import { readManifest } from './models/read-manifest.ts';
 import { passageTowerOf, type Towers } from './models/tower.ts';
@@ -12,7 +19,7 @@ import { Verification } from './models/verification.ts';
 import type { CutSettings } from './text/passage.ts';
 import { type AvailableTowers, availableTowers } from './workers/available-towers.ts';
 import { workerCounts } from './workers/worker-counts.ts';
-import { chooseProviders, startWorkers, type Workers } from './workers/workers.ts';
+import { type Chosen, chooseProviders, startWorkers, type Workers } from './workers/workers.ts';
 
 /**
  * Opens the models in use and starts the workers, warm.
@@ -26,9 +33,12 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
   await verification.save();
   const previous = await readChosenWeights(cacheFolder);
-  return startEncoder(manifest, installed, options, previous, (towers) =>
-    saveChosenWeights(cacheFolder, previous, towers),
-  );
+  const kept = await readComparisons(cacheFolder);
+  const compared = { ...installed, towers: withComparisons(withNative(installed.towers, provider), kept) };
+  return startEncoder(manifest, compared, options, previous, async (chosen) => {
+    await saveChosenWeights(cacheFolder, previous, chosen.towers);
+    await saveComparisons(cacheFolder, kept, comparisonsOf(compared.towers, chosen));
+  });
 }
 
 /**
@@ -52,7 +62,7 @@ async function startEncoder(
   installed: Installed,
   options: EncoderOptions,
   previous: ChosenWeights = {},
-  remember: (towers: Towers) => Promise<void> = async () => {},
+  remember: (chosen: Chosen) => Promise<void> = async () => {},
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;
@@ -65,7 +75,7 @@ async function startEncoder(
   const workers = await starting;
   const available = availableTowers(usable.towers, usable.missing, openingFailures(workers));
   await refuseMissing(available, workers, options);
-  await remember(available.towers);
+  await remember({ towers: available.towers, rejected, slower });
   const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, rejected);
   for (const rejection of rejected) alarm({ event: 'provider_rejected', ...rejection });
   log({

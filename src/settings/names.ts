@@ -16,6 +16,7 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   FILE_VARIABLE,
   // Read by the native part.
   'FARTHING_KERNEL',
+  'FARTHING_ENCODER_KERNEL',
   // Read by the commands of an agent.
   'FARTHING_URL',
   'FARTHING_WALLET',

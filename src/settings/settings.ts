@@ -184,9 +184,9 @@ export const SETTINGS = {
   ),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
   PROVIDER: setting(
-    choice('auto', 'cuda', 'webgpu', 'cpu'),
+    choice('auto', 'cuda', 'webgpu', 'cpu', 'native'),
     'auto',
-    'What runs the models. `auto` takes the fastest provider with the right results; with any other, the start fails unless it serves.',
+    "What runs the models. `auto` takes the fastest provider with the right results; with any other, the start fails unless it serves. `cpu` is ONNX Runtime on the processor, `native` this server's own encoder for texts.",
   ),
   QUERY_WORKERS: setting(
     integer(0, 64),

@@ -99,7 +99,7 @@ t.test('every family reports its model, provider and warm-up', async (t) => {
       family: 'text_semantic',
       available: true,
       model: 'all-MiniLM-L6-v2',
-      provider: 'cpu',
+      provider: /^(native|cpu)$/,
       words: true,
       pictures: false,
     },

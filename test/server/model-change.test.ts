@@ -110,7 +110,7 @@ t.test(
         {
           role: 'text_semantic',
           from: /^potion-base-2M/,
-          to: /^all-MiniLM-L6-v2 \(model_int8.onnx on cpu\)$/,
+          to: /^all-MiniLM-L6-v2 \(model_int8.onnx on (native|cpu)\)$/,
         },
       ],
     );

@@ -40,6 +40,7 @@ t.test('settings that the pages and the units name exist', async (t) => {
     ...SETTING_NAMES.map(variableOf),
     FILE_VARIABLE,
     'FARTHING_KERNEL',
+    'FARTHING_ENCODER_KERNEL',
     'NODE_ENV',
   ]);
   const unit = page('deploy/systemd/farthing.service')

@@ -15,6 +15,21 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   picture: [],
   request: [],
   text: [],
+  // The encoder: instructions, a model's file, its graph, the forward pass, and the threads that run it.
+  encoder: [],
+  'encoder/lanes': [],
+  'encoder/onnx': [],
+  'encoder/bert': ['encoder/onnx'],
+  'encoder/forward': ['encoder/lanes', 'encoder/bert'],
+  'encoder/encoding': [
+    '.',
+    'text',
+    'threads',
+    'encoder/lanes',
+    'encoder/onnx',
+    'encoder/bert',
+    'encoder/forward',
+  ],
   // The ground of an index.
   ranking: ['.'],
   threads: ['.'],
@@ -33,6 +48,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
 /** The same for the binding. */
 const BINDING: Readonly<Record<string, readonly string[]>> = {
   '.': [],
+  encoder: ['.', 'text'],
   picture: ['.'],
   process: ['.'],
   request: ['.'],

@@ -1,6 +1,7 @@
 //! The binding to JavaScript. It converts and checks, and computes nothing.
 
 pub mod confine;
+pub mod encoder;
 pub mod error;
 pub mod picture;
 pub mod process;

@@ -1,12 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs';
-import type { Provider } from './manifest.ts';
+import type { Engine, Provider } from './manifest.ts';
 
-/** `auto`: the fastest provider with the right numbers. Any other: this provider or none. */
-export type ProviderChoice = 'auto' | Provider;
+/**
+ * `auto`: the fastest provider with the right numbers. Any other: this provider or none. `native` runs texts alone, and leaves
+ * other inputs to `cpu`.
+ */
+export type ProviderChoice = 'auto' | Engine;
 
 /** Why a provider need not be tried here, by cheap signs: a laptop's start must not wait for drivers. */
 export function deviceRefusal(provider: Provider, choice: ProviderChoice): string | undefined {
-  if (choice !== 'auto' && choice !== provider) return `only ${choice} was asked for`;
+  const asked = choice === 'native' ? 'cpu' : choice;
+  if (asked !== 'auto' && asked !== provider) return `only ${choice} was asked for`;
   // A configured provider is tried anyway: its failure is the reason.
   if (choice !== 'auto' || provider === 'cpu') return undefined;
   // WSL shows every GPU as /dev/dxg.

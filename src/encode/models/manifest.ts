@@ -82,6 +82,8 @@ export type ListSettings = Static<typeof List>;
 export const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const;
 const Provider = Type.Union(PROVIDERS.map((name) => Type.Literal(name)));
 export type Provider = (typeof PROVIDERS)[number];
+/** What runs weights: a provider of ONNX Runtime, or `native`, this server's own encoder, which takes weights for `cpu`. */
+export type Engine = Provider | 'native';
 
 /** Weights for some providers, and how they are run. */
 const Variant = closed({

@@ -8,6 +8,7 @@ import {
   type ManifestModel,
   type ManifestVariant,
 } from './manifest.ts';
+import { nativeSha256, withNative } from './native-weights.ts';
 import { servedSpaces } from './served-spaces.ts';
 import type { Verification } from './verification.ts';
 
@@ -17,7 +18,7 @@ export interface PreviousModel {
 }
 
 /**
- * The model that filled a space, in use or not, with exactly those weights. They may run on the processor, whatever provider
+ * The model that filled a space, in use or not, with exactly those weights and their arithmetic. They may run on the processor, whatever provider
  * they were made for. Undefined when the manifest has no such weights, or their files are not installed.
  */
 export async function findPreviousModel(
@@ -28,9 +29,14 @@ export async function findPreviousModel(
 ): Promise<PreviousModel | undefined> {
   for (const candidate of manifestsFor(manifest, { role, modelSha256 })) {
     const installed = await findInstalled(candidate, folder, verification, 'auto');
-    const spaces = servedSpaces(candidate, installed.towers);
-    if (spaces.some((space) => space.name === role && space.modelSha256 === modelSha256))
-      return { manifest: candidate, installed };
+    for (const towers of [installed.towers, withNative(installed.towers, 'native')]) {
+      const spaces = servedSpaces(candidate, towers);
+      if (spaces.some((space) => space.name === role && space.modelSha256 === modelSha256))
+        return {
+          manifest: candidate,
+          installed: { towers, missing: installed.missing, passedOver: installed.passedOver },
+        };
+    }
   }
   return undefined;
 }
@@ -70,7 +76,9 @@ function* bridges(
 function filesOf(model: ManifestModel, part: EncodingRole['part'], sha256?: string): Set<string> {
   const variants: readonly ManifestVariant[] = model[part]?.variants ?? [];
   const names = variants.map(({ file }) => file);
-  return new Set(names.filter((name) => sha256 === undefined || model.files[name]?.sha256 === sha256));
+  const made = (file: string | undefined) =>
+    file !== undefined && (file === sha256 || nativeSha256(file) === sha256);
+  return new Set(names.filter((name) => sha256 === undefined || made(model.files[name]?.sha256)));
 }
 
 function withFile(model: ManifestModel, part: EncodingRole['part'], file: string): ManifestModel {

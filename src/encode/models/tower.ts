@@ -1,11 +1,12 @@
 import type { InputKind, SpaceName } from '../../domain/family.ts';
-import type { ManifestPicture, ManifestText, Provider } from './manifest.ts';
+import type { Engine, ManifestPicture, ManifestText } from './manifest.ts';
 
-/** Weights and a provider that may run them, in order of preference. Sent to the workers as it is. */
+/** Weights and what may run them, in order of preference. Sent to the workers as it is. */
 export interface Candidate {
-  readonly provider: Provider;
+  readonly provider: Engine;
   /** Absolute path of the weights. */
   readonly path: string;
+  /** Identity of its vectors: of the file, and with `native` of the arithmetic, too. */
   readonly sha256: string;
   /** Folder of graphs optimised for this processor. Absent: the graph is optimised at each opening. */
   readonly graphsFolder?: string;
@@ -60,6 +61,11 @@ export interface LabelBridge {
 }
 
 export type Tower = TextTower | PictureTower;
+
+/** Whether it runs on the processor. */
+export function onProcessor({ provider }: Pick<Candidate, 'provider'>): boolean {
+  return provider === 'cpu' || provider === 'native';
+}
 
 /** The towers that serve, in the order in which each worker opens them: tasks name them by their index. */
 export type Towers = readonly Tower[];

@@ -4,10 +4,7 @@ import { KeptTensor } from '../session/kept-tensor.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
 import { type Output, paddedRows, type Session, toUnitLength } from '../session/session.ts';
 import { groupByLength, type Run } from './grouping.ts';
-
-/** A text of about a query's length: warms a model up, and compares providers. */
-const PROBE_TEXT = 'How does a warm current change the weather over an island in winter?';
-const PROBE_WORDS = PROBE_TEXT.split(' ').length;
+import { longTexts, PROBE_TEXT } from './probe.ts';
 
 /** A text model in one worker: tokenises, runs, pools. Its tensors' memory is allocated once, for the largest run. */
 export class TextRunner implements Runner {
@@ -69,6 +66,11 @@ export class TextRunner implements Runner {
     return totals;
   }
 
+  /** ONNX Runtime computes on the calling thread. */
+  processorMs(): number | undefined {
+    return native.threadMs() ?? undefined;
+  }
+
   async probe(): Promise<Float32Array> {
     const vector = new Float32Array(this.dimensions);
     await this.encode([PROBE_TEXT], 'query', vector, 0, vector.length);
@@ -76,9 +78,8 @@ export class TextRunner implements Runner {
   }
 
   async fullRun(rows: number): Promise<void> {
-    const text = `${PROBE_TEXT} `.repeat(Math.ceil(this.#settings.limit / PROBE_WORDS));
     const vectors = new Float32Array(rows * this.dimensions);
-    await this.encode(Array<string>(rows).fill(text), 'ingest', vectors, 0, this.dimensions);
+    await this.encode(longTexts(rows, this.#settings.limit), 'ingest', vectors, 0, this.dimensions);
   }
 
   async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {

@@ -1,8 +1,12 @@
 import { basename } from 'node:path';
-import type { Candidate, Tower } from '../models/tower.ts';
-import type { LastingSession } from '../session/lasting-session.ts';
+import { type Candidate, onProcessor, type Tower } from '../models/tower.ts';
 import type { TowerChoice } from './protocol.ts';
-import { ingestRowMs, openTower } from './warm-up.ts';
+import { openTower, processorTimesOf, wallTimesOf } from './warm-up.ts';
+
+/** The same for the native encoder, whose arithmetic is its own: it is nearer to f32 than ONNX Runtime's int8. */
+export const NATIVE_PARITY_MIN = 0.98;
+/** The native encoder and ONNX Runtime replace each other where this factor is gained in queries and in passages. */
+const PROCESSOR_FASTER = 1.3;
 
 /** Smallest cosine between a provider's vector and the processor's, for the same weights and the same input. */
 export const PARITY_MIN = 0.999;
@@ -16,7 +20,7 @@ const CLEARLY_FASTER = 2;
 /** A candidate that was opened and tried: its vector of the probe, and times in milliseconds. */
 export interface Trial {
   readonly vector: Float32Array;
-  /** Of one query alone. */
+  /** Of one query alone; on the processor in its own time. */
   readonly warmupMs: number;
   /** Of one row in the largest run of an ingest; absent if not measured. */
   readonly rowMs?: number;
@@ -42,7 +46,7 @@ export async function chooseCandidate(
   previous?: string,
 ): Promise<TowerChoice> {
   const only = candidates.length === 1 ? candidates[0] : undefined;
-  if (only?.provider === 'cpu') return { candidate: only, rejected: [], slower: [] };
+  if (only && onProcessor(only)) return { candidate: only, rejected: [], slower: [] };
   const rejected: { provider: string; reason: string }[] = [];
   const contenders: Contender[] = [];
   for (const candidate of candidates) {
@@ -51,7 +55,8 @@ export async function chooseCandidate(
       if (candidate.provider !== 'cpu') {
         const reference = await open({ ...candidate, provider: 'cpu', providerOptions: undefined }, false);
         const likeness = cosine(vector, reference.vector);
-        if (!(likeness >= PARITY_MIN))
+        const least = candidate.provider === 'native' ? NATIVE_PARITY_MIN : PARITY_MIN;
+        if (!(likeness >= least))
           throw new Error(`its numbers differ from the processor's: cosine ${likeness.toFixed(5)}`);
       }
       contenders.push({ candidate, warmupMs, rowMs });
@@ -62,7 +67,8 @@ export async function chooseCandidate(
       });
     }
   }
-  const chosen = stayingOrFastest(contenders, previous);
+  const { left, filled } = oneOnProcessor(contenders, previous);
+  const chosen = stayingOrFastest(left, filled);
   const slower = contenders
     .filter((contender) => contender !== chosen)
     .map((contender) => ({
@@ -70,6 +76,28 @@ export async function chooseCandidate(
       reason: `${timesOf(contender)}; chosen was ${timesOf(chosen!)}`,
     }));
   return { ...(chosen ? { candidate: chosen.candidate } : {}), rejected, slower };
+}
+
+/**
+ * The contenders with one of the native encoder and ONNX Runtime on the processor: the one that filled the indexes, ONNX
+ * Runtime if neither did, unless the other is clearly faster at queries and at passages. `filled`: the weights that filled the
+ * indexes, or those that replace them.
+ */
+function oneOnProcessor(
+  contenders: readonly Contender[],
+  previous: string | undefined,
+): { readonly left: readonly Contender[]; readonly filled: string | undefined } {
+  const own = contenders.find(({ candidate }) => candidate.provider === 'native');
+  const runtime = contenders.find(({ candidate }) => candidate.provider === 'cpu');
+  if (!own || !runtime) return { left: contenders, filled: previous };
+  const [staying, other] = own.candidate.sha256 === previous ? [own, runtime] : [runtime, own];
+  const faster =
+    PROCESSOR_FASTER * other.warmupMs <= staying.warmupMs && PROCESSOR_FASTER * other.rowMs <= staying.rowMs;
+  const [serving, passed] = faster ? [other, staying] : [staying, other];
+  return {
+    left: contenders.filter((contender) => contender !== passed),
+    filled: previous === passed.candidate.sha256 ? serving.candidate.sha256 : previous,
+  };
 }
 
 /** Latency of queries decides; among candidates near the fastest, the throughput of an ingest. */
@@ -105,16 +133,20 @@ function timesOf({ candidate, warmupMs, rowMs }: Contender): string {
 export async function tryTower(tower: Tower, candidate: Candidate, measured: boolean): Promise<Trial> {
   const opened = await openTower(tower, candidate);
   try {
-    const rowMs = measured ? await ingestRowMs(opened, candidate.ingestRows) : undefined;
+    const vector = unlessLost(opened.session?.loss, await opened.runner.probe());
     const { warmupMs } = opened.report;
-    return { warmupMs, rowMs, vector: unlessLost(opened.session, await opened.runner.probe()) };
+    if (!measured) return { warmupMs, vector };
+    const rows = candidate.ingestRows;
+    const processor = onProcessor(candidate) ? await processorTimesOf(opened, rows) : undefined;
+    const { queryMs, rowMs } = processor ?? (await wallTimesOf(opened, rows));
+    return { warmupMs: queryMs, rowMs, vector };
   } finally {
-    await opened.session.close();
+    await opened.session?.close();
   }
 }
 
 /** The vector, if the tried provider made it. @throws the provider's failure otherwise */
-function unlessLost({ loss }: LastingSession, vector: Float32Array): Float32Array {
+function unlessLost(loss: string | undefined, vector: Float32Array): Float32Array {
   if (loss !== undefined) throw new Error(loss);
   return vector;
 }

@@ -1,30 +1,38 @@
 import { Piscina } from 'piscina';
 import type { Use } from '../session/runner.ts';
+import type { NativeTextRunner } from '../text/native-text-runner.ts';
 import type { CutPassage } from '../text/passage.ts';
 import type {
   ChoosingSettings,
   CutTask,
   EncodeTask,
   Task,
+  TextsTask,
   TowerChoice,
   TowerReport,
   WorkTotals,
 } from './protocol.ts';
 
+/** The native encoder's models, by the index of their tower. */
+type Natives = readonly (NativeTextRunner | undefined)[];
+
 const WORKER = new URL('./worker.ts', import.meta.url);
 
 /**
  * One worker thread and its shared memory: a pool of one, so that each task's worker is known. Waiting work stands in our
- * queue, never in Piscina's. Piscina replaces a worker that died.
+ * queue, never in Piscina's. Piscina replaces a worker that died. Texts whose models are all native go to the native encoder's
+ * threads in its place: waking a worker's event loop takes longer than the hop there and back.
  */
 export class EncoderThread {
   readonly role: Use;
   readonly input: Uint8Array;
   readonly output: Float32Array;
   readonly #pool: Piscina;
+  readonly #natives: Natives;
   #running: Promise<unknown> | undefined;
 
-  constructor(settings: ChoosingSettings, worker: URL = WORKER) {
+  constructor(settings: ChoosingSettings, natives: Natives = [], worker: URL = WORKER) {
+    this.#natives = natives;
     this.role = settings.role;
     this.input = new Uint8Array(settings.input);
     this.output = new Float32Array(settings.output);
@@ -48,16 +56,43 @@ export class EncoderThread {
   }
 
   encode(task: EncodeTask): Promise<WorkTotals> {
-    return this.#run(task);
+    const runners = task.kind === 'texts' ? this.#nativesOf(task) : undefined;
+    return runners ? this.#hold(() => this.#encodeNatively(runners, task as TextsTask)) : this.#run(task);
+  }
+
+  /** The native models of a task; undefined if another takes part, too. */
+  #nativesOf({ towers }: TextsTask): NativeTextRunner[] | undefined {
+    const runners = towers.map((index) => this.#natives[index]);
+    return runners.every((runner) => runner !== undefined) ? runners : undefined;
+  }
+
+  async #encodeNatively(
+    runners: readonly NativeTextRunner[],
+    { texts, use }: TextsTask,
+  ): Promise<WorkTotals> {
+    const stride = runners.reduce((sum, runner) => sum + runner.dimensions, 0);
+    const totals = { runs: 0, tokens: 0, padding: 0 };
+    let offset = 0;
+    for (const runner of runners) {
+      const { runs, tokens } = await runner.encode(texts, use, this.output, offset, stride);
+      totals.runs += runs;
+      totals.tokens += tokens;
+      offset += runner.dimensions;
+    }
+    return totals;
   }
 
   cut(task: CutTask): Promise<CutPassage[]> {
     return this.#run(task);
   }
 
-  async #run<T>(task: Task): Promise<T> {
+  #run<T>(task: Task): Promise<T> {
+    return this.#hold(() => this.#pool.run(task) as Promise<T>);
+  }
+
+  async #hold<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running) throw new Error('a worker takes one task at a time');
-    const running = this.#pool.run(task) as Promise<T>;
+    const running = work();
     this.#running = running;
     try {
       return await running;

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Towers } from '../models/tower.ts';
+import { onProcessor, type Towers } from '../models/tower.ts';
 
 export interface WorkerCounts {
   readonly query: number;
@@ -18,8 +18,8 @@ export function workerCounts(
   towers: Towers,
   processors = availableParallelism(),
 ): WorkerCounts {
-  const providers = towers.map(({ candidates }) => candidates[0]?.provider);
-  const onGpu = providers.length > 0 && providers.every((provider) => provider !== 'cpu');
+  const chosen = towers.map(({ candidates }) => candidates[0]);
+  const onGpu = chosen.length > 0 && chosen.every((candidate) => !candidate || !onProcessor(candidate));
   const bounded = (count: number) => (onGpu ? 1 : Math.max(1, Math.min(WORKERS_MAX, Math.floor(count))));
   return {
     query: configured.query ?? bounded(processors / 2),

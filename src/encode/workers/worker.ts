@@ -2,9 +2,9 @@ import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { native } from '../../native/index.ts';
 import type { Candidate } from '../models/tower.ts';
+import { PictureRunner } from '../picture/picture-runner.ts';
 import type { RunTotals } from '../session/runner.ts';
 import type { CutPassage } from '../text/passage.ts';
-import { TextRunner } from '../text/text-runner.ts';
 import { chooseCandidate, tryTower } from './choose.ts';
 import type {
   ChoosingSettings,
@@ -68,7 +68,7 @@ class Worker {
 
   #withLosses(totals: WorkTotals): WorkTotals {
     const losses = this.#towers.flatMap((tower) =>
-      tower?.session.loss === undefined
+      tower?.session?.loss === undefined
         ? []
         : [{ model: tower.report.model, provider: tower.report.provider, reason: tower.session.loss }],
     );
@@ -97,7 +97,7 @@ class Worker {
     const totals: RunTotals = { runs: 0, tokens: 0, padding: 0 };
     let offset = 0;
     for (const runner of runners) {
-      if (!(runner instanceof TextRunner)) throw new Error('texts were sent to a tower that takes none');
+      if (runner instanceof PictureRunner) throw new Error('texts were sent to a tower that takes none');
       const { runs, tokens, padding } = await runner.encode(texts, use, this.#output, offset, stride);
       totals.runs += runs;
       totals.tokens += tokens;
@@ -109,7 +109,7 @@ class Worker {
 
   async #encodeRows({ tower, use, count, bridged }: RowsTask): Promise<WorkTotals> {
     const runner = this.#runner(tower);
-    if (runner instanceof TextRunner) throw new Error('inputs of fixed size were sent to a text tower');
+    if (!(runner instanceof PictureRunner)) throw new Error('inputs of fixed size were sent to a text tower');
     return runner.encode(new Uint8Array(this.#settings.input), count, use, this.#output, bridged);
   }
 

@@ -6,11 +6,13 @@ import {
   type Failure,
   inputBytes,
   type LabelBridge,
+  onProcessor,
   pictureTowerOf,
   type Tower,
   type Towers,
   textTowerOf,
 } from '../models/tower.ts';
+import { NativeTextRunner } from '../text/native-text-runner.ts';
 import type { CutSettings } from '../text/passage.ts';
 import { EncoderThread } from './encoder-thread.ts';
 import { TASK_ROWS_MAX, type TowerReport, type WorkerSettings } from './protocol.ts';
@@ -35,13 +37,13 @@ export interface Chosen {
   readonly slower: readonly Failure[];
 }
 
-/** Lets a worker try the candidates. Where the processor is the only one, there is nothing to try. */
+/** Lets a worker try the candidates. Where one on the processor is the only one, there is nothing to try. */
 export async function chooseProviders(
   towers: Towers,
   cutting: CutSettings,
   previous: ChosenWeights,
 ): Promise<Chosen> {
-  if (towers.every(({ candidates }) => candidates.length === 1 && candidates[0]!.provider === 'cpu'))
+  if (towers.every(({ candidates }) => candidates.length === 1 && onProcessor(candidates[0]!)))
     return { towers, rejected: [], slower: [] };
   const thread = new EncoderThread({
     ...sharedMemory(towers),
@@ -81,11 +83,12 @@ export async function startWorkers(
 ): Promise<Workers> {
   const towers = keepingGraphs(chosen, cacheFolder);
   const { labels } = sharedMemory(towers);
+  const natives = await openNatives(towers);
   const start = (role: EncoderThread['role'], count: number): EncoderThread[] =>
     Array.from({ length: count }, () => {
       // All workers share the table of labels; each has its own memory for tasks.
       const { input, output } = sharedMemory(towers);
-      return new EncoderThread({ role, towers, cutting, labels, input, output });
+      return new EncoderThread({ role, towers, cutting, labels, input, output }, natives);
     });
   const threads = [...start('query', counts.query), ...start('ingest', Math.min(1, counts.ingest))];
   try {
@@ -110,6 +113,16 @@ export async function startWorkers(
     await Promise.all(threads.map((thread) => thread.close()));
     throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });
   }
+}
+
+/** The native encoder's models, by the index of their tower. One that fails is reported by the workers, which open it, too. */
+function openNatives(towers: Towers): Promise<(NativeTextRunner | undefined)[]> {
+  const opening = towers.map(async (tower) => {
+    const candidate = tower.candidates[0];
+    if (tower.kind !== 'text' || candidate?.provider !== 'native') return undefined;
+    return NativeTextRunner.open(tower, candidate).catch(() => undefined);
+  });
+  return Promise.all(opening);
 }
 
 /** Keeps graphs optimised for the processor in the cache folder: opening them takes a third of the time. */

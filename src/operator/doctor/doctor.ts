@@ -10,7 +10,7 @@ import { fromNative, native } from '../../native/index.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from './finding.ts';
-import { models, providers } from './models.ts';
+import { models, nativeEncoder, providers } from './models.ts';
 
 const GIBIBYTE = 2 ** 30;
 const FACILITATOR_TIMEOUT_MS = 10_000;
@@ -49,6 +49,7 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['file limit', () => [fileLimit(settings)]],
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
+    ['native encoder', () => nativeEncoder(settings)],
     ['facilitator', () => facilitator(settings)],
   ];
 }

@@ -4,6 +4,7 @@ import { deviceRefusal } from '../../encode/models/device.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
 import { lacksOf } from '../../encode/models/readiness.ts';
+import { reportNative } from '../../encode/native-report.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from './finding.ts';
 
@@ -54,6 +55,29 @@ export async function providers(settings: Settings, refusalOf = deviceRefusal): 
   return PROVIDERS.map((provider) => providerFinding(provider, settings.PROVIDER, known, refusalOf));
 }
 
+/** What runs texts on the processor: the native encoder or ONNX Runtime, and why. */
+export async function nativeEncoder(settings: Settings): Promise<Finding[]> {
+  const { PROVIDER, MODELS_DIR, CACHE_DIR, DATA_DIR } = settings;
+  const check = 'native encoder';
+  const reports = await reportNative(MODELS_DIR, resolve(CACHE_DIR || join(DATA_DIR, 'cache')), PROVIDER);
+  if (reports.length === 0) return [ok(check, `not used: FARTHING_PROVIDER=${PROVIDER}, or no text model`)];
+  return reports.map(({ model, state, reason }) => {
+    switch (state) {
+      case 'serves':
+        return ok(check, `runs ${model}: ${reason}`);
+      case 'slower':
+        return ok(check, `ONNX Runtime runs ${model}: ${reason}`);
+      case 'unmeasured':
+        return ok(check, `can run ${model} (${reason}); the next start compares it with ONNX Runtime`);
+      case 'refused':
+        return PROVIDER === 'native'
+          ? problem(check, `cannot run ${model}: ${reason}`, 'Set FARTHING_PROVIDER=auto.')
+          : ok(check, `ONNX Runtime runs ${model}: ${reason}`);
+    }
+    return state satisfies never;
+  });
+}
+
 function providerFinding(
   provider: Provider,
   configured: Settings['PROVIDER'],
@@ -61,9 +85,9 @@ function providerFinding(
   refusalOf: typeof deviceRefusal,
 ): Finding {
   const check = `provider ${provider}`;
-  if (configured !== 'auto' && configured !== provider)
-    return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
-  const forced = configured === provider;
+  const asked = configured === 'native' ? 'cpu' : configured;
+  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
+  const forced = asked === provider;
   const refusal = refusalOf(provider, 'auto');
   if (refusal !== undefined)
     return forced

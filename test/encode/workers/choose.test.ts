@@ -167,3 +167,47 @@ t.test('the chosen weights are known at the next start, part by part', async (t)
   await writeFile(join(folder, 'chosen-weights.json'), '{"a');
   t.strictSame(await readChosenWeights(folder), {}, 'a damaged file counts as none');
 });
+
+t.test(
+  'the native encoder and ONNX Runtime replace each other only where the other is clearly faster',
+  async (t) => {
+    const pair = [candidate('native', 'own'), candidate('cpu', 'runtime')];
+    const serving = async (own: [number, number], runtime: [number, number], previous?: string) => {
+      const trial = ([warmupMs, rowMs]: [number, number]): Trial => ({ warmupMs, rowMs, vector: RIGHT });
+      const { open } = fakes({ native: trial(own), cpu: trial(runtime) });
+      const choice = await chooseCandidate(pair, open, previous);
+      t.equal(choice.slower.length, 1, 'the other is reported');
+      return choice.candidate?.provider;
+    };
+    t.equal(await serving([1, 10], [2, 20]), 'native', 'faster at both');
+    t.equal(await serving([1, 10], [2, 12]), 'cpu', 'faster at queries alone');
+    t.equal(await serving([1, 10], [1.2, 20]), 'cpu', 'faster at passages alone');
+    t.equal(await serving([1, 10], [2, 20], 'of runtime'), 'native', 'what filled the indexes is replaced');
+    t.equal(await serving([1, 10], [0.9, 9], 'of own'), 'native', 'what filled the indexes stays');
+    t.equal(await serving([2, 20], [1, 10], 'of own'), 'cpu', 'and is replaced where it is slow');
+  },
+);
+
+t.test('a native encoder with other numbers is rejected', async (t) => {
+  const { open } = fakes({
+    native: { warmupMs: 1, vector: Float32Array.of(0.9, Math.sqrt(1 - 0.81)) },
+    cpu: { warmupMs: 5, vector: RIGHT },
+  });
+  t.match(await chooseCandidate([candidate('native'), candidate('cpu')], open), {
+    candidate: { provider: 'cpu' },
+    rejected: [{ provider: 'native', reason: /cosine 0\.90000/ }],
+  });
+});
+
+t.test(
+  'a GPU that the weights of the processor stayed before is not taken because the native encoder came',
+  async (t) => {
+    const { open } = fakes({
+      cuda: { warmupMs: 2, rowMs: 8, vector: RIGHT },
+      native: { warmupMs: 1, rowMs: 10, vector: RIGHT },
+      cpu: { warmupMs: 2, rowMs: 20, vector: RIGHT },
+    });
+    const three = [candidate('cuda', 'fp32'), candidate('native', 'own'), candidate('cpu', 'int8')];
+    t.match(await chooseCandidate(three, open, 'of int8'), { candidate: { provider: 'native' } });
+  },
+);

@@ -1,0 +1,164 @@
+use std::path::PathBuf;
+
+use farthing_core::encoder::bert::matched::{DescribedPooling, Description};
+use farthing_core::encoder::bert::pattern::Inputs;
+use farthing_core::encoder::encoding::clock::thread_milliseconds;
+use farthing_core::encoder::encoding::model::ARITHMETIC;
+use farthing_core::encoder::encoding::text_encoder::TextEncoder;
+use farthing_core::encoder::encoding::threads::{self, Use};
+use farthing_core::encoder::forward::scratch::Scratch;
+use farthing_core::encoder::lanes::kernel;
+use farthing_core::error::{ShardError, catch_panic};
+use napi::bindgen_prelude::{Float32Array, Object};
+use napi::{Env, JsDeferred, Result};
+use napi_derive::napi;
+
+use crate::error::{internal, js_error};
+use crate::text::tokenize::TokenizerRules;
+
+/// A model's graph, as its manifest describes it.
+#[napi(object)]
+pub struct EncoderGraph {
+    pub ids: String,
+    pub mask: Option<String>,
+    pub types: Option<String>,
+    pub output: String,
+    #[napi(ts_type = "'none' | 'mean' | 'cls' | 'last'")]
+    pub pooling: String,
+}
+
+impl TryFrom<EncoderGraph> for Description {
+    type Error = ShardError;
+
+    fn try_from(graph: EncoderGraph) -> std::result::Result<Self, ShardError> {
+        let pooling = match graph.pooling.as_str() {
+            "none" => DescribedPooling::InGraph,
+            "mean" => DescribedPooling::Mean,
+            "cls" => DescribedPooling::First,
+            "last" => DescribedPooling::Last,
+            other => return Err(ShardError::internal(format!("no pooling is called {other}"))),
+        };
+        let inputs = Inputs { ids: graph.ids, mask: graph.mask, types: graph.types };
+        Ok(Self { inputs, output: graph.output, pooling })
+    }
+}
+
+#[napi(object)]
+pub struct EncodedTexts {
+    /// One vector of unit length for each text, one after the other.
+    pub vectors: Float32Array,
+    pub runs: u32,
+    pub tokens: u32,
+    /// Milliseconds of the thread that encoded them; 0 where the system does not tell.
+    pub thread_ms: f64,
+}
+
+/// A text model on the encoder's own threads. All that open the same file share its weights.
+#[napi]
+pub struct NativeTextEncoder {
+    inner: TextEncoder,
+}
+
+#[napi]
+impl NativeTextEncoder {
+    /// Opens a model and its `tokenizer.json`, on one of the threads. Rejects with `models_invalid` and why this encoder
+    /// does not run the model.
+    #[napi(catch_unwind, ts_return_type = "Promise<NativeTextEncoder>")]
+    pub fn open<'env>(
+        env: &'env Env,
+        model: String,
+        graph: EncoderGraph,
+        tokenizer: String,
+        rules: TokenizerRules,
+    ) -> Result<Object<'env>> {
+        let (model, tokenizer) = (PathBuf::from(model), PathBuf::from(tokenizer));
+        let description = Description::try_from(graph).map_err(js_error)?;
+        off_thread(
+            env,
+            Use::Query,
+            move |_| {
+                let opened = TextEncoder::open(&model, &description, &tokenizer, rules.into());
+                opened.map_err(|refusal| ShardError::new("models_invalid", refusal.to_string()))
+            },
+            |inner| Ok(Self { inner }),
+        )
+    }
+
+    /// Encodes texts, each after the prefix and cut to the limit: on the threads for queries, or on those for passages,
+    /// which have a lower priority.
+    #[napi(catch_unwind, ts_return_type = "Promise<EncodedTexts>")]
+    pub fn encode<'env>(
+        &self,
+        env: &'env Env,
+        texts: Vec<String>,
+        prefix: String,
+        #[napi(ts_arg_type = "'query' | 'ingest'")] of: String,
+    ) -> Result<Object<'env>> {
+        let encoder = self.inner.clone();
+        let of = if of == "query" { Use::Query } else { Use::Passage };
+        off_thread(
+            env,
+            of,
+            move |scratch| encoder.encode(&texts, &prefix, scratch),
+            |encoded| {
+                Ok(EncodedTexts {
+                    vectors: encoded.vectors.into(),
+                    runs: encoded.runs,
+                    tokens: encoded.tokens,
+                    thread_ms: encoded.milliseconds,
+                })
+            },
+        )
+    }
+
+    /// Elements of a vector.
+    #[napi(getter)]
+    pub fn dimensions(&self) -> u32 {
+        self.inner.dimensions() as u32
+    }
+
+    /// Name of the instruction set that runs it.
+    #[napi(getter)]
+    pub fn kernel(&self) -> &'static str {
+        self.inner.kernel()
+    }
+}
+
+/// What the vectors of this encoder are called in the identity of the spaces that they fill.
+#[napi(catch_unwind)]
+pub fn encoder_arithmetic() -> &'static str {
+    ARITHMETIC
+}
+
+/// Runs work on one of the encoder's threads, and turns what it gives into JavaScript's on the caller's. A panic becomes an
+/// error, so that the promise is always settled.
+fn off_thread<'env, T: Send + 'static, J: napi::bindgen_prelude::ToNapiValue + 'static>(
+    env: &'env Env,
+    of: Use,
+    work: impl FnOnce(&mut Scratch) -> farthing_core::error::Result<T> + Send + 'static,
+    convert: fn(T) -> Result<J>,
+) -> Result<Object<'env>> {
+    type Resolve<J> = Box<dyn FnOnce(Env) -> Result<J> + Send>;
+    let (deferred, promise): (JsDeferred<J, Resolve<J>>, _) = env.create_deferred()?;
+    let refused = deferred.clone();
+    let task = move |scratch: &mut Scratch| match catch_panic(|| work(scratch)) {
+        Ok(found) => deferred.resolve(Box::new(move |_| convert(found))),
+        Err(error) => deferred.reject(js_error(error)),
+    };
+    if let Err(error) = threads::run(of, task) {
+        refused.reject(js_error(error));
+    }
+    Ok(promise)
+}
+
+/// Milliseconds that the calling thread has run. Null where the system does not tell.
+#[napi(catch_unwind)]
+pub fn thread_ms() -> Option<f64> {
+    thread_milliseconds()
+}
+
+/// Name of the instruction set that this process encodes with: the best of the machine, or the one that is forced.
+#[napi(catch_unwind)]
+pub fn encoder_kernel_name() -> Result<&'static str> {
+    kernel::chosen().map(|kernel| kernel.name).map_err(internal)
+}

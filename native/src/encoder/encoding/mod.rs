@@ -1,0 +1,8 @@
+//! Texts to vectors: a model with its tokenizer, and the threads that run it.
+
+pub mod clock;
+pub mod model;
+#[cfg(test)]
+mod tests;
+pub mod text_encoder;
+pub mod threads;

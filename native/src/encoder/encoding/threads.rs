@@ -1,0 +1,56 @@
+//! The encoder's threads: one queue for queries, and one for passages at a lower priority.
+//!
+//! The bounds of waiting work and the turns of the Tenants belong to the callers: they hand over one task at a time for each
+//! worker that they count.
+
+use std::cell::RefCell;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+
+use crate::encoder::forward::scratch::Scratch;
+use crate::error::{Result, ShardError};
+use crate::threads::priority::lower_priority_to;
+use crate::threads::thread_pool::{ThreadPool, perform};
+
+/// What texts are encoded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    Query,
+    Passage,
+}
+
+type Task = Box<dyn FnOnce() + Send>;
+
+/// Tasks that may wait for a thread; more are refused.
+const WAITING_MAX: usize = 1024;
+const THREADS_MAX: usize = 8;
+/// Niceness of the threads for passages: a long passage must not hold up a search.
+const PASSAGE_NICENESS: i32 = 10;
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Runs work with the memory of one of the threads, first come, first served.
+///
+/// # Errors
+/// `overloaded` when too much work waits; it is dropped then.
+pub fn run(of: Use, work: impl FnOnce(&mut Scratch) + Send + 'static) -> Result<()> {
+    let task: Task = Box::new(|| SCRATCH.with_borrow_mut(work));
+    if pool(of).push_below(WAITING_MAX, task) {
+        Ok(())
+    } else {
+        Err(ShardError::new("overloaded", "Too many texts are waiting to be encoded."))
+    }
+}
+
+fn pool(of: Use) -> &'static ThreadPool<Task> {
+    static QUERIES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
+    static PASSAGES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
+    let threads = available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX));
+    match of {
+        Use::Query => QUERIES.get_or_init(|| ThreadPool::start("queries", threads, || {}, perform)),
+        Use::Passage => PASSAGES
+            .get_or_init(|| ThreadPool::start("passages", threads, || lower_priority_to(PASSAGE_NICENESS), perform)),
+    }
+}

@@ -1,0 +1,179 @@
+//! Dot products of bytes in 256 bits: VNNI, in its two encodings, and AVX2 alone.
+
+use std::arch::x86_64::*;
+
+use super::tile::{COLUMNS, Product, QUAD, ROWS, Signed, Sums};
+
+/// Rows of a tile of 16 columns that 16 registers hold.
+const PART_ROWS: usize = 6;
+/// Columns of that tile: half of a panel.
+const PART_COLUMNS: usize = 16;
+
+/// How four products of unsigned and signed bytes are added to each i32. A token exists only where its instructions were
+/// detected.
+pub trait Dot: Copy {
+    fn detect() -> Option<Self>;
+
+    /// `sums + Σ unsigned · signed` of each four bytes, exactly.
+    fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i;
+
+    /// # Safety
+    /// The product's bounds hold.
+    unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums);
+}
+
+/// VNNI as AVX-512 encodes it.
+#[derive(Clone, Copy)]
+pub struct Avx512Vnni(());
+
+/// VNNI without AVX-512.
+#[derive(Clone, Copy)]
+pub struct AvxVnni(());
+
+/// AVX2 alone. `pmaddubsw` saturates at 16 bits, so that even and odd bytes are widened and multiplied in two steps.
+#[derive(Clone, Copy)]
+pub struct Widened(());
+
+macro_rules! tile {
+    ($features:literal) => {
+        #[inline(always)]
+        unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn compiled<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
+                // Safety: that of this function.
+                unsafe { in_parts(dot, product, sums) }
+            }
+            // Safety: the token, and the caller's bounds.
+            unsafe { compiled(self, product, sums) }
+        }
+    };
+}
+
+impl Dot for Avx512Vnni {
+    fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vl")).then_some(Self(()))
+    }
+
+    #[inline(always)]
+    fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+        // Safety: the token.
+        unsafe { _mm256_dpbusd_epi32(sums, unsigned, signed) }
+    }
+
+    tile!("avx2,fma,avx512f,avx512vl,avx512vnni");
+}
+
+impl Dot for AvxVnni {
+    fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avxvnni").then_some(Self(()))
+    }
+
+    #[inline(always)]
+    fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+        // Safety: the token.
+        unsafe { _mm256_dpbusd_avx_epi32(sums, unsigned, signed) }
+    }
+
+    tile!("avx2,fma,avxvnni");
+}
+
+impl Dot for Widened {
+    fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+
+    #[inline(always)]
+    fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+        // Safety: the token.
+        unsafe {
+            let even = _mm256_and_si256(unsigned, _mm256_set1_epi16(0xff));
+            let odd = _mm256_srli_epi16::<8>(unsigned);
+            let signed_even = _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(signed));
+            let signed_odd = _mm256_srai_epi16::<8>(signed);
+            let products = _mm256_add_epi32(_mm256_madd_epi16(even, signed_even), _mm256_madd_epi16(odd, signed_odd));
+            _mm256_add_epi32(sums, products)
+        }
+    }
+
+    tile!("avx2,fma");
+}
+
+/// # Safety
+/// The product's bounds hold.
+#[inline(always)]
+unsafe fn in_parts<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
+    const { assert!(ROWS == 2 * PART_ROWS && COLUMNS == 2 * PART_COLUMNS) };
+    // Safety: that of this function.
+    unsafe {
+        match product.signed {
+            Signed::Panel => in_rows::<D, false>(dot, product, sums),
+            Signed::Rows => in_rows::<D, true>(dot, product, sums),
+        }
+    }
+}
+
+/// # Safety
+/// The product's bounds hold.
+#[inline(always)]
+unsafe fn in_rows<D: Dot, const SIGNED_ROWS: bool>(dot: D, product: &Product<'_>, sums: &mut Sums) {
+    let count = product.rows.count;
+    let parts = if count > PART_ROWS { [count.div_ceil(2), count / 2] } else { [count, 0] };
+    let mut first = 0;
+    for rows in parts {
+        for column in [0, PART_COLUMNS] {
+            macro_rules! of_rows {
+                ($($count:literal)*) => {
+                    match rows {
+                        0 => {}
+                        // Safety: that of this function.
+                        $($count => unsafe { part::<D, SIGNED_ROWS, $count>(dot, product, first, column, sums) },)*
+                        _ => unreachable!("a part has at most 6 rows"),
+                    }
+                };
+            }
+            of_rows!(1 2 3 4 5 6);
+        }
+        first += rows;
+    }
+}
+
+/// The sums of some rows, from `first` on, and of 16 columns, from `column` on.
+///
+/// # Safety
+/// The product's bounds hold, and it has the rows.
+#[inline(always)]
+unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
+    dot: D,
+    product: &Product<'_>,
+    first: usize,
+    column: usize,
+    sums: &mut Sums,
+) {
+    let stride = product.rows.stride;
+    // Safety: the token; each line of the panel and each row of the rows has each quad.
+    unsafe {
+        let mut found = [[_mm256_setzero_si256(); 2]; COUNT];
+        for (found, start) in found.iter_mut().zip(&product.starts[first..]) {
+            *found = [_mm256_set1_epi32(*start); 2];
+        }
+        let bytes = product.rows.bytes.as_ptr().add(first * stride);
+        let mut panel = product.panel.as_ptr().add(column * QUAD).cast::<__m256i>();
+        for at in (0..product.depth()).step_by(QUAD) {
+            let columns = [_mm256_loadu_si256(panel), _mm256_loadu_si256(panel.add(1))];
+            panel = panel.byte_add(COLUMNS * QUAD);
+            for (row, found) in found.iter_mut().enumerate() {
+                let quad = _mm256_set1_epi32(bytes.add(row * stride + at).cast::<i32>().read_unaligned());
+                for (found, columns) in found.iter_mut().zip(columns) {
+                    let (unsigned, signed) = if SIGNED_ROWS { (columns, quad) } else { (quad, columns) };
+                    *found = dot.add(*found, unsigned, signed);
+                }
+            }
+        }
+        for (found, sums) in found.iter().zip(&mut sums[first..]) {
+            let to = sums[column..column + PART_COLUMNS].as_mut_ptr().cast::<__m256i>();
+            _mm256_storeu_si256(to, found[0]);
+            _mm256_storeu_si256(to.add(1), found[1]);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What an instruction set offers to the encoder.
+
+use super::tile::{Product, Sums};
+
+/// Lanes of a vector.
+pub const LANES: usize = 16;
+/// A vector in memory.
+pub type Line = [f32; LANES];
+
+/// Work that is written once for every instruction set. `run` must be `#[inline(always)]`, and so must be what it
+/// calls with the token: only then is it compiled with the instructions.
+pub trait Pass {
+    type Output;
+    fn run<I: Isa>(self, isa: I) -> Self::Output;
+}
+
+/// A token of an instruction set that this machine has. Its methods are the same operations everywhere, to the bit.
+pub trait Isa: Copy {
+    /// Sixteen f32 lanes.
+    type F: Copy;
+    /// Sixteen i32 lanes.
+    type N: Copy;
+
+    /// Runs a pass, compiled with these instructions.
+    fn run<P: Pass>(self, pass: P) -> P::Output;
+
+    fn splat(self, value: f32) -> Self::F;
+    fn load(self, from: &Line) -> Self::F;
+    fn store(self, value: Self::F, to: &mut Line);
+    fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    /// `a · b + c` with one rounding.
+    fn fma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// `b` where they compare as equal.
+    fn min(self, a: Self::F, b: Self::F) -> Self::F;
+    /// `b` where they compare as equal.
+    fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    fn abs(self, a: Self::F) -> Self::F;
+    /// Sum of the lanes: lanes 8 apart first, then 4, 2 and 1.
+    fn sum(self, a: Self::F) -> f32;
+    fn least(self, a: Self::F) -> f32;
+    fn greatest(self, a: Self::F) -> f32;
+
+    fn load_whole(self, from: &[i32; LANES]) -> Self::N;
+    /// Writes the low byte of lane `n` to byte `4 n + at` of `to`, `at` in 0..4. Later bytes of each four are lost at 0, and
+    /// must be zero otherwise: bytes are put in order.
+    fn put_bytes(self, value: Self::N, at: u32, to: &mut [u8; 4 * LANES]);
+    fn to_float(self, a: Self::N) -> Self::F;
+    /// Nearest integers, ties to even. The lanes must be within i32.
+    fn round(self, a: Self::F) -> Self::N;
+    /// `a · 2^n`, by adding to the exponent: the result must be a normal number.
+    fn scale_by_power(self, a: Self::F, n: Self::N) -> Self::F;
+    fn add_whole(self, a: Self::N, b: Self::N) -> Self::N;
+    /// The low byte of each lane, which is in −128..=255.
+    fn store_bytes(self, value: Self::N, to: &mut [u8; LANES]);
+    fn sum_whole(self, a: Self::N) -> i32;
+
+    /// Writes the sums of the product's rows; further rows of `sums` are left as they are.
+    ///
+    /// # Panics
+    /// See [`Product::check`].
+    fn tile(self, product: &Product<'_>, sums: &mut Sums);
+}
