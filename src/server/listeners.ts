@@ -5,7 +5,7 @@ import type { Services } from '../http/access/services.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
-import { sharesOf } from '../http/exchange/shared-bytes.ts';
+import { sharesOf } from '../http/exchange/body/shared-bytes.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
