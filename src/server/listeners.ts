@@ -93,11 +93,15 @@ export async function openMetrics({
   metrics,
   log,
 }: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
-  const { METRICS_HOST, METRICS_PORT } = settings;
+  const { METRICS_HOST, METRICS_PORT, METRICS_NAMES } = settings;
   if (METRICS_PORT === 'off') return undefined;
   try {
     await readGpuGauges(metrics.registry);
-    return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
+    return await serveMetrics(metrics.registry, {
+      host: METRICS_HOST,
+      port: METRICS_PORT,
+      names: METRICS_NAMES,
+    });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;
