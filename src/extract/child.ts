@@ -18,6 +18,8 @@ const PROGRESS_INTERVAL_MS = 100;
 const MESSAGE_BLOCKS_MAX = 500;
 
 const pipe = new Socket({ fd: PIPE, readable: true, writable: true });
+// A supervisor may signal the whole group: the server ends its readers itself, when what they read can go on at the next start.
+process.on('SIGTERM', () => undefined);
 // The pipe ends with the server.
 pipe.on('close', () => process.exit(0));
 pipe.on('error', () => process.exit(0));

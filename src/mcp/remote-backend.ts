@@ -1,5 +1,6 @@
 import type { SentFiles } from '../api/mcp.ts';
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
+import { parseId } from '../domain/id.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
 import { type Answered, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
@@ -19,6 +20,8 @@ export interface RemoteDeps {
 }
 
 const WAIT_SECONDS = 60;
+/** The interface takes 16 KiB of headers. */
+const PAYMENT_LENGTH_MAX = 15_000;
 
 /**
  * Calls the HTTP interface of its own server with the payment or token of the call, so that the rules for both stay in one
@@ -36,13 +39,13 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   const ownerOf = (scope: Scope): Scope => (scope.workspace === undefined ? {} : scopeOf(scope));
   const needed = (scope: Scope): Scope & { workspace: string } => {
     const { workspace, token } = scopeOf(scope);
-    if (workspace === undefined)
-      throw new FarthingError('workspace_unauthorized', 'Name the workspace and its token.');
+    if (workspace === undefined) throw unknownWorkspace();
     return { workspace, token };
   };
   const request = (method: string, scope: Scope, path: string, init: RequestInit = {}): Promise<Response> => {
     const { workspace, token } = scope;
-    const owner = workspace === undefined ? '' : `/workspaces/${encodeURIComponent(workspace)}`;
+    if (workspace !== undefined && parseId('workspace', workspace) === undefined) throw unknownWorkspace();
+    const owner = workspace === undefined ? '' : `/workspaces/${workspace}`;
     const headers = new Headers(init.headers);
     if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
     else if (deps.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(deps.payment));
@@ -104,8 +107,19 @@ async function read<T>(response: Response): Promise<Omit<Answered<T>, 'scope'>> 
   throw new FarthingError(code as FarthingError['code'], String(detail), { status: response.status, facts });
 }
 
-function encode(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64');
+function unknownWorkspace(): FarthingError {
+  return new FarthingError('workspace_unauthorized', 'Name the workspace and its token.');
+}
+
+/** A payment as a header. @throws request_malformed for one that no header has room for */
+function encode(payment: unknown): string {
+  const header = Buffer.from(JSON.stringify(payment)).toString('base64');
+  if (header.length > PAYMENT_LENGTH_MAX)
+    throw new FarthingError(
+      'request_malformed',
+      `The payment in _meta is over ${PAYMENT_LENGTH_MAX} bytes in base64.`,
+    );
+  return header;
 }
 
 function decode(header: string | null): Readonly<Record<string, unknown>> | undefined {

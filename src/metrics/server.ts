@@ -1,14 +1,34 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import type { Registry } from 'prom-client';
+
+export interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Names in `Host` that are answered, beside addresses, `localhost` and `host`. */
+  readonly names: readonly string[];
+}
+
+/** A page whose name resolves to this host (DNS rebinding) must not read the metrics in its visitor's browser. */
+function isAllowed(header: string | undefined, names: ReadonlySet<string>): boolean {
+  const name = (header ?? '').toLowerCase().replace(/:\d{1,5}$/, '');
+  return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || names.has(name);
+}
 
 /** Serves `/metrics` for Prometheus, apart from the agents' address. Unauthenticated: keep it on loopback. */
 export async function serveMetrics(
   registry: Registry,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, names }: MetricsAddress,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const allowed = new Set(['localhost', host, ...names].map((name) => name.toLowerCase()));
   const server = createServer((request, answer) => {
+    if (!isAllowed(request.headers.host, allowed)) {
+      answer
+        .writeHead(404, { 'Content-Type': 'text/plain' })
+        .end('Not by this name: see FARTHING_METRICS_NAMES\n');
+      return;
+    }
     if (request.url !== '/metrics' || (request.method !== 'GET' && request.method !== 'HEAD')) {
       answer.writeHead(404, { 'Content-Type': 'text/plain' }).end('GET /metrics\n');
       return;

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services } from '../http/access/services.ts';
+import { sharesOf } from '../http/exchange/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
-import { sharesOf } from '../http/exchange/body/shared-bytes.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
@@ -93,11 +93,15 @@ export async function openMetrics({
   metrics,
   log,
 }: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
-  const { METRICS_HOST, METRICS_PORT } = settings;
+  const { METRICS_HOST, METRICS_PORT, METRICS_NAMES } = settings;
   if (METRICS_PORT === 'off') return undefined;
   try {
     await readGpuGauges(metrics.registry);
-    return await serveMetrics(metrics.registry, { host: METRICS_HOST, port: METRICS_PORT });
+    return await serveMetrics(metrics.registry, {
+      host: METRICS_HOST,
+      port: METRICS_PORT,
+      names: METRICS_NAMES,
+    });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;

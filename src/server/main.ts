@@ -10,7 +10,12 @@ import { strayErrors } from './stray-errors.ts';
 
 /** File in the data folder that says that the demo was shown. */
 const DEMO_MARK = 'demo-shown';
-let stopping = false;
+/** Older ones cannot replace a reader's program by one that is confined. */
+const NODE_MIN = [22, 15] as const;
+/** A supervisor may signal the whole group and this process, too. */
+const SAME_SIGNAL_MS = 1000;
+let stoppingSince: number | undefined;
+refuseOldNode();
 const settings = readOrExplain();
 const running = await start(settings).catch(explain);
 for (const notice of configNotices(process.env)) running.log.warn({ event: 'setting_notice', ...notice });
@@ -29,6 +34,15 @@ console.log(
   }),
 );
 await showDemoOnce(settings, running);
+
+function refuseOldNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
+  console.error(
+    `Farthing does not start:\n  it needs Node ${NODE_MIN.join('.')}, and this is ${process.versions.node}: "make run" brings its own`,
+  );
+  native.endProcess(2);
+}
 
 function readOrExplain(): Settings {
   try {
@@ -68,13 +82,17 @@ function endWith(event: object): void {
 
 /** Stops the server. A second signal or the deadline cuts the stop short; the next start finishes the rest. */
 async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
-  if (stopping) return endWith({ event: 'stop_cut_short' });
-  stopping = true;
+  if (stoppingSince !== undefined) {
+    if (performance.now() - stoppingSince > SAME_SIGNAL_MS) endWith({ event: 'stop_cut_short' });
+    return;
+  }
+  stoppingSince = performance.now();
   server.log.info({ event: 'stopping' });
   setTimeout(
     () => endWith({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX }),
     1000 * (STOP_NOTICE_SECONDS + STOP_SECONDS_MAX),
   ).unref();
   await server.stop();
+  openLog(settings, { sync: true }).info({ event: 'stopped' });
   process.exit(0);
 }

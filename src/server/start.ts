@@ -66,6 +66,8 @@ interface DataFolder {
 
 /** Makes the data folder, locks it for this process and checks its version. @throws ConfigError */
 async function claimDataFolder({ DATA_DIR }: Settings): Promise<DataFolder> {
+  // For what the folder may hold already, and for what libraries write: nobody else reads any of it.
+  process.umask(0o077);
   const data = resolve(DATA_DIR);
   await mkdir(data, { recursive: true, mode: FOLDER_MODE });
   const lock = native.lockFolder(data);

@@ -255,6 +255,11 @@ export const SETTINGS = {
     'Port for Prometheus, on FARTHING_METRICS_HOST: `off`, or 0 for a free one. `make run` takes 9402.',
   ),
   METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics, which need no authentication.'),
+  METRICS_NAMES: setting(
+    list,
+    '',
+    'Names, separated by commas, by which the metrics may be asked for, beside addresses, localhost and FARTHING_METRICS_HOST.',
+  ),
   STOP_NOTICE_SECONDS: setting(
     integer(0, 600),
     '0',

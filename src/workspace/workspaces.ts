@@ -205,9 +205,13 @@ export class Workspaces {
     return this.#records.ofToken(parseId('workspace', id) ?? UNKNOWN_ID, token);
   }
 
-  /** A request begins in the workspace; a disposal waits for it. @returns what it calls at its end. */
-  enter(id: WorkspaceId): () => void {
-    return this.#requests.enter(id);
+  /**
+   * A request begins in the workspace; a disposal waits for it, but not for what its client still sends.
+   * @param giveUp called when a disposal begins
+   * @returns what it calls at its end.
+   */
+  enter(id: WorkspaceId, giveUp?: () => void): () => void {
+    return this.#requests.enter(id, giveUp);
   }
 
   /** The record as its holder sees it; undefined for an unknown id. */

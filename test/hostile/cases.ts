@@ -188,7 +188,7 @@ const REQUESTS: readonly HostileCase[] = [
   {
     name: 'a length that is too short',
     waits: true,
-    expect: ['request_malformed', 'closed', '400'],
+    expect: ['request_malformed', 'body_too_slow', 'closed', '400'],
     send: (target) =>
       byHand(target, [MULTIPART, 'Content-Length: 120'], [`${PART}words\r\n--${BOUNDARY}--\r\n`, 'and more']),
   },

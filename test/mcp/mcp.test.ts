@@ -283,3 +283,26 @@ t.test(
     });
   },
 );
+
+t.test(
+  'what is no workspace id stays one, and a payment that no header has room for is refused',
+  async (t) => {
+    const host = await overHttp(t);
+    for (const workspace of ['..', '../..', '%2e%2e', 'ws_0/../..', 'search']) {
+      const { isError, structuredContent } = await host.call('search', { query: 'a', workspace, token: 'x' });
+      t.match(
+        { isError, structuredContent },
+        {
+          isError: true,
+          structuredContent: { error: { code: 'workspace_unauthorized' } },
+        },
+      );
+    }
+    const large = await host.call('search', { query: 'a' }, { 'x402/payment': { x: 'x'.repeat(20_000) } });
+    t.match(large, { isError: true, structuredContent: { error: { code: 'request_malformed' } } });
+    t.match(textOf(large), /payment in _meta/);
+    const nested = JSON.parse(`${'['.repeat(900)}${']'.repeat(900)}`) as object;
+    const deep = await host.call('search', { query: 'a' }, { 'x402/payment': nested });
+    t.match(deep, { isError: true, structuredContent: { error: 'payment_malformed' } });
+  },
+);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
+import { get } from '../rig/raw-get.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** What Prometheus reads of a server that was used; and that the dashboard and the alerts name nothing else. */
@@ -16,7 +17,7 @@ const dashboard = JSON.parse(readFileSync(join(deploy, 'grafana/farthing.json'),
 const panelQueries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 const alertQueries = [...rules.matchAll(/^ +expr: (.*)$/gm)].map(([, expr]) => expr!);
 
-const server = await startTestServer(t, { METRICS_PORT: '0' });
+const server = await startTestServer(t, { METRICS_PORT: '0', METRICS_NAMES: 'metrics.example' });
 const agent = new TestAgent(server.url);
 const workspace = await agent.rent();
 
@@ -67,6 +68,19 @@ t.test('it has an address of its own, apart from the one that agents reach', asy
   t.match(server.running.metricsUrl, /^http:\/\/127\.0\.0\.1:/);
   t.equal((await fetch(`${server.url}/metrics`)).status, 404);
   t.equal((await fetch(new URL('/', server.running.metricsUrl))).status, 404);
+  const { port } = new URL(server.running.metricsUrl!);
+  const asked = async (host: string) =>
+    (await get({ host: '127.0.0.1', port: Number(port) }, '/metrics', { Host: host })).status;
+  for (const host of [
+    `127.0.0.1:${port}`,
+    '10.1.2.3',
+    `[::1]:${port}`,
+    `LOCALHOST:${port}`,
+    'metrics.example',
+  ])
+    t.equal(await asked(host), 200, host);
+  for (const host of ['attacker.example', '127.0.0.1.attacker.example'])
+    t.equal(await asked(host), 404, host);
   const silent = await startTestServer(t);
   t.equal(silent.running.metricsUrl, undefined, 'off unless a port is named');
 });

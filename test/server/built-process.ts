@@ -10,7 +10,7 @@ import { CACHE_DIR } from '../rig/test-server.ts';
 export function spawnBuilt(
   t: Test,
   environment: Readonly<Record<string, string>>,
-  stdio: SpawnOptions['stdio'] = ['ignore', 'pipe', 'inherit'],
+  { stdio = ['ignore', 'pipe', 'inherit'], detached = false }: Pick<SpawnOptions, 'stdio' | 'detached'> = {},
 ) {
   const child = spawn(process.execPath, [builtServer()], {
     env: environmentOf({
@@ -21,6 +21,7 @@ export function spawnBuilt(
       ...environment,
     }),
     stdio,
+    detached,
   });
   const ended = once(child, 'exit') as Promise<[status: number | null, signal: NodeJS.Signals | null]>;
   t.teardown(() => {

@@ -24,7 +24,7 @@ for (const [refused, named, environment] of [
       const { child, ended } = spawnBuilt(
         t,
         { DEMO: '0', INGEST_WORKERS: '8', LOG_LEVEL: 'fatal', ...environment },
-        ['ignore', 'ignore', 'pipe'],
+        { stdio: ['ignore', 'ignore', 'pipe'] },
       );
       const [said, [status, signal]] = await Promise.all([text(child.stderr!), ended]);
       t.match(said, new RegExp(`^Farthing does not start:\\n  ${named}: cannot listen on [^\\n]+\\n$`));

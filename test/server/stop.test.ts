@@ -87,9 +87,20 @@ for (const [held, status] of [
       t.equal(code, status);
       t.match(
         await logged,
-        held ? '"event":"stop_deadline"' : '"event":"stopping"',
+        held ? '"event":"stop_deadline"' : '"event":"stopped"',
         'the log has its last line',
       );
     },
   );
 }
+
+t.test('a signal to the whole process group stops the server as one to itself does', async (t) => {
+  const { child, ended } = spawnBuilt(t, { DEMO: '0' }, { detached: true });
+  for await (const line of createInterface(child.stdout!)) if (line.includes('"event":"ready"')) break;
+  const logged = text(child.stdout!);
+  process.kill(-child.pid!, 'SIGTERM');
+  // As a launcher would that passes on what it was sent itself.
+  child.kill('SIGTERM');
+  t.same(await ended, [0, null]);
+  t.match(await logged, /"event":"stopped"/);
+});

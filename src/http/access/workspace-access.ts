@@ -1,10 +1,10 @@
-import { toFarthingError } from '../../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
 import type { TenantId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { problem } from '../exchange/problem.ts';
+import { isFault, problem } from '../exchange/problem.ts';
 import type { BytesReply, ContentReply, EventsReply, Reply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 
@@ -22,7 +22,7 @@ export function bearerToken(exchange: Exchange): string | undefined {
 }
 
 /**
- * Runs `work` for the holder of the workspace's token. A request that began before expiry finishes. Refusals after
+ * Runs `work` for the holder of the workspace's token. A request that has arrived before the end finishes. Refusals after
  * authentication carry the workspace's headers too.
  * @throws workspace_unauthorized
  */
@@ -35,7 +35,9 @@ export async function withWorkspace(
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));
   exchange.body.proved(workspace.id);
-  const leave = workspaces.enter(workspace.id);
+  const leave = workspaces.enter(workspace.id, () => {
+    if (!exchange.body.complete) exchange.body.fail(ended());
+  });
   let leavesLater = false;
   try {
     const limited = async () => {
@@ -47,7 +49,7 @@ export async function withWorkspace(
       }
     };
     const answer = await limited().catch((error: unknown) => {
-      if (toFarthingError(error).code === 'internal') onFault(error, exchange.requestId);
+      if (isFault(error, exchange.signal)) onFault(error, exchange.requestId);
       return problem(error, exchange.requestId);
     });
     const headers = {
@@ -65,6 +67,10 @@ export async function withWorkspace(
   } finally {
     if (!leavesLater) leave();
   }
+}
+
+function ended(): FarthingError {
+  return new FarthingError('workspace_unauthorized', 'The workspace ended before the request had arrived.');
 }
 
 function leaving({ close }: EventsReply, leave: () => void): () => void {

@@ -71,7 +71,12 @@ export function describeApi(routes: readonly Route[], baseUrl: string, notes: st
     paths,
     components: {
       headers: HEADERS,
-      schemas: Object.fromEntries(COMPONENTS.map((schema) => [schema.$id!, plain(schema)])),
+      schemas: Object.fromEntries(
+        COMPONENTS.map((schema) => [
+          schema.$id!,
+          isBody(schema, routes) ? withNull(plain(schema)) : plain(schema),
+        ]),
+      ),
       securitySchemes: {
         capabilityToken: { type: 'http', scheme: 'bearer', description: 'The workspace’s capability token.' },
       },
@@ -232,6 +237,26 @@ function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {
       'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example },
     },
   };
+}
+
+function isBody(schema: TSchema, routes: readonly Route[]): boolean {
+  // MCP has a protocol of its own.
+  return routes.some(
+    ({ operation }) =>
+      typeof operation?.requestBody === 'object' &&
+      operation.requestBody.schema === schema &&
+      operation.operationId !== 'mcp',
+  );
+}
+
+/** In a body `null` means absent. */
+function withNull(schema: Json): Json {
+  const { properties, required = [] } = schema as { properties: Record<string, Json>; required?: string[] };
+  const nullable = Object.entries(properties).map(([name, { type, ...rest }]) => [
+    name,
+    required.includes(name) ? { type, ...rest } : { type: [type, 'null'], ...rest },
+  ]);
+  return { ...schema, properties: Object.fromEntries(nullable) };
 }
 
 function reference(schema: TSchema): Json {

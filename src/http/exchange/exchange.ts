@@ -20,6 +20,8 @@ const STAY_OPEN_MS = 4000;
  */
 const CORK_BYTES = 16 * 1024;
 
+const LEFT_STATUS = 499;
+
 /** Safe in logs and headers. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
@@ -130,8 +132,9 @@ export class Exchange {
     return this.#left.signal;
   }
 
+  /** Of the answer; 499, as proxies log it, for a client that left before. */
   get status(): number {
-    return this.#status;
+    return this.#gone && this.#status === 0 ? LEFT_STATUS : this.#status;
   }
 
   header(name: string): string | undefined {

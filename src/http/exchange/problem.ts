@@ -7,6 +7,13 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** A URN instead of an address, so that it holds wherever the server runs. */
 const ERROR_TYPE_PREFIX = 'urn:farthing:error:';
 
+/** Whether an error is the server's own, and not what became of work that was given up because the client left. */
+export function isFault(error: unknown, left: AbortSignal): boolean {
+  const isAbort =
+    left.aborted && (error === left.reason || (error as Error | undefined)?.name === 'AbortError');
+  return !isAbort && toFarthingError(error).code === 'internal';
+}
+
 /** Any error as an RFC 9457 problem document. `charged`: failures take no money; while a settlement is open, it is unknown. */
 export function problem(error: unknown, requestId: string): Answer {
   const { status, title, code, detail, retryAfterS, facts } = toFarthingError(error);

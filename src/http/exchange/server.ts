@@ -1,13 +1,13 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timing } from '../../api/search.ts';
-import { FarthingError, toFarthingError } from '../../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
 import type { RequestBody } from './body/body.ts';
 import { type Shares, sharesOf } from './body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
-import { problem } from './problem.ts';
+import { isFault, problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
@@ -211,9 +211,9 @@ class Connections {
       said = saidBy(reply);
       await this.#write(exchange, reply);
     } catch (error) {
-      if (toFarthingError(error).code === 'internal') this.#options.onFault(error, exchange.requestId);
+      if (isFault(error, exchange.signal)) this.#options.onFault(error, exchange.requestId);
       const answer = problem(error, exchange.requestId);
-      said = saidBy(answer);
+      said = exchange.signal.aborted ? { code: 'client_left' } : saidBy(answer);
       exchange.answer(answer);
     }
     this.#options.onAnswered({

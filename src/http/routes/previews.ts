@@ -21,19 +21,22 @@ const HEADERS = {
   'Cache-Control': 'private, no-store',
 };
 
+const PAGE_MAX = 9_999_999;
+const TIME_S_MAX = 999_999_999;
+
 const SHARED: Pick<Operation, 'parameters' | 'success' | 'errors'> = {
   parameters: [
     {
       name: 'page',
       in: 'query',
       description: 'Page of a paged document, from 1. Default: the first.',
-      schema: Type.Integer({ minimum: 1, default: 1 }),
+      schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: 1 }),
     },
     {
       name: 'time_s',
       in: 'query',
       description: 'Seconds from the start, for time-based media.',
-      schema: Type.Number({ minimum: 0 }),
+      schema: Type.Number({ minimum: 0, maximum: TIME_S_MAX }),
     },
   ],
   success: {
@@ -142,13 +145,20 @@ function readQuery({ head }: Exchange): PreviewOf {
   const query = new URLSearchParams(head.query);
   const page = query.get('page') ?? undefined;
   const time = query.get('time_s') ?? undefined;
-  if (page !== undefined && !/^[1-9]\d{0,6}$/.test(page)) throw invalid('page', 'a whole number from 1');
-  if (time !== undefined && !/^\d{1,9}(\.\d{1,32})?$/.test(time))
-    throw invalid('time_s', 'seconds from the start');
+  if (page !== undefined && !isNumber(page, 1, PAGE_MAX, Number.isInteger))
+    throw invalid('page', `a whole number from 1 to ${PAGE_MAX}`);
+  if (time !== undefined && !isNumber(time, 0, TIME_S_MAX))
+    throw invalid('time_s', `seconds from the start, at most ${TIME_S_MAX}`);
   return {
     ...(page !== undefined && { page: Number(page) }),
     ...(time !== undefined && { timeS: Number(time) }),
   };
+}
+
+/** Whether a query's text is a number in the bounds, as JSON writes numbers. */
+function isNumber(text: string, min: number, max: number, suits = Number.isFinite): boolean {
+  const value = Number(text);
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(text) && suits(value) && value >= min && value <= max;
 }
 
 function invalid(field: string, what: string): FarthingError {

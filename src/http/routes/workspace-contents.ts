@@ -63,7 +63,12 @@ function itemsRoute(services: Services): Route {
     path: '/agent/v1/workspaces/{id}/items',
     operation: operation('workspaceItems', 'Items of a workspace, in order of upload', ItemListSchema, [
       limitParameter,
-      { name: 'after', in: 'query', description: 'The former page’s `next`.', schema: Type.String() },
+      {
+        name: 'after',
+        in: 'query',
+        description: 'The former page’s `next`.',
+        schema: Type.String({ minLength: 1 }),
+      },
       {
         name: 'parent',
         in: 'query',

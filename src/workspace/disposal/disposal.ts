@@ -32,7 +32,7 @@ export interface DisposalDeps {
  * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
  * durable before the next begins, so that `run` resumes wherever a crash stopped it:
  *
- *     disposing ─ jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
+ *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
  */
 export class Disposals {
   readonly #deps: DisposalDeps;
@@ -69,6 +69,7 @@ export class Disposals {
   async #dispose(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
     const { id } = record;
     const { records, activity, requests, tenants, stopTenant, settings, log } = this.#deps;
+    requests.giveUp(id);
     await stopTenant(id);
     const drained = await requests.ended(id, settings.drainSecondsMax);
     if (!drained)

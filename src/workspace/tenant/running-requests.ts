@@ -2,6 +2,7 @@ import type { TenantId } from '../../domain/id.ts';
 
 interface Running {
   count: number;
+  readonly givingUp: Set<() => void>;
   readonly waiting: Set<() => void>;
 }
 
@@ -9,20 +10,31 @@ interface Running {
 export class RunningRequests {
   readonly #running = new Map<TenantId, Running>();
 
-  /** A request begins. @returns what it calls at its end; repeated calls do nothing. */
-  enter(tenant: TenantId): () => void {
-    const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set() };
+  /**
+   * A request begins.
+   * @param giveUp called when the Tenant’s data is about to be destroyed: what the request still waits for is not to come
+   * @returns what it calls at its end; repeated calls do nothing.
+   */
+  enter(tenant: TenantId, giveUp?: () => void): () => void {
+    const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set(), givingUp: new Set() };
     running.count += 1;
+    if (giveUp) running.givingUp.add(giveUp);
     this.#running.set(tenant, running);
     let inside = true;
     return () => {
       if (!inside) return;
       inside = false;
+      if (giveUp) running.givingUp.delete(giveUp);
       running.count -= 1;
       if (running.count > 0) return;
       this.#running.delete(tenant);
       for (const proceed of running.waiting) proceed();
     };
+  }
+
+  /** The Tenant’s requests wait for nothing more from their clients. */
+  giveUp(tenant: TenantId): void {
+    for (const giveUp of this.#running.get(tenant)?.givingUp ?? []) giveUp();
   }
 
   has(tenant: TenantId): boolean {

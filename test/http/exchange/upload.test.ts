@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -66,6 +66,25 @@ t.test('a client that leaves in the middle of a multipart file leaves nothing be
   socket.destroy();
   while ((await readdir(incoming)).length > 0);
   await isFree(t, workspace);
+});
+
+t.test('an upload that drips ends when its workspace does, before the receipt is signed', async (t) => {
+  const workspace = await agent.rent();
+  const answer = beginUpload(workspace, `${MULTIPART}\r\nContent-Length: 60000`, START);
+  while ((await readdir(incoming)).length === 0);
+  t.equal((await workspace.send('DELETE', '')).status, 200);
+  t.same(await readdir(incoming), [], 'nothing of it is on the disk');
+  t.equal(await answer, 401);
+});
+
+t.test('nobody else may read what the server writes', async (t) => {
+  const workspace = await agent.rent();
+  await workspace.ingest('tea.txt', 'Green tea is steeped at eighty degrees.');
+  for (const name of await readdir(server.dataFolder, { recursive: true })) {
+    const { mode } = await stat(join(server.dataFolder, name)).catch(() => ({ mode: 0 }));
+    if ((mode & 0o077) !== 0) t.fail(`${name}: ${(mode & 0o777).toString(8)}`);
+  }
+  t.equal((await workspace.send('DELETE', '')).status, 200);
 });
 
 t.test('an upload that cannot be written is answered, not waited for', async (t) => {
