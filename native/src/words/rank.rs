@@ -129,7 +129,9 @@ impl<'a> Sought<'a> {
 fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<Vec<u32>> {
     let mut segments = vec![];
     for block in blocks {
-        if let Some(postings) = block.lookup(variant)? {
+        if segments.len() < SPELLINGS_MAX
+            && let Some(postings) = block.lookup(variant)?
+        {
             postings.for_each(|document, _| {
                 if segments.len() < SPELLINGS_MAX && !block.dead.has(document as usize) {
                     segments.push(block.view.segments.get(document as usize));

@@ -15,12 +15,12 @@ use crate::ranking::options::Stop;
 /// Letters from which on a word may have one slip; below, two.
 const ONE_SLIP_LETTERS: usize = 5;
 const TWO_SLIPS_LETTERS: usize = 9;
-/// A shorter word begins as it is written.
-const FIRST_LETTER_LETTERS: usize = 7;
 /// Segments that have a rare word: more, and it is spelt right.
 pub const RARE_MAX: u64 = 2;
 /// What is meant instead of a rare word is so many times as frequent.
 pub const MEANT_RATIO: u64 = 20;
+/// Letters at its start in which a word with two slips has one at most: further ones are not looked through.
+const EARLY_LETTERS: usize = 4;
 /// Letters of a word that are compared.
 const LETTERS_MAX: usize = 60;
 /// Terms that one word may stand for: the nearest, then the most frequent ones.
@@ -57,8 +57,7 @@ pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: 
     let mut near: Vec<Near> = vec![];
     // Two slips are looked for only if there is nothing within one, and the word as written is absent.
     for reach in 1..=if frequency == 0 { slips } else { slips.min(1) } {
-        let free_start = reach == 1 && written.chars().count() >= FIRST_LETTER_LETTERS;
-        near = nearest(blocks, &word.variants, reach, free_start, stop)?;
+        near = nearest(blocks, &word.variants, reach, stop)?;
         near.retain(|near| near.frequency >= (frequency * MEANT_RATIO).max(1));
         if !near.is_empty() {
             break;
@@ -75,19 +74,13 @@ pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: 
 }
 
 /// The terms within reach of any variant, each with the languages of that variant.
-fn nearest(
-    blocks: &[WordsBlock<'_>],
-    variants: &[Variant],
-    reach: usize,
-    free_start: bool,
-    stop: &Stop,
-) -> Result<Vec<Near>> {
+fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: &Stop) -> Result<Vec<Near>> {
     let mut near: HashMap<String, Near> = HashMap::new();
     for block in blocks {
         stop.check()?;
         let first = Language::of_bits(block.view.header.languages).next().unwrap_or(DEFAULT);
         for variant in variants.iter().filter(|variant| block.view.header.languages & variant.matched != 0) {
-            let mut walk = Walk::new(&variant.term, reach, free_start);
+            let mut walk = Walk::new(&variant.term, reach, EARLY_LETTERS);
             let mut at = 0;
             while at < block.view.terms() {
                 let term = block.view.term(at)?;
@@ -128,7 +121,9 @@ enum Step<'t> {
 struct Walk {
     word: Vec<char>,
     reach: u8,
-    free_start: bool,
+    /// Letters in which a term has one slip at most. The first of them is the word's first or second letter: otherwise
+    /// every beginning would have to be looked at. 0: without these limits.
+    early: usize,
     /// The letters of the term so far, …
     letters: Vec<char>,
     /// … and the distances between the start of the term and every start of the word, for no letter, one letter, …
@@ -136,10 +131,10 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(word: &str, reach: usize, free_start: bool) -> Self {
+    fn new(word: &str, reach: usize, early: usize) -> Self {
         let word: Vec<char> = word.chars().take(LETTERS_MAX).collect();
         let rows = (0..=word.len() as u8).collect();
-        Self { word, reach: reach as u8, free_start, letters: vec![], rows }
+        Self { word, reach: reach as u8, early, letters: vec![], rows }
     }
 
     fn step<'t>(&mut self, term: &'t [u8]) -> Step<'t> {
@@ -194,29 +189,31 @@ impl Walk {
         self.letters.push(letter);
     }
 
+    /// Slips that a term may have once it has one more letter.
+    fn reach_next(&self) -> u8 {
+        if self.letters.len() < self.early { self.reach.min(1) } else { self.reach }
+    }
+
     /// Whether a term may come near that goes on with a letter.
     fn may_follow(&self, letter: char) -> bool {
         let count = self.letters.len();
-        if count == 0 && !self.free_start {
-            // The word's first letter, or its second one, swapped.
+        if count == 0 && self.early > 0 {
             return self.word.iter().take(2).any(|own| *own == letter);
         }
-        let last = self.row(count);
-        last.iter().any(|distance| *distance < self.reach) || self.goes_on(letter)
+        let reach = self.reach_next();
+        self.row(count).iter().any(|distance| *distance < reach) || self.goes_on(letter)
     }
 
-    /// Whether a letter comes in the word where the distance is at the limit, or, swapped, before such a place.
+    /// Whether a letter comes in the word where the distance is within reach, or, swapped, before such a place.
     fn goes_on(&self, letter: char) -> bool {
-        let count = self.letters.len();
+        let (count, reach) = (self.letters.len(), self.reach_next());
         let last = self.row(count);
-        let straight = (0..self.word.len()).any(|at| last[at] <= self.reach && self.word[at] == letter);
-        straight
-            || (count > 0 && {
-                let before = self.row(count - 1);
-                let is_swap = |at: usize| self.word[at - 1] == letter && self.word[at] == self.letters[count - 1];
-                (1..self.word.len()).any(|at| before[at - 1] < self.reach && is_swap(at))
-            })
-            || (0..self.word.len()).any(|at| last[at] < self.reach && self.word[at] == letter)
+        let is_next = |at: usize| last[at] <= reach && self.word[at] == letter;
+        let is_swapped = |at: usize| {
+            let before = self.row(count - 1);
+            before[at - 1] < reach && self.word[at - 1] == letter && self.word[at] == self.letters[count - 1]
+        };
+        (0..self.word.len()).any(is_next) || (count > 0 && (1..self.word.len()).any(is_swapped))
     }
 
     /// The least letter after one that may follow in its place. All terms that go on with one between are far.
@@ -259,7 +256,7 @@ mod tests {
             terms in proptest::collection::btree_set("[abcé]{1,7}", 1..60), word in "[abcé]{2,7}", reach in 1..3usize
         ) {
             let terms: Vec<String> = terms.into_iter().collect();
-            let mut walk = Walk::new(&word, reach, true);
+            let mut walk = Walk::new(&word, reach, 0);
             let (mut at, mut found) = (0, vec![]);
             while at < terms.len() {
                 match walk.step(terms[at].as_bytes()) {
