@@ -23,6 +23,8 @@ export interface RankedList {
   readonly rescored: number;
   /** The highest score that the query's words could reach in this index; 0 for lists of a fixed scale. */
   readonly ceiling: number;
+  /** The query with slips in its words corrected, as the list understood it. Absent where there are none. */
+  readonly corrected?: string;
 }
 
 /**
@@ -135,7 +137,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     const buffers = hitBuffers(k, counts().segments);
     const asked = toNative(query);
     const hits = crossing(() => snapshot.answer(asked, k, false, true, ...buffers));
-    return rankedList(buffers, hits, false);
+    return rankedList(asked, buffers, hits, false);
   };
   const close = (): void => snapshot.close();
   return {
@@ -145,7 +147,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
       const asked = toNative(query);
       if (isLong(query, segments)) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
       const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
-      return rankedList(buffers, hits, true);
+      return rankedList(asked, buffers, hits, true);
     },
     rate: (query, segments) => {
       const [scores, held] = [new Float32Array(segments.length), new Float32Array(segments.length)];
@@ -190,11 +192,13 @@ function hitBuffers(k: number, segments: number): HitBuffers {
 }
 
 function rankedList(
+  query: NativeQuery,
   [segments, scores, places, facts]: HitBuffers,
   hits: number,
   withPlaces: boolean,
 ): RankedList {
   const [exact = 0, scanned = 0, rescored = 0, , method = 0] = facts;
+  const corrected = query.corrected();
   return {
     segments: segments.subarray(0, hits),
     scores: scores.subarray(0, hits),
@@ -204,6 +208,7 @@ function rankedList(
     scanned,
     rescored,
     ceiling: new Float32Array(facts.buffer, facts.byteOffset, FACTS)[3] ?? 0,
+    ...(corrected !== null && { corrected }),
   };
 }
 
@@ -240,7 +245,7 @@ async function rankOnThread(
   const hits = await stoppable(signal, (stop) =>
     snapshot.answerOffThread(query, depth, true, exact, stop, ...buffers),
   );
-  return rankedList(buffers, hits, true);
+  return rankedList(query, buffers, hits, true);
 }
 
 async function probeOnThread(

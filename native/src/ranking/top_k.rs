@@ -92,6 +92,8 @@ pub struct Ranking {
     pub rescored: u64,
     /// The highest score that this query could reach. 0 for lists whose scores have a fixed scale.
     pub ceiling: f32,
+    /// The query with slips in its words corrected. None if there are none, and for lists of other things than words.
+    pub corrected: Option<String>,
 }
 
 #[cfg(test)]

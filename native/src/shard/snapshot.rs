@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use heed::{RoTxn, WithoutTls};
+use serde::Deserialize;
 
 use super::places::{distinct, reach_places};
 use super::query::{Conditional, Query};
@@ -18,16 +19,25 @@ use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
+use crate::words::analysis::Terms;
 use crate::words::block::WordsBlock;
 use crate::words::language::Language;
 use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
 use crate::words::query::{language_of, may_have_phrases};
-use crate::words::{rank, rating as words_rating};
+use crate::words::rank::{self, Correction};
+use crate::words::rating as words_rating;
+use crate::words::written::{Word, words};
 use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].
 pub const ITEMS_MAX: usize = 10_000;
+
+/// What is read of a Segment's record for the spelling of a word.
+#[derive(Deserialize)]
+struct Shown {
+    text: Option<String>,
+}
 
 pub struct Snapshot {
     // The transaction must end before the environment, which the queue keeps open: fields are dropped in this order.
@@ -131,7 +141,21 @@ impl Snapshot {
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, options: &SearchOptions) -> Result<Ranking> {
-        rank::search(&self.words_blocks()?, query, language, options)
+        rank::search_telling(&self.words_blocks()?, query, language, options, |correction| self.spelt(correction))
+    }
+
+    /// How a corrected word is written in the text of a Segment that has it.
+    fn spelt(&self, Correction { meant, segments, .. }: &Correction) -> Result<Option<String>> {
+        let terms: Vec<Terms> = Language::of_bits(meant.matched).map(Terms::of).collect();
+        for segment in segments {
+            let Some(record) = self.record(*segment)? else { continue };
+            let Ok(Shown { text: Some(text) }) = serde_json::from_str::<Shown>(record) else { continue };
+            let is_meant = |word: &Word| terms.iter().any(|terms| terms.term(word) == meant.term);
+            if let Some(word) = words(&text).into_iter().find(is_meant) {
+                return Ok(Some(word.text));
+            }
+        }
+        Ok(None)
     }
 
     fn words_blocks(&self) -> Result<Vec<WordsBlock<'_>>> {

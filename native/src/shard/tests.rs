@@ -418,3 +418,14 @@ fn a_copy_of_an_index_in_use_is_independent_of_it() {
     shard.close().unwrap();
     assert!(shard.copy_to(copy.path()).is_err());
 }
+
+#[test]
+fn a_corrected_query_is_shown_as_it_is_written_in_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let text = "Rising pressures were measured.";
+    let record = serde_json::json!({"place": 3, "text": text}).to_string();
+    append(&shard, "a", vec![SegmentInput { record, ..segment(&[0.5; DIMENSIONS], text) }]);
+    let ranking = shard.snapshot().unwrap().search_words("Rising presures?", 5).unwrap();
+    assert_eq!((ranking.hits.len(), ranking.corrected.as_deref()), (1, Some("Rising pressures?")));
+}

@@ -14,6 +14,7 @@ pub mod query;
 pub mod rank;
 pub mod rating;
 mod scores;
+pub mod slips;
 #[cfg(test)]
 mod tests;
 mod varint;

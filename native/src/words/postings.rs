@@ -103,6 +103,28 @@ impl<'a> PostingsView<'a> {
         }
     }
 
+    /// The first term after the one at `from`, which begins with a prefix, that begins otherwise, or goes on with
+    /// `letter` or a higher one.
+    pub(super) fn seek_prefix(&self, from: usize, prefix: &[u8], letter: Option<char>) -> Result<usize> {
+        let mut buffer = [0; 4];
+        let letter = letter.map(|letter| letter.encode_utf8(&mut buffer).as_bytes());
+        let is_before = |at: usize| -> Result<bool> {
+            let rest = self.term(at)?.strip_prefix(prefix);
+            Ok(rest.is_some_and(|rest| letter.is_none_or(|letter| rest < letter)))
+        };
+        let (mut low, mut step) = (from + 1, 1);
+        while low + step < self.terms() && is_before(low + step)? {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step).min(self.terms());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle)? { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
     /// Number of terms.
     pub(super) fn terms(&self) -> usize {
         self.frequencies.len()

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::analysis::Terms;
 use super::judgement::{Evidence, Prior};
 use super::language::Language;
+use super::slips::slips_of;
 use super::written::{Form, Word, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
@@ -40,6 +41,8 @@ pub struct QueryWord {
     pub variants: Vec<Variant>,
     /// What its weight is multiplied by: how often it occurs in the query, each time as [`weight_of`] says.
     pub count: f32,
+    /// The word in lower case, if it may be misspelt.
+    pub written: Option<String>,
 }
 
 /// Words that must occur in order: the variants of each, with its distance from the first.
@@ -65,7 +68,7 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let analysers: Vec<(Language, Terms)> =
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
-    let mut phrases = vec![];
+    let (mut phrases, mut as_quoted) = (vec![], HashSet::new());
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
         let words = without_covered_singles(words(part));
@@ -76,15 +79,27 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
                 let of_word = |word: &&Word| (word.position - first, variants(word, &analysers, |_, _| true));
                 words.iter().map(of_word).collect()
             };
-            let undivided = if divided.len() == words.len() { vec![] } else { undivided_words(part) };
+            let as_before = divided.len() < words.len() && words.iter().all(|word| is_spaced(word));
+            let undivided = if as_before { undivided_words(part) } else { vec![] };
             let undivided: Vec<&Word> = undivided.iter().take(room).collect();
             let forms = [&divided, &undivided].into_iter().filter(|words| !words.is_empty());
             phrases.push(Phrase { forms: forms.map(|words| in_order(words)).collect() });
             room -= divided.len();
         }
+        if is_quoted {
+            as_quoted.extend(words.iter().map(|word| word.text.clone()));
+        }
         all.extend(words);
     }
-    ParsedQuery { words: distinct(&all, &own, &analysers), phrases }
+    let mut words = distinct(&all, &own, &analysers);
+    for word in &mut words {
+        word.written.take_if(|written| as_quoted.contains(written));
+    }
+    ParsedQuery { words, phrases }
+}
+
+fn is_spaced(word: &Word) -> bool {
+    matches!(word.form, Form::Spaced | Form::Whole)
 }
 
 /// A query's language: one of the index, unless its stop words are plainly those of another. `certain`: its language,
@@ -151,7 +166,12 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     }
     let looked_up =
         |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
-    let words = order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count });
+    let written = |word: &Word| {
+        let may_slip = word.form == Form::Spaced && word.parts == 1 && slips_of(&word.text) > 0;
+        may_slip.then(|| word.text.clone())
+    };
+    let words =
+        order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count, written: written(word) });
     words.filter(|word| word.variants.iter().any(|variant| variant.matched != 0)).collect()
 }
 

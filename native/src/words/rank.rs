@@ -1,16 +1,24 @@
 //! The best segments for a query's words, by BM25 over all blocks together. Frequencies and lengths are exactly those
 //! of the living segments.
 
+use std::collections::HashMap;
+
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
 use super::language::{DEFAULT, Language};
 use super::lists::TermPostings;
 use super::phrases::documents_with_all;
-use super::query::{QueryWord, parse};
+use super::query::{ParsedQuery, Phrase, QueryWord, Variant, parse};
 use super::scores::{BlockScores, RankedList};
+use super::slips::{MEANT_RATIO, RARE_MAX, meant};
 use crate::error::Result;
-use crate::ranking::options::SearchOptions;
+use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::top_k::{Ranking, TopK};
+
+/// Segments in which the spelling of a corrected word is looked for.
+const SPELLINGS_MAX: usize = 8;
 
 /// The best k segments for a query's words. A segment must have every quoted phrase and at least one word.
 /// `language`: that of the query, if it is certain.
@@ -20,19 +28,21 @@ pub fn search(
     language: Option<Language>,
     options: &SearchOptions,
 ) -> Result<Ranking> {
-    let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
-    let collection = Collection::of(blocks, &dead);
-    let query = parse(query, language, &collection.languages);
+    search_telling(blocks, query, language, options, |_| Ok(None))
+}
+
+/// As [`search`]. `spelt` finds how a corrected word is written in a segment that has it.
+pub fn search_telling(
+    blocks: &[WordsBlock<'_>],
+    query: &str,
+    language: Option<Language>,
+    options: &SearchOptions,
+    spelt: impl Fn(&Correction) -> Result<Option<String>>,
+) -> Result<Ranking> {
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
-    if query.words.is_empty() || collection.documents == 0 {
-        return Ok(ranking);
-    }
-    let mut found = vec![];
-    for word in &query.words {
-        options.stop.check()?;
-        found.push(find(blocks, &dead, word)?);
-    }
-    let weights = weights_of(&collection, &found, &query.words);
+    let Some(sought) = Sought::of(blocks, query, language, &options.stop)? else { return Ok(ranking) };
+    ranking.corrected = corrected(query, &sought.corrections, spelt)?;
+    let Sought { collection, phrases, found, weights, .. } = sought;
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
     // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
     let mut order: Vec<usize> = (0..found.len()).collect();
@@ -45,7 +55,7 @@ pub fn search(
     let mut scores = BlockScores::default();
     for at in by_size {
         options.stop.check()?;
-        let with_phrases = documents_with_all(&blocks[at], &query.phrases, &options.stop)?;
+        let with_phrases = documents_with_all(&blocks[at], &phrases, &options.stop)?;
         if with_phrases.as_ref().is_some_and(|documents| !documents.contains(&true)) {
             continue;
         }
@@ -61,13 +71,96 @@ pub fn search(
     Ok(ranking)
 }
 
-/// The weight of each word: its inverse document frequency, as often as the query has it.
-pub(super) fn weights_of(collection: &Collection, found: &[Found<'_>], words: &[QueryWord]) -> Vec<f32> {
-    found.iter().zip(words).map(|(found, word)| word.count * collection.idf(found.frequency)).collect()
+/// What a query asks of the blocks: its words, and those that it may mean where one is misspelt.
+pub struct Sought<'a> {
+    pub collection: Collection,
+    pub phrases: Vec<Phrase>,
+    pub found: Vec<Found<'a>>,
+    /// The weight of each word: its inverse document frequency, as often as the query has it.
+    pub weights: Vec<f32>,
+    pub corrections: Vec<Correction>,
+}
+
+/// A word in whose place the index has another.
+pub struct Correction {
+    /// In lower case.
+    pub written: String,
+    /// What is most likely meant.
+    pub meant: Variant,
+    /// Some of the segments that have it.
+    pub segments: Vec<u32>,
+}
+
+impl<'a> Sought<'a> {
+    /// None if nothing can be found.
+    pub fn of(blocks: &[WordsBlock<'a>], query: &str, language: Option<Language>, stop: &Stop) -> Result<Option<Self>> {
+        let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
+        let collection = Collection::of(blocks, &dead);
+        let ParsedQuery { words, phrases } = parse(query, language, &collection.languages);
+        if words.is_empty() || collection.documents == 0 {
+            return Ok(None);
+        }
+        let (mut found, mut weights, mut corrections) = (vec![], vec![], vec![]);
+        let mut add = |word: &QueryWord, of_word: Found<'a>| {
+            weights.push(word.count * collection.idf(of_word.frequency));
+            found.push(of_word);
+        };
+        for word in &words {
+            stop.check()?;
+            let of_word = find(blocks, &dead, word)?;
+            let frequency = of_word.frequency;
+            add(word, of_word);
+            let may_be_meant = frequency == 0 || frequency <= RARE_MAX.min(collection.documents / MEANT_RATIO);
+            if may_be_meant && let Some(instead) = meant(blocks, word, frequency, stop)? {
+                let of_instead = find(blocks, &dead, &instead)?;
+                corrections.push(Correction {
+                    written: word.written.clone().unwrap_or_default(),
+                    segments: some_segments(blocks, &instead.variants[0])?,
+                    meant: instead.variants[0].clone(),
+                });
+                add(&instead, of_instead);
+            }
+        }
+        Ok(Some(Self { collection, phrases, found, weights, corrections }))
+    }
+}
+
+/// Living segments that have a term, a few of the first ones.
+fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<Vec<u32>> {
+    let mut segments = vec![];
+    for block in blocks {
+        if segments.len() < SPELLINGS_MAX
+            && let Some(postings) = block.lookup(variant)?
+        {
+            postings.for_each(|document, _| {
+                if segments.len() < SPELLINGS_MAX && !block.dead.has(document as usize) {
+                    segments.push(block.view.segments.get(document as usize));
+                }
+            })?;
+        }
+    }
+    Ok(segments)
+}
+
+/// The query with its slips corrected. None if it has none.
+fn corrected(
+    query: &str,
+    corrections: &[Correction],
+    spelt: impl Fn(&Correction) -> Result<Option<String>>,
+) -> Result<Option<String>> {
+    if corrections.is_empty() {
+        return Ok(None);
+    }
+    let mut instead: HashMap<&str, String> = HashMap::new();
+    for correction in corrections {
+        instead.insert(&correction.written, spelt(correction)?.unwrap_or_else(|| correction.meant.term.clone()));
+    }
+    let words = query.split_word_bounds();
+    Ok(Some(words.map(|word| instead.get(word.to_lowercase().as_str()).map_or(word, String::as_str)).collect()))
 }
 
 /// Where a word of the query occurs.
-pub(super) struct Found<'a> {
+pub struct Found<'a> {
     /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
     frequency: u64,
     /// For each block: lists of postings, each with the languages whose segments it counts for.

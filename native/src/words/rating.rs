@@ -1,25 +1,18 @@
 //! The BM25 scores of given segments, and how much of the query's information each has.
 
 use super::block::WordsBlock;
-use super::bm25::Collection;
 use super::language::Language;
-use super::query::parse;
-use super::rank::{find, weights_of};
+use super::rank::Sought;
 use crate::error::Result;
+use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
 pub fn rate(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, segments: &[u32]) -> Result<Rating> {
-    let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
-    let collection = Collection::of(blocks, &dead);
-    let query = parse(query, language, &collection.languages);
     let mut rating =
         Rating { scores: vec![f32::NAN; segments.len()], held: vec![0.0; segments.len()], ..Rating::default() };
-    let mut found = vec![];
-    for word in &query.words {
-        found.push(find(blocks, &dead, word)?);
-    }
-    let weights = weights_of(&collection, &found, &query.words);
+    let Some(sought) = Sought::of(blocks, query, language, &Stop::default())? else { return Ok(rating) };
+    let Sought { collection, found, weights, .. } = sought;
     rating.information = weights.iter().sum();
     // The same order of summands as in a search: the sums are the same bits.
     let mut order: Vec<usize> = (0..found.len()).collect();

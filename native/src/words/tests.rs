@@ -347,6 +347,46 @@ fn umlauts_are_found_by_their_transcriptions_and_the_other_way_round() {
     assert_eq!(segments(&[&value], "Möbius"), [1]);
 }
 
+/// What is found instead of a query, and the query as it was understood.
+fn understood(texts: &[&str], query: &str) -> (Vec<u32>, Option<String>) {
+    let value = block(0, texts);
+    let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
+    let ranking = search(&views, query, None, &SearchOptions::best(100)).unwrap();
+    (ranking.hits.iter().map(|hit| hit.segment).collect(), ranking.corrected)
+}
+
+#[test]
+fn slips_in_words_are_forgiven_where_nothing_is_written_like_that() {
+    let texts = ["the Fibonacci numbers count rabbits", "blood pressure of adults", "an owl at night", "order 4711234"];
+    for (query, found, corrected) in [
+        ("Fibbonaci rabits", vec![0], Some("fibonacci rabbit")),
+        ("blood presure", vec![1], Some("blood pressur")),
+        ("bloood pressrue", vec![1], Some("blood pressur")),
+        ("blood pressure", vec![1], None),
+        ("olw", vec![], None),
+        ("4711235", vec![], None),
+        ("\"blood presure\"", vec![], None),
+        ("\"presure\"", vec![], None),
+    ] {
+        let (segments, shown) = understood(&texts, query);
+        assert_eq!(segments, found, "{query}");
+        assert_eq!(shown.as_deref(), corrected, "{query}");
+    }
+}
+
+#[test]
+fn what_has_a_rare_word_itself_comes_before_what_it_may_mean() {
+    let long = "filler ".repeat(30);
+    let rare = format!("{long} Smithu");
+    let mut texts = vec!["Smith Smith Smith"; 60];
+    texts.push(&rare);
+    let (segments, shown) = understood(&texts, "Smithu");
+    assert_eq!((segments[0], segments.len()), (60, 61));
+    assert_eq!(shown.as_deref(), Some("smith"));
+    let (segments, shown) = understood(&texts[50..], "Smithu");
+    assert_eq!((segments, shown), (vec![10], None), "a few others do not show that it is a slip");
+}
+
 #[test]
 fn a_language_without_stemmer_is_found_by_its_words_as_they_are() {
     let polish = "Rząd przedstawił wczoraj nową ustawę, która ma być ochroną dla przyrody, ale nie tylko tam.";

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use farthing_core::shard::query::{Conditional, Query};
 use farthing_core::words::language::Language;
@@ -9,8 +9,10 @@ use crate::error::internal;
 
 /// The query of one ranked list.
 #[napi]
+#[derive(Clone)]
 pub struct NativeQuery {
     pub(super) inner: Arc<Conditional>,
+    corrected: Arc<Mutex<Option<String>>>,
 }
 
 #[napi]
@@ -18,26 +20,35 @@ impl NativeQuery {
     /// `phrases_of`: a text whose quoted phrases every hit must have.
     #[napi(factory, catch_unwind)]
     pub fn vector(space: String, vector: &[f32], phrases_of: Option<String>) -> Self {
-        let query = Query::Vector { space, vector: vector.to_vec() };
-        Self { inner: Arc::new(Conditional { query, phrases_of }) }
+        Self::of(Query::Vector { space, vector: vector.to_vec() }, phrases_of)
     }
 
     /// `language`: ISO 639-3 code of the text's language, if it is certain.
     #[napi(factory, catch_unwind)]
     pub fn words(text: String, language: Option<String>) -> Self {
         let language = language.and_then(|code| Language::by_code(&code));
-        Self::unconditional(Query::Words { text, language })
+        Self::of(Query::Words { text, language }, None)
+    }
+
+    /// The text with slips in its words corrected, as the last answer understood it. Null if there were none.
+    #[napi(catch_unwind)]
+    pub fn corrected(&self) -> Option<String> {
+        self.corrected.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     #[napi(factory, catch_unwind)]
     pub fn picture(fingerprint: &[u8], digest: &[u8]) -> Result<Self> {
         let digest = digest.try_into().map_err(|_| internal("A digest has 32 bytes."))?;
-        Ok(Self::unconditional(Query::Picture { fingerprint: fingerprint.to_vec(), digest }))
+        Ok(Self::of(Query::Picture { fingerprint: fingerprint.to_vec(), digest }, None))
     }
 }
 
 impl NativeQuery {
-    fn unconditional(query: Query) -> Self {
-        Self { inner: Arc::new(Conditional { query, phrases_of: None }) }
+    pub(super) fn keep(&self, corrected: Option<String>) {
+        *self.corrected.lock().unwrap_or_else(PoisonError::into_inner) = corrected;
+    }
+
+    fn of(query: Query, phrases_of: Option<String>) -> Self {
+        Self { inner: Arc::new(Conditional { query, phrases_of }), corrected: Arc::default() }
     }
 }

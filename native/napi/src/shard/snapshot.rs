@@ -119,7 +119,8 @@ impl NativeSnapshot {
         mut facts: Uint32ArraySlice,
     ) -> Result<u32> {
         let options = SearchOptions { k: k as usize, places: by_places, exact, ..SearchOptions::default() };
-        let ranking = self.read(|snapshot| snapshot.answer_if(&query.inner, &options))?;
+        let mut ranking = self.read(|snapshot| snapshot.answer_if(&query.inner, &options))?;
+        query.keep(ranking.corrected.take());
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
     }
@@ -167,7 +168,7 @@ impl NativeSnapshot {
     ) -> Result<Object<'env>> {
         type Resolve = Box<dyn FnOnce(Env) -> Result<u32> + Send>;
         let (deferred, promise): (JsDeferred<u32, Resolve>, _) = env.create_deferred()?;
-        let (shared, query) = (self.shared.clone(), query.inner.clone());
+        let (shared, query) = (self.shared.clone(), query.clone());
         let options = SearchOptions {
             k: k as usize,
             places: by_places,
@@ -177,10 +178,11 @@ impl NativeSnapshot {
         };
         let refused = deferred.clone();
         let work = move || {
-            let outcome = shared.answer(&query, &options);
+            let outcome = shared.answer(&query.inner, &options);
             // The arrays belong to the calling thread: they are filled and released there.
             deferred.resolve(Box::new(move |_| {
-                let ranking = outcome?;
+                let mut ranking = outcome?;
+                query.keep(ranking.corrected.take());
                 // Safety: this is the thread of the arrays, which runs nothing else until this returns.
                 unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
             }));

@@ -1,0 +1,288 @@
+//! Words of a query that may be misspelt: the index's terms that are one slip away, or two for a long word. A slip is a
+//! letter left out, added or replaced, or two letters swapped (optimal string alignment, Damerau 1964).
+//!
+//! The terms of a block are sorted, so they are walked like a trie: a row of distances is shared by all terms that begin
+//! alike, and where no row can come within reach any more, all of them are passed over.
+
+use std::collections::HashMap;
+
+use super::block::WordsBlock;
+use super::language::{DEFAULT, Language};
+use super::query::{QueryWord, Variant};
+use crate::error::Result;
+use crate::ranking::options::Stop;
+
+/// Letters from which on a word may have one slip; below, two.
+const ONE_SLIP_LETTERS: usize = 5;
+const TWO_SLIPS_LETTERS: usize = 9;
+/// Segments that have a rare word: more, and it is spelt right.
+pub const RARE_MAX: u64 = 2;
+/// What is meant instead of a rare word is so many times as frequent.
+pub const MEANT_RATIO: u64 = 20;
+/// Letters at its start in which a word with two slips has one at most: further ones are not looked through.
+const EARLY_LETTERS: usize = 4;
+/// Letters of a word that are compared.
+const LETTERS_MAX: usize = 60;
+/// Terms that one word may stand for: the nearest, then the most frequent ones.
+const TERMS_MAX: usize = 3;
+/// Weight of a term that was not written, where the word as written is absent; and where it is rare, so that what has
+/// the word itself stays before.
+const ABSENT_WEIGHT: f32 = 0.8;
+const RARE_WEIGHT: f32 = 0.2;
+
+/// Slips that a word in lower case may have. None in numbers and codes.
+pub fn slips_of(word: &str) -> usize {
+    if !word.chars().all(char::is_alphabetic) {
+        return 0;
+    }
+    match word.chars().count() {
+        ..ONE_SLIP_LETTERS => 0,
+        ONE_SLIP_LETTERS..TWO_SLIPS_LETTERS => 1,
+        _ => 2,
+    }
+}
+
+/// A term of the index in place of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Near {
+    variant: Variant,
+    distance: usize,
+    frequency: u64,
+}
+
+/// What a word that `frequency` segments have may mean instead: the terms, best first. None if nothing is near.
+pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: &Stop) -> Result<Option<QueryWord>> {
+    let Some(written) = word.written.as_deref() else { return Ok(None) };
+    let slips = slips_of(written);
+    let mut near: Vec<Near> = vec![];
+    // Two slips are looked for only if there is nothing within one, and the word as written is absent.
+    for reach in 1..=if frequency == 0 { slips } else { slips.min(1) } {
+        near = nearest(blocks, &word.variants, reach, stop)?;
+        near.retain(|near| near.frequency >= (frequency * MEANT_RATIO).max(1));
+        if !near.is_empty() {
+            break;
+        }
+    }
+    near.sort_by(|left, right| left.distance.cmp(&right.distance).then(right.frequency.cmp(&left.frequency)));
+    near.truncate(TERMS_MAX);
+    if near.is_empty() {
+        return Ok(None);
+    }
+    let weight = if frequency == 0 { ABSENT_WEIGHT } else { RARE_WEIGHT };
+    let variants = near.into_iter().map(|near| near.variant).collect();
+    Ok(Some(QueryWord { variants, count: word.count * weight, written: None }))
+}
+
+/// The terms within reach of any variant, each with the languages of that variant.
+fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: &Stop) -> Result<Vec<Near>> {
+    let mut near: HashMap<String, Near> = HashMap::new();
+    for block in blocks {
+        stop.check()?;
+        let first = Language::of_bits(block.view.header.languages).next().unwrap_or(DEFAULT);
+        for variant in variants.iter().filter(|variant| block.view.header.languages & variant.matched != 0) {
+            let mut walk = Walk::new(&variant.term, reach, EARLY_LETTERS);
+            let mut at = 0;
+            while at < block.view.terms() {
+                let term = block.view.term(at)?;
+                match walk.step(term) {
+                    Step::Passed(prefix, next) => {
+                        at = block.view.seek_prefix(at, prefix, next)?;
+                        continue;
+                    }
+                    Step::Near(distance) if distance > 0 => {
+                        let frequency = block.view.term_postings(at)?.frequency_in(variant.matched, first);
+                        if frequency > 0 {
+                            let term = String::from_utf8_lossy(term).into_owned();
+                            let known = near.entry(term.clone()).or_insert_with(|| Near {
+                                variant: Variant { term, ..variant.clone() },
+                                distance,
+                                frequency: 0,
+                            });
+                            known.frequency += u64::from(frequency);
+                        }
+                    }
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+    }
+    Ok(near.into_values().collect())
+}
+
+enum Step<'t> {
+    Near(usize),
+    Far,
+    /// No term is near that begins with these bytes, and then with a letter below the one given, if any.
+    Passed(&'t [u8], Option<char>),
+}
+
+/// Distances between a word and one term after the other, in ascending order of terms.
+struct Walk {
+    word: Vec<char>,
+    reach: u8,
+    /// Letters in which a term has one slip at most. The first of them is the word's first or second letter: otherwise
+    /// every beginning would have to be looked at. 0: without these limits.
+    early: usize,
+    /// The letters of the term so far, …
+    letters: Vec<char>,
+    /// … and the distances between the start of the term and every start of the word, for no letter, one letter, …
+    rows: Vec<u8>,
+}
+
+impl Walk {
+    fn new(word: &str, reach: usize, early: usize) -> Self {
+        let word: Vec<char> = word.chars().take(LETTERS_MAX).collect();
+        let rows = (0..=word.len() as u8).collect();
+        Self { word, reach: reach as u8, early, letters: vec![], rows }
+    }
+
+    fn step<'t>(&mut self, term: &'t [u8]) -> Step<'t> {
+        let Ok(text) = std::str::from_utf8(term) else { return Step::Far };
+        let mut shared = 0;
+        let mut begins = 0;
+        for letter in text.chars() {
+            if self.letters.get(shared) != Some(&letter) {
+                break;
+            }
+            (shared, begins) = (shared + 1, begins + letter.len_utf8());
+        }
+        self.letters.truncate(shared);
+        self.rows.truncate((shared + 1) * self.width());
+        for letter in text[begins..].chars() {
+            if !self.may_follow(letter) {
+                return Step::Passed(&term[..begins], self.next_after(letter));
+            }
+            self.push(letter);
+            begins += letter.len_utf8();
+        }
+        match self.rows.last() {
+            Some(distance) if *distance <= self.reach => Step::Near(usize::from(*distance)),
+            _ => Step::Far,
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.word.len() + 1
+    }
+
+    /// The distances after so many letters.
+    fn row(&self, letters: usize) -> &[u8] {
+        &self.rows[letters * self.width()..][..self.width()]
+    }
+
+    fn push(&mut self, letter: char) {
+        let (width, count) = (self.width(), self.letters.len());
+        let start = self.rows.len();
+        self.rows.resize(start + width, 0);
+        let (before, row) = self.rows.split_at_mut(start);
+        let last = &before[start - width..];
+        row[0] = last[0].saturating_add(1);
+        for at in 0..width - 1 {
+            let replaced = last[at] + u8::from(self.word[at] != letter);
+            let mut least = replaced.min(last[at + 1] + 1).min(row[at] + 1);
+            if at > 0 && count > 0 && self.letters[count - 1] == self.word[at] && self.word[at - 1] == letter {
+                least = least.min(before[start - 2 * width + at - 1] + 1);
+            }
+            row[at + 1] = least.min(u8::MAX - 1);
+        }
+        self.letters.push(letter);
+    }
+
+    /// Slips that a term may have once it has one more letter.
+    fn reach_next(&self) -> u8 {
+        if self.letters.len() < self.early { self.reach.min(1) } else { self.reach }
+    }
+
+    /// Whether a term may come near that goes on with a letter.
+    fn may_follow(&self, letter: char) -> bool {
+        let count = self.letters.len();
+        if count == 0 && self.early > 0 {
+            return self.word.iter().take(2).any(|own| *own == letter);
+        }
+        let reach = self.reach_next();
+        self.row(count).iter().any(|distance| *distance < reach) || self.goes_on(letter)
+    }
+
+    /// Whether a letter comes in the word where the distance is within reach, or, swapped, before such a place.
+    fn goes_on(&self, letter: char) -> bool {
+        let (count, reach) = (self.letters.len(), self.reach_next());
+        let last = self.row(count);
+        let is_next = |at: usize| last[at] <= reach && self.word[at] == letter;
+        let is_swapped = |at: usize| {
+            let before = self.row(count - 1);
+            before[at - 1] < reach && self.word[at - 1] == letter && self.word[at] == self.letters[count - 1]
+        };
+        (0..self.word.len()).any(is_next) || (count > 0 && (1..self.word.len()).any(is_swapped))
+    }
+
+    /// The least letter after one that may follow in its place. All terms that go on with one between are far.
+    fn next_after(&self, letter: char) -> Option<char> {
+        self.word.iter().copied().filter(|own| *own > letter && self.may_follow(*own)).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The definition, without sharing.
+    fn distance(left: &str, right: &str) -> usize {
+        let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+        let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
+        for (i, row) in rows.iter_mut().enumerate() {
+            row[0] = i;
+        }
+        for j in 0..=right.len() {
+            rows[0][j] = j;
+        }
+        for i in 1..=left.len() {
+            for j in 1..=right.len() {
+                let replaced = rows[i - 1][j - 1] + usize::from(left[i - 1] != right[j - 1]);
+                rows[i][j] = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                    rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + 1);
+                }
+            }
+        }
+        rows[left.len()][right.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn the_walk_finds_what_the_definition_finds(
+            terms in proptest::collection::btree_set("[abcé]{1,7}", 1..60), word in "[abcé]{2,7}", reach in 1..3usize
+        ) {
+            let terms: Vec<String> = terms.into_iter().collect();
+            let mut walk = Walk::new(&word, reach, 0);
+            let (mut at, mut found) = (0, vec![]);
+            while at < terms.len() {
+                match walk.step(terms[at].as_bytes()) {
+                    Step::Passed(prefix, next) => {
+                        let prefix = std::str::from_utf8(prefix).unwrap();
+                        let is_passed = |term: &&String| {
+                            let rest = term.strip_prefix(prefix);
+                            rest.is_some_and(|rest| next.is_none_or(|next| rest.chars().next() < Some(next)))
+                        };
+                        at += terms[at..].iter().take_while(is_passed).count();
+                        continue;
+                    }
+                    Step::Near(distance) => found.push((terms[at].clone(), distance)),
+                    Step::Far => {}
+                }
+                at += 1;
+            }
+            let near = terms.iter().map(|term| (term.clone(), distance(&word, term))).filter(|term| term.1 <= reach);
+            prop_assert_eq!(found, near.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn short_words_numbers_and_codes_have_no_slips() {
+        for (word, slips) in [("four", 0), ("fives", 1), ("eightlet", 1), ("nineletts", 2), ("abc123def", 0)] {
+            assert_eq!(slips_of(word), slips, "{word}");
+        }
+    }
+}
