@@ -34,7 +34,7 @@ const folders = [
   ...positionals.map((folder) => resolve(folder)),
 ];
 /** How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own. */
-const WEIGHTS = { unanswerable: 0.05, cut: 0.1, cutWithout: 0.05, exact: 0.15 };
+const WEIGHTS = { unanswerable: 0.05, cut: 0.2, cutWithout: 0.1, exact: 0.15 };
 
 /** Sets of fewer queries are judged together. */
 const POOLED_BELOW = 200;
@@ -158,15 +158,18 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
     return figures;
   });
   const threshold = thresholdOf(right, unanswerable);
-  const rightBelow = Object.fromEntries(
-    [0.05, 0.1, 0.15, 0.2, 0.5].map((floor) => [floor, rounded(shareBelow(right, floor))]),
+  const below = Object.fromEntries(
+    [0.05, 0.1, 0.2, 0.35, 0.4, 0.45, 0.5].map((floor) => [
+      floor,
+      { right: rounded(shareBelow(right, floor)), unanswerable: rounded(shareBelow(unanswerable, floor)) },
+    ]),
   );
   const pooled = calibrationError(small);
   const errors = sets.flatMap(({ queries, ece }) => (queries < POOLED_BELOW ? [] : ece));
   if (small.length > 0) errors.push(pooled.ece);
   const ece_mean = rounded(errors.reduce((sum, ece) => sum + ece, 0) / errors.length);
-  console.log(JSON.stringify({ view, ece_mean, pooled, ...threshold, rightBelow }));
-  return { view, curve, ece_mean, pooled, ...threshold, right_first_hits_below: rightBelow, sets };
+  console.log(JSON.stringify({ view, ece_mean, pooled, ...threshold, below }));
+  return { view, curve, ece_mean, pooled, ...threshold, below, sets };
 }
 
 function gainOf({ places, answers }: Example): number {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Encoder } from '../../src/encode/encoder.ts';
+import { leadsOf } from '../../src/search/likelihood.ts';
 import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
 import { readSciFact } from '../sets/scifact.ts';
 import { fitLogistic, type Judged } from './logistic.ts';
@@ -8,12 +9,14 @@ import { fitLogistic, type Judged } from './logistic.ts';
 const DEPTH = 10;
 /** One in so many claims is asked for among the photographs: about as many as have a caption. */
 const CLAIMS_STEP = 9;
+/** Pictures of small indexes. */
+const FEW = [3, 10];
 /** There are few pictures. */
 const RIDGE = 0.1;
 const TENANT = 'calibration';
 
 /** One search's cosines, best first, each with whether it is the picture that is meant. */
-type Results = readonly { readonly score: number; readonly relevant: boolean }[];
+type Results = readonly { readonly score: number; readonly lead: number; readonly relevant: boolean }[];
 /** All searches of one query; the first is over the whole set, with its answer in it. */
 type Searches = readonly Results[];
 
@@ -26,14 +29,19 @@ export async function fitPictures(encoder: Encoder, data: string) {
   return { visual_words: fitted(words), visual_picture: fitted(pictures) };
 }
 
-function fitted(queries: readonly Searches[]): { a: number; b: number; success_at_1: number } {
+function fitted(queries: readonly Searches[]) {
   const rows = queries
     .flat(2)
-    .map(({ score, relevant }): Judged => ({ features: [score], relevant, weight: 1 }));
+    .map(({ score, lead, relevant }): Judged => ({ features: [score, lead], relevant, weight: 1 }));
   const { bias, weights } = fitLogistic(rows, RIDGE);
   const right = queries.filter(([whole]) => whole![0]!.relevant).length;
   const fixed = (value: number) => Number(value.toFixed(4));
-  return { a: fixed(weights[0]!), b: fixed(bias), success_at_1: fixed(right / queries.length) };
+  return {
+    a: fixed(weights[0]!),
+    b: fixed(bias),
+    lead: fixed(weights[1]!),
+    success_at_1: fixed(right / queries.length),
+  };
 }
 
 async function pictureResults(
@@ -56,7 +64,15 @@ async function pictureResults(
   const withAndWithout = (scores: Float32Array, meant: number): Searches => {
     const isMeant = (index: number) => index === meant;
     const others = all.filter((index) => !isMeant(index));
-    return [ranked(scores, all, isMeant), ranked(scores, others, isMeant)];
+    const few = FEW.flatMap((count) =>
+      [0, 1, 2].map((start) =>
+        Array.from({ length: count }, (_, at) => others[(meant + start + 3 * at) % others.length]!),
+      ),
+    );
+    return [others, ...few].flatMap((of) => [
+      ranked(scores, [meant, ...of], isMeant),
+      ranked(scores, of, isMeant),
+    ]);
   };
   const against = (query: Float32Array, rows: readonly Float32Array[]) =>
     Float32Array.from(rows, (row) => dot(query, row));
@@ -70,7 +86,9 @@ async function pictureResults(
   for (const [number, { text }] of claims.entries()) {
     if (number % CLAIMS_STEP !== 0) continue;
     const { visual_words: query } = await encoder.encodeQuery('text', text, { tenant: TENANT });
-    words.push([ranked(against(query!, placed), all, () => false)]);
+    const scores = against(query!, placed);
+    const few = FEW.map((count) => all.slice(number % 20, (number % 20) + count));
+    words.push([all, ...few].map((of) => ranked(scores, of, () => false)));
   }
   const pictures: Searches[] = [];
   for (const change of Object.keys(CHANGES)) {
@@ -88,7 +106,8 @@ async function pictureResults(
 
 function ranked(scores: Float32Array, of: readonly number[], relevant: (index: number) => boolean): Results {
   const order = [...of].sort((a, b) => scores[b]! - scores[a]! || a - b).slice(0, DEPTH);
-  return order.map((index) => ({ score: scores[index]!, relevant: relevant(index) }));
+  const leads = leadsOf(order.map((index) => scores[index]!));
+  return order.map((index, at) => ({ score: scores[index]!, lead: leads[at]!, relevant: relevant(index) }));
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

@@ -84,7 +84,7 @@ class Demo {
     const { meaning, words, description } = SCRIPT;
     const search = (title: string, query: SearchOptions) =>
       this.#search(this.client, title, { ...query, k: 3 });
-    await search(`by meaning: “${meaning}”`, { query: meaning, families: ['text_semantic'] });
+    await search(`in your own words: “${meaning}”`, { query: meaning });
     await search(`by exact words: “${words}”`, { query: words, families: ['raw'] });
     await search(`by picture: ${picture.name}`, { image: picture });
     await search(`a picture by describing it: “${description}”`, {

@@ -47,6 +47,7 @@ const WHOLE = 0.999;
 const PICTURE_PRIOR = -2.2;
 /** A likeness never reaches the log-odds of a near-identical picture. */
 const LIKENESS_MAX = 7;
+const LEAD_MAX = 0.2;
 const IDENTITY = 10;
 const IDENTITY_SPREAD = 10;
 /** Share by which likeness orders near-identical pictures among themselves. */
@@ -195,6 +196,13 @@ export function pictureLikelihoods(
   const likenesses = scales.filter(({ nearIdentical }) => !nearIdentical);
   const identity = scales.find(({ nearIdentical }) => nearIdentical);
   const base = likenesses.length > 0 ? PICTURE_PRIOR : 0;
+  const leads = new Map(
+    likenesses.map(({ name }) => {
+      const found = candidates.filter(({ evidence }) => evidence.has(name));
+      const leadOf = leadsOf(found.map(({ evidence }) => evidence.get(name)!.score));
+      return [name, new Map(found.map((candidate, at) => [candidate, leadOf[at]!]))];
+    }),
+  );
   return new Map(
     candidates.map((candidate) => {
       const near = identity && candidate.evidence.get(identity.name);
@@ -202,7 +210,8 @@ export function pictureLikelihoods(
       for (const scale of likenesses) {
         const said = candidate.evidence.get(scale.name);
         if (!said) continue;
-        const odds = pictureLogOdds(said, scale, lists.get(scale.name)!, query) - PICTURE_PRIOR;
+        const lead = leads.get(scale.name)!.get(candidate)!;
+        const odds = pictureLogOdds(said, lead, scale, lists.get(scale.name)!, query) - PICTURE_PRIOR;
         const part = (scale.foreign ? unknownLanguageShare : 1) * odds;
         parts.set(scale.name, near ? LIKENESS_TIEBREAK * part : part);
       }
@@ -215,14 +224,24 @@ export function pictureLikelihoods(
   );
 }
 
+/** How far each score leads the best of the others, or is behind it; within ±.2. */
+export function leadsOf(scores: readonly number[]): number[] {
+  const [best = 0, second = best] = scores.toSorted((a, b) => b - a);
+  return scores.map((score) => {
+    const lead = score - (score === best ? second : best);
+    return Math.max(-LEAD_MAX, Math.min(LEAD_MAX, lead));
+  });
+}
+
 function pictureLogOdds(
   { score }: ListEvidence,
+  lead: number,
   { sample }: Scale,
   { calibration }: ServedList,
   { segments }: Query,
 ): number {
   const odds = calibration
-    ? calibration.a * score + calibration.b
+    ? calibration.a * score + calibration.b + (calibration.lead ?? 0) * lead
     : CONSERVATIVE.bias + CONSERVATIVE.meaning! * (deviationsOf(score, sample) - expectedBest(segments));
   return Math.max(-LIKENESS_MAX, Math.min(LIKENESS_MAX / 2, odds));
 }

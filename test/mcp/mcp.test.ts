@@ -89,7 +89,7 @@ t.test(
       { query: QUESTION, k: 3 },
       await payFor(await host.call('search', {})),
     );
-    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/);
+    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
     t.match(found.content[1], { type: 'resource_link', name: 'almanac.pdf', mimeType: 'application/pdf' });
     t.match(await host.call('search', { query: QUESTION, k: 'many' }), {
       isError: true,
@@ -258,7 +258,7 @@ t.test(
     t.notMatch(JSON.stringify(rented), /fws_/, 'the model never sees the token');
     t.match(await host.call('ingest', { path: almanac }), { structuredContent: { charged: false } });
     const found = await host.call('search', { query: QUESTION, k: 1 });
-    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/);
+    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
     t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
     const shown = await host.call('search', { query: QUESTION, k: 1, thumbnails: 8 });
     t.same(

@@ -74,8 +74,14 @@ const List = closed({
   /** Of passages: the log-odds of the list alone, and of meaning together with words. */
   curve: Type.Optional(Curve),
   with_words: Type.Optional(Curve),
-  /** Of pictures: log-odds are a · score + b. */
-  calibration: Type.Optional(closed({ a: Type.Number({ minimum: 0 }), b: Type.Number() })),
+  /** Of pictures: log-odds are a · score + b + lead · (its distance to the best of the others). */
+  calibration: Type.Optional(
+    closed({
+      a: Type.Number({ minimum: 0 }),
+      b: Type.Number(),
+      lead: Type.Optional(Type.Number({ minimum: 0 })),
+    }),
+  ),
 });
 export type ListSettings = Static<typeof List>;
 
