@@ -25,21 +25,23 @@ export interface Extractor {
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
-  open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
+  open(path: string, hint: { name?: string } & ForTenant): Promise<FileInfo>;
   /** Reads all of a file that was opened before. @throws as open; the signal's reason when it is aborted. */
   extract(path: string, fileInfo: FileInfo, options?: ExtractOptions): Promise<Extracted>;
   /** Writes the files inside an archive or mail that was opened before, each to its `target`. @throws as extract. */
   unpack(path: string, fileInfo: FileInfo, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
   /**
    * Decodes the picture of a query, for the current picture model or for the one of `spec`. Its child process reads
-   * nothing else. @throws image_unreadable, overloaded.
+   * nothing else. @throws image_unreadable, overloaded; the signal's reason when it is aborted.
    */
-  decodePicture(bytes: Uint8Array, spec?: PictureSpec): Promise<PictureContent>;
+  decodePicture(bytes: Uint8Array, options?: QueryPictureOptions): Promise<PictureContent>;
+  /** As `decodePicture`, of the header alone: what it costs does not depend on the pixels. */
+  checkPicture(bytes: Uint8Array, options: QueryPictureOptions): Promise<void>;
   /**
    * A small picture of a file that was opened before: of one of its pages, from 1, or of a moment.
    * @throws preview_unavailable, field_invalid, and as open.
    */
-  preview(path: string, place: { mediaType: string; page: number; timeS?: number }): Promise<Preview>;
+  preview(path: string, place: PreviewTask): Promise<Preview>;
   /** How the child processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
@@ -47,7 +49,25 @@ export interface Extractor {
   close(): Promise<void>;
 }
 
-export interface ExtractOptions {
+/** Whose work it is: Tenants take turns. Absent: all such work takes turns as one Tenant's. */
+interface ForTenant {
+  readonly tenant?: string;
+}
+
+export interface QueryPictureOptions extends ForTenant {
+  readonly spec?: PictureSpec;
+  /** False while the Tenant's payment is not verified. All such Tenants have the share of one. */
+  readonly isProved?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface PreviewTask extends ForTenant {
+  readonly mediaType: string;
+  readonly page: number;
+  readonly timeS?: number;
+}
+
+export interface ExtractOptions extends ForTenant {
   readonly signal?: AbortSignal;
   readonly onProgress?: (fraction: number) => void;
   /** Gets the sound of a recording: 16-bit samples, SOUND_RATE a second. The reader waits for each promise. */
@@ -56,7 +76,7 @@ export interface ExtractOptions {
   readonly recognise?: boolean;
 }
 
-export interface UnpackOptions {
+export interface UnpackOptions extends ForTenant {
   /** Where the member of this number, from 0, is written. */
   readonly target: (index: number) => string;
   readonly signal?: AbortSignal;
@@ -77,8 +97,10 @@ export interface ExtractorOptions {
   readonly log: (event: object) => void;
 }
 
-/** For work whose Tenant is not stated: all of it takes turns as one Tenant's. */
+/** For work whose Tenant is not stated. */
 const ANY_TENANT = '';
+/** The common share of Tenants whose payment is not verified yet. */
+const UNPROVED = 'unproved';
 
 export function openExtractor(options: ExtractorOptions): Extractor {
   return new ChildExtractor(options);
@@ -103,10 +125,7 @@ class ChildExtractor implements Extractor {
     this.#pools = new ReaderPools({ ...options, languages, readers });
   }
 
-  async open(
-    path: string,
-    { name, tenant = ANY_TENANT }: { name?: string; tenant?: string },
-  ): Promise<FileInfo> {
+  async open(path: string, { name, tenant = ANY_TENANT }: { name?: string } & ForTenant): Promise<FileInfo> {
     const { size } = await stat(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -139,15 +158,16 @@ class ChildExtractor implements Extractor {
   async extract(
     path: string,
     fileInfo: FileInfo,
-    { signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
+    { tenant = ANY_TENANT, signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
   ): Promise<Extracted> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title = fileInfo.title, textless = [] } = await pool.run(ANY_TENANT, {
+    const { title = fileInfo.title, textless = [] } = await pool.run(tenant, {
       task: { task: 'extract', path, mediaType: fileInfo.mediaType, ...(onSound && { sound: true }) },
       file: path,
       secondsMax: this.#limits.extractSecondsMax,
+      processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
       signal,
       onReply: (reply) => {
         if (reply.reply === 'sound') return sounds.take(reply.samples);
@@ -155,7 +175,7 @@ class ChildExtractor implements Extractor {
       },
     });
     await sounds.finish();
-    if (recognise) await this.#recognise(path, fileInfo, textless, collector, signal);
+    if (recognise) await this.#recognise(path, fileInfo, textless, collector, { tenant, signal });
     return {
       fileInfo,
       ...(title !== undefined && { title }),
@@ -166,15 +186,17 @@ class ChildExtractor implements Extractor {
 
   async unpack(
     path: string,
-    { mediaType, members = 0 }: FileInfo,
-    { target, signal, onMember = () => undefined }: UnpackOptions,
+    fileInfo: FileInfo,
+    { tenant = ANY_TENANT, target, signal, onMember = () => undefined }: UnpackOptions,
   ): Promise<readonly UnpackedMember[]> {
+    const { mediaType, members = 0 } = fileInfo;
     const writer = new MemberWriter(members, this.#limits, target, onMember);
     try {
-      await this.#pools.extractions.run(ANY_TENANT, {
+      await this.#pools.extractions.run(tenant, {
         task: { task: 'unpack', path, mediaType },
         file: path,
         secondsMax: this.#limits.extractSecondsMax,
+        processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
         signal,
         onReply: (reply) => (reply.reply === 'member' ? writer.take(reply) : undefined),
       });
@@ -190,7 +212,7 @@ class ChildExtractor implements Extractor {
     { mediaType }: FileInfo,
     pages: readonly number[],
     collector: Collector,
-    signal: AbortSignal | undefined,
+    { tenant, signal }: { tenant: string; signal: AbortSignal | undefined },
   ): Promise<void> {
     const { recogniser } = this.#pools;
     if (!recogniser) return;
@@ -199,7 +221,7 @@ class ChildExtractor implements Extractor {
       this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
     for (const [index, page] of taken.entries()) {
       try {
-        await recogniser.run(ANY_TENANT, {
+        await recogniser.run(tenant, {
           task: { task: 'recognise', path, mediaType, page },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
@@ -215,24 +237,12 @@ class ChildExtractor implements Extractor {
     }
   }
 
-  async decodePicture(bytes: Uint8Array, spec = this.#pictureSpec): Promise<PictureContent> {
+  async decodePicture(
+    bytes: Uint8Array,
+    { spec = this.#pictureSpec, ...options }: QueryPictureOptions = {},
+  ): Promise<PictureContent> {
     const collector = new Collector(this.#limits, spec, undefined);
-    try {
-      await this.#pools.queries(spec).run(ANY_TENANT, {
-        task: { task: 'picture' },
-        body: bytes,
-        secondsMax: this.#limits.querySecondsMax,
-        onReply: (reply) => collector.take(reply),
-      });
-    } catch (error) {
-      const code = errorCode(error);
-      if (code === 'overloaded' || code === 'interrupted' || code === 'internal') throw error;
-      const { detail, facts } = error as Partial<FarthingError>;
-      throw new FarthingError('image_unreadable', detail ?? `Send a picture: ${PICTURE_NAMES}.`, {
-        facts: { ...facts, field: 'image_b64' },
-        cause: error,
-      });
-    }
+    await this.#queryPicture(bytes, { task: 'picture' }, spec, options, (reply) => collector.take(reply));
     const picture = collector.pictures[0];
     if (!picture)
       throw new FarthingError('image_unreadable', 'The picture holds nothing.', {
@@ -241,10 +251,38 @@ class ChildExtractor implements Extractor {
     return picture;
   }
 
-  async preview(path: string, place: { mediaType: string; page: number; timeS?: number }): Promise<Preview> {
+  checkPicture(bytes: Uint8Array, options: QueryPictureOptions): Promise<void> {
+    const task = { task: 'picture', headerOnly: true } as const;
+    return this.#queryPicture(bytes, task, this.#pictureSpec, options, () => undefined);
+  }
+
+  async #queryPicture(
+    bytes: Uint8Array,
+    task: Extract<Task, { task: 'picture' }>,
+    spec: PictureSpec | undefined,
+    { tenant = ANY_TENANT, isProved = true, signal }: QueryPictureOptions,
+    onReply: (reply: Reply) => void,
+  ): Promise<void> {
+    try {
+      const { querySecondsMax: secondsMax } = this.#limits;
+      const work = { task, body: bytes, secondsMax, signal, onReply };
+      await this.#pools.queries(spec).run(tenant, work, isProved ? tenant : UNPROVED);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const code = errorCode(error);
+      if (code === 'overloaded' || code === 'interrupted' || code === 'internal') throw error;
+      const { detail, facts } = error as Partial<FarthingError>;
+      throw new FarthingError('image_unreadable', detail ?? `Send a picture: ${PICTURE_NAMES}.`, {
+        facts: { ...facts, field: 'image_b64' },
+        cause: error,
+      });
+    }
+  }
+
+  async preview(path: string, { tenant = ANY_TENANT, ...place }: PreviewTask): Promise<Preview> {
     let preview: Preview | undefined;
     const { mediaOpenings, previews } = this.#pools;
-    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(ANY_TENANT, {
+    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(tenant, {
       task: { task: 'preview', path, ...place },
       file: path,
       secondsMax: this.#limits.openSecondsMax,
@@ -275,6 +313,16 @@ function noAnswer(): FarthingError {
 
 function isRecording({ kind }: FileInfo): boolean {
   return kind === 'video' || kind === 'audio';
+}
+
+/**
+ * Seconds of a processor that reading a file may take: some for each MiB, unpacked, and for each page or second that it
+ * shows. Ordinary files take a tenth. Recordings have more to begin with, because short ones are decoded completely.
+ */
+function processorSeconds(info: FileInfo, bytes: number): number {
+  const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
+  const first = isRecording(info) ? 240 : 20;
+  return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
 }
 
 /** Refusals of a page that leave the rest of the file readable. */

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { FarthingError } from '../domain/error.ts';
 import { pictureTypeOf } from './picture/picture.ts';
 import { readPicture } from './picture/picture-content.ts';
-import { prepareSharp } from './picture/picture-source.ts';
+import { checkPicture, prepareSharp } from './picture/picture-source.ts';
 import type { Prepare } from './process/program.ts';
 import { Readers } from './read.ts';
 
@@ -26,7 +26,8 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
         case 'picture': {
           const type = await pictureTypeOf(body);
           if (!type) throw new FarthingError('image_unreadable', 'It is no picture that can be read.');
-          await output.picture(await readPicture(body, type, limits, pictureSpec));
+          if (task.headerOnly) await checkPicture(body, type, limits);
+          else await output.picture(await readPicture(body, type, limits, pictureSpec));
           return {};
         }
         case 'open':

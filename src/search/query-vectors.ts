@@ -1,5 +1,6 @@
 import type { PictureContent } from '../domain/document.ts';
 import { type InputKind, QUERY_INPUTS, type QueryField } from '../domain/family.ts';
+import { parseId } from '../domain/id.ts';
 import type { SearchInput } from '../domain/search.ts';
 import type { EncodeOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
@@ -28,8 +29,10 @@ export async function encodeQuery(
 ): Promise<QueryVectors> {
   const needs = (field: QueryField) =>
     lists.some(({ traits }) => traits.scans === 'vectors' && traits.asksWith === field);
+  const { tenant, signal } = options;
+  const whose = { tenant, isProved: isProved(tenant), signal };
   const encodePicture = async (file: Uint8Array) => {
-    const picture = await extractor.decodePicture(file);
+    const picture = await extractor.decodePicture(file, whose);
     const vectors = needs('image')
       ? await encoder.encodeQuery(
           'picture',
@@ -37,7 +40,7 @@ export async function encodeQuery(
           options,
           async (spec) =>
             // Another model wants the same picture in another form.
-            (await extractor.decodePicture(file, spec)).pixels.rgb,
+            (await extractor.decodePicture(file, { ...whose, spec })).pixels.rgb,
         )
       : {};
     return { picture, vectors };
@@ -47,6 +50,11 @@ export async function encodeQuery(
     image && encodePicture(image),
   ]);
   return { words: query, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
+}
+
+/** Whether the Tenant may have its own share: a workspace is paid for, a payer's search runs beside its verification. */
+export function isProved(tenant: string): boolean {
+  return parseId('payer', tenant) === undefined;
 }
 
 /** What one list is asked with. */

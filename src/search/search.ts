@@ -14,7 +14,7 @@ import { fuse } from './fuse.ts';
 import { hitsOf } from './hits.ts';
 import type { ServedList } from './lists.ts';
 import { planLists } from './plan.ts';
-import { encodeQuery, type QueryVectors } from './query-vectors.ts';
+import { encodeQuery, isProved, type QueryVectors } from './query-vectors.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
 import { boundsOf, clientLeft, scanLists } from './scan.ts';
 import { LoopYields } from './yield-to-loop.ts';
@@ -110,7 +110,8 @@ export class Search {
     const lists = admitted(encoder, input);
     if (!searchable) {
       // An unreadable picture is refused before an empty index is reported.
-      if (input.image) await extractor.decodePicture(input.image);
+      if (input.image)
+        await extractor.checkPicture(input.image, { tenant, isProved: isProved(tenant), signal });
       return emptyResult(started);
     }
     const tasks: EncoderTask[] = [];

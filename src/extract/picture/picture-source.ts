@@ -1,8 +1,8 @@
-import sharp, { type Sharp } from 'sharp';
+import sharp, { type Metadata, type Sharp } from 'sharp';
 import type { ExtractLimits } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
-import { decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
+import { type BmpHeader, decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
 import { PICTURE_TYPES } from './picture-types.ts';
 
 export const WHITE = '#ffffff';
@@ -42,14 +42,10 @@ export async function openSource(
   limits: ExtractLimits,
   page = 0,
 ): Promise<PictureSource> {
-  const format = PICTURE_TYPES.find((type) => type.mediaType === mediaType)?.libvips?.format;
+  const format = libvipsFormatOf(mediaType);
   if (!format) return openBmp(bytes, limits);
-  const metadata = await decoding(() =>
-    sharp(bytes, { failOn: 'error', limitInputPixels: false, page }).metadata(),
-  );
-  if (metadata.format !== format) throw corrupt(`it is no ${format} picture`);
+  const metadata = await metadataOf(bytes, format, limits, page);
   const { width, height } = metadata.autoOrient;
-  checkPixels(width, height, limits);
   const frames = metadata.pages ?? 1;
   const isAnimated = frames > 1 && metadata.delay?.length === frames;
   const plain = (pages: { page: number; pages?: number }): Sharp =>
@@ -68,9 +64,44 @@ export async function openSource(
   };
 }
 
-function openBmp(bytes: Uint8Array, limits: ExtractLimits): PictureSource {
+/** Checks what a picture's header says, and decodes no pixel. @throws file_corrupt, document_too_large. */
+export async function checkPicture(
+  bytes: Uint8Array,
+  mediaType: string,
+  limits: ExtractLimits,
+): Promise<void> {
+  const format = libvipsFormatOf(mediaType);
+  if (format) await metadataOf(bytes, format, limits, 0);
+  else bmpHeaderOf(bytes, limits);
+}
+
+/** Undefined for BMP. */
+function libvipsFormatOf(mediaType: string): string | undefined {
+  return PICTURE_TYPES.find((type) => type.mediaType === mediaType)?.libvips?.format;
+}
+
+async function metadataOf(
+  bytes: Uint8Array,
+  format: string,
+  limits: ExtractLimits,
+  page: number,
+): Promise<Metadata> {
+  const metadata = await decoding(() =>
+    sharp(bytes, { failOn: 'error', limitInputPixels: false, page }).metadata(),
+  );
+  if (metadata.format !== format) throw corrupt(`it is no ${format} picture`);
+  checkPixels(metadata.autoOrient.width, metadata.autoOrient.height, limits);
+  return metadata;
+}
+
+function bmpHeaderOf(bytes: Uint8Array, limits: ExtractLimits): BmpHeader {
   const header = refusingDamage(() => readBmpHeader(bytes));
   checkPixels(header.width, header.height, limits);
+  return header;
+}
+
+function openBmp(bytes: Uint8Array, limits: ExtractLimits): PictureSource {
+  const header = bmpHeaderOf(bytes, limits);
   const picture = refusingDamage(() => decodeBmp(bytes, header));
   const { width, height } = picture;
   return { width, height, frames: 1, pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }) };

@@ -34,3 +34,24 @@ export class Deadline {
     this.#timer = setTimeout(this.#onOver, Math.max(0, this.#left));
   }
 }
+
+/** How often the time of a processor is looked at. */
+const LOOK_INTERVAL_MS = 250;
+
+/** A limit on the time that a process takes of the processors. Waiting costs it nothing. */
+export class ProcessorBudget {
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  /** @param used processor time of the process until now, in seconds; undefined where that is not known */
+  constructor(seconds: number, used: () => number | undefined, onOver: () => void) {
+    const before = used();
+    if (before === undefined) return;
+    this.#timer = setInterval(() => {
+      if ((used() ?? before) - before > seconds) onOver();
+    }, LOOK_INTERVAL_MS);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -37,7 +37,11 @@ export type Task =
     }
   | { readonly task: 'unpack'; readonly path: string; readonly mediaType: string }
   | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
-  | { readonly task: 'picture' };
+  | {
+      readonly task: 'picture';
+      /** True to check the header alone. */
+      readonly headerOnly?: boolean;
+    };
 
 /** How far the kernel confines a child: each is `enforced`, `partial: why` or `unavailable: why`. */
 export interface ConfinementReport {

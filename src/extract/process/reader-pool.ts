@@ -8,29 +8,42 @@ export interface ReaderPoolOptions {
   readonly readers: readonly WarmReader[];
   /** Tasks that may wait. */
   readonly waitingMax: number;
-  /** Readers that one Tenant may occupy at a time. Absent: all of them. */
-  readonly tenantReadersMax?: number;
+  /** Tasks of one Tenant that may wait. */
+  readonly tenantWaitingMax?: number;
+  /** Tasks of one share that may wait. */
+  readonly shareWaitingMax?: number;
+  /** Readers that one share may occupy at a time. Absent: all of them. */
+  readonly shareReadersMax?: number;
 }
 
 interface Waiting {
   readonly tenant: string;
+  readonly share: string;
   readonly task: ReaderTask;
   readonly resolve: (reply: DoneReply) => void;
   readonly reject: (error: unknown) => void;
   readonly onAbort: () => void;
 }
 
-/** Readers that share their tasks. Tenants take turns. */
+/** Readers that share their tasks. Tenants take turns, each by itself or, with a common share, as one. */
 export class ReaderPool {
   readonly #readers: readonly WarmReader[];
   readonly #idle: WarmReader[];
   readonly #queue: FairQueue<Waiting>;
+  /** How many tasks of each Tenant wait. */
+  readonly #waiting = new Map<string, number>();
+  readonly #tenantWaitingMax: number;
   #closed = false;
 
-  constructor({ readers, waitingMax, tenantReadersMax }: ReaderPoolOptions) {
+  constructor({ readers, tenantWaitingMax, ...shared }: ReaderPoolOptions) {
     this.#readers = readers;
     this.#idle = [...readers];
-    this.#queue = new FairQueue({ waitingMax, tenantTakenMax: tenantReadersMax });
+    this.#tenantWaitingMax = tenantWaitingMax ?? Number.POSITIVE_INFINITY;
+    this.#queue = new FairQueue({
+      waitingMax: shared.waitingMax,
+      tenantWaitingMax: shared.shareWaitingMax,
+      tenantTakenMax: shared.shareReadersMax,
+    });
   }
 
   /** Tasks that wait or run. */
@@ -48,15 +61,23 @@ export class ReaderPool {
     await this.#readers[index]?.warm();
   }
 
-  /** @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason. */
-  run(tenant: string, task: ReaderTask): Promise<DoneReply> {
+  /**
+   * @param share whose turns the task takes: its Tenant's, or those of several
+   * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
+   */
+  run(tenant: string, task: ReaderTask, share = tenant): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(stopping());
+    if (task.signal?.aborted) return Promise.reject(task.signal.reason);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        if (this.#queue.remove(tenant, waiting)) reject(task.signal?.reason);
+        if (!this.#queue.remove(share, waiting)) return;
+        this.#leave(tenant);
+        reject(task.signal?.reason);
       };
-      const waiting: Waiting = { tenant, task, resolve, reject, onAbort };
-      if (!this.#queue.push(tenant, waiting)) return reject(full());
+      const waiting: Waiting = { tenant, share, task, resolve, reject, onAbort };
+      const count = this.#waiting.get(tenant) ?? 0;
+      if (count >= this.#tenantWaitingMax || !this.#queue.push(share, waiting)) return reject(full());
+      this.#waiting.set(tenant, count + 1);
       task.signal?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
     });
@@ -77,13 +98,21 @@ export class ReaderPool {
     }
   }
 
-  #start(reader: WarmReader, { tenant, task, resolve, reject, onAbort }: Waiting): void {
+  /** A task of the Tenant waits no longer. */
+  #leave(tenant: string): void {
+    const count = this.#waiting.get(tenant)! - 1;
+    if (count > 0) this.#waiting.set(tenant, count);
+    else this.#waiting.delete(tenant);
+  }
+
+  #start(reader: WarmReader, { tenant, share, task, resolve, reject, onAbort }: Waiting): void {
+    this.#leave(tenant);
     task.signal?.removeEventListener('abort', onAbort);
     reader
       .perform(task)
       .then(resolve, reject)
       .finally(() => {
-        this.#queue.done(tenant);
+        this.#queue.done(share);
         // In front: a reader whose process has started goes before one that was never needed.
         this.#idle.unshift(reader);
         this.#startNext();

@@ -11,7 +11,7 @@ export interface ReaderPoolsOptions {
   /** Emptied at the start. */
   readonly scratchFolder: string;
   readonly languages: readonly string[];
-  /** Files that are read at the same time. */
+  /** Files that are read at the same time, at least two. */
   readonly readers: number;
   readonly log: (event: object) => void;
 }
@@ -19,19 +19,23 @@ export interface ReaderPoolsOptions {
 interface PoolOptions {
   readonly program: Settings['program'];
   readonly waitingMax: number;
-  /** Processes; absent: one. */
+  readonly tenantWaitingMax?: number;
+  readonly shareWaitingMax?: number;
+  /** Processes; absent: two. One Tenant occupies all but one of them. */
   readonly readers?: number;
-  readonly tenantReadersMax?: number;
   readonly niceness?: number;
   readonly pictureSpec?: PictureSpec;
 }
 
 const QUERIES_WAITING_MAX = 64;
+/** No share, and in it no Tenant, fills the line of queries alone. */
+const SHARE_QUERIES_WAITING_MAX = 32;
+const TENANT_QUERIES_WAITING_MAX = 8;
 const OPENINGS_WAITING_MAX = 64;
 const PREVIEWS_WAITING_MAX = 64;
 const EXTRACTIONS_WAITING_MAX = 1024;
 /** A Tenant occupies all but one of them: a file that takes long delays only its own Tenant's files. */
-const OPENERS_MIN = 2;
+const READERS_MIN = 2;
 /** Ingest gives way to queries, as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
 
@@ -54,13 +58,7 @@ export class ReaderPools {
     this.#options = options;
     rmSync(scratchFolder, { recursive: true, force: true });
     this.#queries = this.#queriesPool('query', options.pictureSpec);
-    const openers = Math.max(OPENERS_MIN, readers);
-    this.openings = this.#pool('open', {
-      program: 'reader',
-      waitingMax: OPENINGS_WAITING_MAX,
-      readers: openers,
-      tenantReadersMax: openers - 1,
-    });
+    this.openings = this.#pool('open', { program: 'reader', waitingMax: OPENINGS_WAITING_MAX, readers });
     this.mediaOpenings = this.#pool('open-media', { program: 'media', waitingMax: OPENINGS_WAITING_MAX });
     const ingest = { waitingMax: EXTRACTIONS_WAITING_MAX, niceness: INGEST_NICENESS };
     this.extractions = this.#pool('extract', { ...ingest, program: 'reader', readers });
@@ -114,23 +112,30 @@ export class ReaderPools {
   }
 
   #queriesPool(name: string, pictureSpec: PictureSpec | undefined): ReaderPool {
-    return this.#pool(name, { program: 'reader', waitingMax: QUERIES_WAITING_MAX, pictureSpec });
+    return this.#pool(name, {
+      program: 'reader',
+      waitingMax: QUERIES_WAITING_MAX,
+      shareWaitingMax: SHARE_QUERIES_WAITING_MAX,
+      tenantWaitingMax: TENANT_QUERIES_WAITING_MAX,
+      pictureSpec,
+    });
   }
 
   #pool(
     name: string,
-    { program, waitingMax, readers = 1, tenantReadersMax, ...options }: PoolOptions,
+    { program, readers = READERS_MIN, niceness = 0, pictureSpec, ...bounds }: PoolOptions,
   ): ReaderPool {
     const { limits, scratchFolder, languages, log } = this.#options;
-    const { niceness = 0, pictureSpec = this.#options.pictureSpec } = options;
-    const warmReaders = Array.from({ length: readers }, (_, index) => {
+    const count = Math.max(READERS_MIN, readers);
+    const warmReaders = Array.from({ length: count }, (_, index) => {
       const readerName = `${name}-${index}`;
       const scratch = join(scratchFolder, readerName);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
+      const spec = pictureSpec ?? this.#options.pictureSpec;
+      const settings = { program, languages, pictureSpec: spec, limits, scratch, niceness };
       return new WarmReader({ name: readerName, settings, log });
     });
-    return new ReaderPool({ readers: warmReaders, waitingMax, tenantReadersMax });
+    return new ReaderPool({ readers: warmReaders, shareReadersMax: count - 1, ...bounds });
   }
 
   /** Starts the first processes one after the other: a start takes all of a core, which the server needs at its own start. */

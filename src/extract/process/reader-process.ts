@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { encodeFrame, FrameReader } from './frames.ts';
@@ -15,6 +16,8 @@ const NODE_FLAGS = ['--disable-sigusr1', '--max-old-space-size=384', '--disable-
 
 const STDERR_BYTES_KEPT = 4096;
 const START_SECONDS_MAX = 60;
+/** USER_HZ, the same on all machines that Linux shows to programs. */
+const TICKS_PER_SECOND = 100;
 
 /** The process ended, or sent something that is no message, before it answered. */
 export class ReaderEndedError extends Error {
@@ -90,6 +93,19 @@ export class ReaderProcess {
       this.#running = { onReply, resolve, reject };
       for (const piece of encodeFrame(task, body)) this.#pipe.write(piece);
     });
+  }
+
+  /** Time that all its threads have taken of the processors, in seconds; undefined once it has ended, or without /proc. */
+  get processorSeconds(): number | undefined {
+    if (this.#ended) return undefined;
+    try {
+      const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1');
+      // Behind the name, which may hold spaces: fields 14 and 15 of proc_pid_stat(5).
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Kills the process. Resolves when it has ended. */

@@ -1,9 +1,12 @@
 import { copyFile, link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, ProcessorBudget } from './deadline.ts';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
 import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
+
+/** A task that nobody wants any more may end within this time: a new process costs as much. */
+const GRACE_MS = 1000;
 
 export interface WarmReaderOptions {
   /** For the log. */
@@ -19,6 +22,8 @@ export interface ReaderTask {
   readonly body?: Uint8Array;
   /** Seconds of the child's own work. The time while `onReply` holds it back does not count. */
   readonly secondsMax: number;
+  /** Seconds of processor time. Absent: as many as the task takes. */
+  readonly processorSecondsMax?: number;
   readonly signal?: AbortSignal;
   /** Gets what comes before the end. The child waits for a promise; a rejected one ends the task. */
   readonly onReply: (reply: Reply) => void | Promise<void>;
@@ -94,7 +99,16 @@ export class WarmReader {
       void child.kill();
     };
     const deadline = new Deadline(seconds * 1000, () => end(timeout(seconds)));
-    const onAbort = (): void => end(task.signal?.reason);
+    const { processorSecondsMax = Number.POSITIVE_INFINITY } = task;
+    const budget = new ProcessorBudget(
+      processorSecondsMax,
+      () => child.processorSeconds,
+      () => end(tooMuchWork(processorSecondsMax)),
+    );
+    let grace: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      grace = setTimeout(() => end(task.signal?.reason), GRACE_MS);
+    };
     task.signal?.addEventListener('abort', onAbort, { once: true });
     try {
       const done = await child.run(
@@ -103,6 +117,7 @@ export class WarmReader {
         (reply) => holdingBack(() => task.onReply(reply), deadline, end),
       );
       if (done.worn) this.#replace(child);
+      task.signal?.throwIfAborted();
       return done;
     } catch (error) {
       if (!(error instanceof ReaderEndedError)) throw error;
@@ -123,6 +138,8 @@ export class WarmReader {
       );
     } finally {
       deadline.end();
+      budget.end();
+      clearTimeout(grace);
       task.signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -164,6 +181,14 @@ function timeout(seconds: number): FarthingError {
   return new FarthingError('extraction_timeout', `Reading the file took more than ${seconds} seconds.`, {
     facts: { limit_seconds: seconds },
   });
+}
+
+function tooMuchWork(seconds: number): FarthingError {
+  return new FarthingError(
+    'extraction_timeout',
+    `Reading the file took more than ${Math.round(seconds)} seconds of a processor, too much for its size.`,
+    { facts: { limit_processor_seconds: Math.round(seconds) } },
+  );
 }
 
 /** Runs a listener, with the deadline stopped for as long as its promise waits. What it throws ends the task. */

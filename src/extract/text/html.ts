@@ -1,9 +1,14 @@
 import { compile, type HtmlToTextOptions } from 'html-to-text';
 import type { Block } from '../../domain/document.ts';
+import { checkHtml } from './html-limits.ts';
 import { Outline, shorten } from './outline.ts';
 import { textReader } from './text-format.ts';
 
-export const html = textReader({ looksLike: ({ start }) => looksLikeHtml(start), read: readHtml });
+export const html = textReader({
+  looksLike: ({ start }) => looksLikeHtml(start),
+  check: checkHtml,
+  read: readHtml,
+});
 
 /** Enclose a heading in the converted text. A file cannot contain them: control characters were dropped. */
 const HEADING_START = '\u0001';
@@ -119,8 +124,9 @@ export function looksLikeHtml(text: string): boolean {
   );
 }
 
-/** The main text of an HTML page in sections, and its title. Nothing is fetched. */
+/** The main text of an HTML page in sections, and its title. Nothing is fetched. @throws document_too_large. */
 export function readHtml(source: string): { title?: string; blocks: Block[] } {
+  checkHtml(source);
   const main = /<main[\s>]|role=["']?main/i.test(source) ? convertMain(source) : '';
   const text = main.length >= MAIN_LENGTH_MIN ? main : convertBody(source);
   const outline = new Outline(titleOf(source));

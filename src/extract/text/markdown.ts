@@ -11,6 +11,8 @@ const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 /** Marks that may end a heading. Like all patterns here it is tried only at the start of a run, for linear time. */
 const ATX_END = /(?:^|(?<![ \t])[ \t]+)#+[ \t]*$/;
 const SETEXT = /^ {0,3}(=+|-{2,})[ \t]*$/;
+/** Marks in longer lines stay: the patterns that find them take time for each mark and the letters behind it. */
+const MARKED_LINE_MAX = 4096;
 const FENCE = /^ {0,3}(```+|~~~+)/;
 
 /** True for text with enough marks of Markdown. Fewer suffice where the file's name says Markdown. */
@@ -84,16 +86,23 @@ function frontMatter(source: string): { title?: string; body: string } {
 /** Drops markup: targets of links and pictures, emphasis, marks of code and quotations, HTML tags. */
 function withoutMarks(text: string): string {
   return withoutComments(text)
+    .split('\n')
+    .map((line) => (line.length <= MARKED_LINE_MAX ? lineWithoutMarks(line) : line))
+    .join('\n');
+}
+
+function lineWithoutMarks(line: string): string {
+  return line
     .replace(
       /!?\[([^\]\n]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]+"[^"\n]{0,300}")?\)|\[[^\]\n]{0,200}\])/g,
       '$1',
     )
-    .replace(/^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$/gm, '')
+    .replace(/^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$/, '')
     .replace(/<\/?[a-zA-Z][^<>\n]{0,300}>/g, '')
     .replace(/(\*\*|__)(?=\S)([^*_\n]{1,500}?\S?)\1/g, '$2')
     .replace(/(?<![\p{L}\d*])\*(?=\S)([^*\n]{1,500}?)\*(?![\p{L}\d*])/gu, '$1')
     .replace(/(?<!`)`+([^`\n]{1,500})`+/g, '$1')
-    .replace(/^ {0,3}(?:> ?)+/gm, '');
+    .replace(/^ {0,3}(?:> ?)+/, '');
 }
 
 /** Searches up to the last end of a comment only: otherwise each open comment would search to the end of the text. */

@@ -18,10 +18,12 @@ export interface TextSample {
 /** A format that is text in a character set. */
 export interface TextFormat {
   looksLike(sample: TextSample): boolean;
+  /** Refuses what would take too long to read. @throws document_too_large. */
+  check?(text: string): void;
   read(text: string): { title?: string; blocks: Block[] };
 }
 
-export function textReader({ looksLike, read }: TextFormat): MakeReader {
+export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
   return (mediaType) => ({
     rejects: (file) => (/^%!PS/.test(sampleOf(file)?.start ?? '') ? 'application/postscript' : undefined),
     sniff: (file) => {
@@ -32,6 +34,7 @@ export function textReader({ looksLike, read }: TextFormat): MakeReader {
       const text = textOf(file);
       if (!/\S/.test(text)) throw new FarthingError('file_empty', 'The file holds nothing but white space.');
       if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
+      check?.(text);
       return { kind: 'text', mediaType };
     },
     read: async (file, { limits }, sink) => {

@@ -12,7 +12,7 @@ export interface PreviewDeps {
   readonly extractor: {
     preview(
       path: string,
-      part: { mediaType: string; page: number; timeS?: number },
+      part: { tenant: string; mediaType: string; page: number; timeS?: number },
     ): Promise<Pick<Preview, 'bytes'>>;
   };
 }
@@ -68,7 +68,11 @@ export class Previews {
   ): Promise<Uint8Array> {
     const file = fileOf(this.#deps.tenants.folder(tenant), item.id);
     await stat(file);
-    const { bytes } = await this.#deps.extractor.preview(file, { mediaType: item.media_type, ...part });
+    const { bytes } = await this.#deps.extractor.preview(file, {
+      tenant,
+      mediaType: item.media_type,
+      ...part,
+    });
     await this.#keep(tenant, item.id, path, bytes);
     return bytes;
   }

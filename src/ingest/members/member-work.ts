@@ -68,6 +68,7 @@ async function workOnMembers(
   const { tenant, item, info, path, signal } = work;
   const folder = tenants.folder(tenant);
   const members = await extractor.unpack(path, info, {
+    tenant,
     signal,
     target: (index) => fileOf(folder, memberId(item.id, index)),
     onMember: progress.unpacked,

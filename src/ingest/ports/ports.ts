@@ -37,6 +37,7 @@ export interface IngestExtractor {
     path: string,
     info: FileInfo,
     options?: {
+      tenant?: string;
       signal?: AbortSignal;
       onProgress?: (fraction: number) => void;
       onSound?: (samples: Int16Array) => Promise<void>;
@@ -46,6 +47,7 @@ export interface IngestExtractor {
     path: string,
     info: FileInfo,
     options: {
+      tenant?: string;
       target: (index: number) => string;
       signal?: AbortSignal;
       onMember?: (count: number) => void;

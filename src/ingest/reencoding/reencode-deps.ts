@@ -33,7 +33,7 @@ export interface ReencodeExtractor {
   extract(
     path: string,
     opened: FileInfo,
-    options?: { signal?: AbortSignal; recognise?: boolean },
+    options?: { tenant?: string; signal?: AbortSignal; recognise?: boolean },
   ): Promise<Extracted>;
 }
 

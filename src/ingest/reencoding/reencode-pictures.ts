@@ -134,7 +134,7 @@ async function picturesOf(
   const path = fileOf(tenants.folder(tenant), item.id);
   try {
     const opened = await retryOverloaded(() => extractor.open(path, { name: item.name, tenant }), signal);
-    return (await extractor.extract(path, opened, { signal, recognise: false })).pictures;
+    return (await extractor.extract(path, opened, { tenant, signal, recognise: false })).pictures;
   } catch (error) {
     signal.throwIfAborted();
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'its file is not stored any more';

@@ -63,6 +63,7 @@ export async function readAndEncode(
   const onProgress = (fraction: number): void => progress.extracting(fraction);
   const listener = info.notSearchable?.includes('speech') ? listening?.listen() : undefined;
   const read = await extractor.extract(path, info, {
+    tenant,
     signal,
     onProgress,
     ...(listener && { onSound: (samples) => listener.hear(samples) }),

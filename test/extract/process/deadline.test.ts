@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { Deadline } from '../../../src/extract/process/deadline.ts';
+import { Deadline, ProcessorBudget } from '../../../src/extract/process/deadline.ts';
 
 t.test('a deadline comes, but not while it is held or after its end', async (t) => {
   await new Promise<void>((over) => new Deadline(1, over));
@@ -23,4 +23,26 @@ t.test('a deadline comes, but not while it is held or after its end', async (t) 
   });
   t.pass('it came after it was resumed');
   held.end();
+});
+
+t.test('a processor budget ends what takes more than it may, and nothing that waits', async (t) => {
+  let seconds = 5;
+  let isOver = false;
+  const over = new Promise<void>((resolve) => {
+    const budget = new ProcessorBudget(
+      10,
+      () => seconds,
+      () => {
+        isOver = true;
+        budget.end();
+        resolve();
+      },
+    );
+  });
+  seconds = 15;
+  await new Promise(setImmediate);
+  t.notOk(isOver, 'ten seconds were used');
+  seconds = 15.1;
+  await over;
+  t.ok(isOver);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ReaderPool } from '../../../src/extract/process/reader-pool.ts';
+import { ReaderPool, type ReaderPoolOptions } from '../../../src/extract/process/reader-pool.ts';
 import type { ReaderTask, WarmReader } from '../../../src/extract/process/warm-reader.ts';
 
 /** In place of a child process: its tasks end when the test says so. */
@@ -19,7 +19,7 @@ class HeldReader {
   }
 }
 
-function poolOf(count: number, bounds: { waitingMax?: number; tenantReadersMax?: number } = {}) {
+function poolOf(count: number, bounds: Partial<ReaderPoolOptions> = {}) {
   const held = Array.from({ length: count }, () => new HeldReader());
   const readers = held as unknown as WarmReader[];
   const pool = new ReaderPool({ readers, waitingMax: 100, ...bounds });
@@ -32,7 +32,7 @@ const settled = () => new Promise((resume) => setImmediate(resume));
 
 t.test('one tenant leaves a reader to the others, however many there are', async (t) => {
   for (const count of [2, 3, 8]) {
-    const { held, pool, busy, run } = poolOf(count, { tenantReadersMax: count - 1 });
+    const { held, pool, busy, run } = poolOf(count, { shareReadersMax: count - 1 });
     const greedy = Array.from({ length: 20 }, () => run('greedy'));
     t.equal(busy(), count - 1, `of ${count}`);
     const other = run('other');
@@ -74,5 +74,29 @@ t.test('a task that is aborted before its turn never starts; one too many is ref
   held[0]!.end();
   await waiting;
   await settled();
+  t.equal(pool.depth, 0);
+});
+
+t.test('tenants with a common share take its turns, and none fills it alone', async (t) => {
+  const { held, pool, busy, run } = poolOf(1, { tenantWaitingMax: 2, shareWaitingMax: 3 });
+  const ended: string[] = [];
+  const asUnproved = (tenant: string) =>
+    pool.run(tenant, {} as ReaderTask, 'unproved').then(() => ended.push(tenant));
+  const tasks = [asUnproved('a'), asUnproved('a'), asUnproved('a')];
+  await t.rejects(asUnproved('a'), { code: 'overloaded' }, 'two of one tenant wait');
+  tasks.push(asUnproved('b'));
+  await t.rejects(asUnproved('c'), { code: 'overloaded' }, 'three of the share wait');
+  tasks.push(run('workspace').then(() => ended.push('workspace')));
+  while (ended.length < tasks.length) {
+    t.equal(busy(), 1);
+    held[0]!.end();
+    await settled();
+  }
+  t.same(ended, ['a', 'a', 'workspace', 'a', 'b']);
+});
+
+t.test('a task that is aborted already is not begun', async (t) => {
+  const { pool, run } = poolOf(1);
+  await t.rejects(run('a', { signal: AbortSignal.abort(new Error('the client left')) }), /client left/);
   t.equal(pool.depth, 0);
 });

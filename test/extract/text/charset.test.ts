@@ -22,7 +22,7 @@ t.test('text is decoded whatever its character set', async (t) => {
     'Windows-1252, of which Latin-1 is a part',
   );
   t.equal(
-    decodeText(Buffer.from(`a\r\nb\rc\u0000${'d'.repeat(99)}`)),
+    decodeText(Buffer.from(`a\r\nb\rc\u0001${'d'.repeat(99)}`)),
     `a\nb\nc${'d'.repeat(99)}`,
     'line ends and a stray control character',
   );

@@ -3,6 +3,7 @@ import { dateShapes } from '../../../src/extract/office/xlsx-dates.ts';
 import { pictureTypeOf } from '../../../src/extract/picture/picture.ts';
 import { csvSeparator, readCsv } from '../../../src/extract/text/csv.ts';
 import { readHtml } from '../../../src/extract/text/html.ts';
+import { checkHtml } from '../../../src/extract/text/html-limits.ts';
 import { readMarkdown } from '../../../src/extract/text/markdown.ts';
 import { readXml } from '../../../src/extract/text/plain-xml.ts';
 import { readRtf } from '../../../src/extract/text/rtf.ts';
@@ -105,4 +106,37 @@ t.test('every pattern takes linear time: with a slower one, this test would not 
     ),
     ['time'],
   );
+});
+
+t.test('a page that would take a parser minutes is refused before it is parsed', async (t) => {
+  const many = 1_000_000;
+  const names = Array.from({ length: many }, (_, at) => `a${at}`).join(' ');
+  for (const [what, page] of [
+    ['nested elements', '<div>'.repeat(many)],
+    ['elements that nobody ends', '<b>'.repeat(many)],
+    ['nested tables', '<table><tr><td>'.repeat(many)],
+    ['a million paragraphs', '<p>w</p>'.repeat(many)],
+    ['an element of a million attributes', `<p ${names}>words`],
+    ['attributes with values', `<p ${'a="b>" '.repeat(many)}>words`],
+    ['a long list', '<li>w'.repeat(many)],
+  ] as const)
+    t.throws(() => readHtml(`<!doctype html><body>${page}`), { code: 'document_too_large' }, what);
+  for (const [what, page] of [
+    ['comments without end', '<!--'.repeat(many)],
+    ['declarations without end', '<!'.repeat(many)],
+    ['a script full of tags', `<script>${'"<div>"'.repeat(many)}</script>`],
+    ['a comment full of tags', `<!-- ${'<div>'.repeat(many)} -->`],
+    ['a list of items without ends', `<ul>${'<li>w'.repeat(5_000)}</ul>`],
+    ['rows without ends', `<table>${'<tr><td>w<td>w'.repeat(5_000)}</table>`],
+    ['breaks', 'w<br>'.repeat(5_000)],
+    ['elements that are empty', '<x/>'.repeat(5_000)],
+  ] as const)
+    t.doesNotThrow(() => checkHtml(`<!doctype html><body>${page}`), what);
+});
+
+t.test('marks without end in one line of Markdown stay as they are', async (t) => {
+  for (const mark of ['[', '![a](', '**a', '`a', '<a']) {
+    const line = mark.repeat(200_000);
+    t.equal(readMarkdown(`# Title\n\n${line}\n`).blocks[0]?.text, line, mark);
+  }
 });

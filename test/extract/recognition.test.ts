@@ -1,0 +1,162 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { FORMATS } from '../../src/extract/formats.ts';
+import { SourceFile } from '../../src/extract/reading/source-file.ts';
+import { decodeText } from '../../src/extract/text/charset.ts';
+import { Random } from '../rig/random.ts';
+import { openBytes, recognisedType } from '../rig/readers.ts';
+import { FORMAT_SAMPLES } from './samples/formats.ts';
+import { NOISE } from './samples/noise.ts';
+
+const TEXT_TYPES = FORMATS.map(({ mediaType }) => mediaType).filter((type) =>
+  /^text\/|rfc822|rtf|\/xml/.test(type),
+);
+/** Formats whose samples are text, or a case of the other format. The order of the table tells them apart. */
+const KIN = (type: string): string =>
+  TEXT_TYPES.includes(type) || type === 'image/svg+xml'
+    ? 'text'
+    : /openxml|opendocument|epub|zip$/.test(type)
+      ? 'zip'
+      : type;
+
+t.test('no format takes the sample of another one for its own', async (t) => {
+  for (const { mediaType, load } of FORMATS) {
+    const reader = await (await load())(mediaType);
+    for (const [other, sample] of Object.entries(FORMAT_SAMPLES)) {
+      if (KIN(other) === KIN(mediaType)) continue;
+      const file = new SourceFile(Buffer.from(await sample()));
+      t.equal(await reader.sniff(file), false, `${mediaType} is asked for ${other}`);
+    }
+  }
+});
+
+t.test('10,000 buffers of noise, pixels and sound are no text', async (t) => {
+  const kinds = Object.entries(NOISE);
+  const random = new Random(20_261_122);
+  const taken: string[] = [];
+  for (let count = 0; count < 10_000; count++) {
+    const [kind, make] = kinds[count % kinds.length]!;
+    const bytes = make(random);
+    if (isPlainText(bytes)) continue;
+    const type = await recognisedType(bytes).catch(() => undefined);
+    if (type !== undefined && TEXT_TYPES.includes(type)) taken.push(`${kind}: ${type}`);
+  }
+  t.same(taken, []);
+});
+
+/** Printable ASCII, UTF-8 or UTF-16 by accident. */
+function isPlainText(bytes: Buffer): boolean {
+  if (isUtf8(bytes) && !/(?![\t\n\f\r])\p{Cc}/u.test(bytes.toString())) return true;
+  return ['utf-16le', 'utf-16be'].some((charset) => {
+    try {
+      return !/(?![\t\n\f\r])\p{C}/u.test(new TextDecoder(charset, { fatal: true }).decode(bytes));
+    } catch {
+      return false;
+    }
+  });
+}
+
+t.test('bitmaps with a fault are damaged pictures, not text', async (t) => {
+  const bmp = Buffer.from((await FORMAT_SAMPLES['image/bmp']!()) as Buffer);
+  const pixels = Buffer.alloc(300 * 1024, 'pixels without low values: ÀÈÌÒÙ', 'latin1');
+  for (const [fault, at, value] of [
+    ['compressed', 30, 1],
+    ['of an unknown depth', 28, 23],
+    ['of an unknown header', 14, 41],
+    ['truncated', 22, 1_000_000],
+    ['without a width', 18, 0],
+  ] as const) {
+    const bytes = Buffer.concat([bmp, pixels]);
+    bytes.writeUInt8(value & 0xff, at);
+    if (value > 255) bytes.writeInt32LE(value, at);
+    t.equal(await recognisedType(bytes), 'image/bmp', fault);
+    if (fault !== 'of an unknown header') await t.rejects(openBytes(bytes), { code: 'file_corrupt' }, fault);
+  }
+});
+
+t.test('text that begins as a signature does is text', async (t) => {
+  for (const start of [
+    'BM',
+    'GIF89a',
+    'RIFF and WAVE',
+    'ID3',
+    'OggS',
+    'fLaC',
+    'PK',
+    'MZ',
+    '8BPS',
+    'II*',
+    'FORM',
+  ]) {
+    const words = `${start} is how some files begin, und größere Dateien auch.`;
+    t.equal(await recognisedType(Buffer.from(words)), 'text/plain', start);
+    t.equal(await recognisedType(Buffer.from(words, 'latin1')), 'text/plain', `${start}, Latin-1`);
+  }
+});
+
+t.test('a zero byte is in no text but UTF-16', async (t) => {
+  const words = readFileSync('samples/tea.txt');
+  t.equal(await recognisedType(words), 'text/plain');
+  await t.rejects(recognisedType(Buffer.concat([words, Buffer.of(0)])), { code: 'media_type_unsupported' });
+});
+
+/** Names of countries, a long text in each language that needs a character set. */
+const LANGUAGES: readonly (readonly [charset: string, languages: readonly string[]])[] = [
+  ['windows-1250', ['cs', 'pl', 'hu', 'sk', 'hr']],
+  ['windows-1251', ['ru', 'uk', 'bg', 'sr']],
+  ['windows-1252', ['de', 'fr', 'es', 'fi', 'sv']],
+  ['windows-1253', ['el']],
+  ['windows-1254', ['tr']],
+  ['windows-1255', ['he']],
+  ['windows-1256', ['ar']],
+  ['windows-1257', ['lt', 'lv', 'et']],
+  ['windows-874', ['th']],
+  ['iso-8859-2', ['cs', 'pl']],
+  ['iso-8859-5', ['ru', 'bg']],
+  ['iso-8859-6', ['ar']],
+  ['iso-8859-7', ['el']],
+  ['iso-8859-8', ['he']],
+  ['iso-8859-15', ['de', 'fr']],
+  ['koi8-r', ['ru']],
+  ['shift_jis', ['ja']],
+  ['euc-jp', ['ja']],
+];
+
+t.test('text in a character set of one byte or of Japanese is text', async (t) => {
+  for (const [charset, languages] of LANGUAGES) {
+    for (const language of languages) {
+      const names = countriesIn(language);
+      const layouts = {
+        'one line': names.join(', '),
+        'a line each': names.join('\n'),
+        'no white space': JSON.stringify(names),
+        columns: names.map((name) => `${name.padEnd(50)}|\n`).join(''),
+      };
+      for (const [layout, text] of Object.entries(layouts))
+        t.ok(decodeText(encoded(text, charset)), `${language} in ${charset}, ${layout}`);
+    }
+  }
+  const japanese = countriesIn('ja').join('\n');
+  for (const charset of ['shift_jis', 'euc-jp']) t.equal(decodeText(encoded(japanese, charset)), japanese);
+});
+
+function countriesIn(language: string): string[] {
+  const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  return letters.flatMap((first) => letters.flatMap((second) => names.of(first + second) ?? []));
+}
+
+/** The text without the letters that the character set lacks. */
+function encoded(text: string, charset: string): Buffer {
+  const bytes = new Map<string, readonly number[]>();
+  const add = (...letter: number[]): void => {
+    const decoded = new TextDecoder(charset).decode(Uint8Array.from(letter));
+    if (decoded.length === 1 && decoded !== '\ufffd' && !bytes.has(decoded)) bytes.set(decoded, letter);
+  };
+  for (let first = 0; first < 256; first++) add(first);
+  if (/jis|jp/.test(charset))
+    for (let first = 0x81; first < 256; first++)
+      for (let second = 0x40; second < 256; second++) add(first, second);
+  return Buffer.from([...text].flatMap((letter) => bytes.get(letter) ?? []));
+}
