@@ -57,6 +57,7 @@ export interface RigOptions {
   bodyNetworks?: 'v1' | 'v2';
   /** What the gate (not the test) sees as the store. */
   seenStore?: (store: Store) => Store;
+  purchasesMax?: number;
   /** The gate will die with open work: it is not closed. */
   dies?: boolean;
 }
@@ -95,7 +96,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    purchasesMax: 1000,
+    purchasesMax: options.purchasesMax ?? 1000,
     log: (event) => events.push(event),
   });
   t.teardown(async () => {
