@@ -42,6 +42,13 @@ pub struct Layer {
     pub output_norm: Norm,
 }
 
+impl Layer {
+    pub fn linears(&self) -> [&Linear; 6] {
+        let Attention { query, key, value, .. } = &self.attention;
+        [query, key, value, &self.attention_output, &self.up, &self.down]
+    }
+}
+
 /// Vectors by their number: `rows × columns`.
 #[derive(Debug, Clone)]
 pub struct Table {

@@ -54,6 +54,7 @@ impl Epilogue for Keep<'_> {
 #[inline(always)]
 pub fn feed_forward<I: Isa>(
     isa: I,
+    panels: &[u8],
     layer: &PackedLayer,
     tokens: Range<usize>,
     activations: &Quantised,
@@ -64,13 +65,13 @@ pub fn feed_forward<I: Isa>(
     for first in tokens.clone().step_by(CHUNK) {
         let chunk = first..tokens.end.min(first + CHUNK);
         let Inner { values, largest, bytes } = &mut *inner;
-        multiply(isa, chunk.clone(), activations, &layer.up, &mut Keep { first, lines, values, largest });
+        multiply(isa, chunk.clone(), activations, panels, &layer.up, &mut Keep { first, lines, values, largest });
         for row in 0..chunk.len() {
             activate(isa, row, &values[row * lines..][..lines], &largest[row], bytes);
         }
         let lines = layer.down.outputs / LANES;
         let to = &mut vectors[first * lines..];
-        multiply(isa, 0..chunk.len(), bytes, &layer.down, &mut AddTo { vectors: to, lines });
+        multiply(isa, 0..chunk.len(), bytes, panels, &layer.down, &mut AddTo { vectors: to, lines });
     }
 }
 

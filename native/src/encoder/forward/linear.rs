@@ -13,12 +13,13 @@ pub trait Epilogue {
     fn take<I: Isa>(&mut self, isa: I, token: usize, panel: usize, columns: [I::F; 2]);
 }
 
-/// Multiplies some tokens by all panels. The weights are read once; the tokens' bytes stay in the nearer caches.
+/// Multiplies some tokens by all panels of a layer; `panels` are the model's. The weights are read once; the tokens' bytes stay in the nearer caches.
 #[inline(always)]
 pub fn multiply<I: Isa>(
     isa: I,
     tokens: Range<usize>,
     activations: &Quantised,
+    panels: &[u8],
     linear: &PackedLinear,
     epilogue: &mut impl Epilogue,
 ) {
@@ -28,7 +29,8 @@ pub fn multiply<I: Isa>(
         for (start, count) in tiles(tokens.len()) {
             let start = tokens.start + start;
             let rows = ByteRows { bytes: &activations.bytes[start * linear.inputs..], stride: linear.inputs, count };
-            let product = Product { rows, panel: linear.panel(panel), signed: Signed::Panel, starts: &[0; ROWS] };
+            let product =
+                Product { rows, panel: linear.panel(panels, panel), signed: Signed::Panel, starts: &[0; ROWS] };
             isa.tile(&product, &mut sums);
             for (row, sums) in sums.iter().enumerate().take(count) {
                 let token = start + row;

@@ -7,6 +7,7 @@ pub mod activation;
 pub mod attention;
 pub mod embedding;
 pub mod feed_forward;
+pub mod large_pages;
 pub mod linear;
 pub mod network;
 pub mod norm;

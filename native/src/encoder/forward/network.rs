@@ -62,16 +62,16 @@ fn through<I: Isa>(isa: I, model: &Packed, layer: &PackedLayer, scratch: &mut Sc
     let Scratch { places, vectors, activations, heads, shares, context, inner, .. } = scratch;
     let (tokens, lines) = (places.tokens(), model.hidden / LANES);
     let mut project = Project { heads: model.heads, scale: layer.scale, places, into: heads };
-    multiply(isa, 0..tokens, activations, &layer.projections, &mut project);
+    multiply(isa, 0..tokens, activations, &model.panels, &layer.projections, &mut project);
     attend(isa, model, places, heads, shares, context);
     for (token, context) in context.chunks_exact(lines).enumerate() {
         activations.write_all(isa, token, context);
     }
-    multiply(isa, 0..tokens, activations, &layer.attention_output, &mut AddTo { vectors, lines });
+    multiply(isa, 0..tokens, activations, &model.panels, &layer.attention_output, &mut AddTo { vectors, lines });
     for token in 0..tokens {
         normalise(isa, &layer.attention_norm, token, vectors, activations);
     }
-    feed_forward(isa, layer, 0..tokens, activations, inner, vectors);
+    feed_forward(isa, &model.panels, layer, 0..tokens, activations, inner, vectors);
     for token in 0..tokens {
         normalise(isa, &layer.output_norm, token, vectors, activations);
     }

@@ -1,5 +1,6 @@
 //! Weights as the kernels read them: packed once, and shared by all threads.
 
+use super::large_pages::in_large_pages;
 use crate::encoder::bert::weights::{Bert, Embedding, Layer, Linear, Norm, Pooling};
 use crate::encoder::lanes::isa::{LANES, Line};
 use crate::encoder::lanes::tile::{COLUMNS, QUAD};
@@ -17,36 +18,25 @@ pub struct Columns {
 pub struct PackedLinear {
     pub inputs: usize,
     pub outputs: usize,
-    panels: Vec<u8>,
+    /// Its first byte among all panels of the model.
+    start: usize,
     /// Two for each panel.
     pub columns: Vec<Columns>,
 }
 
 impl PackedLinear {
     /// Packs layers of the same input side by side.
-    fn pack(layers: &[&Linear]) -> Self {
+    fn pack(layers: &[&Linear], panels: &mut Vec<u8>) -> Self {
         let inputs = layers[0].inputs;
         let outputs = layers.iter().map(|layer| layer.outputs).sum();
-        let mut packed = Self { inputs, outputs, panels: Vec::with_capacity(inputs * outputs), columns: Vec::new() };
+        let mut packed = Self { inputs, outputs, start: panels.len(), columns: Vec::new() };
         for layer in layers {
             for first in (0..layer.outputs).step_by(COLUMNS) {
-                packed.add_panel(layer, first);
+                add_panel(layer, first, panels);
             }
             packed.add_columns(layer);
         }
         packed
-    }
-
-    fn add_panel(&mut self, layer: &Linear, first: usize) {
-        for quad in (0..layer.inputs).step_by(QUAD) {
-            let rows: [&[u8]; QUAD] =
-                std::array::from_fn(|at| &layer.weights[(quad + at) * layer.outputs + first..][..COLUMNS]);
-            let mut line = [0; COLUMNS * QUAD];
-            for (column, bytes) in line.chunks_exact_mut(QUAD).enumerate() {
-                bytes.iter_mut().zip(rows).for_each(|(byte, row)| *byte = row[column]);
-            }
-            self.panels.extend_from_slice(&line);
-        }
     }
 
     fn add_columns(&mut self, layer: &Linear) {
@@ -63,9 +53,23 @@ impl PackedLinear {
         }
     }
 
-    pub fn panel(&self, number: usize) -> &[u8] {
+    /// One panel of the layer among all of the model.
+    pub fn panel<'a>(&self, panels: &'a [u8], number: usize) -> &'a [u8] {
         let size = self.inputs * COLUMNS;
-        &self.panels[number * size..][..size]
+        &panels[self.start + number * size..][..size]
+    }
+}
+
+/// Appends 32 columns of a layer.
+fn add_panel(layer: &Linear, first: usize, panels: &mut Vec<u8>) {
+    for quad in (0..layer.inputs).step_by(QUAD) {
+        let rows: [&[u8]; QUAD] =
+            std::array::from_fn(|at| &layer.weights[(quad + at) * layer.outputs + first..][..COLUMNS]);
+        let mut line = [0; COLUMNS * QUAD];
+        for (column, bytes) in line.chunks_exact_mut(QUAD).enumerate() {
+            bytes.iter_mut().zip(rows).for_each(|(byte, row)| *byte = row[column]);
+        }
+        panels.extend_from_slice(&line);
     }
 }
 
@@ -96,14 +100,14 @@ pub struct PackedLayer {
 }
 
 impl PackedLayer {
-    fn pack(layer: &Layer) -> Self {
+    fn pack(layer: &Layer, panels: &mut Vec<u8>) -> Self {
         let attention = &layer.attention;
         Self {
-            projections: PackedLinear::pack(&[&attention.query, &attention.key, &attention.value]),
-            attention_output: PackedLinear::pack(&[&layer.attention_output]),
+            projections: PackedLinear::pack(&[&attention.query, &attention.key, &attention.value], panels),
+            attention_output: PackedLinear::pack(&[&layer.attention_output], panels),
             attention_norm: PackedNorm::pack(&layer.attention_norm),
-            up: PackedLinear::pack(&[&layer.up]),
-            down: PackedLinear::pack(&[&layer.down]),
+            up: PackedLinear::pack(&[&layer.up], panels),
+            down: PackedLinear::pack(&[&layer.down], panels),
             output_norm: PackedNorm::pack(&layer.output_norm),
             scale: attention.scale * std::f32::consts::LOG2_E,
         }
@@ -112,6 +116,8 @@ impl PackedLayer {
 
 /// A model, ready to run.
 pub struct Packed {
+    /// The panels of all layers, in the order in which they are read.
+    pub panels: Vec<u8>,
     pub hidden: usize,
     pub heads: usize,
     pub embedding: Embedding,
@@ -122,11 +128,15 @@ pub struct Packed {
 
 impl Packed {
     pub fn new(bert: Bert) -> Self {
+        let linears = bert.layers.iter().flat_map(Layer::linears);
+        let mut panels = in_large_pages(linears.map(|linear| linear.weights.len()).sum());
+        let layers = bert.layers.iter().map(|layer| PackedLayer::pack(layer, &mut panels)).collect();
         Self {
+            panels,
             hidden: bert.hidden,
             heads: bert.layers[0].attention.heads,
             embedding_norm: PackedNorm::pack(&bert.embedding.norm),
-            layers: bert.layers.iter().map(PackedLayer::pack).collect(),
+            layers,
             embedding: bert.embedding,
             pooling: bert.pooling,
         }
