@@ -109,16 +109,19 @@ impl<'a> Sought<'a> {
             stop.check()?;
             let of_word = find(blocks, &dead, word)?;
             let frequency = of_word.frequency;
-            add(word, of_word);
-            let may_be_meant = frequency == 0 || frequency <= RARE_MAX.min(collection.documents / MEANT_RATIO);
-            if may_be_meant && let Some(instead) = meant(blocks, word, frequency, stop)? {
-                let of_instead = find(blocks, &dead, &instead)?;
+            let is_rare = frequency > 0 && frequency <= RARE_MAX.min(collection.documents / MEANT_RATIO);
+            let instead = if frequency == 0 || is_rare { meant(blocks, word, frequency, stop)? } else { None };
+            // A word that nothing has, but stands for another, is no information of its own.
+            if frequency > 0 || instead.is_none() {
+                add(word, of_word);
+            }
+            if let Some(instead) = instead {
                 corrections.push(Correction {
                     written: word.written.clone().unwrap_or_default(),
                     segments: some_segments(blocks, &instead.variants[0])?,
                     meant: instead.variants[0].clone(),
                 });
-                add(&instead, of_instead);
+                add(&instead, find(blocks, &dead, &instead)?);
             }
         }
         Ok(Some(Self { collection, phrases, found, weights, corrections }))
@@ -167,7 +170,7 @@ pub struct Found<'a> {
     pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
 }
 
-pub(super) fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
+fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
     let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()) };
     for (block, dead) in blocks.iter().zip(dead) {
         let mut lists = vec![];
