@@ -47,7 +47,7 @@ export async function lostDevice(
     return { faults: [`without a device the start failed (${code}): ${err.trim().slice(-500)}`] };
   const served = JSON.parse(out) as LostDevice;
   const faults = served.families
-    .filter(({ provider }) => provider !== 'cpu')
+    .filter(({ provider }) => provider !== 'cpu' && provider !== 'native')
     .map(({ family, provider }) => `without a device ${family} is still served by ${provider}`);
   if (!served.answered) faults.push('without a device no query is answered');
   return { served, faults };

@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use farthing_core::shard::open_shard::Shard;
-use farthing_core::words::language::Language;
+use farthing_core::terms::language::Language;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
 use farthing_core::write::write_op::WriteOp;
 use serde_json::{Value, json};

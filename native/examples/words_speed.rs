@@ -10,9 +10,9 @@ use std::path::Path;
 
 use farthing_core::blocks::dead::Dead;
 use farthing_core::ranking::options::SearchOptions;
+use farthing_core::terms::language::DEFAULT;
 use farthing_core::words::block::WordsBlock;
 use farthing_core::words::build::{analyse, encode};
-use farthing_core::words::language::DEFAULT;
 use farthing_core::words::postings::PostingsView;
 use farthing_core::words::rank::search;
 

@@ -18,6 +18,7 @@ pub mod request;
 pub mod scan;
 pub mod shard;
 pub mod store;
+pub mod terms;
 pub mod text;
 pub mod threads;
 pub mod words;

@@ -34,15 +34,16 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   ranking: ['.'],
   threads: ['.'],
   blocks: ['.', 'kernels', 'picture', 'ranking'],
-  words: ['.', 'text', 'ranking', 'blocks'],
+  terms: ['text'],
+  words: ['.', 'text', 'ranking', 'blocks', 'terms'],
   store: ['.', 'threads', 'blocks'],
   // Reading, writing, and what is derived in the background.
   scan: ['.', 'kernels', 'ranking', 'blocks', 'store'],
-  write: ['.', 'threads', 'blocks', 'words', 'store', 'scan'],
+  write: ['.', 'threads', 'blocks', 'terms', 'words', 'store', 'scan'],
   graph: ['.', 'kernels', 'blocks', 'store', 'scan', 'write'],
   // The table of search methods: nothing else knows the graph.
   derive: ['.', 'blocks', 'store', 'write', 'graph'],
-  shard: ['.', 'kernels', 'text', 'ranking', 'blocks', 'words', 'store', 'scan', 'write', 'derive'],
+  shard: ['.', 'kernels', 'text', 'ranking', 'blocks', 'terms', 'words', 'store', 'scan', 'write', 'derive'],
 };
 
 /** The same for the binding. */

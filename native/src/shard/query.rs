@@ -1,7 +1,7 @@
 //! What a search asks of an index.
 
 use crate::blocks::pictures::DIGEST_BYTES;
-use crate::words::language::Language;
+use crate::terms::language::Language;
 
 /// The query of one ranked list, and the words whose quoted phrases every hit must have.
 #[derive(Debug, Clone)]

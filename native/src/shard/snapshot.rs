@@ -19,15 +19,15 @@ use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
-use crate::words::analysis::Terms;
+use crate::terms::analysis::Terms;
+use crate::terms::language::Language;
+use crate::terms::written::{Word, words};
 use crate::words::block::WordsBlock;
-use crate::words::language::Language;
 use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
 use crate::words::query::{language_of, may_have_phrases};
 use crate::words::rank::{self, Correction};
 use crate::words::rating as words_rating;
-use crate::words::written::{Word, words};
 use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].

@@ -2,7 +2,7 @@
 
 use super::lists::TermPostings;
 use super::postings::PostingsView;
-use super::query::Variant;
+use super::query_word::Variant;
 use crate::blocks::dead::Dead;
 use crate::error::Result;
 

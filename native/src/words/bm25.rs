@@ -1,7 +1,7 @@
 //! BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"), k1 1.2 and b .75.
 
 use super::block::WordsBlock;
-use super::language::Language;
+use crate::terms::language::Language;
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::analysis::Terms;
-use super::judgement::Evidence;
-use super::language::Language;
 use super::postings::Document;
 use super::varint::push_varint;
 use super::writer::TermWriter;
-use super::written::words;
+use crate::terms::analysis::Terms;
+use crate::terms::judgement::Evidence;
+use crate::terms::language::Language;
+use crate::terms::written::words;
 
 /// Words of one segment that are indexed. A longer text is searchable by its first ones.
 pub const WORDS_MAX: usize = 1_000_000;

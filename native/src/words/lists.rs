@@ -11,9 +11,9 @@
 //! bit for each document, the largest count of each [`WINDOW`] of documents, then the counts, a byte each. Any document
 //! of a dense list can be read without those before it, as a pruned search does with frequent terms.
 
-use super::language::Language;
 use super::varint::{Varints, push_varint};
 use crate::error::{Result, ShardError};
+use crate::terms::language::Language;
 
 /// Documents that share one upper bound.
 pub const WINDOW: usize = 256;

@@ -1,16 +1,14 @@
-//! Search by words: analysis of text in its own language, blocks of postings, BM25.
+//! Search by words: blocks of postings, BM25, phrases, slips.
 
-pub mod analysis;
 pub mod block;
 mod bm25;
 pub mod build;
-pub mod judgement;
-pub mod language;
 pub mod lists;
 pub mod merge;
 pub mod phrases;
 pub mod postings;
 pub mod query;
+pub mod query_word;
 pub mod rank;
 pub mod rating;
 mod scores;
@@ -19,4 +17,3 @@ pub mod slips;
 mod tests;
 mod varint;
 pub mod writer;
-pub mod written;

@@ -1,11 +1,11 @@
 //! Quoted phrases: words in order.
 
 use super::block::WordsBlock;
-use super::language::Language;
 use super::lists::positions_of;
 use super::query::{InOrder, Phrase, parse};
 use crate::error::Result;
 use crate::ranking::options::Stop;
+use crate::terms::language::Language;
 
 /// The living segments, ascending, that have every quoted phrase of a query. None if it has none.
 pub fn segments_with_all(blocks: &[WordsBlock<'_>], query: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {

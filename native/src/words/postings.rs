@@ -9,11 +9,11 @@
 //! A document is an index into the block's segments. Positions are LEB128 varints: a gap counts from the position
 //! before it in the same document, and from 0 for the first.
 
-use super::language::Language;
 use super::lists::{TermPostings, damaged, windows};
 use crate::blocks::block::{HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::{Columns, U32Column};
 use crate::error::Result;
+use crate::terms::language::Language;
 
 /// What a block keeps of a segment, apart from its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::analysis::Terms;
-use super::judgement::{Evidence, Prior};
-use super::language::Language;
+use super::query_word::{QueryWord, Variant};
 use super::slips::slips_of;
-use super::written::{Form, Word, undivided_words, words};
+use crate::terms::analysis::Terms;
+use crate::terms::judgement::{Evidence, Prior};
+use crate::terms::language::Language;
+use crate::terms::written::{Form, Word, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -25,25 +26,6 @@ const WHOLE_WEIGHT: f32 = 3.0;
 const PART_WEIGHT: f32 = 0.5;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
-
-/// A term, and the languages in which a word of the query has it, as sets of [`Language::bit`]s.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variant {
-    pub term: String,
-    pub languages: u64,
-    /// Those of them in whose segments it is looked up: not where it is a stop word. All count for its frequency.
-    pub matched: u64,
-}
-
-/// One word of the query. A segment is matched by the variant of its own language.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QueryWord {
-    pub variants: Vec<Variant>,
-    /// What its weight is multiplied by: how often it occurs in the query, each time as [`weight_of`] says.
-    pub count: f32,
-    /// The word in lower case, if it may be misspelt.
-    pub written: Option<String>,
-}
 
 /// Words that must occur in order: the variants of each, with its distance from the first.
 pub type InOrder = Vec<(u32, Vec<Variant>)>;

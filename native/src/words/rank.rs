@@ -7,15 +7,16 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
-use super::language::{DEFAULT, Language};
 use super::lists::TermPostings;
 use super::phrases::documents_with_all;
-use super::query::{ParsedQuery, Phrase, QueryWord, Variant, parse};
+use super::query::{ParsedQuery, Phrase, parse};
+use super::query_word::{QueryWord, Variant};
 use super::scores::{BlockScores, RankedList};
 use super::slips::{MEANT_RATIO, RARE_MAX, meant};
 use crate::error::Result;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::top_k::{Ranking, TopK};
+use crate::terms::language::{DEFAULT, Language};
 
 /// Segments in which the spelling of a corrected word is looked for.
 const SPELLINGS_MAX: usize = 8;

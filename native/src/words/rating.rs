@@ -1,11 +1,11 @@
 //! The BM25 scores of given segments, and how much of the query's information each has.
 
 use super::block::WordsBlock;
-use super::language::Language;
 use super::rank::Sought;
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
+use crate::terms::language::Language;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
 pub fn rate(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, segments: &[u32]) -> Result<Rating> {

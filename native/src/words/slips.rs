@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 
 use super::block::WordsBlock;
-use super::language::{DEFAULT, Language};
-use super::query::{QueryWord, Variant};
+use super::query_word::{QueryWord, Variant};
 use crate::error::Result;
 use crate::ranking::options::Stop;
+use crate::terms::language::{DEFAULT, Language};
 
 /// Letters from which on a word may have one slip; below, two.
 const ONE_SLIP_LETTERS: usize = 5;

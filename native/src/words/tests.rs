@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::analysis::Terms;
 use super::block::WordsBlock;
 use super::build::{AnalysedText, analyse, encode};
-use super::language::DEFAULT;
 use super::merge::merge;
 use super::phrases::documents_with_all;
 use super::postings::PostingsView;
 use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
 use super::rank::search;
-use super::written::{Form, undivided_words, words};
 use crate::blocks::dead::Dead;
 use crate::ranking::options::{SearchOptions, Stop};
+use crate::terms::analysis::Terms;
+use crate::terms::language::DEFAULT;
+use crate::terms::written::{Form, undivided_words, words};
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();
@@ -193,7 +193,7 @@ fn quoted_phrases_match_in_order_stop_words_included() {
 
 /// The words of each phrase of a query.
 fn phrases(query: &str) -> Vec<Vec<String>> {
-    let of_word = |word: &(u32, Vec<super::query::Variant>)| word.1[0].term.clone();
+    let of_word = |word: &(u32, Vec<super::query_word::Variant>)| word.1[0].term.clone();
     let phrases = parse(query, None, &[DEFAULT]).phrases;
     phrases.iter().map(|phrase| phrase.forms[0].iter().map(of_word).collect()).collect()
 }

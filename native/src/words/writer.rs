@@ -1,10 +1,10 @@
 //! Writing a block of postings, term by term.
 
-use super::language::Language;
 use super::lists::{self, COUNT_MAX, WINDOW};
 use super::postings::Document;
 use crate::blocks::block::{HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::push_u32s;
+use crate::terms::language::Language;
 
 /// A block in the making. Terms are added in ascending order.
 #[derive(Default)]

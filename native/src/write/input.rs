@@ -8,10 +8,10 @@ use crate::blocks::pictures::{DIGEST_BYTES, FINGERPRINT_BYTES_MAX};
 use crate::blocks::vectors::check_finite;
 use crate::error::{Result, ShardError};
 use crate::store::spaces::SpaceSpec;
-use crate::words::analysis::Terms;
+use crate::terms::analysis::Terms;
+use crate::terms::judgement::{Prior, language_of};
+use crate::terms::language::Language;
 use crate::words::build::{AnalysedText, analyse};
-use crate::words::judgement::{Prior, language_of};
-use crate::words::language::Language;
 
 /// Longest id of an Item. LMDB's limit for keys is 511 bytes.
 const ID_BYTES_MAX: usize = 128;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::scan::lacking::LACKING_MAX;
 use crate::shard::open_shard::Shard;
 use crate::store::spaces::SpaceSpec;
-use crate::words::judgement::Prior;
+use crate::terms::judgement::Prior;
 use crate::write::input::{ItemRecord, SegmentInput, prepare};
 use crate::write::spaces::SpaceRows;
 use crate::write::transaction::Transaction;

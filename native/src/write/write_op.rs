@@ -5,7 +5,7 @@ use super::spaces::SpaceRows;
 use super::transaction::{Transaction, Unchanged};
 use crate::error::Result;
 use crate::store::records::BlockKey;
-use crate::words::judgement::Prior;
+use crate::terms::judgement::Prior;
 
 /// One write.
 pub enum WriteOp {

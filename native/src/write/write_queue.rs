@@ -13,9 +13,9 @@ use super::write_op::{Prepared, WriteOp};
 use crate::error::{Result, ShardError, catch_panic};
 use crate::store::open_store::Store;
 use crate::store::records::Family;
+use crate::terms::judgement::Prior;
 use crate::threads::derive_pool;
 use crate::threads::write_pool::{self, Length};
-use crate::words::judgement::Prior;
 use crate::words::postings::PostingsView;
 
 /// Writes of one index that may wait; more are refused as overload.

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use farthing_core::shard::query::{Conditional, Query};
-use farthing_core::words::language::Language;
+use farthing_core::terms::language::Language;
 use napi::Result;
 use napi_derive::napi;
 

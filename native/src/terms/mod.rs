@@ -1,0 +1,6 @@
+//! How text becomes terms: words as they are written, languages, stems.
+
+pub mod analysis;
+pub mod judgement;
+pub mod language;
+pub mod written;
