@@ -1,6 +1,4 @@
-import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
@@ -19,6 +17,7 @@ import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';
+import { Crowd, tooBusy } from './crowd.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
 import { Effects } from './effects.ts';
@@ -52,10 +51,6 @@ export interface GateHealth {
 }
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** Purchases that may be in flight for each that may run: those of unknown outcome are a few kilobytes each. */
-const UNFINISHED_FACTOR = 16;
-/** No payer has more than this part of the purchases that may run at once. */
-const PAYERS_AT_LEAST = 8;
 /** Waits of one request for earlier ones of its payer, each of which may be followed by another. */
 const LOOKS_MAX = 1000;
 
@@ -72,6 +67,7 @@ export class PaymentGate {
   readonly #checkout: Checkout;
   readonly #verifications: Verifications;
   readonly #contractWallets: ContractWallets;
+  readonly #crowd: Crowd;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #sweeper: NodeJS.Timeout;
@@ -92,6 +88,7 @@ export class PaymentGate {
     this.#settlements = settlements;
     const verifications = new Verifications({ facilitator, clock });
     this.#verifications = verifications;
+    this.#crowd = new Crowd({ inFlight, settlements, verifications, purchasesMax: deps.purchasesMax });
     this.#contractWallets = new ContractWallets({
       facilitator,
       verifications,
@@ -188,7 +185,7 @@ export class PaymentGate {
     return {
       facilitator: this.#deps.facilitator.health(),
       pending: this.#settlements.pendingCount,
-      running: this.#running(),
+      running: this.#crowd.running,
     };
   }
 
@@ -276,31 +273,15 @@ export class PaymentGate {
     throw tooBusy();
   }
 
-  /** A payment whose outcome is unknown runs nothing, but is kept until its window is over: it takes nobody's place, but its payer's. */
-  #refuseCrowd(payer: Address): void {
-    const { purchasesMax } = this.#deps;
-    const inFlight = this.#inFlight;
-    if (
-      this.#running() >= purchasesMax ||
-      inFlight.purchaseCount >= UNFINISHED_FACTOR * purchasesMax ||
-      inFlight.purchaseCountOf(payer) >= purchasesMax / PAYERS_AT_LEAST
-    )
-      throw tooBusy();
-  }
-
-  #running(): number {
-    return this.#inFlight.purchaseCount - this.#settlements.pendingCount;
-  }
-
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
   async #purchase(attempt: PaidAttempt): Promise<GateAnswer> {
     const { payment, request, requestHash, key, keyHash } = attempt;
-    this.#refuseCrowd(payment.payer);
+    this.#crowd.admit(payment.payer);
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
     purchase.attend(request.signal);
     this.#inFlight.add(purchase);
     try {
-      const bought = await this.#checkout.run(purchase, attempt);
+      const bought = await this.#crowd.run(payment.payer, () => this.#checkout.run(purchase, attempt));
       if (!bought.charged) {
         this.#inFlight.remove(purchase);
         purchase.releaseUncharged(bought.answer);
@@ -319,10 +300,4 @@ export class PaymentGate {
       throw error;
     }
   }
-}
-
-function tooBusy(): FarthingError {
-  return new FarthingError('overloaded', 'Too many paid requests are running. Try again in a moment.', {
-    retryAfterS: 1,
-  });
 }

@@ -63,6 +63,11 @@ export class Verifications {
     this.#clock = clock;
   }
 
+  /** True for a wallet that has paid since the start. */
+  knows(payer: Address): boolean {
+    return this.#payers.has(payer);
+  }
+
   /** The wallet was charged: from now on it is no stranger. The one that paid longest ago is forgotten first. */
   paid(payer: Address): void {
     this.#payers.delete(payer);
@@ -80,7 +85,7 @@ export class Verifications {
     { signal, isKnown = () => false }: { signal: AbortSignal; isKnown?: () => boolean },
   ): Promise<number> {
     const lines = isOfContract(payment) ? this.#contracts : this.#plain;
-    const line = this.#payers.has(payment.payer) ? lines.payers : lines.strangers;
+    const line = this.knows(payment.payer) ? lines.payers : lines.strangers;
     const startedAt = performance.now();
     const digest = isOfContract(payment) ? digestOf(payment) : undefined;
     this.#refuseAgain(digest);

@@ -8,6 +8,7 @@ import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
 /** Strangers who made up their signatures, or whose wallets are empty, keep a slow facilitator from nobody who pays. */
 
+/** As many as the purchases that may run at once. */
 const STRANGERS = 1000;
 const PAYING = 20;
 /** Verifications that strangers may have under way at once. */
