@@ -87,6 +87,13 @@ const FILES: readonly HostileCase[] = [
   { ...file('a PDF that draws 10⁹ forms', laughingPdf(9), [...GIVEN_UP, 'read']), costly: true },
   file('a PDF with JavaScript', scriptedPdf('scripted words'), ['read']),
   file('a PDF without pages', emptyPdf(), ['file_corrupt']),
+  file('a page of a million nested elements', `<!doctype html><body>${'<div>'.repeat(1_000_000)}`, TOO_LARGE),
+  file(
+    'an element of a million attributes',
+    `<!doctype html><p ${'a=1 '.repeat(1_000_000)}>words`,
+    TOO_LARGE,
+  ),
+  file('a page of two million open comments', `<!doctype html><p>words${'<!--'.repeat(2_000_000)}`, ['read']),
   file('an XML entity bomb', entityBomb(), ['read', 'file_corrupt']),
   file('an XML external entity', (target) => externalEntity(target), ['read', 'file_corrupt']),
   file('a DOCX with an entity bomb', docxOf(entityBomb()), DAMAGED),
