@@ -2,11 +2,11 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type ErrorStatus, FarthingError } from '../../domain/error.ts';
 import { newId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
-import { RequestBody } from './body.ts';
+import { RequestBody } from '../body/body.ts';
+import type { Shares } from '../body/shared-bytes.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { writePieces } from './pieces.ts';
 import type { ContentReply, EventsReply } from './reply.ts';
-import type { Shares } from './shared-bytes.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are read away after an early answer; larger ones lose their connection. */

@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timing } from '../../api/search.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
-import type { RequestBody } from './body.ts';
+import type { RequestBody } from '../body/body.ts';
+import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
 import { isFault, problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
-import { type Shares, sharesOf } from './shared-bytes.ts';
 import type { TraceContext } from './trace.ts';
 import { type Place, Turns } from './turns.ts';
 
