@@ -100,9 +100,10 @@ bench-%: setup
 	@test -f bench/$*/main.ts || { echo "There is no bench \"$*\": make bench NAME=list lists them." >&2; exit 2; }
 	@node --no-warnings bench/$*/main.ts
 
+siege: bench-siege ## A paying client's searches while strangers attack (ATTACK=words SECONDS=10)
+
 # Former names.
 soak: bench-soak
-siege: bench-siege ## A paying client's searches while strangers attack (ATTACK=word SECONDS=10)
 samples: bench-samples
 
 $(PEERS_INDEX): bench/peers/index/package.json

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runLoop } from '../load/loops.ts';
-import { usageOf } from '../load/process-tree.ts';
+import { untilIdle, usageOf } from '../load/process-tree.ts';
 import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
 import type { AttackOrder } from './attacker.ts';
 
@@ -56,11 +56,13 @@ export async function besiege({
   seconds,
   searchesPerSecond,
 }: SiegeOptions): Promise<Besieged> {
+  await untilIdle(server.pid);
   const search = () => searches(client, seconds, searchesPerSecond);
   const before = await search();
   const quiet = usageOf(server.pid);
   await longestTurn(server);
   const attacker = fork(join(import.meta.dirname, 'attacker.ts'));
+  await once(attacker, 'message');
   const told = Promise.race([once(attacker, 'message'), once(attacker, 'exit').then(() => [0])]);
   attacker.send(order);
   let over = false;

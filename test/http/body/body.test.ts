@@ -29,6 +29,17 @@ t.test('a body that came in pieces is whole, in order', async (t) => {
   t.equal((await whole).toString(), 'abc');
 });
 
+t.test('a large announced body is whole, in order', async (t) => {
+  const sent = Buffer.from(Array.from({ length: 400 * 1024 }, (_, index) => index % 251));
+  const body = open(undefined, undefined, sent.byteLength);
+  const whole = body.whole(MEBIBYTE);
+  for (let at = 0; at < sent.byteLength; at += 100_000) {
+    const piece = new Uint8Array(sent.subarray(at, at + 100_000));
+    body.push(piece.buffer, at + 100_000 >= sent.byteLength);
+  }
+  t.ok((await whole).equals(sent));
+});
+
 t.test('the socket’s memory may be used again: pieces are copies', async (t) => {
   const body = open();
   const memory = new Uint8Array([1, 2, 3]);
