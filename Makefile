@@ -18,7 +18,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup console server run test test-deep test-all quality bench bench-whole bench-quick soak samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help setup console server run test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -99,6 +99,8 @@ bench-index: $(PEERS_INDEX)
 bench-%: setup
 	@test -f bench/$*/main.ts || { echo "There is no bench \"$*\": make bench NAME=list lists them." >&2; exit 2; }
 	@node --no-warnings bench/$*/main.ts
+
+siege: bench-siege ## A paying client's searches while strangers attack (ATTACK=words SECONDS=10)
 
 # Former names.
 soak: bench-soak

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +15,30 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
+/** One that was started here. */
+export interface StartedServer extends BenchServer {
+  /** Its data. */
+  readonly folder: string;
+  readonly child: ChildProcess;
+}
+
+/** What is loaded into a program before it runs; its parent can talk to it. */
+interface Preloading {
+  /** Path of a module. */
+  readonly preload?: string;
+}
+
 /** @param settings by their names in the code */
-export function startServer(settings: Record<string, string> = {}): Promise<BenchServer> {
+export function startServer(
+  settings: Record<string, string> = {},
+  preloading: Preloading = {},
+): Promise<StartedServer> {
   const defaults = { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...cacheOfCaller() };
-  return startIn(builtServer(), (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }));
+  return startIn(
+    builtServer(),
+    (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }),
+    preloading,
+  );
 }
 
 /**
@@ -32,15 +52,17 @@ export function startScript(script: string, environment: Record<string, string>)
 async function startIn(
   script: string,
   environmentIn: (folder: string) => Record<string, string>,
-): Promise<BenchServer> {
+  { preload }: Preloading = {},
+): Promise<StartedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
-  const child = spawn(process.execPath, ['--no-warnings', script], {
+  const imports = preload === undefined ? [] : ['--import', preload];
+  const child = spawn(process.execPath, ['--no-warnings', ...imports, script], {
     env: { PATH: process.env.PATH, ...environmentIn(folder) },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit', ...(preload === undefined ? [] : (['ipc'] as const))],
   });
   const url = await new Promise<string>((resolveUrl, reject) => {
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code} before it was ready`)));
-    createInterface(child.stdout).on('line', (line) => {
+    createInterface(child.stdout!).on('line', (line) => {
       if (line.includes('"event":"ready"')) resolveUrl((JSON.parse(line) as { url: string }).url);
       else process.stderr.write(`${line}\n`);
     });
@@ -51,7 +73,7 @@ async function startIn(
     await ended;
     rmSync(folder, { recursive: true, force: true });
   };
-  return { url, pid: child.pid!, stop };
+  return { url, pid: child.pid!, folder, child, stop };
 }
 
 /** What depends on the models alone takes seconds to make. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services } from '../http/access/services.ts';
-import { sharesOf } from '../http/exchange/body/shared-bytes.ts';
+import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';

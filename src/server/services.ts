@@ -1,6 +1,6 @@
 import type { Services } from '../http/access/services.ts';
-import { sharesOf } from '../http/exchange/body/shared-bytes.ts';
-import { Incoming } from '../http/exchange/incoming.ts';
+import { Incoming } from '../http/body/incoming.ts';
+import { sharesOf } from '../http/body/shared-bytes.ts';
 import { readinessOf } from './readiness.ts';
 import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';

@@ -10,7 +10,7 @@ import type { Search } from '../../search/search.ts';
 import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
-import type { Incoming } from '../exchange/incoming.ts';
+import type { Incoming } from '../body/incoming.ts';
 
 /** What the routes need; the server wires it. */
 export interface Services {

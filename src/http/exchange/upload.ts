@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file/file-name.ts';
+import type { Incoming } from '../body/incoming.ts';
 import type { Exchange } from './exchange.ts';
-import type { Incoming } from './incoming.ts';
 import { warningsFor } from './json.ts';
 
 /** A received file, not yet an Item: lies under the staging folder until it is moved or discarded. */

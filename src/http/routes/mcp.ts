@@ -4,7 +4,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
 import type { Services } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
-import { OFF_THREAD_BYTES } from '../exchange/body/body.ts';
+import { OFF_THREAD_BYTES } from '../body/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 

@@ -3,7 +3,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
 import { native } from '../../native/index.ts';
-import { OFF_THREAD_BYTES } from '../exchange/body/body.ts';
+import { OFF_THREAD_BYTES } from '../body/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
 

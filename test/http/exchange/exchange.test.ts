@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
+import { isFault } from '../../../src/http/exchange/problem.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 
 const { host, port } = await startTestServer(t);
@@ -31,3 +32,14 @@ t.test('an answer without a body leaves its connection to the next request', asy
     });
   }
 });
+
+t.test(
+  'work that was given up because its client left is no fault; everything else that is ours is',
+  async (t) => {
+    const left = AbortSignal.abort();
+    t.notOk(isFault(left.reason, left));
+    t.notOk(isFault(new DOMException('This operation was aborted', 'AbortError'), left));
+    t.ok(isFault(new TypeError('x is undefined'), left));
+    t.ok(isFault(new DOMException('This operation was aborted', 'AbortError'), new AbortController().signal));
+  },
+);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { FarthingError } from '../../../domain/error.ts';
+import { FarthingError } from '../../domain/error.ts';
 import { BudgetedBytes } from './budgeted-bytes.ts';
 import { type Owner, overShare, type Shares } from './shared-bytes.ts';
 
@@ -158,6 +158,8 @@ export class RequestBody {
    */
   async whole(bytesMax: number): Promise<Buffer> {
     if (this.#announced !== undefined && this.#announced > bytesMax) throw tooLarge(bytesMax);
+    if (this.#announced !== undefined && this.#announced > HIGH_WATER_BYTES)
+      return this.#intoOne(this.#announced);
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of this.pieces({ kept: true })) {
@@ -168,7 +170,15 @@ export class RequestBody {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  /** Ends at once when destroyed. `Readable.from` would wait for the next piece, which a client may never send. */
+  /** Pieces that waited for the last one would be in memory twice. What is not filled yet takes no memory. */
+  async #intoOne(announced: number): Promise<Buffer> {
+    const whole = Buffer.allocUnsafeSlow(announced);
+    let bytes = 0;
+    for await (const piece of this.pieces({ kept: true })) bytes += piece.copy(whole, bytes);
+    return whole.subarray(0, bytes);
+  }
+
+  /** Given up at once when it is destroyed: `Readable.from` would wait for the next piece, which a client may never send. */
   stream(): Readable {
     const pieces = this.pieces();
     return new Readable({

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { errorCode } from '../../../../src/domain/error.ts';
-import { type BodySource, RequestBody } from '../../../../src/http/exchange/body/body.ts';
-import { SharedBytes, sharesOf } from '../../../../src/http/exchange/body/shared-bytes.ts';
+import { errorCode } from '../../../src/domain/error.ts';
+import { type BodySource, RequestBody } from '../../../src/http/body/body.ts';
+import { SharedBytes, sharesOf } from '../../../src/http/body/shared-bytes.ts';
 
 /** Remembers what was asked of the socket. */
 class FakeSocket {
@@ -27,6 +27,17 @@ t.test('a body that came in pieces is whole, in order', async (t) => {
   body.push(piece('b'), false);
   body.push(piece('c'), true);
   t.equal((await whole).toString(), 'abc');
+});
+
+t.test('a large announced body is whole, in order', async (t) => {
+  const sent = Buffer.from(Array.from({ length: 400 * 1024 }, (_, index) => index % 251));
+  const body = open(undefined, undefined, sent.byteLength);
+  const whole = body.whole(MEBIBYTE);
+  for (let at = 0; at < sent.byteLength; at += 100_000) {
+    const piece = new Uint8Array(sent.subarray(at, at + 100_000));
+    body.push(piece.buffer, at + 100_000 >= sent.byteLength);
+  }
+  t.ok((await whole).equals(sent));
 });
 
 t.test('the socket’s memory may be used again: pieces are copies', async (t) => {

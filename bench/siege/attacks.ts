@@ -1,0 +1,182 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import sharp from 'sharp';
+import { PAY_TO, sign, v1Header, wallet } from '../../test/payment/rig/payments.ts';
+import { Strangers } from './strangers.ts';
+
+/** What an attacker knows: the address, and the id and token of a workspace that it rented for a cent. */
+export interface Target {
+  readonly url: string;
+  readonly workspace: { readonly path: string; readonly token: string };
+}
+
+export interface Attack {
+  /** Connections at a time. */
+  readonly connections: number;
+  /** Bytes that it may send, in MiB. */
+  readonly mebibytes: number;
+  run(strangers: Strangers, target: Target): Promise<void>;
+}
+
+const MEBIBYTE = 2 ** 20;
+const PIECE_BYTES = 64 * 1024;
+const DRIP_MS = 500;
+
+/** Settings under which a new wallet can rent a workspace and cannot pay for a search or an upload. */
+export const BESIEGED = {
+  PAY_TO,
+  LOCAL_BALANCE_USD: '0.02',
+  SEARCH_PRICE_USD: '0.03',
+  INGEST_PRICE_USD: '0.03',
+};
+const PRICE = 30_000n;
+
+const head = (request: string, headers = '') => `${request} HTTP/1.1\r\nHost: besieged\r\n${headers}\r\n`;
+const bearer = ({ workspace }: Target) => `Authorization: Bearer ${workspace.token}\r\n`;
+const payment = async () => `X-PAYMENT: ${v1Header(await sign(wallet(), { value: PRICE }))}\r\n`;
+const length = (bytes: number) => `Content-Length: ${bytes}\r\n`;
+
+/** One request, whose connection ends with it. */
+function post(path: string, headers: string, body: Uint8Array | string): (Uint8Array | string)[] {
+  return [head(`POST ${path}`, `${headers}Connection: close\r\n${length(body.length)}`), ...inPieces(body)];
+}
+
+function inPieces(body: Uint8Array | string): (Uint8Array | string)[] {
+  return Array.from({ length: Math.ceil(body.length / PIECE_BYTES) }, (_, at) =>
+    body.slice(at * PIECE_BYTES, (at + 1) * PIECE_BYTES),
+  );
+}
+
+async function* dripping(first: Iterable<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {
+  yield* first;
+  for (;;) {
+    yield 'x';
+    await pause(DRIP_MS);
+  }
+}
+
+function* chunks(mebibytes: number): Generator<string> {
+  const chunk = `${PIECE_BYTES.toString(16)}\r\n${'word '.repeat(PIECE_BYTES).slice(0, PIECE_BYTES)}\r\n`;
+  for (let sent = 0; sent < mebibytes * MEBIBYTE; sent += PIECE_BYTES) yield chunk;
+  yield '0\r\n\r\n';
+}
+
+const pipelined = (request: string, times: number): Attack => ({
+  connections: 8,
+  mebibytes: 64,
+  run: (strangers) => strangers.each(8, () => strangers.send([request.repeat(times)])),
+});
+
+const faulty = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'search', arguments: { families: Array(2 * 2 ** 18).fill({}) } },
+});
+const mcp = 'Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n';
+
+/** By name. Each runs until it is over, or has sent what it may. */
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  'pipelined description': pipelined(head('GET /openapi.json'), 500),
+  'pipelined liveness': pipelined(head('GET /healthz'), 10_000),
+  'pipelined unpaid searches': pipelined(`${head('POST /agent/v1/search', length(2))}{}`, 2000),
+  'MCP calls with many faults': {
+    connections: 4,
+    mebibytes: 512,
+    run: (strangers) => strangers.each(4, () => strangers.send(post('/mcp', mcp, faulty))),
+  },
+  'MCP bodies that drip': {
+    connections: 60,
+    mebibytes: 1024,
+    run: (strangers) =>
+      strangers.each(60, () =>
+        strangers.send(
+          dripping([
+            head('POST /mcp', `${mcp}${length(16 * MEBIBYTE)}`),
+            ...inPieces(Buffer.alloc(15 * MEBIBYTE, ' ')),
+          ]),
+        ),
+      ),
+  },
+  'search bodies of empty wallets that drip': {
+    connections: 60,
+    mebibytes: 1024,
+    run: (strangers) =>
+      strangers.each(60, async () =>
+        strangers.send(
+          dripping([
+            head('POST /agent/v1/search', `${await payment()}Transfer-Encoding: chunked\r\n`),
+            `${(16 * MEBIBYTE).toString(16)}\r\n`,
+            ...inPieces(Buffer.alloc(1000 * 1024, ' ')),
+          ]),
+        ),
+      ),
+  },
+  'nested JSON from a cheap workspace': {
+    connections: 4,
+    mebibytes: 1024,
+    run: (strangers, target) => {
+      const body = Buffer.alloc(15 * MEBIBYTE, '[');
+      return strangers.each(4, () =>
+        strangers.send(post(`${target.workspace.path}/search`, bearer(target), body)),
+      );
+    },
+  },
+  'uploads of empty wallets': {
+    connections: 24,
+    mebibytes: 1024,
+    run: (strangers) =>
+      strangers.each(24, async () =>
+        strangers.send([
+          head(
+            'POST /agent/v1/ingest',
+            `${await payment()}Connection: close\r\nTransfer-Encoding: chunked\r\n`,
+          ),
+          ...chunks(60),
+        ]),
+      ),
+  },
+  'uploads that drip into a cheap workspace': {
+    connections: 64,
+    mebibytes: 1024,
+    run: (strangers, target) =>
+      strangers.each(64, async () =>
+        strangers.send(
+          dripping([
+            head(`POST ${target.workspace.path}/ingest`, `${bearer(target)}${length(60 * MEBIBYTE)}`),
+            ...inPieces(Buffer.alloc(20 * MEBIBYTE, 'word ')),
+          ]),
+        ),
+      ),
+  },
+  'large pictures of empty wallets': {
+    connections: 70,
+    mebibytes: 256,
+    run: async (strangers) => {
+      const create = { width: 8000, height: 8000, channels: 3, background: '#2040c0' } as const;
+      const picture = (await sharp({ create }).png().toBuffer()).toString('base64');
+      const body = JSON.stringify({ image_b64: picture });
+      await strangers.each(70, async () => strangers.send(post('/agent/v1/search', await payment(), body)));
+    },
+  },
+  'nested web pages in a cheap workspace': {
+    connections: 6,
+    mebibytes: 128,
+    run: async (strangers, target) => {
+      const page = Buffer.from(`<!doctype html><p>words ${'<div>'.repeat(1_000_000)}`);
+      let pages = 0;
+      await strangers.each(6, () => {
+        pages += 1;
+        const named = `${bearer(target)}Content-Disposition: attachment; filename="${pages}.html"\r\n`;
+        return strangers.send(
+          post(`${target.workspace.path}/ingest`, named, Buffer.concat([page, Buffer.from(`${pages}`)])),
+        );
+      });
+    },
+  },
+};
+
+/** Carries one attack out. */
+export async function attack(name: string, target: Target, over: AbortSignal): Promise<void> {
+  const { mebibytes, run } = ATTACKS[name]!;
+  await run(new Strangers(target.url, mebibytes * MEBIBYTE, over), target);
+}

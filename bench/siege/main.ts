@@ -1,0 +1,62 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startServer } from '../rig/agent.ts';
+import { machine, writeRecord } from '../rig/record.ts';
+import { ATTACKS, BESIEGED } from './attacks.ts';
+import { type Besieged, besiege, settle } from './siege.ts';
+
+/**
+ * A paying client searches at a steady pace while strangers without money, and one cheap workspace, attack: `make siege`, or some attacks
+ * by words of their names (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its connections and bytes.
+ */
+const SECONDS = Number(process.env.SECONDS || 10);
+const SEARCHES_PER_SECOND = Number(process.env.SEARCHES || 20);
+const asked = process.env.ATTACK ?? '';
+
+const of = machine();
+console.log(`${of.processor}, ${of.cores} cores, Node ${of.node}, load before ${of.load_before.join(' ')}`);
+console.log(
+  `${SEARCHES_PER_SECOND} searches a second for ${SECONDS} s before, and as long beside each attack`,
+);
+const seen: Record<string, Besieged> = {};
+for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
+  const { connections, mebibytes } = ATTACKS[name]!;
+  console.log(`\n${name} (${connections} connections, at most ${mebibytes} MiB)`);
+  const server = await startServer(BESIEGED, { preload: join(import.meta.dirname, 'probe.ts') });
+  try {
+    const { client, attacker } = await settle(server.url);
+    const target = {
+      url: server.url,
+      workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
+    };
+    seen[name] = await besiege({
+      server,
+      client,
+      order: { name, target },
+      seconds: SECONDS,
+      searchesPerSecond: SEARCHES_PER_SECOND,
+    });
+    show(seen[name]);
+  } finally {
+    await server.stop();
+  }
+}
+mkdirSync('bench/record', { recursive: true });
+console.log(
+  `\nrecord: ${writeRecord('siege', { seconds: SECONDS, searches: SEARCHES_PER_SECOND, seen }, of)}`,
+);
+
+function show({ before, during, ...rest }: Besieged): void {
+  const ms = (value: number) => `${value.toFixed(1)} ms`;
+  console.log(`  p50 ${ms(before.p50)} → ${ms(during.p50)}   p99 ${ms(before.p99)} → ${ms(during.p99)}`);
+  console.log(
+    `  refused ${JSON.stringify(during.refused)} of ${during.answered + sum(during.refused)} (before: ${JSON.stringify(before.refused)})`,
+  );
+  console.log(
+    `  memory +${rest.memoryMib.toFixed(0)} MiB   uploads on the disk ${rest.incomingMib.toFixed(1)} MiB   gone after ${rest.goneAfterSeconds.toFixed(1)} s   longest turn ${ms(rest.longestTurn)}   attacker ${rest.attackerCpuSeconds.toFixed(1)} s of processor time`,
+  );
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}

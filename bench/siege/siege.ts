@@ -1,0 +1,142 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { runLoop } from '../load/loops.ts';
+import { untilIdle, usageOf } from '../load/process-tree.ts';
+import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
+import type { AttackOrder } from './attacker.ts';
+
+/** Of the client's searches: milliseconds from the moment each was meant to be sent. */
+export interface Searched {
+  readonly p50: number;
+  readonly p99: number;
+  readonly answered: number;
+  /** By status or fault: those that got no answer to their question. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+export interface Besieged {
+  readonly before: Searched;
+  readonly during: Searched;
+  /** Of all processes, over what it was before, at most. */
+  readonly memoryMib: number;
+  /** Of uploads that were being received, at most. */
+  readonly incomingMib: number;
+  /** From the end of the attack until nothing of it was left: uploads, connections. */
+  readonly goneAfterSeconds: number;
+  /** False: something was left when the wait for it ended. */
+  readonly isGone: boolean;
+  /** Of the server's event loop, in milliseconds. */
+  readonly longestTurn: number;
+  readonly attackerCpuSeconds: number;
+}
+
+export interface SiegeOptions {
+  readonly server: StartedServer;
+  readonly client: BenchWorkspace;
+  readonly order: AttackOrder;
+  readonly seconds: number;
+  readonly searchesPerSecond: number;
+}
+
+const MEBIBYTE = 2 ** 20;
+const SAMPLE_MS = 200;
+const GONE_SECONDS_MAX = 60;
+/** The server opens and closes some by itself. */
+const FILES_MORE_MAX = 8;
+const never = new AbortController().signal;
+
+/** A client searches at a steady pace, before an attack and beside it. */
+export async function besiege({
+  server,
+  client,
+  order,
+  seconds,
+  searchesPerSecond,
+}: SiegeOptions): Promise<Besieged> {
+  await untilIdle(server.pid);
+  const search = () => searches(client, seconds, searchesPerSecond);
+  const before = await search();
+  const quiet = usageOf(server.pid);
+  await longestTurn(server);
+  const attacker = fork(join(import.meta.dirname, 'attacker.ts'));
+  await once(attacker, 'message');
+  const told = Promise.race([once(attacker, 'message'), once(attacker, 'exit').then(() => [0])]);
+  attacker.send(order);
+  let over = false;
+  const most = { memory: 0, incoming: 0 };
+  const watched = (async () => {
+    while (!over) {
+      most.memory = Math.max(most.memory, usageOf(server.pid).anonymousMib - quiet.anonymousMib);
+      most.incoming = Math.max(most.incoming, incomingMib(server));
+      await pause(SAMPLE_MS);
+    }
+  })();
+  const during = await search();
+  over = true;
+  await watched;
+  const turn = await longestTurn(server);
+  if (attacker.connected) attacker.send('over');
+  const [attackerCpuSeconds] = (await told) as [number];
+  const ended = performance.now();
+  const isGone = () =>
+    incomingMib(server) === 0 && usageOf(server.pid).openFiles <= quiet.openFiles + FILES_MORE_MAX;
+  while (!isGone() && performance.now() - ended < 1000 * GONE_SECONDS_MAX) await pause(SAMPLE_MS);
+  return {
+    before,
+    during,
+    memoryMib: most.memory,
+    incomingMib: most.incoming,
+    goneAfterSeconds: (performance.now() - ended) / 1000,
+    isGone: isGone(),
+    longestTurn: turn,
+    attackerCpuSeconds,
+  };
+}
+
+async function searches(client: BenchWorkspace, seconds: number, perSecond: number): Promise<Searched> {
+  const times: number[] = [];
+  const refused: Record<string, number> = {};
+  let sent = 0;
+  const send = async (due: number) => {
+    sent += 1;
+    const body = JSON.stringify({ query: `who counts gulls at dawn, ${sent}?` });
+    const outcome = await fetch(`${client.url}/search`, {
+      method: 'POST',
+      headers: client.headers,
+      body,
+    }).then(
+      async (answer) => ((await answer.text()) && answer.ok ? 'answered' : String(answer.status)),
+      (error: Error) => error.message,
+    );
+    if (outcome === 'answered') times.push(performance.now() - due);
+    else refused[outcome] = (refused[outcome] ?? 0) + 1;
+  };
+  await runLoop({ perSecond }, seconds, send, never);
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), answered: times.length, refused };
+}
+
+async function longestTurn({ child }: StartedServer): Promise<number> {
+  const told = once(child, 'message');
+  child.send('longest turn?');
+  return ((await told) as [number])[0];
+}
+
+function incomingMib({ folder }: StartedServer): number {
+  const incoming = join(folder, 'incoming');
+  const bytes = readdirSync(incoming).map(
+    (name) => statSync(join(incoming, name), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  // An empty file is a trace, too.
+  return bytes.reduce((total, size) => total + Math.max(1, size), 0) / MEBIBYTE;
+}
+
+/** A client with something to find, and a workspace of somebody else. */
+export async function settle(url: string): Promise<{ client: BenchWorkspace; attacker: BenchWorkspace }> {
+  const client = await BenchWorkspace.rent(url, 15);
+  await client.ingest('log.txt', Buffer.from('The lighthouse keeper counts gulls at dawn.'));
+  const attacker = await BenchWorkspace.rent(url, 15);
+  return { client, attacker };
+}

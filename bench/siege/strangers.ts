@@ -1,0 +1,60 @@
+import { connect, type Socket } from 'node:net';
+
+/** Connections of one attacker, bounded in their bytes; they end with the attack. */
+export class Strangers {
+  readonly host: string;
+  readonly port: number;
+  readonly over: AbortSignal;
+  #bytesLeft: number;
+  readonly #open = new Set<Socket>();
+
+  constructor(url: string, bytesMax: number, over: AbortSignal) {
+    const { hostname, port } = new URL(url);
+    this.host = hostname;
+    this.port = Number(port);
+    this.over = over;
+    this.#bytesLeft = bytesMax;
+    over.addEventListener('abort', () => {
+      for (const socket of this.#open) socket.destroy();
+    });
+  }
+
+  /** True until the attack is over, or has sent all that it may. */
+  get goesOn(): boolean {
+    return !this.over.aborted && this.#bytesLeft > 0;
+  }
+
+  /** Sends pieces one after the other, as fast as they are taken, on a new connection; resolves when that has ended. */
+  async send(pieces: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>): Promise<void> {
+    if (!this.goesOn) return;
+    const socket = connect(this.port, this.host);
+    this.#open.add(socket);
+    socket.on('error', () => undefined);
+    socket.resume();
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    try {
+      for await (const piece of pieces) {
+        if (!this.goesOn || socket.destroyed) break;
+        this.#bytesLeft -= piece.length;
+        if (!socket.write(piece)) await Promise.race([drained(socket), closed]);
+      }
+      if (!this.goesOn) socket.destroy();
+      await closed;
+    } finally {
+      this.#open.delete(socket);
+      socket.destroy();
+    }
+  }
+
+  /** Does something over and over, so many at a time. */
+  async each(atOnce: number, act: () => Promise<void>): Promise<void> {
+    const one = async () => {
+      while (this.goesOn) await act();
+    };
+    await Promise.all(Array.from({ length: atOnce }, one));
+  }
+}
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('drain', () => resolve()));
+}
