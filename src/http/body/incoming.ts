@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { FarthingError } from '../../domain/error.ts';
-import type { Shares } from './body/shared-bytes.ts';
+import type { Shares } from './shared-bytes.ts';
 
 export interface IncomingOptions {
   /** Where uploads lie until they are accepted. */
