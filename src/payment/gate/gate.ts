@@ -236,7 +236,8 @@ export class PaymentGate {
     keyHash: string | undefined,
   ): Promise<number | undefined> {
     if (keyHash !== undefined && this.#records.findByRequestKey(keyHash)) return undefined;
-    if (this.#records.owesAnswer(payment.payer)) return undefined;
+    const { payer } = payment;
+    if (this.#inFlight.owesAnswer(payer) || this.#records.owesAnswer(payer)) return undefined;
     return await this.#verify(request, payment);
   }
 
