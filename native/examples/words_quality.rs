@@ -159,7 +159,7 @@ impl Figures {
         self.first += f64::from(found.first().is_some_and(|document| right(document) > 0.0));
         let wanted: HashSet<&usize> = relevant.iter().filter(|one| *one.1 > 0.0).map(|one| one.0).collect();
         let reached = found.iter().filter(|document| wanted.contains(document)).count();
-        self.recall += reached as f64 / wanted.len().min(DEPTH).max(1) as f64;
+        self.recall += reached as f64 / wanted.len().clamp(1, DEPTH) as f64;
         self.queries += 1.0;
     }
 

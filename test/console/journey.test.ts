@@ -66,6 +66,9 @@ if (lacking) {
       await seen(page.getByAltText('Searching with chelsea.png'));
       await seen(page.locator('.hit').first().getByRole('heading', { name: 'chelsea.png' }));
       await shoot(page, '4-picture');
+      await page.getByRole('button', { name: 'Search without the picture' }).click();
+      await page.getByRole('searchbox').fill('a cup of coffee');
+      await page.getByRole('button', { name: 'Search', exact: true }).click();
       await page.getByRole('button', { name: 'More like this: coffee.png' }).click();
       await seen(page.getByAltText('Searching with coffee.png'));
       await seen(page.locator('.hit').first().getByRole('heading', { name: 'coffee.png' }));

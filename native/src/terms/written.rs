@@ -73,13 +73,11 @@ pub fn words(text: &str) -> Vec<Word> {
 /// The words of a text as they were before wholes had parts: blocks that were written then hold no others.
 pub fn undivided_words(text: &str) -> Vec<Word> {
     let text = normalised(text);
-    let mut position = 0;
-    let mut words = vec![];
-    for (_, word) in text.unicode_word_indices().filter(|(_, word)| !word.chars().next().is_some_and(is_unspaced)) {
-        words.push(Word { text: lowered(word), position, form: Form::Spaced, counts: true, parts: 1 });
-        position += 1;
-    }
-    words
+    let spaced = text.unicode_words().filter(|word| !word.chars().next().is_some_and(is_unspaced));
+    spaced
+        .zip(0..)
+        .map(|(word, position)| Word { text: lowered(word), position, form: Form::Spaced, counts: true, parts: 1 })
+        .collect()
 }
 
 struct Reader<'a> {

@@ -61,7 +61,7 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
                 let of_word = |word: &&Word| (word.position - first, variants(word, &analysers, |_, _| true));
                 words.iter().map(of_word).collect()
             };
-            let as_before = divided.len() < words.len() && words.iter().all(|word| is_spaced(word));
+            let as_before = divided.len() < words.len() && words.iter().all(is_spaced);
             let undivided = if as_before { undivided_words(part) } else { vec![] };
             let undivided: Vec<&Word> = undivided.iter().take(room).collect();
             let forms = [&divided, &undivided].into_iter().filter(|words| !words.is_empty());

@@ -235,9 +235,7 @@ mod tests {
         for (i, row) in rows.iter_mut().enumerate() {
             row[0] = i;
         }
-        for j in 0..=right.len() {
-            rows[0][j] = j;
-        }
+        rows[0] = (0..=right.len()).collect();
         for i in 1..=left.len() {
             for j in 1..=right.len() {
                 let replaced = rows[i - 1][j - 1] + usize::from(left[i - 1] != right[j - 1]);

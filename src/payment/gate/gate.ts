@@ -232,7 +232,8 @@ export class PaymentGate {
     keyHash: string | undefined,
   ): Promise<number | undefined> {
     if (keyHash !== undefined && this.#records.findByRequestKey(keyHash)) return undefined;
-    if (this.#records.owesAnswer(payment.payer)) return undefined;
+    const { payer } = payment;
+    if (this.#inFlight.owesAnswer(payer) || this.#records.owesAnswer(payer)) return undefined;
     const terms = { ...termsOf(request.quote), amount: payment.value };
     return await this.#verifications.verify(payment, terms, request);
   }

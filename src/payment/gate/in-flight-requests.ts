@@ -52,6 +52,14 @@ export class InFlightRequests {
     return this.#byRequest.get(`${payer}/${requestHash}`);
   }
 
+  /** Whether a purchase of this payer is charged, and the record of its answer is still being written. */
+  owesAnswer(payer: Address): boolean {
+    for (const purchase of this.#byPayment.values())
+      if (purchase.payer === payer && (purchase.stage === 'answering' || purchase.stage === 'over'))
+        return true;
+    return false;
+  }
+
   add(request: InFlightRequest): void {
     if (request.kind === 'purchase') {
       this.#byPayment.set(request.key, request);

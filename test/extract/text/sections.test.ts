@@ -96,10 +96,12 @@ t.test('HTML is recognised by content', async (t) => {
   t.notOk(looksLikeHtml('a < b and b > c'));
 });
 
-t.test('deeply nested and unclosed markup is read', async (t) => {
-  const deep = `<html><body>${'<div>'.repeat(20_000)}deep text${'</div>'.repeat(20_000)}<p>after</p></body></html>`;
+t.test('nested and unclosed markup is read, up to a limit', async (t) => {
+  const nested = (depth: number) =>
+    `<html><body>${'<div>'.repeat(depth)}deep text${'</div>'.repeat(depth)}<p>after</p></body></html>`;
+  t.throws(() => readHtml(nested(20_000)), { code: 'document_too_large' }, 'deeper than any page is');
   t.match(
-    readHtml(deep)
+    readHtml(nested(900))
       .blocks.map(({ text }) => text)
       .join(),
     /after/,

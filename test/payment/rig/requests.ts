@@ -37,7 +37,7 @@ export interface Asking {
   signal?: AbortSignal;
   mode?: 'pure' | 'effect';
   run?: (signal: AbortSignal) => Promise<WorkOutcome>;
-  onPrepare?: () => Promise<void> | void;
+  onPrepare?: (prove: () => Promise<void>) => Promise<void> | void;
 }
 
 let works = 0;
@@ -64,8 +64,8 @@ export function ask(asking: Asking): PaidRequest {
     priceFixed: asking.priceFixed ?? false,
     mode: asking.mode ?? 'pure',
     signal: asking.signal ?? new AbortController().signal,
-    prepare: async () => {
-      await asking.onPrepare?.();
+    prepare: async (_payer, prove) => {
+      await asking.onPrepare?.(prove);
       return asking.hash ?? 'a'.repeat(64);
     },
     run: asking.run ?? numberedWork,
