@@ -200,6 +200,12 @@ t.test('claims over a limit are refused before anything is decoded', async (t) =
     code: 'image_unreadable',
     status: 400,
   });
+  await t.rejects(extractor.checkPicture(pixelFlood(60_000, 60_000), {}), { code: 'image_unreadable' });
+  await t.rejects(extractor.checkPicture(Buffer.from('no picture'), {}), { code: 'image_unreadable' });
+  await t.rejects(
+    extractor.decodePicture(pixelFlood(60_000, 60_000), { signal: AbortSignal.abort(new Error('left')) }),
+    /left/,
+  );
   await t.rejects(extractor.decodePicture(Buffer.from('no picture')), { code: 'image_unreadable' });
   await t.rejects(extractor.decodePicture(new Uint8Array()), { code: 'image_unreadable' });
 });
