@@ -72,6 +72,8 @@ if (lacking) {
       await seen(page.locator('.hit').first().getByRole('heading', { name: 'coffee.png' }));
       await page.getByRole('button', { name: 'More like this: coffee.png' }).click();
       await seen(page.getByAltText('Searching with coffee.png'));
+      // The same hit as before: the next search would cut this one off, and it would not count.
+      await page.locator('button[aria-label="Search"][aria-busy="false"]').waitFor();
       await pastePicture(page, sample('chelsea.png'));
       await seen(page.locator('.hit').first().getByRole('heading', { name: 'chelsea.png' }));
 
@@ -113,6 +115,8 @@ if (lacking) {
     await page.locator('input[name=query]:focus').waitFor();
     await goTo(page, 'Drop files here, or choose');
     const chooser = page.waitForEvent('filechooser');
+    // The answer to this comes once the browser hands choosers over, which it was told before.
+    t.match(await focused(page), /^Drop files here, or choose/, 'the focus stays where it was moved to');
     await page.keyboard.press('Enter');
     await (await chooser).setFiles([sample('almanac.pdf'), sample('tea.txt')]);
     await page.locator('.file[data-state="searchable"]').nth(1).waitFor();
