@@ -243,7 +243,13 @@ function pictureLogOdds(
   const odds = calibration
     ? calibration.a * score + calibration.b + (calibration.lead ?? 0) * lead
     : CONSERVATIVE.bias + CONSERVATIVE.meaning! * (deviationsOf(score, sample) - expectedBest(segments));
-  return Math.max(-LIKENESS_MAX, Math.min(LIKENESS_MAX / 2, odds));
+  return odds < 0 ? -bounded(-odds, LIKENESS_MAX) : bounded(odds, LIKENESS_MAX / 2);
+}
+
+/** The odds themselves up to 1 below the limit; above that they still order, but never reach it. */
+function bounded(odds: number, limit: number): number {
+  const above = odds - (limit - 1);
+  return above <= 0 ? odds : limit - 1 / (1 + above);
 }
 
 function total(base: number, parts: ReadonlyMap<ListName, number>): number {
