@@ -2,11 +2,11 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { IngestOutcome, NamedSource } from '../client/index.ts';
-import { COMMON_OPTIONS, explainSpending, openAccess } from './access.ts';
+import type { IngestOutcome, NamedSource } from '../../client/index.ts';
+import { COMMON_OPTIONS, explainSpending, openAccess } from '../access.ts';
+import { EXIT, type Io, UsageError } from '../io.ts';
+import { ProgressLine } from '../terminal/progress.ts';
 import { IngestMemory } from './ingest-memory.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
-import { ProgressLine } from './progress.ts';
 
 const OPTIONS = {
   ...COMMON_OPTIONS,

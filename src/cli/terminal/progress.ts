@@ -1,4 +1,4 @@
-import type { Io } from './io.ts';
+import type { Io } from '../io.ts';
 
 const BAR_CELLS = 24;
 const CLEAR_LINE = '\r\u001b[2K';

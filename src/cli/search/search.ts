@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { correctedText } from '../client/answers/corrected.ts';
-import { unansweredText } from '../client/answers/unanswered.ts';
-import type { Family } from '../client/index.ts';
-import { CONFIDENCE_FLOOR } from '../domain/search.ts';
-import { COMMON_OPTIONS, explainSpending, openAccess } from './access.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
-import { formatTable, HIT_HEAD, hitRows } from './table.ts';
+import { correctedText } from '../../client/answers/corrected.ts';
+import { unansweredText } from '../../client/answers/unanswered.ts';
+import type { Family } from '../../client/index.ts';
+import { CONFIDENCE_FLOOR } from '../../domain/search.ts';
+import { COMMON_OPTIONS, explainSpending, openAccess } from '../access.ts';
+import { EXIT, type Io, UsageError } from '../io.ts';
+import { formatTable, HIT_HEAD, hitRows } from '../terminal/table.ts';
 
 const OPTIONS = {
   ...COMMON_OPTIONS,

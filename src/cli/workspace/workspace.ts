@@ -6,8 +6,8 @@ import {
   explainSpending,
   openAccess,
   serverOf,
-} from './access.ts';
-import { EXIT, type Io, UsageError, WORKSPACE_VERBS, type WorkspaceVerb } from './io.ts';
+} from '../access.ts';
+import { EXIT, type Io, UsageError, WORKSPACE_VERBS, type WorkspaceVerb } from '../io.ts';
 import { forget, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
 
 const OPTIONS = {

@@ -1,4 +1,4 @@
-import type { Hit } from '../client/index.ts';
+import type { Hit } from '../../client/index.ts';
 
 /** Hits as rows of a table. */
 export function hitRows(hits: readonly Hit[]): string[][] {
