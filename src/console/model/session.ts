@@ -7,7 +7,7 @@ import type {
   UsageAnswer,
 } from '../../client/index.ts';
 import { Store } from './store.ts';
-import type { Wallet } from './wallet.ts';
+import type { Wallet } from './wallet/wallet.ts';
 
 /** The workspace that is open, kept over a reload: it was paid for. */
 export interface OpenWorkspace {

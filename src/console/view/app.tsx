@@ -1,6 +1,6 @@
-import { dismissFault } from '../model/actions.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
+import { dismissFault } from '../model/workspace/workspace.ts';
 import { CloseIcon, CoinIcon } from './controls/icons.tsx';
 import { ThemeButton } from './controls/theme-button.tsx';
 import { Start } from './start/start.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import type { Point } from '../../model/snapshots.ts';
+import type { Point } from '../../model/operate/snapshots.ts';
 
 export interface Curve {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Snapshot } from '../../../api/operator.ts';
 import { formatBytes, formatClock } from '../../model/format.ts';
-import { watch } from '../../model/snapshots.ts';
+import { watch } from '../../model/operate/snapshots.ts';
 import { useStore } from '../../model/store.ts';
 import { CoinIcon } from '../controls/icons.tsx';
 import { ThemeButton } from '../controls/theme-button.tsx';

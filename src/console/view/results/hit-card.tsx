@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { formatClock, formatShare } from '../../model/format.ts';
 import { previewOf } from '../../model/pictures.ts';
-import { moreLike } from '../../model/search.ts';
+import { moreLike } from '../../model/search/search.ts';
 import { session } from '../../model/session.ts';
 import { LikeIcon } from '../controls/icons.tsx';
-import { BoxMark } from './box-mark.tsx';
+import { BoxMark } from '../hit/box-mark.tsx';
 import { FamilyTag } from './family.tsx';
 import { Snippet } from './snippet.tsx';
 

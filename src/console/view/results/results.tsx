@@ -4,8 +4,8 @@ import type { Hit } from '../../../client/index.ts';
 import { formatMs } from '../../model/format.ts';
 import { type SearchState, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { HitDialog } from '../hit/hit-dialog.tsx';
 import { HitCard } from './hit-card.tsx';
-import { HitDialog } from './hit-dialog.tsx';
 import { TimingBar } from './timing-bar.tsx';
 
 /** The hits of the last search, and its timing. */

@@ -1,10 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { ReadyAnswer } from '../../../client/index.ts';
-import { isPlayMoney, openWorkspace, priceOf, takePlayWallet, takeWallet } from '../../model/actions.ts';
 import { formatPrice, shortAddress } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
-import { announced } from '../../model/wallet.ts';
+import { announced } from '../../model/wallet/wallet.ts';
+import {
+  isPlayMoney,
+  openWorkspace,
+  priceOf,
+  takePlayWallet,
+  takeWallet,
+} from '../../model/workspace/workspace.ts';
 
 const MINUTES_OFFERED = [15, 60, 240, 1440];
 

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DisposalAnswer } from '../../../client/index.ts';
-import { startAgain } from '../../model/actions.ts';
 import { formatBytes, formatTime } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { startAgain } from '../../model/workspace/workspace.ts';
 import { SealIcon } from '../controls/icons.tsx';
 
 /** What the server keeps of an ended workspace. */

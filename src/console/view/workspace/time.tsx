@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { extend, extensionPrice, refreshUsage, sayTimeLeft } from '../../model/actions.ts';
 import { formatClock, formatPrice } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { extend, extensionPrice, refreshUsage, sayTimeLeft } from '../../model/workspace/workspace.ts';
 
 const TICK_MS = 1000;
 const FEW_SECONDS = 120;

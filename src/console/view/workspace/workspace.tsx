@@ -1,12 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import { refreshUsage } from '../../model/actions.ts';
 import type { OpenWorkspace } from '../../model/session.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { refreshUsage } from '../../model/workspace/workspace.ts';
+import { Files } from '../files/files.tsx';
 import { Results } from '../results/results.tsx';
+import { SearchForm } from '../search/search-form.tsx';
 import { DisposeButton } from './dispose-button.tsx';
-import { Files } from './files.tsx';
-import { SearchForm } from './search-form.tsx';
 import { Time } from './time.tsx';
 import { UsageList } from './usage-list.tsx';
 

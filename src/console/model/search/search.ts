@@ -1,10 +1,10 @@
-import { unansweredText } from '../../client/answers/unanswered.ts';
-import type { Family, Hit } from '../../client/index.ts';
-import { CONFIDENCE_FLOOR } from '../../domain/search.ts';
-import { faultOf, refreshUsage } from './actions.ts';
-import { workspaceOf } from './client.ts';
-import { previewOf } from './pictures.ts';
-import { type Asked, type QueryPicture, session } from './session.ts';
+import { unansweredText } from '../../../client/answers/unanswered.ts';
+import type { Family, Hit } from '../../../client/index.ts';
+import { CONFIDENCE_FLOOR } from '../../../domain/search.ts';
+import { workspaceOf } from '../client.ts';
+import { previewOf } from '../pictures.ts';
+import { type Asked, type QueryPicture, session } from '../session.ts';
+import { faultOf, refreshUsage } from '../workspace/workspace.ts';
 
 export interface SearchOptions {
   /** None: all that apply. */

@@ -1,5 +1,5 @@
-import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from '../../client/index.ts';
-import { Store } from './store.ts';
+import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from '../../../client/index.ts';
+import { Store } from '../store.ts';
 
 /** Who pays. */
 export interface Wallet {

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
-import { faultOf } from '../../model/actions.ts';
 import { formatBytes, formatShare } from '../../model/format.ts';
 import { previewOf } from '../../model/pictures.ts';
-import { contentOf, moreLike } from '../../model/search.ts';
+import { contentOf, moreLike } from '../../model/search/search.ts';
 import { session } from '../../model/session.ts';
+import { faultOf } from '../../model/workspace/workspace.ts';
 import { CloseIcon, LikeIcon } from '../controls/icons.tsx';
+import { FamilyTag } from '../results/family.tsx';
+import { hasPicture, placeOf } from '../results/hit-card.tsx';
+import { Snippet } from '../results/snippet.tsx';
 import { BoxMark } from './box-mark.tsx';
-import { FamilyTag } from './family.tsx';
-import { hasPicture, placeOf } from './hit-card.tsx';
-import { Snippet } from './snippet.tsx';
 
 interface HitDialogProps {
   readonly hit: Hit;

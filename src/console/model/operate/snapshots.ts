@@ -1,5 +1,5 @@
-import type { Finding, Snapshot } from '../../api/operator.ts';
-import { Store } from './store.ts';
+import type { Finding, Snapshot } from '../../../api/operator.ts';
+import { Store } from '../store.ts';
 
 /** One point of every curve. Null where nothing happened. */
 export interface Point {

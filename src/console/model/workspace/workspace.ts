@@ -1,10 +1,16 @@
-import { type DisposalAnswer, FarthingError, type ReadyAnswer } from '../../client/index.ts';
-import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
-import { farthing, payWith, workspaceOf } from './client.ts';
-import { formatPrice, sayDuration } from './format.ts';
-import { forgetPreviews } from './pictures.ts';
-import { keepOpened, type OpenWorkspace, recallOpened, session } from './session.ts';
-import { type Announced, connectWallet, hasPlayWallet, openPlayWallet, type Wallet } from './wallet.ts';
+import { type DisposalAnswer, FarthingError, type ReadyAnswer } from '../../../client/index.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../../domain/money.ts';
+import { farthing, payWith, workspaceOf } from '../client.ts';
+import { formatPrice, sayDuration } from '../format.ts';
+import { forgetPreviews } from '../pictures.ts';
+import { keepOpened, type OpenWorkspace, recallOpened, session } from '../session.ts';
+import {
+  type Announced,
+  connectWallet,
+  hasPlayWallet,
+  openPlayWallet,
+  type Wallet,
+} from '../wallet/wallet.ts';
 
 /** Reads what the server offers, and reopens the workspace of an earlier visit. */
 export async function begin(): Promise<void> {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FAMILIES, FAMILY_TABLE, type Family } from '../../../domain/family.ts';
-import { dropPicture, search, setOptions, takePicture } from '../../model/search.ts';
+import { dropPicture, search, setOptions, takePicture } from '../../model/search/search.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { CloseIcon, PictureIcon, SearchIcon } from '../controls/icons.tsx';

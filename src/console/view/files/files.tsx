@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { addFiles } from '../../model/files.ts';
+import { addFiles } from '../../model/files/files.ts';
 import { formatBytes } from '../../model/format.ts';
 import { type FileEntry, type FileState, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';

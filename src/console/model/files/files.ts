@@ -1,7 +1,7 @@
-import { FarthingError, type IngestProgress } from '../../client/index.ts';
-import { faultOf, refreshUsage } from './actions.ts';
-import { workspaceOf } from './client.ts';
-import { type FileEntry, type OpenWorkspace, session } from './session.ts';
+import { FarthingError, type IngestProgress } from '../../../client/index.ts';
+import { workspaceOf } from '../client.ts';
+import { type FileEntry, type OpenWorkspace, session } from '../session.ts';
+import { faultOf, refreshUsage } from '../workspace/workspace.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;
