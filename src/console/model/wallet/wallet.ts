@@ -52,8 +52,3 @@ export async function openPlayWallet(): Promise<Wallet> {
   const account = privateKeyToAccount(key as `0x${string}`);
   return { kind: 'play', name: 'Play wallet', address: account.address, account };
 }
-
-/** A play key that an earlier visit made. */
-export function hasPlayWallet(): boolean {
-  return localStorage.getItem(PLAY_KEY) !== null;
-}

@@ -1,111 +1,94 @@
-import { useRef, useState } from 'preact/hooks';
-import { addFiles } from '../../model/files/files.ts';
-import { formatBytes } from '../../model/format.ts';
-import { type FileEntry, type FileState, session } from '../../model/session.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { type Overview, overviewOf } from '../../model/files/overview.ts';
+import { type FileEntry, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
-import { UploadIcon } from '../controls/icons.tsx';
+import { Fold } from '../controls/fold.tsx';
+import { ChooseFiles } from './choose-files.tsx';
+import { Failures } from './failures.tsx';
+import { FileRow } from './file-row.tsx';
 
-/** The stages of a job, in order; a dot for each. */
-const STAGES: readonly FileState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
-const WORDS: Readonly<Record<FileState, string>> = {
-  pending: 'accepted',
-  waiting: 'waiting',
-  sending: 'uploading',
-  accepted: 'accepted',
-  extracting: 'reading',
-  encoding: 'encoding',
-  committing: 'writing',
-  searchable: 'searchable',
-  duplicate: 'already there',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  refused: 'refused',
-};
+/** Rows drawn of each kind before a person asks for the rest. */
+const DRAWN = 50;
+/** A filter is offered from this many files on. */
+const FILTERED_MIN = 8;
 
-/** Drop files, and see how far each is. */
+/** The workspace's files: how far all of them are, what is being read, what failed, what is there. */
 export function Files() {
-  const { files } = useStore(session);
-  const input = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    addFiles([...(event.dataTransfer?.files ?? [])]);
-  };
+  const { files, filesUnlisted } = useStore(session);
+  const [wanted, setWanted] = useState('');
+  const overview = useMemo(() => overviewOf(files), [files]);
+  const shown = useMemo(() => overviewOf(files.filter(isNamed(wanted))), [files, wanted]);
   return (
-    <section class="card files" aria-labelledby="files-title">
-      <h2 id="files-title">Files</h2>
-      <button
-        type="button"
-        class="drop"
-        data-over={over}
-        onClick={() => input.current?.click()}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-      >
-        <UploadIcon />
-        <span>
-          Drop files here, or <u>choose</u>
-        </span>
-      </button>
-      <input
-        ref={input}
-        class="unseen"
-        type="file"
-        multiple
-        tabIndex={-1}
-        aria-label="Files to add"
-        onChange={({ currentTarget }) => {
-          addFiles([...(currentTarget.files ?? [])]);
-          currentTarget.value = '';
-        }}
-      />
+    <Fold title="Files" brief={sayBrief(overview)} class="files">
+      <h2>Files</h2>
+      <ChooseFiles label={files.length === 0 ? 'Choose files, or drop them anywhere' : 'Add files'} />
+      {files.length > 0 && <Total overview={overview} />}
+      {files.length >= FILTERED_MIN && (
+        <input
+          type="search"
+          class="file-filter"
+          aria-label="Filter files by name"
+          placeholder="Filter by name"
+          value={wanted}
+          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+        />
+      )}
+      <Failures failures={shown.failures} />
       {files.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         <section class="file-scroller" tabIndex={0} aria-label="Added files">
-          <ul>
-            {files.map((file) => (
-              <FileRow key={file.key} file={file} />
-            ))}
-          </ul>
+          <Rows files={shown.active} />
+          <Rows files={shown.waiting} />
+          <Rows files={shown.settled} />
+          {wanted !== '' && shown.total === 0 && <p class="quiet">No file has this in its name.</p>}
+          {filesUnlisted > 0 && <p class="quiet">{filesUnlisted} older files are not listed here.</p>}
         </section>
       )}
-    </section>
+    </Fold>
   );
 }
 
-function FileRow({ file }: { file: FileEntry }) {
-  const { name, bytes, state, progress, segments: count, why } = file;
-  const reached = state === 'duplicate' ? STAGES.length : STAGES.indexOf(state) + 1;
-  const bad = state === 'failed' || state === 'refused';
-  const segments =
-    state === 'searchable' && count !== undefined ? `, ${count} ${count === 1 ? 'segment' : 'segments'}` : '';
+function Rows({ files }: { files: readonly FileEntry[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const left = files.length - DRAWN;
   return (
-    <li class="file" data-bad={bad} data-state={state}>
-      <span class="file-name" title={name}>
-        {name}
-      </span>
-      <span class="quiet figure">{formatBytes(bytes)}</span>
-      <span class="stages" aria-hidden="true">
-        {STAGES.map((stage, index) => (
-          <i
-            key={stage}
-            data-on={index < reached}
-            data-now={index === reached - 1 && reached < STAGES.length}
-          />
+    <>
+      <ul>
+        {(isWhole ? files : files.slice(0, DRAWN)).map((file) => (
+          <FileRow key={file.key} file={file} />
         ))}
-      </span>
-      <span class="file-state">
-        {WORDS[state]}
-        {reached > 0 && reached < STAGES.length && progress > 0
-          ? ` ${Math.round(progress * 100)} %`
-          : segments}
-      </span>
-      {why !== undefined && <p class="why">{why}</p>}
-    </li>
+      </ul>
+      {!isWhole && left > 0 && (
+        <button type="button" class="plain" onClick={() => setWhole(true)}>
+          {left} more
+        </button>
+      )}
+    </>
   );
+}
+
+/** All files together. */
+function Total({ overview }: { overview: Overview }) {
+  const { total, done, progress } = overview;
+  if (done === total) return <p class="quiet file-total">{sayBrief(overview)}</p>;
+  return (
+    <p class="file-total">
+      <progress max={1} value={progress} aria-label="Files read" />
+      <span class="quiet figure">
+        {done} of {total}
+      </span>
+    </p>
+  );
+}
+
+function sayBrief({ total, done, settled, failures }: Overview): string {
+  if (total === 0) return 'none yet';
+  if (done < total) return `${done} of ${total} done`;
+  const failed = failures.reduce((sum, { files }) => sum + files.length, 0);
+  return `${settled.length} searchable${failed === 0 ? '' : `, ${failed} failed`}`;
+}
+
+function isNamed(wanted: string): (file: FileEntry) => boolean {
+  const part = wanted.trim().toLowerCase();
+  return ({ name }) => part === '' || name.toLowerCase().includes(part);
 }

@@ -1,119 +1,120 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
-import { formatBytes, formatShare } from '../../model/format.ts';
-import { previewOf } from '../../model/pictures.ts';
-import { contentOf, moreLike } from '../../model/search/search.ts';
-import { session } from '../../model/session.ts';
-import { faultOf } from '../../model/workspace/workspace.ts';
-import { CloseIcon, LikeIcon } from '../controls/icons.tsx';
-import { FamilyTag } from '../results/family.tsx';
-import { hasPicture, placeOf } from '../results/hit-card.tsx';
-import { Snippet } from '../results/snippet.tsx';
-import { BoxMark } from './box-mark.tsx';
+import { attempt } from '../../model/attempt.ts';
+import { saveItem } from '../../model/files/content.ts';
+import { formatBytes } from '../../model/format.ts';
+import { hasPagePicture, kindOf, momentsOf } from '../../model/search/results.ts';
+import { moreLike } from '../../model/search/search.ts';
+import { BackIcon, CloseIcon, LikeIcon, NextIcon } from '../controls/icons.tsx';
+import { Confidence } from '../results/confidence.tsx';
+import { Moments } from '../results/moments.tsx';
+import { placeOf, sourceOf, titleOf } from '../results/place.ts';
+import { PagePicture } from './page-picture.tsx';
+import { PassageText } from './passage-text.tsx';
+import { Player } from './player.tsx';
 
 interface HitDialogProps {
   readonly hit: Hit;
-  readonly words: RegExp | undefined;
+  /** A moment other than the hit's best. */
+  readonly time?: number;
+  readonly position: { readonly index: number; readonly count: number };
+  /** To the next hit (1) or the previous one (-1). */
+  readonly onMove: (step: number) => void;
   readonly onClose: () => void;
 }
 
-/** A hit, large. */
-export function HitDialog({ hit, words, onClose }: HitDialogProps) {
+/** A hit, large: its page, film or text, with its neighbours a key away. */
+export function HitDialog({ hit, time, position, onMove, onClose }: HitDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const { item, snippet, family, confidence, locator } = hit;
+  const { index, count } = position;
+  const mayMove = (step: number) => index + step >= 0 && index + step < count;
+  const press = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (
+      step === undefined ||
+      !mayMove(step) ||
+      (event.target as HTMLElement).closest('video, audio, .passage')
+    )
+      return;
+    event.preventDefault();
+    onMove(step);
+  };
   const close = () => dialog.current?.close();
   return (
-    <dialog class="hit-dialog" ref={dialog} aria-labelledby="hit-title" onClose={onClose}>
+    <dialog class="hit-dialog" ref={dialog} aria-labelledby="hit-title" onClose={onClose} onKeyDown={press}>
       <header>
-        <h2 id="hit-title">{item.title ?? item.name}</h2>
-        <button type="button" class="plain" aria-label="Close" onClick={close}>
-          <CloseIcon />
-        </button>
-      </header>
-      <div class="hit-body">
-        {hasPicture(hit) && <Large hit={hit} />}
-        <div class="hit-facts">
-          <p>
-            <FamilyTag family={family} /> {formatShare(confidence)} sure · {placeOf(hit)}
-          </p>
-          {locator.heading !== undefined && <p class="quiet">{locator.heading}</p>}
-          {snippet !== undefined && (
-            <blockquote>
-              <Snippet text={snippet} words={words} />
-            </blockquote>
-          )}
+        <div>
+          <h2 id="hit-title">{titleOf(hit)}</h2>
           <p class="quiet">
-            {item.name} · {item.media_type} · {formatBytes(item.bytes)}
+            {[placeOf(hit), hit.locator.heading, sourceOf(hit)].filter(Boolean).join(' · ')}
           </p>
-          <div class="buttons">
-            <button
-              type="button"
-              onClick={() => {
-                close();
-                void moreLike(hit);
-              }}
-            >
-              <LikeIcon /> More like this
-            </button>
-            <Download hit={hit} />
-          </div>
         </div>
-      </div>
+        <span class="spring" />
+        <span class="quiet figure position">
+          {index + 1} of {count}
+        </span>
+        <Step label="Previous hit (←)" disabled={!mayMove(-1)} onClick={() => onMove(-1)}>
+          <BackIcon />
+        </Step>
+        <Step label="Next hit (→)" disabled={!mayMove(1)} onClick={() => onMove(1)}>
+          <NextIcon />
+        </Step>
+        <Step label="Close" onClick={close}>
+          <CloseIcon />
+        </Step>
+      </header>
+      <Body key={index} hit={hit} time={time} onLeave={close} />
     </dialog>
   );
 }
 
-/** The page or picture; a video plays from the moment that was found. */
-function Large({ hit }: { hit: Hit }) {
-  const { item, locator } = hit;
-  const [address, setAddress] = useState<string>();
-  const isVideo = item.media_type.startsWith('video/');
-  useEffect(() => {
-    const { opened } = session.value;
-    if (!opened) return;
-    let gone = false;
-    let mine: string | undefined;
-    const load = async () => {
-      if (isVideo) mine = await contentOf(item.id);
-      const small = isVideo ? undefined : await previewOf(opened, hit);
-      if (gone && mine) URL.revokeObjectURL(mine);
-      else setAddress(mine ?? small?.address);
-    };
-    load().catch((error: unknown) => session.set({ fault: faultOf(error) }));
-    return () => {
-      gone = true;
-      if (mine) URL.revokeObjectURL(mine);
-    };
-  }, [hit, isVideo]);
-  if (address === undefined) return <div class="large" data-state="loading" />;
-  if (isVideo) {
-    const { time_s: start = 0 } = locator;
-    return <video class="large" controls autoPlay muted src={`${address}#t=${start}`} />;
-  }
-  return (
-    <div class="large">
-      <span class="framed">
-        <img src={address} alt={item.name} />
-        <BoxMark box={locator.box} />
-      </span>
-    </div>
-  );
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
+
+function Step({
+  label,
+  ...rest
+}: {
+  label: string;
+  disabled?: boolean;
+  onClick: () => void;
+  children: ComponentChildren;
+}) {
+  return <button type="button" class="plain" aria-label={label} title={label} {...rest} />;
 }
 
-function Download({ hit: { item } }: { hit: Hit }) {
-  const save = async () => {
-    const address = await contentOf(item.id);
-    const link = Object.assign(document.createElement('a'), { href: address, download: item.name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 60_000);
-  };
+function Body({ hit, time, onLeave }: { hit: Hit; time?: number; onLeave: () => void }) {
+  const kind = kindOf(hit);
+  const [at, setAt] = useState(time ?? hit.locator.time_s ?? 0);
+  const moments = momentsOf(hit);
+  const isRecording = kind === 'film' || kind === 'sound';
+  const isWide = !hasPagePicture(hit) && !isRecording;
   return (
-    <button
-      type="button"
-      onClick={() => void save().catch((error: unknown) => session.set({ fault: faultOf(error) }))}
-    >
-      Save the file
-    </button>
+    <div class="hit-body" data-wide={isWide}>
+      {isRecording ? <Player hit={hit} at={at} /> : hasPagePicture(hit) && <PagePicture hit={hit} />}
+      <div class="hit-facts">
+        {moments.length > 1 && <Moments hit={hit} moments={moments} onOpen={setAt} />}
+        <PassageText hit={hit} />
+        <Confidence hit={hit} />
+        <p class="quiet">
+          {hit.item.name} · {hit.item.media_type} · {formatBytes(hit.item.bytes)}
+        </p>
+        <div class="buttons">
+          <button
+            type="button"
+            onClick={() => {
+              onLeave();
+              void moreLike(hit);
+            }}
+          >
+            <LikeIcon /> More like this
+          </button>
+          <button type="button" onClick={() => void attempt(undefined, () => saveItem(hit.item))}>
+            Save the file
+          </button>
+        </div>
+      </div>
+    </div>
   );
 }

@@ -1,46 +1,39 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FAMILIES, FAMILY_TABLE, type Family } from '../../../domain/family.ts';
-import { dropPicture, search, setOptions, takePicture } from '../../model/search/search.ts';
+import { QUERY_LENGTH_MAX } from '../../../domain/search.ts';
+import { changeForm, search, takePicture } from '../../model/search/search.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { CloseIcon, PictureIcon, SearchIcon } from '../controls/icons.tsx';
+import { PastSearches } from './past-searches.tsx';
+import { useShortcuts } from './use-shortcuts.ts';
 
-const COUNTS = [10, 30, 100, 1000];
-
-/** Words, a picture, or both; which families, and how many hits. */
+/** Words, a picture, or both; which families; and what was searched for before. */
 export function SearchForm() {
-  const { query, picture, searching, facts } = useStore(session);
-  const [families, setFamilies] = useState<readonly Family[]>([]);
-  const [k, setK] = useState(30);
-  const [over, setOver] = useState(false);
+  const { form, searching } = useStore(session);
+  const { query, picture } = form;
+  const [isOver, setOver] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
-  useEffect(() => setOptions({ families, k }), [families, k]);
-  useEffect(() => field.current?.focus(), []);
-  useShortcuts(field);
+  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  useShortcuts(field, takeFirstPicture);
   const submit = (event: Event) => {
     event.preventDefault();
     void search();
   };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    takeFirstPicture(event.dataTransfer?.files);
-  };
-  const toggle = (family: Family) =>
-    setFamilies(families.includes(family) ? families.filter((one) => one !== family) : [...families, family]);
   return (
-    <search>
+    <search class="searching">
       <form
         class="search"
-        data-over={over}
+        data-over={isOver}
         onSubmit={submit}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
+        onDragOver={() => setOver(true)}
         onDragLeave={() => setOver(false)}
-        onDrop={drop}
+        onDrop={(event) => {
+          setOver(false);
+          // A drop that is no picture goes on to the page, which adds files.
+          if (takeFirstPicture(event.dataTransfer?.files)) event.preventDefault();
+        }}
       >
         <div class="field">
           {picture && (
@@ -50,7 +43,7 @@ export function SearchForm() {
                 type="button"
                 class="plain"
                 aria-label="Search without the picture"
-                onClick={dropPicture}
+                onClick={() => changeForm({ picture: undefined })}
               >
                 <CloseIcon />
               </button>
@@ -61,11 +54,12 @@ export function SearchForm() {
             type="search"
             name="query"
             aria-label="Search for"
+            aria-keyshortcuts="/"
             placeholder={picture ? 'and these words' : 'Ask, describe a picture, or paste one'}
             autoComplete="off"
-            maxLength={2000}
+            maxLength={QUERY_LENGTH_MAX}
             value={query}
-            onInput={({ currentTarget }) => session.set({ query: currentTarget.value })}
+            onInput={({ currentTarget }) => changeForm({ query: currentTarget.value })}
           />
           <button
             type="button"
@@ -93,63 +87,44 @@ export function SearchForm() {
             <span>Search</span>
           </button>
         </div>
-        <fieldset class="options">
-          <legend class="unseen">Families to search; none means all that apply</legend>
-          {FAMILIES.map((family) => {
-            const missing = facts?.families.find((one) => one.family === family)?.available === false;
-            return (
-              <label key={family} class="toggle" data-family={family}>
-                <input
-                  type="checkbox"
-                  checked={families.includes(family)}
-                  disabled={missing}
-                  onChange={() => toggle(family)}
-                />
-                <span>{FAMILY_TABLE[family].label}</span>
-              </label>
-            );
-          })}
-          <span class="spring" />
-          <label class="how-many">
-            Hits
-            <select value={k} onChange={({ currentTarget }) => setK(Number(currentTarget.value))}>
-              {COUNTS.map((count) => (
-                <option key={count} value={count}>
-                  {count}
-                </option>
-              ))}
-            </select>
-          </label>
-        </fieldset>
+        <Families />
       </form>
+      <PastSearches />
     </search>
+  );
+}
+
+function Families() {
+  const { form, facts } = useStore(session);
+  const { families } = form;
+  const toggle = (family: Family) =>
+    changeForm({
+      families: families.includes(family) ? families.filter((one) => one !== family) : [...families, family],
+    });
+  return (
+    <fieldset class="options">
+      <legend class="unseen">Families to search; none means all that apply</legend>
+      {FAMILIES.map((family) => {
+        const isMissing = facts?.families.find((one) => one.family === family)?.available === false;
+        return (
+          <label key={family} class="toggle" data-family={family} title={FAMILY_TABLE[family].finds}>
+            <input
+              type="checkbox"
+              checked={families.includes(family)}
+              disabled={isMissing}
+              onChange={() => toggle(family)}
+            />
+            <span>{FAMILY_TABLE[family].label}</span>
+          </label>
+        );
+      })}
+    </fieldset>
   );
 }
 
 function takeFirstPicture(files: Iterable<File> | ArrayLike<File> | null | undefined): boolean {
   const picture = Array.from(files ?? []).find(({ type }) => type.startsWith('image/'));
   if (!picture) return false;
-  takePicture(picture, picture.name || 'the pasted picture');
+  void takePicture(picture, picture.name || 'the pasted picture');
   return true;
-}
-
-/** A pasted picture becomes the query; “/” focuses the field. */
-function useShortcuts(field: { readonly current: HTMLInputElement | null }): void {
-  useEffect(() => {
-    const paste = (event: ClipboardEvent) => {
-      if (takeFirstPicture(event.clipboardData?.files)) event.preventDefault();
-    };
-    const press = (event: KeyboardEvent) => {
-      const typing = (event.target as HTMLElement).closest('input, textarea, select, dialog');
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || typing) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    document.addEventListener('paste', paste);
-    document.addEventListener('keydown', press);
-    return () => {
-      document.removeEventListener('paste', paste);
-      document.removeEventListener('keydown', press);
-    };
-  }, [field]);
 }

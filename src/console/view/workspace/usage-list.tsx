@@ -14,7 +14,7 @@ export function UsageList() {
       <Figure name="Searches" value={searches} />
       <Figure name="Uploads" value={ingests} />
       <Figure
-        name="JobsAwaitingPayment"
+        name="Contents"
         value={`${items} items`}
         beside={`${segments} segments, ${formatBytes(bytes)}`}
       />
