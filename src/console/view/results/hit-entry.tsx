@@ -36,7 +36,12 @@ export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
           </button>
         </h3>
         <p class="place">
-          {[place, place === locator.heading ? undefined : locator.heading, passages(segments, isStrip)]
+          {[
+            title === item.name ? undefined : item.name,
+            place,
+            place === locator.heading ? undefined : locator.heading,
+            kindOf(hit) === 'text' && segments > 1 ? `${segments} passages` : undefined,
+          ]
             .filter(Boolean)
             .join(' · ')}
         </p>
@@ -57,7 +62,3 @@ export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
     </li>
   );
 });
-
-function passages(segments: number, isStrip: boolean): string | undefined {
-  return segments > 1 && !isStrip ? `${segments} passages` : undefined;
-}

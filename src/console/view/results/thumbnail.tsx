@@ -3,7 +3,6 @@ import type { Box } from '../../../client/index.ts';
 import { formatClock } from '../../model/format.ts';
 import { type PictureOf, previewOf } from '../../model/pictures.ts';
 import { session } from '../../model/session.ts';
-import { BoxMark } from '../hit/box-mark.tsx';
 import { watchView } from './in-view.ts';
 
 interface ThumbnailProps {
@@ -26,15 +25,25 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
       data-state={address === undefined ? 'loading' : address ? 'shown' : 'none'}
     >
       {address && (
-        <span class="framed">
+        <span class="framed" style={box && zoomOn(box)}>
           <img src={address} alt="" decoding="async" />
-          <BoxMark box={box} />
         </span>
       )}
       {address === null && <span class="quiet">no preview</span>}
       {time !== undefined && <span class="moment">{formatClock(time)}</span>}
     </span>
   );
+}
+
+/** Most that a page is enlarged: a word alone would tell little. */
+const ZOOM_MAX = 2.4;
+
+/** Enlarges a page so that what was found fills the width, from its upper left corner on. */
+function zoomOn({ x, y, width }: Box) {
+  return {
+    width: `${100 * Math.min(ZOOM_MAX, Math.max(1, 0.92 / width))}%`,
+    transform: `translate(calc(${-100 * x}% + 6px), calc(${-100 * y}% + 8px))`,
+  };
 }
 
 /** Undefined while it is awaited, null when there is none. */
