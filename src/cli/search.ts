@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { correctedText } from '../client/answers/corrected.ts';
 import { unansweredText } from '../client/answers/unanswered.ts';
 import type { Family } from '../client/index.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
@@ -42,6 +43,7 @@ export async function searchCommand(args: readonly string[], io: Io): Promise<nu
   if (values.json) io.write(`${JSON.stringify(answer)}\n`);
   else if (answer.hits.length > 0)
     io.write(`${formatTable(HIT_HEAD, hitRows(answer.hits), io.outColumns)}\n`);
+  if (!values.json && answer.corrected !== undefined) io.explain(`${correctedText(answer.corrected)}\n`);
   if (!values.json && !answer.answered) io.explain(`${unansweredText(answer.reason)}\n`);
   if (!values.json && io.errColumns)
     io.explain(`${answer.hits.length} hits in ${answer.latency_ms.toFixed(1)} ms\n`);
