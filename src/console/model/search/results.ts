@@ -71,11 +71,7 @@ export interface FoundMoment {
 }
 
 /** Moments of a film's or recording's hit in order of time, its best among them. */
-export function momentsOf({
-  locator,
-  confidence,
-  moments = [],
-}: Hit & { moments?: readonly FoundMoment[] }): FoundMoment[] {
+export function momentsOf({ locator, confidence, moments = [] }: Hit): FoundMoment[] {
   if (locator.time_s === undefined) return [];
   return [{ time_s: locator.time_s, confidence }, ...moments].sort((one, other) => one.time_s - other.time_s);
 }

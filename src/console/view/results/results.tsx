@@ -56,6 +56,11 @@ export function Results({ search }: { search: SearchState }) {
         <span class="spring" />
         <Filters hits={answer.hits} filter={filter} />
       </div>
+      {answer.corrected !== undefined && (
+        <p class="corrected">
+          Searched for <b>{answer.corrected}</b> (corrected)
+        </p>
+      )}
       <Verdict answer={answer} />
       <HitList key={`${asked.query}/${asked.k}`} hits={hits} layout={layoutOf(asked, answer)} onOpen={open} />
       {hits.length === 0 && answer.hits.length > 0 && (
