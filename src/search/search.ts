@@ -32,6 +32,8 @@ export interface SearchedEvent {
   readonly segments: number;
   readonly exact: boolean;
   readonly timing: Timing;
+  /** Of the first hit; 0 without one. */
+  readonly confidence: number;
 }
 
 export interface SearchDeps {
@@ -132,7 +134,7 @@ export class Search {
     const { hits, answered, reason, corrected, scans, unproved, segments, depth } = answer;
     const timing = { encode_ms: encoded - started, ...answer.timing };
     const exact = scans.every((scan) => scan.exact);
-    observe?.({ lists: scans, segments, exact, timing });
+    observe?.({ lists: scans, segments, exact, timing, confidence: hits[0]?.confidence ?? 0 });
     probe?.consider(tenant, unproved);
     return {
       hits,
