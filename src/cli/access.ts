@@ -2,7 +2,12 @@ import { Farthing, type Workspace } from '../client/index.ts';
 import { parseUsd } from '../domain/money.ts';
 import { type Io, UsageError } from './io.ts';
 import { openWallet } from './wallet.ts';
-import { type KnownWorkspace, notRemembered, readMemory, type WorkspaceMemory } from './workspace-memory.ts';
+import {
+  type KnownWorkspace,
+  notRemembered,
+  readMemory,
+  type WorkspaceMemory,
+} from './workspace/workspace-memory.ts';
 
 const SERVER = 'http://127.0.0.1:8402';
 const BUDGET_USD = '1';

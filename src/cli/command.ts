@@ -1,12 +1,12 @@
 import type { ClientCode, FarthingError } from '../client/index.ts';
 import { FAMILIES } from '../domain/family.ts';
 import { completionCommand } from './completion.ts';
-import { ingestCommand } from './ingest.ts';
+import { ingestCommand } from './ingest/ingest.ts';
 import { type CommandName, EXIT, type Io, UsageError } from './io.ts';
-import { searchCommand } from './search.ts';
+import { searchCommand } from './search/search.ts';
 import { signCommand } from './sign.ts';
 import { walletCommand } from './wallet.ts';
-import { workspaceCommand } from './workspace.ts';
+import { workspaceCommand } from './workspace/workspace.ts';
 
 export const AGENT_HELP = `farthing search "words" [--image FILE] [--family ${FAMILIES.join('|')}]… [-k N] [--exact] [--min-confidence P]
 farthing ingest PATHS… [--recursive] [--concurrency N] [--again]   resumes an interrupted run

@@ -6,7 +6,7 @@ import { localBackend, type WorkspaceKeeper } from '../mcp/local-backend.ts';
 import { makeServer } from '../mcp/server.ts';
 import { COMMON_OPTIONS, openAccess } from './access.ts';
 import { EXIT, type Io } from './io.ts';
-import { forget, readMemory, remember } from './workspace-memory.ts';
+import { forget, readMemory, remember } from './workspace/workspace-memory.ts';
 
 /** `mcp`: serves the tools over standard input and output until the host closes them. Prices are not confirmed: the budget is the limit. */
 export async function mcpCommand(args: readonly string[], io: Io): Promise<number> {

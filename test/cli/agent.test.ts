@@ -61,6 +61,7 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.equal(found.code, 0, found.err);
   t.match(found.out, /where +family +item +snippet/);
   t.match(found.out, /p\. \d+ +text_semantic +almanac\.pdf/);
+  t.match(await agent.run(['search', 'lightouse']), { code: 0, err: /^Understood as: lighthouses?$/m });
   const byPicture = await agent.json<{ hits: { item: { name: string } }[] }>([
     'search',
     '--image',
@@ -70,7 +71,7 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   ]);
   t.equal(byPicture.hits[0]!.item.name, 'chelsea.png');
   t.match(await agent.run(['search', 'x', '--family', 'taste', '--json']), { code: 3, out: /"code":"f/ });
-  t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /searches +2/ });
+  t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /searches +3/ });
   t.match(await agent.json(['workspace', 'extend', '-m', '10']), { ttl_minutes: 10 });
   t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`\\* ${made.id}`) });
   await agent.run(['workspace', 'use', 'none']);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { progressBar } from '../../src/cli/progress.ts';
-import { formatTable, place } from '../../src/cli/table.ts';
+import { progressBar } from '../../src/cli/terminal/progress.ts';
+import { formatTable, place } from '../../src/cli/terminal/table.ts';
 
 t.test('a table is aligned, cut at the terminal’s edge, and moves no cursor', async (t) => {
   const text = formatTable(

@@ -19,13 +19,14 @@ const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
 function body(
-  { hits, answered, reason, latency_ms, timing, exact, bounds, explanation }: SearchResult,
+  { hits, answered, reason, corrected, latency_ms, timing, exact, bounds, explanation }: SearchResult,
   charged: boolean,
 ): Omit<SearchAnswer, 'hits'> & Pick<SearchResult, 'hits'> {
   return {
     hits,
     answered,
     ...(reason && { reason }),
+    ...(corrected !== undefined && { corrected }),
     latency_ms,
     timing,
     exact,
