@@ -77,6 +77,9 @@ export const SearchExplanationSchema = Type.Object(
     lists: Type.Array(
       Type.Object({
         list: ListName,
+        corrected: Type.Optional(
+          Type.String({ description: 'The query as the list understood it, with slips corrected.' }),
+        ),
         scanned: Count('Rows, or postings, that were looked at.'),
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
@@ -105,6 +108,22 @@ export const SearchExplanationSchema = Type.Object(
 export type SearchExplanation = Shape<typeof SearchExplanationSchema>;
 /** The scan of one list. */
 export type ListScan = SearchExplanation['lists'][number];
+
+export const MomentSchema = Type.Object(
+  {
+    time_s: Type.Number({ description: 'Start in seconds.' }),
+    time_end_s: Type.Optional(Type.Number({ description: 'End in seconds.' })),
+    confidence: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Probability that this moment answers; at most that of its hit.',
+    }),
+  },
+  { $id: 'Moment' },
+);
+
+/** A moment of a film or sound recording beside the one that its hit shows. */
+export type Moment = Shape<typeof MomentSchema>;
 
 export const HitSchema = Type.Object(
   {
@@ -135,9 +154,17 @@ export const HitSchema = Type.Object(
     ocr_confidence: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'How sure OCR was of the text.' }),
     ),
+    moments: Type.Optional(
+      Type.Array(
+        Ref(MomentSchema),
+        described(
+          'Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is the best one.',
+        ),
+      ),
+    ),
     segments: Type.Integer({
       minimum: 1,
-      description: 'Segments of the same page, shot or section folded into this hit.',
+      description: 'Segments of the same page, section, film or recording folded into this hit.',
     }),
     explanation: Type.Optional(Ref(HitExplanationSchema)),
   },
@@ -154,6 +181,7 @@ type MadeBySearch =
   | 'family'
   | 'score'
   | 'segments'
+  | 'moments'
   | 'snippet'
   | 'highlights'
   | 'explanation';
@@ -217,6 +245,12 @@ export const SearchResponseSchema = Type.Object(
       OneOf(UNANSWERED_REASONS, {
         description:
           'Why not: the index is empty; nothing was found; or no hit is likely to answer (hits that are found are given all the same).',
+      }),
+    ),
+    corrected: Type.Optional(
+      Type.String({
+        description:
+          'The query with slips in its words corrected, as it was understood: where the index has nearly none of a word as it was written.',
       }),
     ),
     exact: Type.Boolean({

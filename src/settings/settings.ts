@@ -244,6 +244,11 @@ export const SETTINGS = {
     'Port of the operator’s page, on 127.0.0.1 only: `off`, or 0 for a free one.',
   ),
   CONSOLE: setting(choice('0', '1'), '1', '`0` disables the console at `/`.'),
+  LOG_FORMAT: setting(
+    choice('auto', 'text', 'json'),
+    'auto',
+    '`auto`: readable lines on a terminal, JSON elsewhere.',
+  ),
   LOG_LEVEL: setting(
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',

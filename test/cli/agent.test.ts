@@ -60,6 +60,7 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   ]);
   t.equal(found.code, 0, found.err);
   t.match(found.out, /^almanac\.pdf\tp\. \d+\t0\.\d\d\t\S/m);
+  t.match(await agent.run(['search', 'lightouse']), { code: 0, err: /^Understood as: lighthouses?$/m });
   const byPicture = await agent.json<{ hits: { item: { name: string } }[] }>([
     'search',
     '--image',
@@ -69,7 +70,7 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   ]);
   t.equal(byPicture.hits[0]!.item.name, 'chelsea.png');
   t.match(await agent.run(['search', 'x', '--family', 'visul']), { code: 2, err: /Did you mean visual/ });
-  t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /^searches +2, half of them within/m });
+  t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /^searches +3, half of them within/m });
   t.match(await agent.json(['workspace', 'extend', '-m', '10']), { ttl_minutes: 10 });
   t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`\\* ${made.id}`) });
   await agent.run(['workspace', 'use', 'none']);

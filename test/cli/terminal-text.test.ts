@@ -32,6 +32,12 @@ t.test('a hit begins with file and page, says how likely it is, and marks the wo
   t.match(hitList([hitOf({ confidence: 0.04 })], { columns: 80, colours: false }), /▱▱▱▱▱ unlikely/);
 });
 
+t.test('a film names its other moments, in order of time', async (t) => {
+  const moments = [600, 20, 61, 3_700, 90, 5, 7].map((time_s) => ({ time_s, confidence: 0.5 }));
+  const text = hitList([hitOf({ locator: { time_s: 30 }, moments })], { columns: 80, colours: false });
+  t.match(text, /almanac\.pdf {2}0:30 .*\n {3}also at 0:20, 1:01, 1:30, 10:00, 1:01:40 and 2 more\n/);
+});
+
 t.test('no line is wider than the terminal, and nothing of a file moves the cursor', async (t) => {
   const odd = [
     hitOf({

@@ -2,13 +2,14 @@ import type { Hit } from '../../client/index.ts';
 import type { Terminal } from '../io.ts';
 import { styleFor } from '../terminal/style.ts';
 import { clean, clip, clipName, MARK, widthOf, wrap } from '../terminal/text.ts';
-import { place } from './place.ts';
+import { clockTime, place } from './place.ts';
 
 /** Wider lines are hard to read. */
 const COLUMNS_MAX = 100;
 /** Below it, confidence stands in a line of its own, and snippets get a line more. */
 const WIDE_COLUMNS = 80;
 const BAR_CELLS = 5;
+const MOMENTS_SHOWN = 5;
 
 /** What a person is told of a probability: from which on, the words. */
 const LIKELIHOODS = [
@@ -45,7 +46,17 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
     : [`${number}${title}`, `${indent}${paint(likely)}`];
   const passage = markedSnippet(hit);
   const lines = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
+  const others = momentsText(hit);
+  if (others !== '') lines.unshift(style.dim(clip(others, inner)));
   return [...head, ...lines.map((line) => indent + line), ''].join('\n');
+}
+
+/** The other moments of a film or recording, in order of time. */
+function momentsText({ moments = [] }: Hit): string {
+  if (moments.length === 0) return '';
+  const best = moments.slice(0, MOMENTS_SHOWN).toSorted((a, b) => a.time_s - b.time_s);
+  const more = moments.length - best.length;
+  return `also at ${best.map(({ time_s }) => clockTime(time_s)).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** `▰▰▰▱▱` */

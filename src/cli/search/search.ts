@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { correctedText } from '../../client/answers/corrected.ts';
 import { unansweredText } from '../../client/answers/unanswered.ts';
 import type { SearchAnswer } from '../../client/index.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
@@ -9,6 +10,7 @@ import { EXIT, type Io, UsageError } from '../io.ts';
 import type { Call } from '../specs.ts';
 import { counted } from '../terminal/figures.ts';
 import { styleFor } from '../terminal/style.ts';
+import { clean } from '../terminal/text.ts';
 import { hitLines, hitList } from './hits.ts';
 
 const K = 10;
@@ -37,6 +39,7 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
   if (io.out) explainAnswer(answer, io, values.k === undefined ? NEAREST : Infinity);
   else {
     io.write(hitLines(answer.hits));
+    if (answer.corrected !== undefined) io.explain(`${correctedText(answer.corrected)}\n`);
     if (!answer.answered) io.explain(`${unansweredText(answer.reason)}\n`);
   }
   explainSpending(access, io);
@@ -44,11 +47,13 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
 }
 
 /** @param nearest how many hits are shown where none is likely to answer */
-function explainAnswer({ hits, answered, reason, latency_ms }: SearchAnswer, io: Io, nearest: number): void {
+function explainAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
+  const { hits, answered, reason, corrected, latency_ms } = answer;
   const terminal = io.out!;
   const style = styleFor(terminal.colours);
   const shown = answered ? hits : hits.slice(0, nearest);
   const lines = [
+    ...(corrected === undefined ? [] : [style.dim(correctedText(clean(corrected)))]),
     ...(answered
       ? []
       : [`${style.bold(unansweredText(reason))}${shown.length > 0 ? ' The nearest:\n' : ''}`]),

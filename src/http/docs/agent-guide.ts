@@ -69,7 +69,7 @@ and answers with a signed receipt.
 
 Each hit has its \`item\`, a \`locator\` (page, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the probability
 that this hit answers. It never rises down the list. \`answered: false\` means that no hit is likely to answer, and \`reason\` says why; the hits are given
-all the same, so look at the first before you give up. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+all the same, so look at the first before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
 
 \`exact: true\` in an answer proves that no row of the index scores better in any list; it says nothing about relevance. \`bounds\` says it for each
 family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof.

@@ -1,5 +1,5 @@
-import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from '../../client/index.ts';
-import { Store } from './store.ts';
+import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from '../../../client/index.ts';
+import { Store } from '../store.ts';
 
 /** Who pays. */
 export interface Wallet {
@@ -51,9 +51,4 @@ export async function openPlayWallet(): Promise<Wallet> {
   }
   const account = privateKeyToAccount(key as `0x${string}`);
   return { kind: 'play', name: 'Play wallet', address: account.address, account };
-}
-
-/** A play key that an earlier visit made. */
-export function hasPlayWallet(): boolean {
-  return localStorage.getItem(PLAY_KEY) !== null;
 }
