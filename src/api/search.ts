@@ -78,6 +78,9 @@ export const SearchExplanationSchema = Type.Object(
     lists: Type.Array(
       Type.Object({
         list: ListName,
+        corrected: Type.Optional(
+          Type.String({ description: 'The query as the list understood it, with slips corrected.' }),
+        ),
         scanned: Count('Rows or postings scanned.'),
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
@@ -110,6 +113,22 @@ export type SearchExplanation = Shape<typeof SearchExplanationSchema>;
 /** The scan of one list. */
 export type ListScan = SearchExplanation['lists'][number];
 
+export const MomentSchema = Type.Object(
+  {
+    time_s: Type.Number({ description: 'Start in seconds.' }),
+    time_end_s: Type.Optional(Type.Number({ description: 'End in seconds.' })),
+    confidence: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Probability that this moment answers; at most that of its hit.',
+    }),
+  },
+  { $id: 'Moment' },
+);
+
+/** A moment of a film or sound recording beside the one that its hit shows. */
+export type Moment = Shape<typeof MomentSchema>;
+
 export const HitSchema = Type.Object(
   {
     item: Ref(ItemSchema),
@@ -140,9 +159,17 @@ export const HitSchema = Type.Object(
     ocr_confidence: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'OCR’s own confidence in the text.' }),
     ),
+    moments: Type.Optional(
+      Type.Array(
+        Ref(MomentSchema),
+        described(
+          'Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is the best one.',
+        ),
+      ),
+    ),
     segments: Type.Integer({
       minimum: 1,
-      description: 'Segments of the same page, shot or section folded into this hit.',
+      description: 'Segments of the same page, section, film or recording folded into this hit.',
     }),
     explanation: Type.Optional(Ref(HitExplanationSchema)),
   },
@@ -159,6 +186,7 @@ type MadeBySearch =
   | 'family'
   | 'score'
   | 'segments'
+  | 'moments'
   | 'snippet'
   | 'highlights'
   | 'explanation';
@@ -224,6 +252,12 @@ export const SearchResponseSchema = Type.Object(
       OneOf(UNANSWERED_REASONS, {
         description:
           'Why `answered` is false: the index is empty, nothing was found, or no hit is likely to answer (hits that were found are still returned).',
+      }),
+    ),
+    corrected: Type.Optional(
+      Type.String({
+        description:
+          'The query with slips in its words corrected, as it was understood: where the index has nearly none of a word as it was written.',
       }),
     ),
     exact: Type.Boolean({

@@ -97,6 +97,11 @@ export class Workspace {
     return this.#send('GET', `/items/${encodeURIComponent(id)}`);
   }
 
+  /** Removes an item from every family at once, with its file and its running job. @throws item_not_found */
+  async remove(id: string): Promise<void> {
+    await this.#send('DELETE', `/items/${encodeURIComponent(id)}`);
+  }
+
   /** A small picture (WebP) of an item: of the page or second that a hit's locator names. */
   preview(item: string, part: PreviewPart = {}, { signal }: PreviewOptions = {}): Promise<Blob> {
     return this.#send('GET', previewPath(item, part), { answer: 'blob', signal });

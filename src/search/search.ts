@@ -32,6 +32,8 @@ export interface SearchedEvent {
   readonly segments: number;
   readonly exact: boolean;
   readonly timing: Timing;
+  /** Of the first hit; 0 without one. */
+  readonly confidence: number;
 }
 
 export interface SearchDeps {
@@ -55,6 +57,7 @@ interface Scanned extends Verdict {
   readonly unproved: readonly UnprovedList[];
   readonly segments: number;
   readonly depth: number;
+  readonly corrected?: string;
 }
 
 /** An index changes its model at most once for each of its spaces. */
@@ -128,15 +131,16 @@ export class Search {
       ),
     );
     if (!answer) return undefined;
-    const { hits, answered, reason, scans, unproved, segments, depth } = answer;
+    const { hits, answered, reason, corrected, scans, unproved, segments, depth } = answer;
     const timing = { encode_ms: encoded - started, ...answer.timing };
     const exact = scans.every((scan) => scan.exact);
-    observe?.({ lists: scans, segments, exact, timing });
+    observe?.({ lists: scans, segments, exact, timing, confidence: hits[0]?.confidence ?? 0 });
     probe?.consider(tenant, unproved);
     return {
       hits,
       answered,
       ...(reason && { reason }),
+      ...(corrected !== undefined && { corrected }),
       exact,
       bounds: boundsOf(scans),
       searchable: true,
@@ -174,10 +178,11 @@ async function scanAndFuse(
 ): Promise<Scanned> {
   const started = performance.now();
   const depth = Math.max(k, fusion.depth);
-  const { found, scans, unproved } = await scanLists(snapshot, lists, query, { depth, exact }, signal);
+  const scanned = await scanLists(snapshot, lists, query, { depth, exact }, signal);
+  const { found, scans, unproved, corrected } = scanned;
   const { segments } = snapshot.counts();
   const evidence = evidenceOf(found, depth);
-  const scanned = performance.now();
+  const rated = performance.now();
   const places = fuse(evidence, new Map(lists.map((list) => [list.name, list])), {
     k,
     explain,
@@ -185,10 +190,10 @@ async function scanAndFuse(
     query: { segments, length: words.length },
     unknownLanguageShare: fusion.unknown_language_share,
   });
-  const hits = hitsOf(snapshot, places, query.words);
-  const timing = { scan_ms: scanned - started, fuse_ms: performance.now() - scanned };
+  const hits = hitsOf(snapshot, places, corrected === undefined ? query.words : `${corrected} ${words}`);
+  const timing = { scan_ms: rated - started, fuse_ms: performance.now() - rated };
   const verdict = verdictOf(evidence.candidates.length, places[0]?.confidence ?? 0, fusion.answered_min);
-  return { hits, ...verdict, timing, scans, unproved, segments, depth };
+  return { hits, ...verdict, timing, scans, unproved, segments, depth, corrected };
 }
 
 /** Whether any hit is likely to answer. @param first confidence of the first hit */

@@ -115,7 +115,7 @@ ${JSON.stringify(searchDiscovery.outputExample, null, 1)}
 Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the estimated probability
 that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
-snippet before you give up. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
 
 \`exact: true\` in an answer proves that no row of the index scores better in any list; it says nothing about relevance. \`bounds\` says it for each
 family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof.

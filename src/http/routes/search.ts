@@ -20,12 +20,13 @@ const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
 function body(result: SearchResult, expiresAt: string | null, charged: boolean): SearchAnswer {
-  const { answered, reason, latency_ms, timing, exact, bounds, explanation } = result;
+  const { answered, reason, corrected, latency_ms, timing, exact, bounds, explanation } = result;
   const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
   return {
     hits,
     answered,
     ...(reason && { reason }),
+    ...(corrected !== undefined && { corrected }),
     latency_ms,
     timing,
     exact,

@@ -1,7 +1,7 @@
-import { leaveWallet } from '../../model/actions.ts';
 import { shortAddress } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { leaveWallet } from '../../model/wallet/choose.ts';
 
 /** The wallet that pays, by its short address. */
 export function WalletChip() {

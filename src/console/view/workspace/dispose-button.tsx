@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { dispose } from '../../model/actions.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { dispose } from '../../model/workspace/workspace.ts';
 
 /** Asks once more, then destroys the workspace. */
 export function DisposeButton() {
