@@ -53,6 +53,7 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],
     ['facilitator', () => facilitator(settings)],
+    ['x402 clients', () => [clients(settings)]],
   ];
 }
 
@@ -188,6 +189,16 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
       ? ok('clock', found)
       : problem('clock', found, 'Turn on time synchronisation (timedatectl set-ntp true).'),
   ];
+}
+
+/** Which clients can pay: every v2 client, and v1 clients where the body names the network as they know it. */
+function clients({ X402_BODY_NETWORK }: Settings): Finding {
+  return ok(
+    'x402 clients',
+    X402_BODY_NETWORK === 'base'
+      ? 'v2 and v1 (FARTHING_X402_BODY_NETWORK=base)'
+      : `v2; the bodies of 402s name ${X402_BODY_NETWORK}, which v1 clients refuse: FARTHING_X402_BODY_NETWORK=base serves both`,
+  );
 }
 
 function ports(settings: Settings): Promise<Finding[]> {
