@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
+import { farthing } from '../../test/operator/commands/farthing-command.ts';
 import { PAY_TO, sign, v1Header, wallet } from '../../test/payment/rig/payments.ts';
 import {
   bearer,
@@ -71,6 +75,16 @@ const SLOW_FILES: Readonly<Record<string, (number: number) => string>> = {
     `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nx\r\n'.repeat(700_000)}--b--\r\n`,
   'slow.md': (number) => `# ${number}\n\n${'> '.repeat(500_000)}words\n${'* a\n'.repeat(500_000)}`,
 };
+
+/** Backs the server up, once after the other, until the attack is over. */
+async function backUp(folder: string, over: AbortSignal): Promise<void> {
+  for (let copy = 1; !over.aborted; copy++) {
+    const target = join(tmpdir(), `farthing-siege-${process.pid}-${copy}`);
+    const { code, err } = await farthing(folder, ['backup', target]);
+    await rm(target, { recursive: true, force: true });
+    if (code !== 0 && !over.aborted) throw new Error(`a backup failed beside traffic: ${err}`);
+  }
+}
 
 /** By name. Each runs until it is over, or has sent what it may. */
 export const ATTACKS: Readonly<Record<string, Attack>> = {
@@ -170,6 +184,20 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       });
     },
   },
+  'uploads to a cheap workspace beside backups': {
+    connections: 8,
+    mebibytes: 256,
+    run: async (strangers, target) => {
+      const words = 'Ships lie in the harbour. '.repeat(10_000);
+      let number = 0;
+      const uploads = strangers.each(8, () => {
+        number += 1;
+        const named = `${bearer(target)}Content-Disposition: attachment; filename="${number}.txt"\r\n`;
+        return strangers.send(post(`${target.workspace.path}/ingest`, named, `${number} ${words}`));
+      });
+      await Promise.all([uploads, backUp(target.folder, strangers.over)]);
+    },
+  },
   'event streams of a cheap workspace': {
     connections: 1000,
     mebibytes: 64,
@@ -240,14 +268,6 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     mebibytes: 16,
     run: (strangers) =>
       strangers.each(1000, () => strangers.send(dripping([head('POST /agent/v1/search', length(MEBIBYTE))]))),
-  },
-  'heads that drip': {
-    connections: 1000,
-    mebibytes: 16,
-    run: (strangers) =>
-      strangers.each(1000, () =>
-        strangers.send(dripping(['GET /healthz HTTP/1.1\r\nHost: besieged\r\nX: '])),
-      ),
   },
   'nested web pages in a cheap workspace': {
     connections: 6,

@@ -28,6 +28,7 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     const { client, attacker } = await settle(server.url);
     const target = {
       url: server.url,
+      folder: server.folder,
       workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
     };
     seen[name] = await besiege({

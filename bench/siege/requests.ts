@@ -5,6 +5,8 @@ import { sign, v1Header, wallet } from '../../test/payment/rig/payments.ts';
 export interface Target {
   readonly url: string;
   readonly workspace: { readonly path: string; readonly token: string };
+  /** The server's data: an operator's backup runs beside. */
+  readonly folder: string;
 }
 
 export const MEBIBYTE = 2 ** 20;
