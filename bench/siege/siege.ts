@@ -7,6 +7,7 @@ import { runLoop } from '../load/loops.ts';
 import { untilIdle, usageOf } from '../load/process-tree.ts';
 import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
 import type { AttackOrder } from './attacker.ts';
+import { longestTurn } from './routes.ts';
 
 /** Of the client's searches: milliseconds from the moment each was meant to be sent. */
 export interface Searched {
@@ -130,12 +131,6 @@ async function searches(client: BenchWorkspace, seconds: number, perSecond: numb
   };
   await runLoop({ perSecond }, seconds, send, never);
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), answered: times.length, refused };
-}
-
-async function longestTurn({ child }: StartedServer): Promise<number> {
-  const told = once(child, 'message');
-  child.send('longest turn?');
-  return ((await told) as [number])[0];
 }
 
 function incomingMib({ folder }: StartedServer): number {
