@@ -61,6 +61,8 @@ interface Asked {
 
 interface Scanned extends Verdict {
   readonly hits: JsonArray;
+  /** Of the first hit; 0 without one. */
+  readonly confidence: number;
   readonly timing: Timing;
   readonly scans: readonly ListScan[];
   readonly unproved: readonly UnprovedList[];
@@ -147,7 +149,7 @@ export class Search {
     const { hits, answered, reason, corrected, scans, unproved, segments, depth } = answer;
     const timing = { encode_ms: encoded - started, ...answer.timing };
     const exact = scans.every((scan) => scan.exact);
-    observe?.({ lists: scans, segments, exact, timing, confidence: hits[0]?.confidence ?? 0 });
+    observe?.({ lists: scans, segments, exact, timing, confidence: answer.confidence });
     probe?.consider(tenant, unproved);
     return {
       hits,
@@ -206,8 +208,9 @@ async function scanAndFuse(
   const shown = corrected === undefined ? query.words : `${corrected} ${words}`;
   const hits = hitsOf(snapshot, places, { query: shown, expiresAt });
   const timing = { scan_ms: rated - started, fuse_ms: performance.now() - rated };
-  const verdict = verdictOf(evidence.candidates.length, places[0]?.confidence ?? 0, fusion.answered_min);
-  return { hits, ...verdict, timing, scans, unproved, segments, depth, corrected };
+  const confidence = places[0]?.confidence ?? 0;
+  const verdict = verdictOf(evidence.candidates.length, confidence, fusion.answered_min);
+  return { hits, confidence, ...verdict, timing, scans, unproved, segments, depth, corrected };
 }
 
 /** Whether any hit is likely to answer. @param first confidence of the first hit */
