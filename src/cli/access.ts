@@ -1,9 +1,12 @@
-import { Farthing, type Workspace } from '../client/index.ts';
-import { parseUsd } from '../domain/money.ts';
+import { Farthing, FarthingError, type Workspace } from '../client/index.ts';
+import { formatUsd } from '../domain/money.ts';
+import { amountOf, Consent } from './consent.ts';
 import { type Io, UsageError } from './io.ts';
-import { openWallet } from './wallet.ts';
+import { openWallet, walletMissing } from './wallet.ts';
 import {
+  type EndedWorkspace,
   type KnownWorkspace,
+  markEnded,
   notRemembered,
   readMemory,
   type WorkspaceMemory,
@@ -12,31 +15,18 @@ import {
 const SERVER = 'http://127.0.0.1:8402';
 const BUDGET_USD = '1';
 const MAX_PRICE_USD = '1';
-/** Higher prices need a person's consent or --yes. */
-const ASK_ABOVE_USD = '0.05';
+/** A person waits: about a second. A run over many files is more patient. */
+const ATTEMPTS_MAX = 4;
 
-/** Options that every command of an agent takes. */
-export const COMMON_OPTIONS = {
-  server: { type: 'string' },
-  json: { type: 'boolean', default: false },
-  budget: { type: 'string' },
-  'max-price': { type: 'string' },
-  'ask-above': { type: 'string' },
-  yes: { type: 'boolean', short: 'y', default: false },
-  workspace: { type: 'string', short: 'w' },
-  'no-workspace': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
-
-export interface CommonValues {
-  readonly server?: string;
-  readonly json: boolean;
-  readonly budget?: string;
-  readonly 'max-price'?: string;
-  readonly 'ask-above'?: string;
-  readonly yes: boolean;
-  readonly workspace?: string;
-  readonly 'no-workspace': boolean;
+/** Options that say what is reached, and how it is paid for. A command has those that apply to it. */
+export interface AccessValues {
+  readonly server?: string | undefined;
+  readonly budget?: string | undefined;
+  readonly 'max-price'?: string | undefined;
+  readonly 'ask-above'?: string | undefined;
+  readonly yes?: boolean;
+  readonly workspace?: string | undefined;
+  readonly 'no-workspace'?: boolean;
 }
 
 export interface Access {
@@ -45,75 +35,109 @@ export interface Access {
   readonly workspace: Workspace | undefined;
   /** Where files go: server, and workspace or wallet. Key of the memory of sent files. */
   readonly target: string;
+  readonly consent: Consent;
+  /** The most that the command may spend. */
+  readonly budgetUsd: string;
 }
 
-/** Opens the client with the local wallet and the chosen workspace. */
-export async function openAccess(values: CommonValues, io: Io): Promise<Access> {
-  const known = chosenWorkspace(values, await readMemory(io));
-  const server = serverOf(values, io, known);
+/** Opens the client with the local wallet and the chosen workspace. @throws workspace_unauthorized when that has ended */
+export async function openAccess(
+  values: AccessValues,
+  io: Io,
+  { patient = false }: { patient?: boolean } = {},
+): Promise<Access> {
+  const memory = await readMemory(io);
+  const server = serverOf(values, io, memory);
+  const known = chosenWorkspace(values, io, memory, server);
   const account = await openWallet(io);
+  const consent = new Consent({ 'ask-above': values['ask-above'], yes: values.yes ?? false }, io);
+  const budgetUsd = usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD);
   const client = new Farthing({
     baseUrl: server,
-    account,
-    budgetUsd: usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD),
+    // Whoever has a workspace needs no wallet: its absence counts when something is paid.
+    account: account ?? (() => openWallet(io).then((later) => later ?? Promise.reject(walletMissing()))),
+    budgetUsd,
     maxPriceUsd: usd(
       'max-price',
       values['max-price'] ?? io.environment.FARTHING_MAX_PRICE_USD ?? MAX_PRICE_USD,
     ),
-    approve: ({ usd: price, payTo, description }) =>
-      approve(values, io, price, `${description} To ${payTo}.`),
+    approve: ({ usd: price, payTo, description }) => consent.forOne(price, `${description} To ${payTo}.`),
+    ...(!patient && { attemptsMax: ATTEMPTS_MAX }),
   });
   const workspace = known && client.workspaces.open(known);
-  return { client, workspace, target: `${server} ${workspace?.id ?? account?.address ?? ''}` };
+  const target = `${server} ${workspace?.id ?? account?.address ?? ''}`;
+  return { client, workspace, target, consent, budgetUsd };
 }
 
 /**
- * The named workspace, or the current one. A token is sent to its own server only: another --server ignores the current
- * workspace. @throws UsageError when the named one is not remembered or is at another server
+ * The named workspace, or the server's current one. A token is sent to its own server only.
+ * @throws UsageError when the named one is not remembered or is at another server
  */
 function chosenWorkspace(
-  values: CommonValues,
+  values: AccessValues,
+  io: Io,
   { current, known }: WorkspaceMemory,
+  server: string,
 ): (KnownWorkspace & { readonly id: string }) | undefined {
-  const id = values['no-workspace'] ? null : (values.workspace ?? current);
-  if (id === null) return undefined;
+  const id = values['no-workspace'] ? undefined : (values.workspace ?? current[server]);
+  if (id === undefined) return undefined;
   const workspace = known[id];
   if (!workspace) throw notRemembered(id);
-  if (values.server === undefined || withoutSlash(values.server) === workspace.server)
-    return { id, ...workspace };
-  if (values.workspace === undefined) return undefined;
-  throw new UsageError(`The workspace ${id} is at ${workspace.server}: leave --server out, or name another.`);
+  if ('ended' in workspace) throw workspaceEnded(id, workspace);
+  if (workspace.server === server) return { id, ...workspace };
+  const from = values.server === undefined && io.environment.FARTHING_URL ? 'FARTHING_URL says' : 'you named';
+  throw new UsageError(`The workspace ${id} is at ${workspace.server}, and ${from} ${server}.`);
 }
 
-export function serverOf(values: CommonValues, io: Io, known?: KnownWorkspace): string {
-  return withoutSlash(values.server ?? known?.server ?? io.environment.FARTHING_URL ?? SERVER);
+/** The server: as the command names it, as the environment does, or the one used last. */
+export function serverOf(
+  { server }: Pick<AccessValues, 'server'>,
+  io: Io,
+  memory: Pick<WorkspaceMemory, 'server'>,
+): string {
+  const found = server ?? (io.environment.FARTHING_URL || (memory.server ?? SERVER));
+  if (!URL.canParse(found) || !/^https?:/.test(found))
+    throw new UsageError(`"${found}" is no address of a server, such as ${SERVER}.`);
+  return found.replace(/\/+$/, '');
 }
 
-function withoutSlash(server: string): string {
-  return server.replace(/\/+$/, '');
-}
-
-function usd(name: string, value: string): string {
+/**
+ * Runs what a workspace is used for. When the server no longer takes it, that is remembered if its time is over.
+ * @throws workspace_unauthorized with what to do instead
+ */
+export async function inWorkspace<T>({ workspace }: Access, io: Io, work: () => Promise<T>): Promise<T> {
   try {
-    parseUsd(value);
-    return value;
+    return await work();
   } catch (error) {
-    throw new UsageError(`--${name}: ${(error as Error).message}`);
+    if (!workspace || (error as FarthingError).code !== 'workspace_unauthorized') throw error;
+    const known = (await readMemory(io)).known[workspace.id];
+    const end = known && !('ended' in known) ? known.expires_at : undefined;
+    if (end === undefined || Date.parse(end) > Date.now())
+      throw ended(`The server does not know the workspace ${workspace.id}, or not its token.`);
+    await markEnded(io, workspace.id, 'time over');
+    throw ended(`The workspace ${workspace.id} has ended: its time was over, and its files are gone.`);
   }
 }
 
-async function approve(values: CommonValues, io: Io, price: string, what: string): Promise<boolean> {
-  const limit = usd('ask-above', values['ask-above'] ?? ASK_ABOVE_USD);
-  if (values.yes || parseUsd(price) <= parseUsd(limit)) return true;
-  const answer = io.ask(`${what}\nPay ${price} USD? [y/N] `);
-  if (!answer)
-    io.explain(`The price is ${price} USD: --yes, or --ask-above ${price}, allows it without asking.\n`);
-  return (await answer) ?? false;
+function workspaceEnded(id: string, { ended: how }: EndedWorkspace): FarthingError {
+  const why = how === 'destroyed' ? 'it was destroyed' : 'its time was over';
+  return ended(`The workspace ${id} has ended: ${why}, and its files are gone.`);
 }
 
-/** Shows at a terminal what was paid. */
+/** It stays the current one, so that nothing meant for it is paid by the call instead. */
+function ended(what: string): FarthingError {
+  return new FarthingError(
+    'workspace_unauthorized',
+    `${what}\n"farthing workspace create" rents another; "farthing workspace use none" pays by the call.`,
+  );
+}
+
+function usd(option: string, value: string): string {
+  return formatUsd(amountOf(option, value));
+}
+
+/** Says at a terminal what was paid. */
 export function explainSpending({ client }: Access, io: Io): void {
-  const { spentUsd, leftUsd } = client.spending;
-  if (spentUsd !== '0' && io.errColumns)
-    io.explain(`charged ${spentUsd} USD; ${leftUsd} of the budget left\n`);
+  const { spentUsd } = client.spending;
+  if (spentUsd !== '0' && io.err) io.explain(`Paid ${spentUsd} USD.\n`);
 }

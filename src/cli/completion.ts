@@ -1,28 +1,8 @@
-import { COMMAND_NAMES, type CommandName, EXIT, type Io, UsageError, WORKSPACE_VERBS } from './io.ts';
+import { EXIT, type Io, UsageError } from './io.ts';
+import { COMMAND_NAMES, type CommandSpec, GROUPS, SPECS, verbsOf } from './specs.ts';
 
-/** Options that every command of an agent takes. */
-const COMMON = [
-  '--server',
-  '--json',
-  '--budget',
-  '--max-price',
-  '--ask-above',
-  '--yes',
-  '--workspace',
-  '--no-workspace',
-  '--help',
-];
-
-/** Words that may follow, by the words before them. A test compares those of an operator with the commands. */
-export const WORDS: Readonly<Record<'' | CommandName | 'admin' | `admin ${string}`, readonly string[]>> = {
-  '': [...COMMAND_NAMES, 'admin'],
-  search: ['--image', '--family', '-k', '--exact', '--min-confidence', ...COMMON],
-  ingest: ['--recursive', '--concurrency', '--again', ...COMMON],
-  workspace: [...WORKSPACE_VERBS, '--minutes', '--spend-limit', ...COMMON],
-  wallet: ['new', 'show', ...COMMON],
-  completion: ['bash', 'zsh'],
-  mcp: COMMON,
-  sign: COMMON,
+/** The operator's commands, which live elsewhere. A test compares them with these. */
+const ADMIN_WORDS = {
   admin: [
     'workspaces',
     'receipt',
@@ -41,16 +21,29 @@ export const WORDS: Readonly<Record<'' | CommandName | 'admin' | `admin ${string
   'admin ledger': ['export', '--format', '--since'],
   'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
   'admin doctor': ['--json'],
+} as const;
+
+/** Words that may follow, by the words before them. */
+export const WORDS: Readonly<Record<string, readonly string[]>> = {
+  '': [...new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!)), 'admin', 'help', '--help', '--version'],
+  ...Object.fromEntries(Object.keys(GROUPS).map((group) => [group, [...verbsOf(group), '--help']])),
+  ...Object.fromEntries(COMMAND_NAMES.map((name) => [name, optionsOf(SPECS[name])])),
+  completion: ['bash', 'zsh'],
+  ...ADMIN_WORDS,
 };
 
+function optionsOf({ options }: CommandSpec): string[] {
+  const names = Object.keys(options).map((name) => (name.length === 1 ? `-${name}` : `--${name}`));
+  return [...names, '--help'];
+}
+
 /** `completion bash|zsh`: a script to be sourced by the shell. */
-export function completionCommand([shell, ...rest]: readonly string[], io: Io): number {
-  if (rest.length > 0 || (shell !== 'bash' && shell !== 'zsh'))
-    throw new UsageError('Use completion bash or completion zsh.');
+export function completionCommand([shell = '']: readonly string[], io: Io): number {
+  if (shell !== 'bash' && shell !== 'zsh')
+    throw new UsageError(`There is no completion for "${shell}": farthing completion bash, or zsh.`);
   io.write(shell === 'bash' ? BASH : ZSH);
   return EXIT.done;
 }
-
 /** Cases of the shell's `case` over the words before the cursor; the longer one first. */
 function casesOf(assign: (words: string) => string): string {
   return Object.entries(WORDS)

@@ -5,14 +5,20 @@ export interface Io {
   write(text: string): void;
   /** Writes to the standard error, as it is. */
   explain(text: string): void;
-  /** Columns of the terminal at the standard output; undefined without one. */
-  readonly outColumns: number | undefined;
-  /** As `outColumns`, at the standard error. */
-  readonly errColumns: number | undefined;
+  /** The terminal at the standard output; undefined without one. */
+  readonly out: Terminal | undefined;
+  /** As `out`, at the standard error. */
+  readonly err: Terminal | undefined;
   /** Asks the person at the terminal; undefined without one. */
   ask(question: string): Promise<boolean> | undefined;
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;
+}
+
+export interface Terminal {
+  readonly columns: number;
+  /** Whether it shows colours, and the person wants them (NO_COLOR). */
+  readonly colours: boolean;
 }
 
 /** Exit codes, as documented in the help. */
@@ -27,21 +33,5 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A wrong use of a command: shown with its help. */
+/** A wrong use of a command: one line says what is wrong. */
 export class UsageError extends Error {}
-
-/** Commands of an agent, by their first word; completion and the commands cannot differ from these. */
-export const COMMAND_NAMES = [
-  'search',
-  'ingest',
-  'workspace',
-  'wallet',
-  'mcp',
-  'sign',
-  'completion',
-] as const;
-export type CommandName = (typeof COMMAND_NAMES)[number];
-
-/** What `farthing workspace` does. */
-export const WORKSPACE_VERBS = ['create', 'use', 'list', 'usage', 'extend', 'dispose'] as const;
-export type WorkspaceVerb = (typeof WORKSPACE_VERBS)[number];

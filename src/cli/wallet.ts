@@ -1,51 +1,70 @@
 import { stat, writeFile } from 'node:fs/promises';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { FarthingError, type PaymentAccount } from '../client/index.ts';
 import { configFile, makeFolder, readJson } from './folders.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
+import { EXIT, type Io } from './io.ts';
+import type { Call } from './specs.ts';
 
 const FILE_MODE = 0o600;
 const OTHERS = 0o077;
 
 interface KeyFile {
-  readonly address: string;
+  readonly address: `0x${string}`;
   readonly private_key: `0x${string}`;
 }
 
 const pathOf = (io: Io) => io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
 
-/** `wallet new` and `wallet show`. The key is written to its file and never printed. */
-export async function walletCommand(words: readonly string[], io: Io, json: boolean): Promise<number> {
-  const [verb, ...rest] = words;
-  if (rest.length > 0 || (verb !== 'new' && verb !== 'show'))
-    throw new UsageError('Use wallet new or wallet show.');
+/** `wallet new`: the key is written to its file and never printed. */
+export async function walletNew({ values }: Call<'wallet new'>, io: Io): Promise<number> {
+  const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts');
   const path = pathOf(io);
-  if (verb === 'new') await create(path);
-  const account = await openWallet(io);
-  if (!account) throw new Error(`There is no wallet in ${path}: make one with "farthing wallet new".`);
-  io.write(json ? `${JSON.stringify({ address: account.address, file: path })}\n` : `${account.address}\n`);
-  if (!json && io.errColumns) io.explain(`Its key is in ${path}. Send it dollars (USDC) to pay with.\n`);
-  return EXIT.done;
-}
-
-async function create(path: string): Promise<void> {
   const private_key = generatePrivateKey();
-  const file: KeyFile = { address: privateKeyToAccount(private_key).address, private_key };
+  const file: KeyFile = { address: privateKeyToAddress(private_key), private_key };
   await makeFolder(path);
   // Never over an existing key: its money would be lost.
   await writeFile(path, `${JSON.stringify(file, null, 2)}\n`, { mode: FILE_MODE, flag: 'wx' }).catch(
     (error: NodeJS.ErrnoException) => {
-      throw error.code === 'EEXIST' ? new Error(`There is a wallet in ${path} already.`) : error;
+      throw error.code === 'EEXIST'
+        ? new Error(`There is a wallet already, in ${path}: farthing wallet show. It was left as it is.`)
+        : error;
     },
   );
+  show(path, file.address, values.json, io);
+  if (!values.json && io.err)
+    io.explain('A server with play money takes it as it is; for others, send it dollars (USDC).\n');
+  return EXIT.done;
 }
 
-/** The account of the key file; undefined without one. @throws when others may read it */
-export async function openWallet(io: Io): Promise<PrivateKeyAccount | undefined> {
+/** `wallet show` */
+export async function walletShow({ values }: Call<'wallet show'>, io: Io): Promise<number> {
+  const account = await openWallet(io);
+  if (!account) throw walletMissing();
+  show(pathOf(io), account.address, values.json, io);
+  return EXIT.done;
+}
+
+function show(path: string, address: string, json: boolean, io: Io): void {
+  io.write(json ? `${JSON.stringify({ address, file: path })}\n` : `${address}\n`);
+  if (!json && io.err) io.explain(`Its key is in ${path}: keep it, and show it to nobody.\n`);
+}
+
+export function walletMissing(): FarthingError {
+  return new FarthingError('wallet_missing', 'There is no wallet yet: "farthing wallet new" makes one.');
+}
+
+/** The account of the key file; undefined without one. What signs is loaded when something is signed. @throws when others may read it */
+export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
   const path = pathOf(io);
   const file = await readJson<KeyFile>(path);
   if (!file) return undefined;
   if (((await stat(path)).mode & OTHERS) !== 0)
     throw new Error(`Others may read the key in ${path}: chmod 600 it first.`);
   if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key)) throw new Error(`${path} holds no private key.`);
-  return privateKeyToAccount(file.private_key);
+  return {
+    address: file.address,
+    signTypedData: async (message) => {
+      const { privateKeyToAccount } = await import('viem/accounts');
+      return privateKeyToAccount(file.private_key).signTypedData(message);
+    },
+  };
 }

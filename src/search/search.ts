@@ -210,7 +210,7 @@ async function scanAndFuse(
   const timing = { scan_ms: rated - started, fuse_ms: performance.now() - rated };
   const confidence = places[0]?.confidence ?? 0;
   const verdict = verdictOf(evidence.candidates.length, confidence, fusion.answered_min);
-  return { hits, confidence, ...verdict, timing, scans, unproved, segments, depth, corrected };
+  return { hits, ...verdict, confidence, timing, scans, unproved, segments, depth, corrected };
 }
 
 /** Whether any hit is likely to answer. @param first confidence of the first hit */

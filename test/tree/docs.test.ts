@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
-import { COMMANDS as AGENT_COMMANDS } from '../../src/cli/command.ts';
+import { SPECS } from '../../src/cli/specs.ts';
 import { ERRORS } from '../../src/domain/error.ts';
 import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
 import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';
@@ -65,7 +65,7 @@ t.test('commands that the pages name exist', async (t) => {
   t.ok(named.length > 20);
   for (const [text, admin, first = '', second] of named)
     t.ok(
-      admin ? [first, `${first} ${second}`].some((name) => name in ADMIN_COMMANDS) : first in AGENT_COMMANDS,
+      [first, `${first} ${second}`].some((name) => name in (admin ? ADMIN_COMMANDS : SPECS)),
       text,
     );
 });

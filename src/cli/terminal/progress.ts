@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { clip } from './text.ts';
 
 const BAR_CELLS = 24;
 const CLEAR_LINE = '\r\u001b[2K';
@@ -17,12 +18,12 @@ export class ProgressLine {
 
   /** @param share 0..1 */
   show(share: number, text: string): void {
-    const columns = this.#io.errColumns;
+    const terminal = this.#io.err;
     const now = performance.now();
-    if (columns === undefined || now - this.#drawnAt < REDRAW_MS) return;
+    if (!terminal || now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#drawn = true;
-    this.#io.explain(CLEAR_LINE + [...progressBar(share, text)].slice(0, columns - 1).join(''));
+    this.#io.explain(CLEAR_LINE + clip(progressBar(share, text), terminal.columns - 1));
   }
 
   clear(): void {

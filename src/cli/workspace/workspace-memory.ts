@@ -7,8 +7,28 @@ export interface KnownWorkspace {
   readonly expires_at?: string;
 }
 
-/** Remembered workspaces and the current one. */
+/** How a workspace ended. */
+export type End = 'destroyed' | 'time over';
+
+/** What is left of one: enough to say why it cannot be used. */
+export interface EndedWorkspace {
+  readonly server: string;
+  readonly ended: End;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+/** Remembered workspaces, and of each server the current one. */
 export interface WorkspaceMemory {
+  /** Where a workspace was last made current. */
+  readonly server?: string;
+  /** Ids by server. */
+  readonly current: Readonly<Record<string, string>>;
+  readonly known: Readonly<Record<string, KnownWorkspace | EndedWorkspace>>;
+}
+
+/** As former releases wrote it: one current workspace for all servers. */
+interface FormerMemory {
   readonly current: string | null;
   readonly known: Readonly<Record<string, KnownWorkspace>>;
 }
@@ -16,28 +36,53 @@ export interface WorkspaceMemory {
 const memoryFile = (io: Io) => configFile(io, 'workspaces.json');
 
 export async function readMemory(io: Io): Promise<WorkspaceMemory> {
-  return (await readJson<WorkspaceMemory>(memoryFile(io))) ?? { current: null, known: {} };
+  const memory = await readJson<WorkspaceMemory | FormerMemory>(memoryFile(io));
+  if (!memory) return { current: {}, known: {} };
+  if (memory.current !== null && typeof memory.current !== 'string') return memory as WorkspaceMemory;
+  const { current, known } = memory as FormerMemory;
+  const server = current === null ? undefined : known[current]?.server;
+  return server === undefined ? { current: {}, known } : { server, current: { [server]: current! }, known };
 }
 
-function writeMemory(io: Io, memory: WorkspaceMemory): Promise<void> {
-  return writeJson(memoryFile(io), memory);
+/** Of the ended ones only those that are still current are worth a line. */
+function writeMemory(io: Io, { server, current, known }: WorkspaceMemory): Promise<void> {
+  const kept = Object.entries(known).filter(
+    ([id, workspace]) => !('ended' in workspace) || current[workspace.server] === id,
+  );
+  return writeJson(memoryFile(io), { server, current, known: Object.fromEntries(kept) });
 }
 
-/** Remembers a workspace and makes it the current one. */
+/** Remembers a workspace. The current one stays what it is. */
 export async function remember(io: Io, id: string, workspace: KnownWorkspace): Promise<void> {
-  const { known } = await readMemory(io);
-  await writeMemory(io, { current: id, known: { ...known, [id]: workspace } });
+  const memory = await readMemory(io);
+  await writeMemory(io, { ...memory, known: { ...memory.known, [id]: workspace } });
 }
 
-/** Leaves no workspace current; all stay remembered. */
-export async function useNone(io: Io): Promise<void> {
-  await writeMemory(io, { ...(await readMemory(io)), current: null });
-}
-
-export async function forget(io: Io, id: string): Promise<void> {
+/** Remembers a workspace and makes it the current one of its server. */
+export async function makeCurrent(io: Io, id: string, workspace: KnownWorkspace): Promise<void> {
   const { current, known } = await readMemory(io);
-  const { [id]: _forgotten, ...left } = known;
-  await writeMemory(io, { current: current === id ? null : current, known: left });
+  const { server } = workspace;
+  await writeMemory(io, {
+    server,
+    current: { ...current, [server]: id },
+    known: { ...known, [id]: workspace },
+  });
+}
+
+/** Leaves no workspace of a server current; all stay remembered. */
+export async function useNone(io: Io, server: string): Promise<void> {
+  const memory = await readMemory(io);
+  const { [server]: _former, ...current } = memory.current;
+  await writeMemory(io, { ...memory, server, current });
+}
+
+/** Forgets its token. If it is the current one it stays so: what is meant for it must not be paid by the call instead. */
+export async function markEnded(io: Io, id: string, ended: End): Promise<void> {
+  const memory = await readMemory(io);
+  const server = memory.known[id]?.server;
+  if (server === undefined) return;
+  const workspace: EndedWorkspace = { server, ended, at: new Date().toISOString() };
+  await writeMemory(io, { ...memory, known: { ...memory.known, [id]: workspace } });
 }
 
 export function notRemembered(id: string): UsageError {

@@ -1,144 +1,162 @@
-import { parseArgs } from 'node:util';
+import type { UsageAnswer } from '../../client/index.ts';
 import {
   type Access,
-  COMMON_OPTIONS,
-  type CommonValues,
+  type AccessValues,
   explainSpending,
+  inWorkspace,
   openAccess,
   serverOf,
 } from '../access.ts';
-import { EXIT, type Io, UsageError, WORKSPACE_VERBS, type WorkspaceVerb } from '../io.ts';
-import { forget, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
+import { amountOf } from '../consent.ts';
+import { EXIT, type Io, UsageError } from '../io.ts';
+import type { Call } from '../specs.ts';
+import { bytesText, counted, durationText, timeText } from '../terminal/figures.ts';
+import { aligned } from '../terminal/table.ts';
+import { makeCurrent, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
 
-const OPTIONS = {
-  ...COMMON_OPTIONS,
-  minutes: { type: 'string', short: 'm' },
-  'spend-limit': { type: 'string' },
-} as const;
-
-type Values = CommonValues & { readonly minutes?: string; readonly 'spend-limit'?: string };
-
-/** `workspace create|use|list|usage|extend|dispose`. */
-export async function workspaceCommand(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  const [verb = '', ...rest] = positionals;
-  const known = WORKSPACE_VERBS.find((name) => name === verb);
-  if (!known || rest.length > WORDS_MAX[known])
-    throw new UsageError('Use workspace create, use, list, usage, extend or dispose.');
-  const named = { ...values, workspace: rest[0] ?? values.workspace };
-  switch (known) {
-    case 'create':
-      return create(values, io);
-    case 'use':
-      return use(rest, values, io);
-    case 'list':
-      return list(values, io);
-    case 'usage':
-      return usage(named, io);
-    case 'extend':
-      return extend(named, io);
-    case 'dispose':
-      return dispose(named, io);
-    default:
-      return known satisfies never;
-  }
-}
-
-/** How many words may follow each. */
-const WORDS_MAX: Readonly<Record<WorkspaceVerb, number>> = {
-  create: 0,
-  // `use` checks its words itself.
-  use: Infinity,
-  list: 0,
-  usage: 1,
-  extend: 1,
-  dispose: 1,
-};
-
-async function create(values: Values, io: Io): Promise<number> {
+/** `workspace create` */
+export async function workspaceCreate({ values }: Call<'workspace create'>, io: Io): Promise<number> {
+  const limit = values['spend-limit'];
+  if (limit !== undefined) amountOf('spend-limit', limit);
   const access = await openAccess({ ...values, 'no-workspace': true }, io);
   const { workspace, record } = await access.client.workspaces.rent({
-    ttlMinutes: minutesOf(values),
-    spendLimitUsd: values['spend-limit'],
+    ttlMinutes: minutesOf(values.minutes),
+    spendLimitUsd: limit,
     signal: io.signal,
   });
   const { id, token } = workspace;
-  await remember(io, id, { server: access.client.baseUrl, token, expires_at: record.expires_at });
-  show(values, io, { ...record }, `${record.id}: ${record.ttl_minutes} minutes, until ${record.expires_at}`);
+  const { expires_at, ttl_minutes, ttl_minutes_asked } = record;
+  await makeCurrent(io, id, { server: access.client.baseUrl, token, expires_at });
+  const asked =
+    ttl_minutes_asked === null || ttl_minutes_asked === ttl_minutes
+      ? ''
+      : ` (you asked for ${ttl_minutes_asked})`;
+  show(
+    values.json,
+    io,
+    { ...record },
+    `${id}: yours for ${counted(ttl_minutes, 'minute')}${asked}, until ${timeText(expires_at)}`,
+  );
   explainSpending(access, io);
-  return EXIT.done;
-}
-
-async function use([id, token, ...more]: readonly string[], values: Values, io: Io): Promise<number> {
-  if (id === undefined || more.length > 0)
-    throw new UsageError('Use workspace use ID [TOKEN], or workspace use none.');
-  if (id === 'none') {
-    await useNone(io);
-    return EXIT.done;
-  }
-  const { known } = await readMemory(io);
-  const workspace = token === undefined ? known[id] : { server: serverOf(values, io), token };
-  if (!workspace) throw notRemembered(id);
-  await remember(io, id, workspace);
-  return EXIT.done;
-}
-
-async function list(values: Values, io: Io): Promise<number> {
-  const { current, known } = await readMemory(io);
-  for (const [id, { server, expires_at }] of Object.entries(known))
-    show(
-      values,
-      io,
-      { id, server, expires_at, current: id === current },
-      `${id === current ? '*' : ' '} ${id}  ${expires_at ?? ''}`,
+  if (io.err && !values.json)
+    io.explain(
+      'Files and searches inside are included. It is the current workspace now: "farthing ingest FILES" fills it.\n',
     );
   return EXIT.done;
 }
 
-async function usage(values: Values, io: Io): Promise<number> {
-  const { workspace } = await openWorkspace(values, io);
-  const answer = await workspace.usage();
-  const lines = Object.entries(answer).map(([name, value]) => `${name.padEnd(18)} ${shown(value)}`);
-  show(values, io, { ...answer }, lines.join('\n'));
+/** `workspace use ID [TOKEN] | none` */
+export async function workspaceUse({ words, values }: Call<'workspace use'>, io: Io): Promise<number> {
+  const [id = '', token] = words;
+  const memory = await readMemory(io);
+  const named = serverOf(values, io, memory);
+  if (id === 'none') {
+    await useNone(io, named);
+    if (!values.json)
+      io.explain(`Calls to ${named} are paid one by one now: there is no current workspace.\n`);
+    return EXIT.done;
+  }
+  const workspace = token === undefined ? memory.known[id] : { server: named, token };
+  if (!workspace) throw notRemembered(id);
+  if ('ended' in workspace) throw new UsageError(`The workspace ${id} has ended.`);
+  await makeCurrent(io, id, workspace);
+  if (!values.json) io.explain(`${id} is the current workspace of ${workspace.server}.\n`);
   return EXIT.done;
 }
 
-async function extend(values: Values, io: Io): Promise<number> {
-  const access = await openWorkspace(values, io);
-  const answer = await access.workspace.extend({ ttlMinutes: minutesOf(values), signal: io.signal });
-  show(values, io, { ...answer }, `${answer.ttl_minutes} more minutes, until ${answer.expires_at}`);
+/** `workspace list` */
+export async function workspaceList({ values }: Call<'workspace list'>, io: Io): Promise<number> {
+  const { current, known } = await readMemory(io);
+  const found = Object.entries(known).map(([id, workspace]) => ({
+    id,
+    server: workspace.server,
+    current: current[workspace.server] === id,
+    ended: 'ended' in workspace ? workspace.ended : undefined,
+    expires_at: 'ended' in workspace ? workspace.at : workspace.expires_at,
+  }));
+  if (values.json) {
+    for (const workspace of found) io.write(`${JSON.stringify(workspace)}\n`);
+    return EXIT.done;
+  }
+  if (found.length === 0) io.explain('None yet: "farthing workspace create" rents one.\n');
+  else
+    io.write(
+      `${aligned(found.map(({ id, server, current: isCurrent, ended, expires_at }) => [isCurrent ? '*' : ' ', id, ended ?? timeLeft(expires_at), server]))}\n`,
+    );
+  return EXIT.done;
+}
+
+function timeLeft(expires_at: string | undefined): string {
+  if (expires_at === undefined) return 'time not known';
+  const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
+  return seconds > 0 ? `${durationText(seconds)} left` : 'time over';
+}
+
+/** `workspace usage [ID]` */
+export async function workspaceUsage({ words, values }: Call<'workspace usage'>, io: Io): Promise<number> {
+  const access = await openWorkspace(words, values, io);
+  const answer = await inWorkspace(access, io, () => access.workspace.usage());
+  show(values.json, io, { ...answer }, usageText(answer));
+  return EXIT.done;
+}
+
+function usageText(usage: UsageAnswer): string {
+  const { p50 } = usage.latency_ms;
+  return aligned([
+    ['workspace', usage.id],
+    ['time left', `${durationText(usage.ttl_seconds_left)}, until ${timeText(usage.expires_at)}`],
+    [
+      'spent',
+      `${usage.spend_usd} USD${usage.spend_limit_usd === null ? '' : ` of at most ${usage.spend_limit_usd}`}`,
+    ],
+    ['files', `${usage.items.toLocaleString('en-US')}, ${bytesText(usage.bytes)}`],
+    [
+      'searches',
+      `${usage.searches.toLocaleString('en-US')}${p50 === null ? '' : `, half of them within ${p50.toFixed(1)} ms`}`,
+    ],
+  ]);
+}
+
+/** `workspace extend [ID]` */
+export async function workspaceExtend({ words, values }: Call<'workspace extend'>, io: Io): Promise<number> {
+  const access = await openWorkspace(words, values, io);
+  const { workspace, client } = access;
+  const answer = await inWorkspace(access, io, () =>
+    workspace.extend({ ttlMinutes: minutesOf(values.minutes), signal: io.signal }),
+  );
+  await remember(io, workspace.id, {
+    server: client.baseUrl,
+    token: workspace.token,
+    expires_at: answer.expires_at,
+  });
+  show(
+    values.json,
+    io,
+    { ...answer },
+    `${workspace.id}: ${counted(answer.ttl_minutes, 'minute')} more, until ${timeText(answer.expires_at)}`,
+  );
   explainSpending(access, io);
   return EXIT.done;
 }
 
-/** Prints the verified receipt. */
-async function dispose(values: Values, io: Io): Promise<number> {
-  const { workspace } = await openWorkspace(values, io);
-  const disposal = await workspace.dispose();
-  await forget(io, workspace.id);
-  show(values, io, { ...disposal }, disposal.receipt);
-  return EXIT.done;
-}
-
-async function openWorkspace(
-  values: Values,
+/** The workspace that a word or --workspace names, or the current one. @throws UsageError without any */
+export async function openWorkspace(
+  [id]: readonly string[],
+  values: AccessValues,
   io: Io,
-): Promise<Access & { workspace: NonNullable<Access['workspace']> }> {
-  const access = await openAccess(values, io);
-  if (!access.workspace) throw new UsageError('Which workspace? Create one, or name it.');
+): Promise<Access & { readonly workspace: NonNullable<Access['workspace']> }> {
+  const access = await openAccess({ ...values, workspace: id ?? values.workspace }, io);
+  if (!access.workspace)
+    throw new UsageError('Which workspace? There is no current one: name it, or create one.');
   return { ...access, workspace: access.workspace };
 }
 
-function minutesOf({ minutes }: Values): number | undefined {
+function minutesOf(minutes: string | undefined): number | undefined {
   if (minutes !== undefined && !/^\d{1,9}$/.test(minutes))
-    throw new UsageError('--minutes must be a whole number.');
+    throw new UsageError(`--minutes: "${minutes}" is no whole number.`);
   return minutes === undefined ? undefined : Number(minutes);
 }
 
-function shown(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-function show({ json }: Values, io: Io, value: object, text: string): void {
+function show(json: boolean, io: Io, value: object, text: string): void {
   io.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
 }
