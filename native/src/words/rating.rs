@@ -1,17 +1,16 @@
 //! The BM25 scores of given segments, and how much of the query's information each has.
 
 use super::block::WordsBlock;
-use super::rank::Sought;
+use super::rank::{Asked, Sought};
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
-use crate::terms::language::Language;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
-pub fn rate(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, segments: &[u32]) -> Result<Rating> {
+pub fn rate(blocks: &[WordsBlock<'_>], asked: &Asked, segments: &[u32]) -> Result<Rating> {
     let mut rating =
         Rating { scores: vec![f32::NAN; segments.len()], held: vec![0.0; segments.len()], ..Rating::default() };
-    let Some(sought) = Sought::of(blocks, query, language, &Stop::default())? else { return Ok(rating) };
+    let Some(sought) = Sought::of(blocks, asked, &Stop::default())? else { return Ok(rating) };
     let Sought { collection, found, weights, .. } = sought;
     rating.information = weights.iter().sum();
     // The same order of summands as in a search: the sums are the same bits.
