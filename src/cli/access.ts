@@ -2,6 +2,8 @@ import { Farthing, FarthingError, type Workspace } from '../client/index.ts';
 import { formatUsd } from '../domain/money.ts';
 import { amountOf, Consent } from './consent.ts';
 import { type Io, UsageError } from './io.ts';
+import { usdText } from './terminal/figures.ts';
+import { say } from './terminal/say.ts';
 import { openWallet, walletMissing } from './wallet.ts';
 import {
   type EndedWorkspace,
@@ -139,5 +141,5 @@ function usd(option: string, value: string): string {
 /** Says at a terminal what was paid. */
 export function explainSpending({ client }: Access, io: Io): void {
   const { spentUsd } = client.spending;
-  if (spentUsd !== '0' && io.err) io.explain(`Paid ${spentUsd} USD.\n`);
+  if (spentUsd !== '0' && io.err) say(io, `Paid ${usdText(spentUsd)}.`);
 }

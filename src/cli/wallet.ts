@@ -3,6 +3,7 @@ import { FarthingError, type PaymentAccount } from '../client/index.ts';
 import { configFile, makeFolder, readJson } from './folders.ts';
 import { EXIT, type Io } from './io.ts';
 import type { Call } from './specs.ts';
+import { say } from './terminal/say.ts';
 
 const FILE_MODE = 0o600;
 const OTHERS = 0o077;
@@ -31,7 +32,7 @@ export async function walletNew({ values }: Call<'wallet new'>, io: Io): Promise
   );
   show(path, file.address, values.json, io);
   if (!values.json && io.err)
-    io.explain('A server with play money takes it as it is; for others, send it dollars (USDC).\n');
+    say(io, 'Where servers use play money it can pay at once; elsewhere send it dollars (USDC).');
   return EXIT.done;
 }
 
@@ -45,7 +46,7 @@ export async function walletShow({ values }: Call<'wallet show'>, io: Io): Promi
 
 function show(path: string, address: string, json: boolean, io: Io): void {
   io.write(json ? `${JSON.stringify({ address, file: path })}\n` : `${address}\n`);
-  if (!json && io.err) io.explain(`Its key is in ${path}: keep it, and show it to nobody.\n`);
+  if (!json && io.err) say(io, `Its key is in ${path}: keep it, and show it to nobody.`);
 }
 
 export function walletMissing(): FarthingError {
