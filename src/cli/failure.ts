@@ -1,6 +1,6 @@
 import type { ClientCode, FarthingError } from '../client/index.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
 import { usdText } from './terminal/figures.ts';
+import { EXIT, type Io, UsageError } from './terminal/io.ts';
 import { say } from './terminal/say.ts';
 import { styleFor } from './terminal/style.ts';
 

@@ -1,10 +1,10 @@
 import type { IngestOutcome, NamedSource } from '../../client/index.ts';
-import { explainSpending, inWorkspace, openAccess } from '../access.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
+import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';
+import type { Call } from '../words/specs.ts';
 import { filesIn, pathOfKey } from './files.ts';
 import { IngestMemory } from './ingest-memory.ts';
 import { confirmUpload } from './price.ts';

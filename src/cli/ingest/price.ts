@@ -1,8 +1,8 @@
 import { FarthingError } from '../../client/index.ts';
 import { formatUsd, parseUsd } from '../../domain/money.ts';
-import { type Access, inWorkspace } from '../access.ts';
-import type { Io } from '../io.ts';
+import { type Access, inWorkspace } from '../access/access.ts';
 import { bytesText, counted, durationText, usdText } from '../terminal/figures.ts';
+import type { Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
 import type { FoundFile } from './files.ts';

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from './io.ts';
 import { wrap } from './text.ts';
 
 /** Writes lines to the standard error; at a terminal each is broken between words. */

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DisposalAnswer, FarthingError, Workspace } from '../../client/index.ts';
-import { inWorkspace } from '../access.ts';
-import { makeFolder, stateFile } from '../folders.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
+import { inWorkspace } from '../access/access.ts';
+import { makeFolder, stateFile } from '../access/folders.ts';
+import { markEnded } from '../access/workspace-memory.ts';
 import { counted, durationText } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
+import type { Call } from '../words/specs.ts';
 import { openWorkspace } from './workspace.ts';
-import { markEnded } from './workspace-memory.ts';
 
 const FILE_MODE = 0o600;
 

@@ -6,14 +6,14 @@ import {
   inWorkspace,
   openAccess,
   serverOf,
-} from '../access.ts';
-import { amountOf } from '../consent.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
+} from '../access/access.ts';
+import { amountOf } from '../access/consent.ts';
+import { makeCurrent, notRemembered, readMemory, remember, useNone } from '../access/workspace-memory.ts';
 import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
-import { makeCurrent, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
+import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */
 export async function workspaceCreate({ values }: Call<'workspace create'>, io: Io): Promise<number> {

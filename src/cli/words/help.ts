@@ -1,3 +1,4 @@
+import { padded, widthOf, wrap } from '../terminal/text.ts';
 import {
   COMMAND_NAMES,
   type CommandName,
@@ -7,7 +8,6 @@ import {
   SPECS,
   verbsOf,
 } from './specs.ts';
-import { padded, widthOf, wrap } from './terminal/text.ts';
 
 const COLUMNS_MAX = 100;
 /** Where there is no terminal. */

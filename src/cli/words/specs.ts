@@ -1,4 +1,4 @@
-import { FAMILIES } from '../domain/family.ts';
+import { FAMILIES } from '../../domain/family.ts';
 
 /** One option of a command. */
 export interface OptionSpec {

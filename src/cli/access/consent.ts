@@ -1,7 +1,7 @@
-import { FarthingError } from '../client/index.ts';
-import { type AtomicAmount, formatUsd, parseUsd } from '../domain/money.ts';
-import { type Io, UsageError } from './io.ts';
-import { usdText } from './terminal/figures.ts';
+import { FarthingError } from '../../client/index.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { usdText } from '../terminal/figures.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 /** Higher sums need a person's consent or --yes. */
 const ASK_ABOVE_USD = '0.05';
