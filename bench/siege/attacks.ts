@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { PAY_TO, sign, v1Header, wallet } from '../../test/payment/rig/payments.ts';
@@ -73,6 +74,31 @@ const faulty = JSON.stringify({
   params: { name: 'search', arguments: { families: Array(2 * 2 ** 18).fill({}) } },
 });
 const mcp = 'Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n';
+
+/** A job of the workspace that takes a while. @returns its path, and its item's */
+async function longJob({ url, workspace }: Target): Promise<{ job: string; item: string }> {
+  const words = Array.from({ length: 100_000 }, (_, index) => `Ship ${index} lies in harbour ${index % 97}.`);
+  const answer = await fetch(`${url}${workspace.path}/ingest`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${workspace.token}`,
+      'Content-Disposition': 'attachment; filename="ships.txt"',
+    },
+    body: words.join(' '),
+  });
+  const { job_id, item } = (await answer.json()) as { job_id: string; item: { id: string } };
+  return { job: `${workspace.path}/jobs/${job_id}`, item: `${workspace.path}/items/${item.id}` };
+}
+
+/** Slow to read for its size, each in another way; a number makes it a file of its own. */
+const SLOW_FILES: Readonly<Record<string, (number: number) => string>> = {
+  'slow.xml': (number) => `<?xml version="1.0"?><a>${number}${'<b/>'.repeat(2_000_000)}</a>`,
+  'slow.rtf': (number) => `{\\rtf1 ${number} ${"\\'e4".repeat(2_000_000)}}`,
+  'slow.eml': (number) =>
+    `From: a@b.c\r\nTo: d@e.f\r\nDate: Sun, 1 Nov 2026 10:00:00 +0000\r\nSubject: ${number}\r\nMIME-Version: 1.0\r\n` +
+    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nx\r\n'.repeat(700_000)}--b--\r\n`,
+  'slow.md': (number) => `# ${number}\n\n${'> '.repeat(500_000)}words\n${'* a\n'.repeat(500_000)}`,
+};
 
 /** By name. Each runs until it is over, or has sent what it may. */
 export const ATTACKS: Readonly<Record<string, Attack>> = {
@@ -157,6 +183,95 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       const body = JSON.stringify({ image_b64: picture });
       await strangers.each(70, async () => strangers.send(post('/agent/v1/search', await payment(), body)));
     },
+  },
+  'slow documents in a cheap workspace': {
+    connections: 4,
+    mebibytes: 256,
+    run: async (strangers, target) => {
+      let number = 0;
+      const names = Object.keys(SLOW_FILES);
+      await strangers.each(4, () => {
+        number += 1;
+        const name = names[number % names.length]!;
+        const named = `${bearer(target)}Content-Disposition: attachment; filename="${name}"\r\n`;
+        return strangers.send(post(`${target.workspace.path}/ingest`, named, SLOW_FILES[name]!(number)));
+      });
+    },
+  },
+  'event streams of a cheap workspace': {
+    connections: 1000,
+    mebibytes: 64,
+    run: async (strangers, target) => {
+      const { job } = await longJob(target);
+      await strangers.each(1000, () => strangers.send([head(`GET ${job}/events`, bearer(target))]));
+    },
+  },
+  'downloads of a cheap workspace that nobody reads': {
+    connections: 1000,
+    mebibytes: 64,
+    run: async (strangers, target) => {
+      const { item } = await longJob(target);
+      await strangers.each(1000, () =>
+        strangers.send([head(`GET ${item}/content`, bearer(target))], { reads: false }),
+      );
+    },
+  },
+  'previews of a cheap workspace': {
+    connections: 200,
+    mebibytes: 64,
+    run: async (strangers, target) => {
+      const { width, height } = { width: 8000, height: 8000 };
+      const create = { width, height, channels: 3, background: '#2040c0' } as const;
+      const picture = await sharp({ create }).png().toBuffer();
+      let page = 0;
+      await strangers.each(200, async () => {
+        page += 1;
+        const other = Buffer.concat([picture, Buffer.from(String(page))]);
+        const named = `${bearer(target)}Content-Disposition: attachment; filename="${page}.png"\r\n`;
+        await strangers.send(post(`${target.workspace.path}/ingest`, named, other));
+      });
+    },
+  },
+  'MCP calls that wait, from a cheap workspace': {
+    connections: 400,
+    mebibytes: 64,
+    run: async (strangers, target) => {
+      const [, , , , id] = target.workspace.path.split('/');
+      let number = 0;
+      await strangers.each(400, () => {
+        number += 1;
+        const params = {
+          name: 'ingest',
+          arguments: { name: `${number}.txt`, text: `Words ${number}. `.repeat(1000) },
+        };
+        const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+        return strangers.send(post(`/mcp?workspace=${id}`, mcp + bearer(target), call));
+      });
+    },
+  },
+  'long signatures of empty wallets': {
+    connections: 64,
+    mebibytes: 64,
+    run: (strangers) =>
+      strangers.each(64, async () => {
+        const signature = `0x${randomBytes(100).toString('hex')}` as const;
+        const paid = `X-PAYMENT: ${v1Header({ ...(await sign(wallet(), { value: PRICE })), signature })}\r\n`;
+        await strangers.send(post('/agent/v1/search', paid, '{"query":"gulls"}'));
+      }),
+  },
+  'drips after a refusal': {
+    connections: 1000,
+    mebibytes: 16,
+    run: (strangers) =>
+      strangers.each(1000, () => strangers.send(dripping([head('POST /agent/v1/search', length(MEBIBYTE))]))),
+  },
+  'heads that drip': {
+    connections: 1000,
+    mebibytes: 16,
+    run: (strangers) =>
+      strangers.each(1000, () =>
+        strangers.send(dripping(['GET /healthz HTTP/1.1\r\nHost: besieged\r\nX: '])),
+      ),
   },
   'nested web pages in a cheap workspace': {
     connections: 6,

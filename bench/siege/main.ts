@@ -32,7 +32,8 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     seen[name] = await besiege({
       server,
       client,
-      order: { name, target },
+      orders: [{ name, target }],
+      secondsBefore: SECONDS,
       seconds: SECONDS,
       searchesPerSecond: SEARCHES_PER_SECOND,
     });

@@ -40,6 +40,11 @@ const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integ
 const rowsOrMeasured: Read<number | undefined> = (text) =>
   text === 'measured' ? undefined : integer(1, 2 ** 32 - 1)(text);
 
+const contact: Read<string> = (text) => {
+  if (text === '' || /^[^\s@]+@[^\s@]+$/.test(text)) return text;
+  return httpUrl(text);
+};
+
 const text: Read<string> = (value) => value;
 const list: Read<readonly string[]> = (value) =>
   value
@@ -221,6 +226,11 @@ export const SETTINGS = {
   ),
   TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Most searches of one tenant at once.'),
   TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Most uploads of one tenant at once.'),
+  TENANT_STREAMS_AT_ONCE: setting(
+    integer(1, 100_000),
+    '64',
+    'Most downloads and event streams of one tenant at once.',
+  ),
   OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Most open indexes; the least recently used is closed.'),
   BITS_ROWS_MIN: setting(
     rowsOrMeasured,
@@ -236,6 +246,11 @@ export const SETTINGS = {
     integer(0, 1_000_000_000),
     '200',
     'One in this many searches without a proof is proved in the background, for the metric farthing_recall. 0: none.',
+  ),
+  CONTACT: setting(
+    contact,
+    '',
+    'Mail address or web page of the operator, in /openapi.json; catalogues of paid services ask for it.',
   ),
   CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
   ADMIN_PORT: setting(

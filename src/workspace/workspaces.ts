@@ -253,14 +253,15 @@ export class Workspaces {
   }
 
   /**
-   * DELETE: destroys the workspace's data and returns the signed receipt. A repeated DELETE gets the same receipt for 24
-   * hours. @throws workspace_unauthorized
+   * DELETE: destroys the workspace's data and returns the signed receipt. For 24 hours after the end, by DELETE or because the
+   * time was over, it gets the same receipt. @throws workspace_unauthorized
    */
   async dispose(id: string, token: string | undefined): Promise<DisposalAnswer> {
     const record = this.#ofToken(id, token);
     if (!record || !this.#records.mayDelete(record)) throw unauthorized();
-    const disposed = await this.#disposals.end(record.id, 'deleted');
-    if (disposed?.end?.reason !== 'deleted') throw unauthorized();
+    const reason = this.#records.isLive(record) ? 'deleted' : 'expired';
+    const disposed = await this.#disposals.end(record.id, reason);
+    if (!disposed?.end?.tokenKept) throw unauthorized();
     return disposalAnswer(disposed);
   }
 

@@ -226,12 +226,18 @@ class Driver {
     const workspace = this.any();
     const token = workspace && this.random.hits(0.7) ? workspace.token : newToken();
     if (!workspace) return;
-    const allowed = token !== undefined && token === workspace.token && this.model.isLive(workspace);
+    const isKnown = token !== undefined && token === workspace.token;
+    const reason = this.model.isLive(workspace)
+      ? 'deleted'
+      : this.model.isDue(workspace)
+        ? 'expired'
+        : undefined;
+    const allowed = isKnown && reason !== undefined;
     if (!allowed && workspace.state === 'disposed') return;
     const answer = await this.world.workspaces.dispose(workspace.id, token).catch(codeOf);
     if (!allowed) return same(answer, 'workspace_unauthorized', 'DELETE');
     if (typeof answer === 'string') throw new Difference(`DELETE refused: ${answer}`);
-    this.model.dispose(workspace, 'deleted');
+    this.model.dispose(workspace, reason);
     workspace.receipt = answer.receipt;
     await this.checkReceipt(workspace, answer.receipt);
   }
@@ -240,9 +246,12 @@ class Driver {
     const workspace = this.any(({ state, token }) => state === 'disposed' && token !== undefined);
     if (!workspace) return;
     const answer = await this.world.workspaces.dispose(workspace.id, workspace.token).catch(codeOf);
-    const allowed = workspace.reason === 'deleted' && this.model.now < workspace.disposedAt + REPEAT_MS;
+    const allowed = workspace.reason !== 'operator' && this.model.now < workspace.disposedAt + REPEAT_MS;
     if (!allowed) return same(answer, 'workspace_unauthorized', 'repeated DELETE');
-    same(typeof answer === 'string' ? answer : answer.receipt, workspace.receipt, 'receipt again');
+    if (typeof answer === 'string') throw new Difference(`no receipt: ${answer}`);
+    // Of one whose time was over, this is the first.
+    workspace.receipt ??= answer.receipt;
+    same(answer.receipt, workspace.receipt, 'receipt again');
   }
 
   async operator(): Promise<void> {

@@ -191,7 +191,12 @@ export function disposeWorkspaceRoute(services: Services): Route {
       summary: 'Destroy a workspace',
       tag: 'Workspaces',
       security: 'token',
-      success: { status: 200, description: 'Signed disposal receipt.', schema: DisposalSchema },
+      success: {
+        status: 200,
+        description:
+          'Signed disposal receipt; for 24 hours after the end, the same again. A workspace whose time is over gives it, too.',
+        schema: DisposalSchema,
+      },
       errors: [500],
     },
     handle: async (exchange, params) => {
