@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::places::{distinct, reach_places};
 use super::query::{Conditional, Query};
+use super::titles::Titles;
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
@@ -75,7 +76,9 @@ impl Snapshot {
                 rating::rate(self.queue.store(), &self.txn, kernel, self.space(space)?, vector, segments)
             }
             Query::Words { text, language } => {
-                words_rating::rate(&self.words_blocks()?, &self.asked(text, *language), segments)
+                let mut titles = Titles::default();
+                let text_of = |segment| titles.with_text(self, segment);
+                words_rating::rate(&self.words_blocks()?, &self.asked(text, *language), segments, text_of)
             }
             Query::Picture { .. } => Ok(Rating::default()),
         }
@@ -211,6 +214,11 @@ impl Snapshot {
     /// The record of a Segment, as JSON.
     pub fn record(&self, segment: u32) -> Result<Option<&str>> {
         self.segment(segment)?.map(|(_, record)| text(record)).transpose()
+    }
+
+    /// For each Segment, the first one in the same place of the same Item.
+    pub fn places(&self, segments: &[u32]) -> Result<Vec<u32>> {
+        self.places_of(&segments.iter().map(|segment| Scored { score: 0.0, segment: *segment }).collect::<Vec<_>>())
     }
 
     /// For each hit, the first Segment in the same place of the same Item.

@@ -103,6 +103,8 @@ pub struct Sought<'a> {
     /// The weight of each word: its inverse document frequency, as often as the query has it.
     pub weights: Vec<f32>,
     pub corrections: Vec<Correction>,
+    /// Whether no segment has one of the words.
+    pub has_absent: bool,
 }
 
 /// A word in whose place the index has another.
@@ -133,10 +135,12 @@ impl<'a> Sought<'a> {
             weights.push(word.count * collection.idf(of_word.frequency));
             found.push(of_word);
         };
+        let mut has_absent = false;
         for (at, word) in parsed.words.iter().enumerate() {
             stop.check()?;
             let of_word = find(blocks, &dead, word)?;
             let frequency = of_word.frequency;
+            has_absent |= frequency == 0;
             let is_rare = frequency > 0 && frequency <= RARE_MAX.min(collection.documents / MEANT_RATIO);
             let instead = match before {
                 Some(understood) => understood.instead[at].clone(),
@@ -145,15 +149,16 @@ impl<'a> Sought<'a> {
             };
             // A word that nothing has, but stands for another, is no information of its own.
             if frequency > 0 || instead.is_none() {
-                add(word, of_word);
+                let written = (!word.is_part).then(|| word.written.clone());
+                add(word, Found { written, ..of_word });
             }
             if let Some(instead) = &instead {
                 corrections.push(Correction {
-                    written: word.written.clone().unwrap_or_default(),
+                    written: word.written.clone(),
                     segments: some_segments(blocks, &instead.variants[0])?,
                     meant: instead.variants[0].clone(),
                 });
-                add(instead, find(blocks, &dead, instead)?);
+                add(instead, Found { informs: frequency == 0, ..find(blocks, &dead, instead)? });
             }
             meanings.push(instead);
         }
@@ -162,7 +167,7 @@ impl<'a> Sought<'a> {
             // Two threads may have found out the same.
             let _ = asked.understood.set(Understood { parsed, instead: meanings });
         }
-        Ok(Some(Self { collection, phrases, found, weights, corrections }))
+        Ok(Some(Self { collection, phrases, found, weights, corrections, has_absent }))
     }
 }
 
@@ -203,13 +208,17 @@ fn corrected(
 /// Where a word of the query occurs.
 pub struct Found<'a> {
     /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
-    frequency: u64,
+    pub(super) frequency: u64,
     /// For each block: lists of postings, each with the languages whose segments it counts for.
     pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
+    /// Whether it is information of the query. What may be meant instead of a rare word is none.
+    pub(super) informs: bool,
+    /// The word as it is written. Absent for parts of a whole, and for what is meant instead of a word.
+    pub(super) written: Option<String>,
 }
 
 fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
-    let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()) };
+    let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()), informs: true, written: None };
     for (block, dead) in blocks.iter().zip(dead) {
         let mut lists = vec![];
         for variant in &word.variants {
