@@ -100,7 +100,7 @@ export async function seen(place: Locator): Promise<void> {
 
 export async function shoot(page: Page, name: string): Promise<void> {
   await mkdir(SHOTS, { recursive: true });
-  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) });
 }
 
 interface Violation {

@@ -64,7 +64,7 @@ async function filling(page: Page, stop: Stop, film: string): Promise<void> {
   await page.locator('.failure summary').first().click();
   await stop('files-failed');
   await page.getByRole('button', { name: 'Try 2 again' }).click();
-  await page.locator('.failure summary', { hasText: '2 files' }).waitFor();
+  await page.locator('.failure summary', { hasText: '2 files' }).click();
   await page.getByRole('button', { name: 'Remove 2' }).click();
   await page.locator('.failure').waitFor({ state: 'detached' });
   await page.getByLabel('Filter files by name').fill('che');
@@ -93,7 +93,7 @@ async function hits(page: Page, stop: Stop): Promise<void> {
   await page.getByRole('button', { name: 'Page 2' }).click();
   await seen(page.getByAltText('almanac.pdf, page 2'));
   await page.keyboard.press('ArrowRight');
-  await seen(page.getByText(/^2 of \d/));
+  await page.getByText(/^2 of \d/).waitFor({ state: 'attached' });
   await closeHit(page);
   await ask(page, 'which colours do lighthouses have');
   await page.locator('.hit', { hasText: 'lighthouses.md' }).locator('.title').first().click();

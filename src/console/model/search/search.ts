@@ -23,10 +23,11 @@ export async function search(): Promise<void> {
   await ask({ ...form, query: form.query.trim(), k: K_DEFAULT });
 }
 
-/** Takes a picture to search with, in place of a former one. */
+/** Takes a picture to search with, in place of a former one. Words that were searched for already go; new ones stay with it. */
 export async function takePicture(blob: Blob, name: string): Promise<void> {
   const picture = await pictureOf(blob, name);
-  changeForm({ picture });
+  const { form, search: last } = session.value;
+  changeForm({ picture, query: form.query === last?.asked.query ? '' : form.query });
   session.set({ said: `Searching with ${name}.` });
   await search();
 }
