@@ -1,12 +1,13 @@
 import t from 'tap';
 import { type Hex, hashTypedData, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { deep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, visit } from './browser.ts';
 import { sample } from './files.ts';
 import { addFiles, rent, searchable } from './page.ts';
 
-const CROWD = 1000;
+const CROWD = deep(200, 1000);
 const lacking = missing();
 if (lacking) {
   t.test('the console in a browser', { skip: lacking }, async () => undefined);
