@@ -200,9 +200,6 @@ export type SegmentRecord = Omit<Hit, MadeBySearch> & {
   readonly text?: string;
 };
 
-/** What a hit shows of a Segment: of its text, the part with most of the query's words. */
-export type ShownSegment = Omit<SegmentRecord, 'item' | 'text'> & Pick<Hit, 'snippet' | 'highlights'>;
-
 export const BoundSchema = Type.Object(
   {
     exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),

@@ -1,5 +1,5 @@
 import { runAgentCommand } from '../cli/command.ts';
-import type { Terminal } from '../cli/io.ts';
+import type { Terminal } from '../cli/terminal/io.ts';
 
 /** Runs an agent's commands (`farthing search`). They need a server's address, not its data folder. */
 

@@ -1,9 +1,9 @@
 import { VERSION } from '../domain/version.ts';
 import { explainFailure } from './failure.ts';
-import { commandHelp, groupHelp, mainHelp } from './help.ts';
-import { EXIT, type Io } from './io.ts';
-import { type Asked, commandOf, parseCall } from './parse.ts';
-import type { Call, CommandName } from './specs.ts';
+import { EXIT, type Io } from './terminal/io.ts';
+import { commandHelp, groupHelp, mainHelp } from './words/help.ts';
+import { type Asked, commandOf, parseCall } from './words/parse.ts';
+import type { Call, CommandName } from './words/specs.ts';
 
 /** What runs each command; its code is loaded when it does. @returns the exit code */
 const RUNS: { readonly [Name in CommandName]: (call: Call<Name>, io: Io) => Promise<number> } = {
@@ -22,7 +22,7 @@ const RUNS: { readonly [Name in CommandName]: (call: Call<Name>, io: Io) => Prom
   'wallet show': async (call, io) => (await import('./wallet.ts')).walletShow(call, io),
   mcp: async (call, io) => (await import('./mcp.ts')).mcpCommand(call, io),
   sign: async (call, io) => (await import('./sign.ts')).signCommand(call, io),
-  completion: async ({ words }, io) => (await import('./completion.ts')).completionCommand(words, io),
+  completion: async ({ words }, io) => (await import('./words/completion.ts')).completionCommand(words, io),
 };
 
 /** Runs one command. @returns its exit code; faults are explained, never thrown. */

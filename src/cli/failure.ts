@@ -1,5 +1,7 @@
 import type { ClientCode, FarthingError } from '../client/index.ts';
-import { EXIT, type Io, UsageError } from './io.ts';
+import { usdText } from './terminal/figures.ts';
+import { EXIT, type Io, UsageError } from './terminal/io.ts';
+import { say } from './terminal/say.ts';
 import { styleFor } from './terminal/style.ts';
 
 /** Exit codes of what only a client can find out; the server's codes follow from their status. */
@@ -36,7 +38,7 @@ export function explainFailure(thrown: unknown, io: Io, json: boolean): number {
     const style = styleFor(io.err?.colours ?? false);
     // What the server refused is explained in docs/troubleshooting.md by its code.
     const known = status === undefined ? '' : style.dim(` (${code})`);
-    io.explain(`${sentence(error)}${known}\n`);
+    say(io, sentence(error) + known);
   }
   if (isUsage) return EXIT.usage;
   if (Object.hasOwn(EXIT_OF, code)) return EXIT_OF[code as ClientCode];
@@ -49,10 +51,10 @@ export function explainFailure(thrown: unknown, io: Io, json: boolean): number {
 function sentence({ code, detail, message, facts }: FarthingError): string {
   switch (code) {
     case 'price_over_limit':
-      return `The price is ${facts.price_usd} USD, over the limit of ${facts.max_price_usd} for one call: --max-price ${facts.price_usd} allows it. Nothing was paid.`;
+      return `The price is ${usdText(String(facts.price_usd))}, over the limit of ${usdText(String(facts.max_price_usd))} for one call: --max-price ${facts.price_usd} allows it. Nothing was paid.`;
     case 'budget_exceeded':
       if (facts.left_usd === undefined) return detail;
-      return `The price is ${facts.price_usd} USD, and ${facts.left_usd} of the budget of ${facts.budget_usd} are left: a higher --budget allows it. Nothing more was paid.`;
+      return `The price is ${usdText(String(facts.price_usd))}, and ${facts.left_usd} of the budget of ${usdText(String(facts.budget_usd))} are left: a higher --budget allows it. Nothing more was paid.`;
     case 'answer_lost':
       return 'No answer came, and the call may have been charged.';
     case 'server_unreachable':

@@ -3,10 +3,10 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Farthing } from '../client/index.ts';
 import { localBackend, type WorkspaceKeeper } from '../mcp/local-backend.ts';
 import { makeServer } from '../mcp/server.ts';
-import { openAccess } from './access.ts';
-import { EXIT, type Io } from './io.ts';
-import type { Call } from './specs.ts';
-import { markEnded, readMemory, remember } from './workspace/workspace-memory.ts';
+import { openAccess } from './access/access.ts';
+import { markEnded, readMemory, remember } from './access/workspace-memory.ts';
+import { EXIT, type Io } from './terminal/io.ts';
+import type { Call } from './words/specs.ts';
 
 /** `mcp`: serves the tools over standard input and output until the host closes them. Prices are not confirmed: the budget is the limit. */
 export async function mcpCommand({ values }: Call<'mcp'>, io: Io): Promise<number> {

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { FarthingError, signPayment } from '../client/index.ts';
-import { amountOf } from './consent.ts';
-import { EXIT, type Io } from './io.ts';
-import type { Call } from './specs.ts';
-import { openWallet, walletMissing } from './wallet.ts';
+import { amountOf } from './access/consent.ts';
+import { openWallet, walletMissing } from './access/key-file.ts';
+import { EXIT, type Io } from './terminal/io.ts';
+import type { Call } from './words/specs.ts';
 
 const MAX_PRICE_USD = '0.1';
 

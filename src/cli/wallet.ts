@@ -1,23 +1,16 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { FarthingError, type PaymentAccount } from '../client/index.ts';
-import { configFile, makeFolder, readJson } from './folders.ts';
-import { EXIT, type Io } from './io.ts';
-import type { Call } from './specs.ts';
+import { writeFile } from 'node:fs/promises';
+import { makeFolder } from './access/folders.ts';
+import { type KeyFile, openWallet, walletMissing, walletPath } from './access/key-file.ts';
+import { EXIT, type Io } from './terminal/io.ts';
+import { say } from './terminal/say.ts';
+import type { Call } from './words/specs.ts';
 
 const FILE_MODE = 0o600;
-const OTHERS = 0o077;
-
-interface KeyFile {
-  readonly address: `0x${string}`;
-  readonly private_key: `0x${string}`;
-}
-
-const pathOf = (io: Io) => io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
 
 /** `wallet new`: the key is written to its file and never printed. */
 export async function walletNew({ values }: Call<'wallet new'>, io: Io): Promise<number> {
   const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts');
-  const path = pathOf(io);
+  const path = walletPath(io);
   const private_key = generatePrivateKey();
   const file: KeyFile = { address: privateKeyToAddress(private_key), private_key };
   await makeFolder(path);
@@ -31,7 +24,7 @@ export async function walletNew({ values }: Call<'wallet new'>, io: Io): Promise
   );
   show(path, file.address, values.json, io);
   if (!values.json && io.err)
-    io.explain('A server with play money takes it as it is; for others, send it dollars (USDC).\n');
+    say(io, 'Where servers use play money it can pay at once; elsewhere send it dollars (USDC).');
   return EXIT.done;
 }
 
@@ -39,32 +32,11 @@ export async function walletNew({ values }: Call<'wallet new'>, io: Io): Promise
 export async function walletShow({ values }: Call<'wallet show'>, io: Io): Promise<number> {
   const account = await openWallet(io);
   if (!account) throw walletMissing();
-  show(pathOf(io), account.address, values.json, io);
+  show(walletPath(io), account.address, values.json, io);
   return EXIT.done;
 }
 
 function show(path: string, address: string, json: boolean, io: Io): void {
   io.write(json ? `${JSON.stringify({ address, file: path })}\n` : `${address}\n`);
-  if (!json && io.err) io.explain(`Its key is in ${path}: keep it, and show it to nobody.\n`);
-}
-
-export function walletMissing(): FarthingError {
-  return new FarthingError('wallet_missing', 'There is no wallet yet: "farthing wallet new" makes one.');
-}
-
-/** The account of the key file; undefined without one. What signs is loaded when something is signed. @throws when others may read it */
-export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
-  const path = pathOf(io);
-  const file = await readJson<KeyFile>(path);
-  if (!file) return undefined;
-  if (((await stat(path)).mode & OTHERS) !== 0)
-    throw new Error(`Others may read the key in ${path}: chmod 600 it first.`);
-  if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key)) throw new Error(`${path} holds no private key.`);
-  return {
-    address: file.address,
-    signTypedData: async (message) => {
-      const { privateKeyToAccount } = await import('viem/accounts');
-      return privateKeyToAccount(file.private_key).signTypedData(message);
-    },
-  };
+  if (!json && io.err) say(io, `Its key is in ${path}: keep it, and show it to nobody.`);
 }

@@ -232,6 +232,11 @@ export const SETTINGS = {
   ),
   TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Most searches of one tenant at once.'),
   TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Most uploads of one tenant at once.'),
+  TENANT_STREAMS_AT_ONCE: setting(
+    integer(1, 100_000),
+    '64',
+    'Most downloads and event streams of one tenant at once.',
+  ),
   OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Most open indexes; the least recently used is closed.'),
   BITS_ROWS_MIN: setting(
     rowsOrMeasured,

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { WORDS } from '../../src/cli/completion.ts';
-import { SPECS } from '../../src/cli/specs.ts';
+import { WORDS } from '../../src/cli/words/completion.ts';
+import { SPECS } from '../../src/cli/words/specs.ts';
 import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { Agent, COMMAND } from './cli-agent.ts';
@@ -41,7 +41,7 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.notMatch(JSON.stringify(made), /fws_/, 'the token is kept, not shown');
   t.match(await agent.run(['ingest', samples]), { code: 2, err: /--recursive/ });
   const ingested = await agent.run(['ingest', '-r', samples]);
-  t.match(ingested, { code: 0, err: /^9 made searchable$/m }, ingested.err);
+  t.match(ingested, { code: 0, err: /^9 files made searchable$/m }, ingested.err);
   const found = await agent.run([
     'search',
     'how',
@@ -72,12 +72,12 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.match(await agent.run(['search', 'x', '--family', 'visul']), { code: 2, err: /Did you mean visual/ });
   t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /^searches +3, half of them within/m });
   t.match(await agent.json(['workspace', 'extend', '-m', '10']), { ttl_minutes: 10 });
-  t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`\\* ${made.id}`) });
+  t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`^\\* +${made.id} +\\d+ hours? `) });
   await agent.run(['workspace', 'use', 'none']);
   t.match(await agent.run(['workspace', 'usage']), { code: 2, err: /Which workspace/ });
   t.match(
     await agent.run(['workspace', 'dispose', made.id]),
-    { code: 2, err: /^This destroys ws_\w+ \(9 files, \d+ hours? left\) for good.*--yes/ },
+    { code: 2, err: /^This destroys ws_\w+ \(9 files, .* left\) for good.*--yes/ },
     'nobody can be asked',
   );
   const disposal = await agent.json<{ receipt: string; file: string }>([
@@ -114,6 +114,56 @@ t.test('a workspace’s token is sent to its own server only', async (t) => {
   t.match(await agent.run(['workspace', 'usage', '--server', `${server.url}/`]), { code: 0 });
 });
 
+t.test('what is meant for a workspace that has ended is not paid by the call instead', async (t) => {
+  const agent = new Agent(t.testdir({}), server.url);
+  await agent.run(['wallet', 'new']);
+  const { id } = await agent.json<{ id: string }>(['workspace', 'create']);
+  t.match(await agent.run(['workspace', 'dispose', '--yes']), {
+    code: 0,
+    out: `${id} is destroyed: 0 files`,
+    err: /^The signed receipt, checked, is in /,
+  });
+  const refused = { code: 3, out: '', err: /has ended: it was destroyed.*\n.*workspace use none/ };
+  for (const words of [
+    ['search', 'gulls'],
+    ['workspace', 'usage'],
+    ['ingest', samples, '-r'],
+  ])
+    t.match(await agent.run(words), refused);
+  t.match(await agent.run(['workspace', 'list']), { out: /^\* +ws_\w+ +destroyed/ });
+  await agent.run(['workspace', 'use', 'none']);
+  t.match(await agent.run(['search', 'gulls']), { code: 0, err: /Nothing is searchable/ });
+
+  const over = await agent.json<{ id: string }>(['workspace', 'create']);
+  const path = join(agent.home, 'config', 'farthing', 'workspaces.json');
+  const memory = JSON.parse(readFileSync(path, 'utf8')) as { known: Record<string, object> };
+  memory.known[over.id] = { server: server.url, token: 'fws_gone', expires_at: '2026-01-31T00:00:00.000Z' };
+  writeFileSync(path, JSON.stringify(memory), { mode: 0o600 });
+  for (const words of [
+    ['ingest', samples, '-r'],
+    ['search', 'gulls'],
+  ])
+    t.match(await agent.run(words), { code: 3, err: /has ended: its time was over/ });
+  t.notMatch(readFileSync(path, 'utf8'), /fws_gone/, 'its token is forgotten');
+});
+
+t.test('each server has a current workspace, and the environment names the server', async (t) => {
+  const home = t.testdir({});
+  const here = new Agent(home, server.url);
+  await here.run(['wallet', 'new']);
+  const { id } = await here.json<{ id: string }>(['workspace', 'create']);
+  const elsewhere = new Agent(home, 'http://127.0.0.1:1');
+  t.match(await elsewhere.run(['search', 'gulls']), { code: 5, err: /from http:\/\/127\.0\.0\.1:1:/ });
+  t.match(await elsewhere.run(['search', 'gulls', '-w', id]), { code: 2, err: /FARTHING_URL says/ });
+  t.match(await here.json(['workspace', 'usage']), { id });
+  const unnamed = new Agent(home, '');
+  t.match(await unnamed.json(['workspace', 'usage']), { id }, 'the server used last');
+  const path = join(home, 'config', 'farthing', 'workspaces.json');
+  const { known } = JSON.parse(readFileSync(path, 'utf8')) as { known: object };
+  writeFileSync(path, JSON.stringify({ current: id, known }), { mode: 0o600 });
+  t.match(await unnamed.json(['workspace', 'usage']), { id }, 'as former releases wrote it');
+});
+
 t.test('without a workspace each call is paid, within the budget', async (t) => {
   const home = t.testdir({ 'gull.txt': 'A gull.', 'tern.txt': 'A tern.' });
   const agent = new Agent(home, server.url);
@@ -140,7 +190,7 @@ t.test('without a workspace each call is paid, within the budget', async (t) => 
     { code: 0, out: '', err: /Nothing is searchable/ },
     'nothing was sent',
   );
-  t.match(await agent.run([...both, '--ask-above', '0.06']), { code: 0, err: /2 made searchable/ });
+  t.match(await agent.run([...both, '--ask-above', '0.06']), { code: 0, err: /2 files made searchable/ });
   t.match(await agent.json(['search', 'gull']), { charged: true, hits: [{ item: { name: 'gull.txt' } }] });
   t.match(await agent.run(['search', 'gull', '--max-price', '0.001']), {
     code: 4,
@@ -206,9 +256,9 @@ t.test('an interrupted, then killed ingest of a folder resumes', async (t) => {
   );
   t.equal(summary.skipped! + summary.ingested! + summary.duplicates!, NOTES);
   t.match(await agent.json(['workspace', 'usage']), { items: NOTES });
-  t.match(await agent.run(['ingest', '-r', folder]), { err: /^0 made searchable, 60 there already$/m });
+  t.match(await agent.run(['ingest', '-r', folder]), { err: /^0 files made searchable, 60 there already$/m });
   writeFileSync(join(folder, 'note-0.txt'), 'Note 0, as it is now.');
-  t.match(await agent.run(['ingest', '-r', folder]), { err: /^1 made searchable, 59 there already$/m });
+  t.match(await agent.run(['ingest', '-r', folder]), { err: /^1 file made searchable, 59 there already$/m });
   t.equal(readdirSync(join(home, 'state', 'farthing')).length, 1);
 });
 
@@ -233,7 +283,7 @@ t.test('a refused file fails alone, and the exit code says so', async (t) => {
   await agent.run(['workspace', 'create']);
   t.match(await agent.run(['ingest', '-r', join(agent.home, 'files')]), {
     code: 6,
-    err: /^1 made searchable\nNot taken: 3 files\n {2}2 {2}The file type cannot be read: \w+\.bin, \w+\.bin\n {2}1 {2}The file has 0 bytes: empty\.txt\n$/,
+    err: /^1 file made searchable\nNot taken: 3 files\n {2}2 {2}The file type cannot be read: \w+\.bin, \w+\.bin\n {2}1 {2}The file has 0 bytes: empty\.txt\n$/,
   });
 });
 

@@ -36,5 +36,5 @@ t.test('an upload and its job have a bar in a terminal', { skip: noTerminal }, a
   t.equal(code, 0);
   t.match(out, /2 files, 14 bytes, into ws_\w+ \(14 minutes left\)/);
   t.match(out, /[█░]{24} \d+ of 2 /);
-  t.match(out, /2 made searchable/);
+  t.match(out, /2 files made searchable/);
 });

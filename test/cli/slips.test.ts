@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
-import { SPECS } from '../../src/cli/specs.ts';
+import { SPECS } from '../../src/cli/words/specs.ts';
 import { nearest } from '../../src/domain/nearest.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import { Agent } from './cli-agent.ts';

@@ -98,11 +98,11 @@ t.test('figures are those that people read', async (t) => {
     '12 kB',
     '1.3 GB',
   ]);
-  t.same([1, 59, 899, 7_200, 200_000].map(durationText), [
+  t.same([1, 59, 899, 7_260, 200_000].map(durationText), [
     '1 second',
     '59 seconds',
     '14 minutes',
-    '2 hours',
+    '2 hours 1 minute',
     '2 days',
   ]);
   t.equal(timeText('2026-01-31T14:05:00', new Date('2026-01-31T09:00:00')), '14:05');

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
-import { SPECS } from '../../src/cli/specs.ts';
+import { SPECS } from '../../src/cli/words/specs.ts';
 import { ERRORS } from '../../src/domain/error.ts';
 import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
 import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';

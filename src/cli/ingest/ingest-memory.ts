@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import type { IngestLog, IngestOutcome } from '../../client/index.ts';
-import { makeFolder, stateFile } from '../folders.ts';
-import type { Io } from '../io.ts';
+import { makeFolder, stateFile } from '../access/folders.ts';
+import type { Io } from '../terminal/io.ts';
 
 const FILE_MODE = 0o600;
 

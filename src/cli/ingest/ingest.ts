@@ -1,8 +1,10 @@
 import type { IngestOutcome, NamedSource } from '../../client/index.ts';
-import { explainSpending, inWorkspace, openAccess } from '../access.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
+import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
+import { counted } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
+import { say } from '../terminal/say.ts';
+import type { Call } from '../words/specs.ts';
 import { filesIn, pathOfKey } from './files.ts';
 import { IngestMemory } from './ingest-memory.ts';
 import { confirmUpload } from './price.ts';
@@ -25,11 +27,11 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
   try {
     const left = files.filter(({ key }) => !memory.has(key));
     if (left.length > 1) await confirmUpload(left, access, io);
-    let there = files.length - left.length;
-    let ended = 0;
+    const before = files.length - left.length;
+    let [ended, refused] = [0, 0];
     const onOutcome = (outcome: IngestOutcome) => {
-      if ('answer' in outcome) there += 1;
       ended += 1;
+      if ('error' in outcome) refused += 1;
       if (values.json) io.write(`${JSON.stringify(outcomeJson(outcome))}\n`);
       line.show(ended / left.length, `${ended} of ${left.length}  ${nameOf(outcome.key)}`);
     };
@@ -51,7 +53,9 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
       }),
     ).catch((error: unknown) => {
       line.clear();
-      if (files.length > 1) io.explain(`${there} of ${files.length} done; the same command goes on.\n`);
+      const some = refused === 0 ? '' : ` (${refused} not taken)`;
+      if (files.length > 1)
+        say(io, `${before + ended} of ${files.length} done${some}; the same command goes on.`);
       if (io.signal.aborted) return undefined;
       throw error;
     });
@@ -63,7 +67,10 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
       io.write(`${JSON.stringify({ summary: totals })}\n`);
     } else {
       const known = duplicates + skipped;
-      const parts = [`${ingested} made searchable`, ...(known > 0 ? [`${known} there already`] : [])];
+      const parts = [
+        `${counted(ingested, 'file')} made searchable`,
+        ...(known > 0 ? [`${known} there already`] : []),
+      ];
       io.explain(`${parts.join(', ')}\n${failed.length > 0 ? refusalsText(failed) : ''}`);
     }
     return failed.length > 0 ? EXIT.partly : EXIT.done;

@@ -1,8 +1,9 @@
 import { FarthingError } from '../../client/index.ts';
 import { formatUsd, parseUsd } from '../../domain/money.ts';
-import { type Access, inWorkspace } from '../access.ts';
-import type { Io } from '../io.ts';
-import { bytesText, counted, durationText } from '../terminal/figures.ts';
+import { type Access, inWorkspace } from '../access/access.ts';
+import { bytesText, counted, durationText, usdText } from '../terminal/figures.ts';
+import type { Io } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
 import type { FoundFile } from './files.ts';
 
@@ -19,7 +20,7 @@ export async function confirmUpload(files: readonly FoundFile[], access: Access,
   const { workspace } = access;
   if (workspace) {
     const { ttl_seconds_left } = await inWorkspace(access, io, () => workspace.usage());
-    if (io.err) io.explain(`${size}, into ${workspace.id} (${durationText(ttl_seconds_left)} left)\n`);
+    if (io.err) say(io, `${size}, into ${workspace.id} (${durationText(ttl_seconds_left)} left)`);
     return;
   }
   const { prices_usd: prices } = await access.client.ready();
@@ -27,22 +28,22 @@ export async function confirmUpload(files: readonly FoundFile[], access: Access,
   const sum = each * BigInt(files.length);
   const rented =
     parseUsd(prices.workspace ?? '0') + parseUsd(prices.workspace_minute ?? '0') * BigInt(MINUTES);
-  const hint = `farthing workspace create --minutes ${MINUTES}`;
   const rows = [
-    ['paid one by one', `${formatUsd(sum)} USD`, `${formatUsd(each)} USD a file`],
+    ['paid one by one', usdText(formatUsd(sum)), `${usdText(formatUsd(each))} a file`],
     ...(rented < sum
-      ? [['in a workspace', `${formatUsd(rented)} USD`, `for an hour, searches included: ${hint}`]]
+      ? [['in a workspace', usdText(formatUsd(rented)), 'for an hour, searches included']]
       : []),
   ];
-  const plan = `${size}\n${aligned(rows).replace(/^/gm, '  ')}\n`;
+  const advice = rented < sum ? `\n"farthing workspace create --minutes ${MINUTES}" rents one.` : '';
+  const plan = `${size}\n${aligned(rows).replace(/^/gm, '  ')}${advice}\n`;
   if (sum > parseUsd(access.budgetUsd)) {
     io.explain(plan);
     throw new FarthingError(
       'budget_exceeded',
-      `That is more than the budget of ${access.budgetUsd} USD: --budget ${formatUsd(sum)} allows it. Nothing was paid.`,
+      `That is more than the budget of ${usdText(access.budgetUsd)}: --budget ${formatUsd(sum)} allows it. Nothing was paid.`,
       { facts: { price_usd: formatUsd(sum), budget_usd: access.budgetUsd } },
     );
   }
   if (io.err) io.explain(plan);
-  await access.consent.forAll(sum, `Pay up to ${formatUsd(sum)} USD?`);
+  await access.consent.forAll(sum, `Pay up to ${usdText(formatUsd(sum))}?`);
 }

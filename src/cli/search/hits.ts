@@ -1,5 +1,5 @@
 import type { Hit } from '../../client/index.ts';
-import type { Terminal } from '../io.ts';
+import type { Terminal } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
 import { clean, clip, clipName, MARK, widthOf, wrap } from '../terminal/text.ts';
 import { clockTime, place } from './place.ts';

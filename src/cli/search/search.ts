@@ -5,12 +5,13 @@ import type { SearchAnswer } from '../../client/index.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { nearest } from '../../domain/nearest.ts';
 import { CONFIDENCE_FLOOR, K_MAX } from '../../domain/search.ts';
-import { explainSpending, inWorkspace, openAccess } from '../access.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
+import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
 import { styleFor } from '../terminal/style.ts';
 import { clean } from '../terminal/text.ts';
+import type { Call } from '../words/specs.ts';
 import { hitLines, hitList } from './hits.ts';
 
 const K = 10;
@@ -39,8 +40,8 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
   if (io.out) explainAnswer(answer, io, values.k === undefined ? NEAREST : Infinity);
   else {
     io.write(hitLines(answer.hits));
-    if (answer.corrected !== undefined) io.explain(`${correctedText(answer.corrected)}\n`);
-    if (!answer.answered) io.explain(`${unansweredText(answer.reason)}\n`);
+    if (answer.corrected !== undefined) say(io, correctedText(answer.corrected));
+    if (!answer.answered) say(io, unansweredText(answer.reason));
   }
   explainSpending(access, io);
   return EXIT.done;

@@ -11,6 +11,12 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 
+/** `0.90 USD`, `0.0175 USD` @param usd a decimal */
+export function usdText(usd: string): string {
+  const [whole, cents = ''] = usd.split('.');
+  return `${whole}.${cents.padEnd(2, '0')} USD`;
+}
+
 /** `1.2 MB` */
 export function bytesText(bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
@@ -22,7 +28,8 @@ export function bytesText(bytes: number): string {
 export function durationText(seconds: number): string {
   if (seconds < MINUTE_S) return counted(Math.max(0, Math.floor(seconds)), 'second');
   if (seconds < 2 * HOUR_S) return counted(Math.floor(seconds / MINUTE_S), 'minute');
-  if (seconds < 2 * DAY_S) return counted(Math.floor(seconds / HOUR_S), 'hour');
+  if (seconds < 2 * DAY_S)
+    return `${counted(Math.floor(seconds / HOUR_S), 'hour')} ${counted(Math.floor((seconds % HOUR_S) / MINUTE_S), 'minute')}`;
   return counted(Math.floor(seconds / DAY_S), 'day');
 }
 

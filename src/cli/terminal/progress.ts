@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from './io.ts';
 import { clip } from './text.ts';
 
 const BAR_CELLS = 24;

@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DisposalAnswer, FarthingError, Workspace } from '../../client/index.ts';
-import { inWorkspace } from '../access.ts';
-import { makeFolder, stateFile } from '../folders.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
+import { inWorkspace } from '../access/access.ts';
+import { makeFolder, stateFile } from '../access/folders.ts';
+import { markEnded } from '../access/workspace-memory.ts';
 import { counted, durationText } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
+import type { Call } from '../words/specs.ts';
 import { openWorkspace } from './workspace.ts';
-import { markEnded } from './workspace-memory.ts';
 
 const FILE_MODE = 0o600;
 
@@ -27,7 +28,7 @@ export async function workspaceDispose(
         `This destroys ${workspace.id} (${content}) for good, and there is no terminal to ask at: --yes does it.`,
       );
     if (!(await answer)) {
-      io.explain('Nothing was destroyed.\n');
+      say(io, 'Nothing was destroyed.');
       return EXIT.done;
     }
   }
@@ -40,7 +41,7 @@ export async function workspaceDispose(
       `${workspace.id} is destroyed: ${counted(items, 'file')} and all that was found in ${items === 1 ? 'it' : 'them'} are gone.\n`,
     );
   if (doubt) throw doubt;
-  if (!values.json) io.explain(`The signed receipt, checked, is in ${path}.\n`);
+  if (!values.json) say(io, `The signed receipt, checked, is in ${path}.`);
   return EXIT.done;
 }
 

@@ -6,13 +6,14 @@ import {
   inWorkspace,
   openAccess,
   serverOf,
-} from '../access.ts';
-import { amountOf } from '../consent.ts';
-import { EXIT, type Io, UsageError } from '../io.ts';
-import type { Call } from '../specs.ts';
-import { bytesText, counted, durationText, timeText } from '../terminal/figures.ts';
+} from '../access/access.ts';
+import { amountOf } from '../access/consent.ts';
+import { makeCurrent, notRemembered, readMemory, remember, useNone } from '../access/workspace-memory.ts';
+import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
-import { makeCurrent, notRemembered, readMemory, remember, useNone } from './workspace-memory.ts';
+import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */
 export async function workspaceCreate({ values }: Call<'workspace create'>, io: Io): Promise<number> {
@@ -39,8 +40,9 @@ export async function workspaceCreate({ values }: Call<'workspace create'>, io: 
   );
   explainSpending(access, io);
   if (io.err && !values.json)
-    io.explain(
-      'Files and searches inside are included. It is the current workspace now: "farthing ingest FILES" fills it.\n',
+    say(
+      io,
+      'Files and searches inside are included. It is the current workspace now: "farthing ingest FILES" fills it.',
     );
   return EXIT.done;
 }
@@ -52,15 +54,14 @@ export async function workspaceUse({ words, values }: Call<'workspace use'>, io:
   const named = serverOf(values, io, memory);
   if (id === 'none') {
     await useNone(io, named);
-    if (!values.json)
-      io.explain(`Calls to ${named} are paid one by one now: there is no current workspace.\n`);
+    if (!values.json) say(io, `Calls to ${named} are paid one by one now: there is no current workspace.`);
     return EXIT.done;
   }
   const workspace = token === undefined ? memory.known[id] : { server: named, token };
   if (!workspace) throw notRemembered(id);
   if ('ended' in workspace) throw new UsageError(`The workspace ${id} has ended.`);
   await makeCurrent(io, id, workspace);
-  if (!values.json) io.explain(`${id} is the current workspace of ${workspace.server}.\n`);
+  if (!values.json) say(io, `${id} is the current workspace of ${workspace.server}.`);
   return EXIT.done;
 }
 
@@ -78,7 +79,7 @@ export async function workspaceList({ values }: Call<'workspace list'>, io: Io):
     for (const workspace of found) io.write(`${JSON.stringify(workspace)}\n`);
     return EXIT.done;
   }
-  if (found.length === 0) io.explain('None yet: "farthing workspace create" rents one.\n');
+  if (found.length === 0) say(io, 'None yet: "farthing workspace create" rents one.');
   else
     io.write(
       `${aligned(found.map(({ id, server, current: isCurrent, ended, expires_at }) => [isCurrent ? '*' : ' ', id, ended ?? timeLeft(expires_at), server]))}\n`,
@@ -107,7 +108,7 @@ function usageText(usage: UsageAnswer): string {
     ['time left', `${durationText(usage.ttl_seconds_left)}, until ${timeText(usage.expires_at)}`],
     [
       'spent',
-      `${usage.spend_usd} USD${usage.spend_limit_usd === null ? '' : ` of at most ${usage.spend_limit_usd}`}`,
+      `${usdText(usage.spend_usd)}${usage.spend_limit_usd === null ? '' : ` of at most ${usdText(usage.spend_limit_usd)}`}`,
     ],
     ['files', `${usage.items.toLocaleString('en-US')}, ${bytesText(usage.bytes)}`],
     [

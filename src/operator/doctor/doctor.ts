@@ -11,6 +11,7 @@ import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from './finding.ts';
 import { models, nativeEncoder, providers } from './models.ts';
+import { threads } from './threads.ts';
 
 const GIBIBYTE = 2 ** 30;
 const FACILITATOR_TIMEOUT_MS = 10_000;
@@ -47,6 +48,7 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['memory', () => [memory()]],
     ['disk', () => disk(settings)],
     ['file limit', () => [fileLimit(settings)]],
+    ['threads', () => [threads()]],
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],

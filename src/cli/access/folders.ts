@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** Owner only: keys and tokens are stored here. */
 const FOLDER_MODE = 0o700;

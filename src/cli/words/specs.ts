@@ -1,4 +1,4 @@
-import { FAMILIES } from '../domain/family.ts';
+import { FAMILIES } from '../../domain/family.ts';
 
 /** One option of a command. */
 export interface OptionSpec {
@@ -33,7 +33,7 @@ const limits = {
   budget: { value: 'USD', about: 'the most that this command may spend (1; FARTHING_BUDGET_USD)' },
   'max-price': { value: 'USD', about: 'the most that one call may cost (1; FARTHING_MAX_PRICE_USD)' },
 } as const;
-const yes = { yes: { short: 'y', about: 'do not ask' } } as const;
+const yes = { yes: { short: 'y', about: 'go on without asking' } } as const;
 const money = {
   ...limits,
   'ask-above': { value: 'USD', about: 'ask before the command spends more (0.05)' },

@@ -1,5 +1,5 @@
-import { configFile, readJson, writeJson } from '../folders.ts';
-import { type Io, UsageError } from '../io.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
+import { configFile, readJson, writeJson } from './folders.ts';
 
 export interface KnownWorkspace {
   readonly server: string;

@@ -1,6 +1,7 @@
-import { FarthingError } from '../client/index.ts';
-import { type AtomicAmount, formatUsd, parseUsd } from '../domain/money.ts';
-import { type Io, UsageError } from './io.ts';
+import { FarthingError } from '../../client/index.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { usdText } from '../terminal/figures.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 /** Higher sums need a person's consent or --yes. */
 const ASK_ABOVE_USD = '0.05';
@@ -39,7 +40,7 @@ export class Consent {
     const next = this.#last.then(async () => {
       const sum = this.#signed + parseUsd(usd);
       if (!this.#asksNobody && sum > this.#agreed) {
-        if (!(await this.#ask(`${what}\nPay ${usd} USD?`, sum))) return false;
+        if (!(await this.#ask(`${what}\nPay ${usdText(usd)}?`, sum))) return false;
         this.#agreed = sum;
       }
       this.#signed = sum;
@@ -54,7 +55,7 @@ export class Consent {
     if (answer) return answer;
     const usd = formatUsd(sum);
     throw new NobodyToAsk(
-      `The price is ${usd} USD, and there is no terminal to ask at: --yes or --ask-above ${usd} allows it. Nothing was paid.`,
+      `The price is ${usdText(usd)}, and there is no terminal to ask at: --yes or --ask-above ${usd} allows it. Nothing was paid.`,
     );
   }
 }

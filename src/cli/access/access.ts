@@ -1,8 +1,10 @@
-import { Farthing, FarthingError, type Workspace } from '../client/index.ts';
-import { formatUsd } from '../domain/money.ts';
+import { Farthing, FarthingError, type Workspace } from '../../client/index.ts';
+import { formatUsd } from '../../domain/money.ts';
+import { usdText } from '../terminal/figures.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
 import { amountOf, Consent } from './consent.ts';
-import { type Io, UsageError } from './io.ts';
-import { openWallet, walletMissing } from './wallet.ts';
+import { openWallet, walletMissing } from './key-file.ts';
 import {
   type EndedWorkspace,
   type KnownWorkspace,
@@ -10,7 +12,7 @@ import {
   notRemembered,
   readMemory,
   type WorkspaceMemory,
-} from './workspace/workspace-memory.ts';
+} from './workspace-memory.ts';
 
 const SERVER = 'http://127.0.0.1:8402';
 const BUDGET_USD = '1';
@@ -139,5 +141,5 @@ function usd(option: string, value: string): string {
 /** Says at a terminal what was paid. */
 export function explainSpending({ client }: Access, io: Io): void {
   const { spentUsd } = client.spending;
-  if (spentUsd !== '0' && io.err) io.explain(`Paid ${spentUsd} USD.\n`);
+  if (spentUsd !== '0' && io.err) say(io, `Paid ${usdText(spentUsd)}.`);
 }

@@ -1,4 +1,4 @@
-import { EXIT, type Io, UsageError } from './io.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { COMMAND_NAMES, type CommandSpec, GROUPS, SPECS, verbsOf } from './specs.ts';
 
 /** The operator's commands, which live elsewhere. A test compares them with these. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../domain/nearest.ts';
-import { UsageError } from './io.ts';
+import { nearest } from '../../domain/nearest.ts';
+import { UsageError } from '../terminal/io.ts';
 import {
   type Call,
   COMMAND_NAMES,

@@ -1,3 +1,4 @@
+import { padded, widthOf, wrap } from '../terminal/text.ts';
 import {
   COMMAND_NAMES,
   type CommandName,
@@ -7,7 +8,6 @@ import {
   SPECS,
   verbsOf,
 } from './specs.ts';
-import { padded, widthOf, wrap } from './terminal/text.ts';
 
 const COLUMNS_MAX = 100;
 /** Where there is no terminal. */
@@ -15,7 +15,7 @@ const COLUMNS = 80;
 const GAP = 2;
 
 const FIRST_STEPS = [
-  ['farthing wallet new', 'the key that pays; a server with play money gives it some'],
+  ['farthing wallet new', 'make the key that pays; play money needs nothing more'],
   ['farthing ingest almanac.pdf', 'make a file searchable'],
   ['farthing search "how do bees talk?"', 'find it'],
   ['farthing workspace create', 'or rent a private index: files and searches are included'],
@@ -71,7 +71,7 @@ export function groupHelp(group: string, columns: number | undefined): string {
 /** `farthing search --help` */
 export function commandHelp(name: CommandName, columns: number | undefined): string {
   const { about, usage, notes = [], options, examples }: CommandSpec = SPECS[name];
-  const all: OptionSpecs = { ...options, help: { short: 'h', about: 'this' } };
+  const all: OptionSpecs = { ...options, help: { short: 'h', about: 'show this' } };
   const rows = Object.entries(all).map(([option, { value, short, about: what }]) => {
     const long = option.length === 1 ? '' : `--${option}`;
     const names = [short === undefined ? '    ' : `-${short}${long && ', '}`, long].join('');
