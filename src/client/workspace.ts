@@ -11,6 +11,7 @@ import type {
 } from './answers/answers.ts';
 import type { Call, Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
+import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
@@ -77,6 +78,12 @@ export class Workspace {
     options: IngestManyOptions = {},
   ): Promise<IngestSummary> {
     return ingestMany((source, each) => this.ingest(source, each), sources, options);
+  }
+
+  /** Uploads a folder; the same call resumes after an interruption. Only where there is a file system. */
+  ingestFolder(folder: string, options: IngestFolderOptions = {}): Promise<IngestSummary> {
+    const many: FolderTarget['ingestMany'] = (sources, each) => this.ingestMany(sources, each);
+    return ingestFolder({ name: this.id, usdEach: '0', ingestMany: many }, folder, options);
   }
 
   usage(): Promise<UsageAnswer> {
