@@ -21,6 +21,7 @@ export type { Source } from './source.ts';
 export {
   type ExtendOptions,
   type PageOptions,
+  type TextOptions,
   Workspace,
   type WorkspaceAccess,
 } from './workspace.ts';
