@@ -22,6 +22,7 @@ export type { Source } from './source.ts';
 export {
   type ExtendOptions,
   type PageOptions,
+  type TextOptions,
   Workspace,
   type WorkspaceAccess,
 } from './workspace.ts';

@@ -4,7 +4,9 @@ import type {
   HistoryAnswer,
   IngestAnswer,
   Item,
+  ItemDeletedAnswer,
   ItemsAnswer,
+  ItemTextAnswer,
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
@@ -35,6 +37,14 @@ export interface ExtendOptions {
 
 export interface PageOptions {
   readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Where a text is to begin. */
+export interface TextOptions {
+  readonly page?: number;
+  readonly time_s?: number;
+  readonly from?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -105,8 +115,14 @@ export class Workspace {
   }
 
   /** Removes an item from every family at once, with its file and its running job. @throws item_not_found */
-  async remove(id: string): Promise<void> {
-    await this.#send('DELETE', `/items/${encodeURIComponent(id)}`);
+  remove(id: string): Promise<ItemDeletedAnswer> {
+    return this.#send('DELETE', `/items/${encodeURIComponent(id)}`);
+  }
+
+  /** Text of an item from a page, a second or a passage on: about 8,000 characters. `from`: the former answer's `next`. */
+  text(item: string, { page, time_s, from, signal }: TextOptions = {}): Promise<ItemTextAnswer> {
+    const query = queryOf({ page, time_s, from });
+    return this.#send('GET', `/items/${encodeURIComponent(item)}/text${query}`, { signal });
   }
 
   /** A small picture (WebP) of an item: of the page or second that a hit's locator names. */
