@@ -1,7 +1,7 @@
-import { dismissFault } from '../model/attempt.ts';
-import { isPlayMoney } from '../model/prices.ts';
-import { session } from '../model/session.ts';
-import { useStore } from '../model/store.ts';
+import { isPlayMoney } from '../model/figures/prices.ts';
+import { dismissFault } from '../model/server/attempt.ts';
+import { session } from '../model/state/session.ts';
+import { useStore } from '../model/state/store.ts';
 import { CloseIcon, CoinIcon } from './controls/icons.tsx';
 import { ThemeButton } from './controls/theme-button.tsx';
 import { DropAnywhere } from './files/drop-anywhere.tsx';
