@@ -16,7 +16,7 @@ export function App() {
   const { opened, disposal, fault, said, facts } = useStore(session);
   return (
     <>
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skip}>
         Skip to the content
       </a>
       <header class="top">
@@ -52,4 +52,10 @@ export function App() {
       </p>
     </>
   );
+}
+
+/** Moves the focus alone: what stands behind the `#` is the search. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
 }

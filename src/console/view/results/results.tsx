@@ -34,7 +34,6 @@ export function Results({ search }: { search: SearchState }) {
   return (
     <section
       class="results"
-      id="results"
       ref={place}
       aria-labelledby="results-title"
       data-searching={searching}
