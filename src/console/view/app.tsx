@@ -16,9 +16,9 @@ export function App() {
   const { opened, disposal, fault, said, facts } = useStore(session);
   return (
     <>
-      <a class="skip" href="#main" onClick={skip}>
+      <button type="button" class="skip" onClick={skip}>
         Skip to the content
-      </a>
+      </button>
       <header class="top">
         <span class="brand">
           <CoinIcon />
@@ -55,7 +55,6 @@ export function App() {
 }
 
 /** Moves the focus alone: what stands behind the `#` is the search. */
-function skip(event: Event): void {
-  event.preventDefault();
+function skip(): void {
   document.getElementById('main')?.focus();
 }
