@@ -17,7 +17,7 @@ export interface Likelihood {
 }
 
 /** What says how likely the first place is to answer. */
-export const FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'] as const;
+export const FEATURES = ['gap', 'gap_sixth', 'held', 'agreement', 'cosine', 'length'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The log-odds of a first place: a bias, and for each feature how much it counts; absent features count nothing. */
@@ -39,7 +39,9 @@ type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
 /** Distribution of cosines that a sample is blended with, as if it were of so many Segments more: it decides where an index is tiny. */
 const PRIOR = { count: 30, mean: 0.08, deviation: 0.1 };
 /** Where a model has no measured curve: it orders, and is believed little. */
-const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, meaning: 0.3 };
+const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, gap: 1 };
+/** The same for pictures: log-odds, and what a deviation above the best of random ones counts. */
+const CONSERVATIVE_PICTURE = { bias: -1.5, deviation: 0.3 };
 const GAP_MAX = 0.6;
 const GAP_SIXTH_MAX = 1;
 const WHOLE = 0.999;
@@ -63,6 +65,14 @@ export function deviationsOf(score: number, { count, mean, deviation }: Scale['s
   return (score - blended) / Math.sqrt(variance);
 }
 
+/**
+ * Deviations of a cosine from those of unrelated texts: on the model's own scale, which no other Segments of an index change; from
+ * the index's scores for the query where the manifest has none.
+ */
+function passageDeviations(cosine: number, sample: Scale['sample'], scale?: ServedList['scale']): number {
+  return scale ? (cosine - scale.mean) / scale.deviation : deviationsOf(cosine, sample);
+}
+
 /** What the best of so many independent normal scores is expected to reach, in deviations. */
 const expectedBest = (segments: number): number => Math.sqrt(2 * Math.log(Math.max(1, segments)));
 
@@ -75,9 +85,9 @@ export interface Ordered {
   /** BM25. */
   readonly score: number;
   readonly held: number;
-  readonly whole: boolean;
   /** It is one of few that have every word as it is written. */
   readonly written: boolean;
+  readonly cosine: number;
   readonly deviations: number;
 }
 
@@ -109,22 +119,23 @@ export function passageLikelihoods(
 export function orderPassages(
   candidates: readonly Candidate[],
   scales: readonly Scale[],
-  lists: ReadonlyMap<ListName, Pick<ServedList, 'weight' | 'whole'>>,
+  lists: ReadonlyMap<ListName, Pick<ServedList, 'weight' | 'whole' | 'scale'>>,
   unknownLanguageShare: number,
 ): Ordered[] {
   const { weight: wordsWeight = 0, whole: wholeWeight = 0 } = lists.get('raw_words') ?? {};
   const scale = scales.find(({ name }) => name === 'text_semantic');
-  const meaningWeight =
-    (lists.get('text_semantic')?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
+  const semantic = lists.get('text_semantic');
+  const meaningWeight = (semantic?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
   const best = Math.max(0, ...candidates.map(({ evidence }) => evidence.get('raw_words')?.score ?? 0));
   const ordered = candidates.map((candidate): Ordered => {
     const { score = 0, held = 0, written = false } = candidate.evidence.get('raw_words') ?? {};
     const meant = candidate.evidence.get('text_semantic');
     const whole = held > WHOLE;
     const words = best > 0 ? wordsWeight * (score / best) + (whole ? wholeWeight : 0) : 0;
-    const deviations = scale && meant ? deviationsOf(meant.score, scale.sample) : 0;
+    const cosine = meant?.score ?? 0;
+    const deviations = scale && meant ? passageDeviations(cosine, scale.sample, semantic?.scale) : 0;
     const meaning = meaningWeight * deviations;
-    return { candidate, words, meaning, order: words + meaning, score, held, whole, written, deviations };
+    return { candidate, words, meaning, order: words + meaning, score, held, written, cosine, deviations };
   });
   return lifted(ordered).sort((a, b) => b.order - a.order || a.candidate.first - b.candidate.first);
 }
@@ -143,13 +154,12 @@ function lifted(places: readonly Ordered[]): Ordered[] {
 
 /**
  * The features of the first place: its distance to the second and to the sixth in units of the order; ln(1 + nats of the query's
- * information that it holds); whether it has every word; the product of its shares of the lists' best evidence; its cosine's deviations above what the best of so many random Segments
- * would have; ln(1 + characters of the query).
+ * information that it holds); the product of its shares of the lists' best evidence; its cosine; ln(1 + characters of the query).
  */
 export function featuresOf(
   ordered: readonly Ordered[],
   scales: readonly Scale[],
-  { segments, length }: Query,
+  { length }: Pick<Query, 'length'>,
 ): Record<Feature, number> {
   const top = ordered[0]!;
   const behind = (rank: number, most: number): number => {
@@ -161,9 +171,8 @@ export function featuresOf(
     gap: behind(1, GAP_MAX),
     gap_sixth: behind(5, GAP_SIXTH_MAX),
     held: Math.log1p(top.held * information),
-    whole: Number(top.whole),
     agreement: agreementOf(ordered),
-    meaning: (1 - top.held) * (top.deviations - expectedBest(segments)),
+    cosine: top.cosine,
     length: Math.log1p(length),
   };
 }
@@ -258,7 +267,8 @@ function pictureLogOdds(
 ): number {
   const odds = calibration
     ? calibration.a * score + calibration.b + (calibration.lead ?? 0) * lead
-    : CONSERVATIVE.bias + CONSERVATIVE.meaning! * (deviationsOf(score, sample) - expectedBest(segments));
+    : CONSERVATIVE_PICTURE.bias +
+      CONSERVATIVE_PICTURE.deviation * (deviationsOf(score, sample) - expectedBest(segments));
   return odds < 0 ? -bounded(-odds, LIKENESS_MAX) : bounded(odds, LIKENESS_MAX / 2);
 }
 

@@ -20,10 +20,10 @@ interface Known {
 const SETTINGS: Partial<Record<ListName, Partial<ServedList>>> = {
   text_semantic: {
     weight: 0.2,
-    curve: { bias: -3, slope: 8, meaning: 0.7, gap: 1 },
-    with_words: { bias: -3, slope: 5, gap: 3, held: 0.9, whole: 1.5, meaning: 0.4 },
+    curve: { bias: -3, slope: 8, cosine: 3, gap: 1 },
+    with_words: { bias: -3, slope: 5, gap: 3, held: 1.2, agreement: 0.9 },
   },
-  raw_words: { weight: 1, whole: 1, curve: { bias: -4, slope: 6, gap: 4, held: 1, whole: 1 } },
+  raw_words: { weight: 1, whole: 1, curve: { bias: -4, slope: 6, gap: 4, held: 1.3 } },
   visual_words: { weight: 1, calibration: { a: 11, b: -7 } },
   visual_picture: { weight: 1, calibration: { a: 19, b: -13 } },
   raw_picture: { weight: 1 },
