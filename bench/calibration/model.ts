@@ -9,10 +9,10 @@ import { fitLogistic } from './logistic.ts';
 /** What is asked: one family by itself, or both. */
 export const VIEWS = {
   raw_words: { lists: ['raw_words'], features: ['gap', 'gap_sixth', 'held'] },
-  text_semantic: { lists: ['text_semantic'], features: ['gap', 'gap_sixth', 'cosine', 'length'] },
+  text_semantic: { lists: ['text_semantic'], features: ['gap', 'gap_sixth', 'cosine', 'lead'] },
   fused: {
     lists: ['raw_words', 'text_semantic'],
-    features: ['gap', 'gap_sixth', 'held', 'agreement'],
+    features: ['gap', 'gap_sixth', 'held', 'whole', 'agreement'],
   },
 } as const satisfies Record<
   string,
@@ -60,7 +60,7 @@ export function exampleOf(query: DumpedQuery, view: View, unanswerable = false):
   const ordered = orderPassages(candidates, scales, ORDER, UNKNOWN_LANGUAGE_SHARE);
   if (ordered.length === 0) return undefined;
   return {
-    features: featuresOf(ordered, scales, query),
+    features: featuresOf(ordered, scales),
     places: ordered.map(({ candidate, order }) => {
       const document = documents[candidate.place]!;
       return { document, relevant: relevant.has(document), order };

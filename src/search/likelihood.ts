@@ -17,7 +17,7 @@ export interface Likelihood {
 }
 
 /** What says how likely the first place is to answer. */
-export const FEATURES = ['gap', 'gap_sixth', 'held', 'agreement', 'cosine', 'length'] as const;
+export const FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'cosine', 'lead'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The log-odds of a first place: a bias, and for each feature how much it counts; absent features count nothing. */
@@ -30,8 +30,6 @@ export interface Curve extends Partial<Readonly<Record<Feature, number>>> {
 export interface Query {
   /** Segments of the index. */
   readonly segments: number;
-  /** Characters of its words. */
-  readonly length: number;
 }
 
 type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
@@ -44,6 +42,8 @@ const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, gap: 1 };
 const CONSERVATIVE_PICTURE = { bias: -1.5, deviation: 0.3 };
 const GAP_MAX = 0.6;
 const GAP_SIXTH_MAX = 1;
+const NEXT = 10;
+const COSINE_LEAD_MAX = 0.3;
 const WHOLE = 0.999;
 /** How far those that have the words as written stand at least before the others. */
 const WRITTEN_LEAD = 0.05;
@@ -96,7 +96,6 @@ export function passageLikelihoods(
   candidates: readonly Candidate[],
   scales: readonly Scale[],
   lists: ReadonlyMap<ListName, ServedList>,
-  query: Query,
   unknownLanguageShare: number,
 ): Likelihoods {
   const ordered = orderPassages(candidates, scales, lists, unknownLanguageShare);
@@ -105,7 +104,7 @@ export function passageLikelihoods(
   const asked = (name: ListName) =>
     scales.some((scale) => scale.name === name) ? lists.get(name) : undefined;
   const curve = curveOf(asked('raw_words'), asked('text_semantic'));
-  const features = featuresOf(ordered, scales, query);
+  const features = featuresOf(ordered, scales);
   let first = curve.bias;
   for (const name of FEATURES) first += (curve[name] ?? 0) * features[name];
   const base = first - curve.slope * top.order;
@@ -154,13 +153,10 @@ function lifted(places: readonly Ordered[]): Ordered[] {
 
 /**
  * The features of the first place: its distance to the second and to the sixth in units of the order; ln(1 + nats of the query's
- * information that it holds); the product of its shares of the lists' best evidence; its cosine; ln(1 + characters of the query).
+ * information that it holds); whether it has every word; the product of its shares of the lists' best evidence; its cosine, and how far the next ten are below it
+ * in the mean.
  */
-export function featuresOf(
-  ordered: readonly Ordered[],
-  scales: readonly Scale[],
-  { length }: Pick<Query, 'length'>,
-): Record<Feature, number> {
+export function featuresOf(ordered: readonly Ordered[], scales: readonly Scale[]): Record<Feature, number> {
   const top = ordered[0]!;
   const behind = (rank: number, most: number): number => {
     const other = ordered[rank];
@@ -171,10 +167,23 @@ export function featuresOf(
     gap: behind(1, GAP_MAX),
     gap_sixth: behind(5, GAP_SIXTH_MAX),
     held: Math.log1p(top.held * information),
+    whole: Number(top.held > WHOLE),
     agreement: agreementOf(ordered),
     cosine: top.cosine,
-    length: Math.log1p(length),
+    lead: cosineLead(ordered),
   };
+}
+
+/** How far the first place's cosine is above the mean of the next ten below it. */
+function cosineLead(ordered: readonly Ordered[]): number {
+  const { cosine } = ordered[0]!;
+  const below = ordered
+    .filter((one) => one.candidate.evidence.has('text_semantic') && one.cosine < cosine)
+    .map((one) => one.cosine)
+    .sort((a, b) => b - a)
+    .slice(0, NEXT);
+  const mean = below.reduce((sum, value) => sum + value, 0) / Math.max(1, below.length);
+  return Math.min(COSINE_LEAD_MAX, cosine - mean);
 }
 
 /** How much of the best of each list the first place has: 1 where it is the first of both. */
@@ -215,8 +224,8 @@ export function pictureLikelihoods(
   candidates: readonly Candidate[],
   scales: readonly Scale[],
   lists: ReadonlyMap<ListName, ServedList>,
-  query: Query,
   unknownLanguageShare: number,
+  query: Query,
 ): Likelihoods {
   const likenesses = scales.filter(({ nearIdentical }) => !nearIdentical);
   const identity = scales.find(({ nearIdentical }) => nearIdentical);

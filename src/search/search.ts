@@ -167,7 +167,7 @@ function admitted(encoder: QueryEncoder, input: SearchInput): ServedList[] {
 async function scanAndFuse(
   snapshot: Snapshot,
   { fusion }: QueryEncoder,
-  { query: words = '', k, explain, exact = false, min_confidence: minConfidence }: SearchInput,
+  { k, explain, exact = false, min_confidence: minConfidence }: SearchInput,
   lists: readonly ServedList[],
   query: QueryVectors,
   signal: AbortSignal,
@@ -182,7 +182,7 @@ async function scanAndFuse(
     k,
     explain,
     minConfidence,
-    query: { segments, length: words.length },
+    query: { segments },
     unknownLanguageShare: fusion.unknown_language_share,
   });
   const hits = hitsOf(snapshot, places, query.words);

@@ -78,7 +78,7 @@ function fuse(
     k,
     minConfidence,
     explain: true,
-    query: { segments: 1000, length: 20 },
+    query: { segments: 1000 },
     unknownLanguageShare: 0.2,
   });
 }
@@ -253,7 +253,7 @@ t.test('a list without a measured curve orders, and is believed little', async (
   const lists = [{ ...meaning, list: unmeasured }];
   const fused = fuseEvidence(evidenceOf(lists, 100), new Map([[unmeasured.name, unmeasured]]), {
     k: 10,
-    query: { segments: 1000, length: 20 },
+    query: { segments: 1000 },
     unknownLanguageShare: 0.2,
   });
   t.same(
