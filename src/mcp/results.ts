@@ -1,4 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { correctedText } from '../client/answers/corrected.ts';
 import { unansweredText } from '../client/answers/unanswered.ts';
 import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
@@ -16,7 +17,11 @@ export async function searchResult(
   { body, receipt, scope }: Answered<SearchAnswer>,
   thumbnails: number,
 ): Promise<CallToolResult> {
-  const lines = [...(body.answered ? [] : [unansweredLine(body)]), ...body.hits.map(hitLine)];
+  const lines = [
+    ...(body.corrected === undefined ? [] : [correctedText(body.corrected)]),
+    ...(body.answered ? [] : [unansweredLine(body)]),
+    ...body.hits.map(hitLine),
+  ];
   const items = new Map(body.hits.map(({ item }) => [item.id, item]));
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({

@@ -140,6 +140,7 @@ const DEFINED = {
       hits: { type: 'array', items: { type: 'object' }, description: 'Best first.' },
       answered: shown('boolean', 'False: the answer is probably not in these files.'),
       reason: { enum: UNANSWERED_REASONS, description: 'Why it is not answered.' },
+      corrected: shown('string', 'The query with slips in its words corrected, as it was understood.'),
       latency_ms: shown('number'),
       exact: shown('boolean', 'Each list is proved to have its best rows.'),
       bounds: shown('object', 'The same for each family.'),

@@ -15,6 +15,8 @@ export interface ScannedLists {
   readonly found: readonly EvidenceList[];
   readonly scans: readonly ListScan[];
   readonly unproved: readonly UnprovedList[];
+  /** The query with slips in its words corrected. */
+  readonly corrected?: string;
 }
 
 export interface ScanOptions {
@@ -36,6 +38,7 @@ export async function scanLists(
   const found: EvidenceList[] = [];
   const scans: ListScan[] = [];
   const unproved: UnprovedList[] = [];
+  let corrected: string | undefined;
   for (const list of lists) {
     const listQuery = listQueryOf(list, query, language);
     const ranking = await rank(snapshot, listQuery, { depth, exact }, signal);
@@ -43,10 +46,12 @@ export async function scanLists(
     const rate = isRated ? (segments: Uint32Array) => snapshot.rate(listQuery, segments) : undefined;
     found.push({ list, ranking, rate, foreign: isForeign(list, language) });
     const { scanned, rescored, method } = ranking;
-    scans.push({ list: list.name, scanned, rescored, exact: ranking.exact, method });
+    corrected ??= ranking.corrected;
+    const slips = ranking.corrected !== undefined && { corrected: ranking.corrected };
+    scans.push({ list: list.name, ...slips, scanned, rescored, exact: ranking.exact, method });
     if (!ranking.exact) unproved.push({ list: list.name, method, query: listQuery, depth });
   }
-  return { found, scans, unproved };
+  return { found, scans, unproved, ...(corrected !== undefined && { corrected }) };
 }
 
 /** A ranked list; a promise only where the index is so large that another thread ranks it. */

@@ -113,6 +113,10 @@ t.test(
     });
     const hits = await inside.call('search', { query: 'puffin' });
     t.match(textOf(hits), /puffin\.txt/);
+    t.notMatch(textOf(hits), /Understood/);
+    const slip = await inside.call('search', { query: 'pufin' });
+    t.match(slip.structuredContent, { corrected: 'puffin' });
+    t.match(textOf(slip), /^Understood as: puffin\n/);
     t.match(hits.content[1], { uri: `${server.url}/agent/v1/workspaces/${id}/items/` });
     await inside.call('ingest', file);
     const shown = await inside.call('search', { query: QUESTION, k: 1, thumbnails: 1 });

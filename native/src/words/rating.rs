@@ -2,24 +2,22 @@
 
 use super::as_written::as_written;
 use super::block::WordsBlock;
-use super::rank::{Found, Sought};
+use super::rank::{Asked, Found, Sought};
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
-use crate::terms::language::Language;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
 /// `text_of`: the words of a segment.
 pub fn rate(
     blocks: &[WordsBlock<'_>],
-    query: &str,
-    language: Option<Language>,
+    asked: &Asked,
     segments: &[u32],
     text_of: impl FnMut(u32) -> Result<Option<String>>,
 ) -> Result<Rating> {
     let mut rating =
         Rating { scores: vec![f32::NAN; segments.len()], held: vec![0.0; segments.len()], ..Rating::default() };
-    let Some(sought) = Sought::of(blocks, query, language, &Stop::default())? else { return Ok(rating) };
+    let Some(sought) = Sought::of(blocks, asked, &Stop::default())? else { return Ok(rating) };
     let Sought { collection, phrases, found, weights, has_absent, .. } = sought;
     rating.information = found.iter().zip(&weights).filter(|word| word.0.informs).map(|word| word.1).sum();
     // The same order of summands as in a search: the sums are the same bits.
@@ -28,24 +26,24 @@ pub fn rate(
     let formula = collection.formula();
     for (at, block) in blocks.iter().enumerate() {
         let view = &block.view;
-        let asked: Vec<(usize, u32)> = segments
+        let present: Vec<(usize, u32)> = segments
             .iter()
             .enumerate()
             .filter_map(|(index, segment)| Some((index, view.segments.position(*segment)? as u32)))
             .collect();
-        if asked.is_empty() {
+        if present.is_empty() {
             continue;
         }
-        asked.iter().for_each(|(index, _)| rating.scores[*index] = 0.0);
+        present.iter().for_each(|(index, _)| rating.scores[*index] = 0.0);
         for word in &order {
             let weight = weights[*word];
             let Found { lists, informs, .. } = &found[*word];
             for (postings, languages) in &lists[at] {
                 postings.for_each_of(
-                    asked.len(),
-                    |at| asked[at].1,
+                    present.len(),
+                    |at| present[at].1,
                     |at, count| {
-                        let (index, row) = asked[at];
+                        let (index, row) = present[at];
                         if view.language(row).bit() & languages != 0 {
                             rating.scores[index] += formula.impact(weight, count, view.lengths.get(row as usize));
                             rating.held[index] += if *informs { weight } else { 0.0 };
@@ -60,7 +58,7 @@ pub fn rate(
     }
     // What quotes a phrase has its own condition.
     if !has_absent && phrases.is_empty() {
-        rating.written = as_written(blocks, query, &found, text_of)?;
+        rating.written = as_written(blocks, &asked.text, &found, text_of)?;
     }
     Ok(rating)
 }

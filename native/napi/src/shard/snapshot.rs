@@ -5,12 +5,12 @@ use farthing_core::error::{ShardError, catch_panic};
 use farthing_core::ranking::options::{SearchOptions, Stop};
 use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
-use farthing_core::shard::hits::hits;
+use farthing_core::shard::hits::{FusedHit, hits};
 use farthing_core::shard::query::{Conditional, Query};
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::threads::scan_pool;
 use farthing_core::write::input::digest_of_hex;
-use napi::bindgen_prelude::{Float32Array, Float32ArraySlice, Object, Uint32Array, Uint32ArraySlice};
+use napi::bindgen_prelude::{Buffer, Float32Array, Float32ArraySlice, Object, Uint32Array, Uint32ArraySlice};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
@@ -35,6 +35,13 @@ impl SearchStop {
     pub fn stop(&self) {
         self.inner.stop();
     }
+}
+
+/// A JSON array of hits.
+#[napi(object)]
+pub struct HitsJson {
+    pub json: Buffer,
+    pub count: u32,
 }
 
 /// A snapshot that may be closed while another thread is searching it.
@@ -231,10 +238,26 @@ impl NativeSnapshot {
         Ok(promise)
     }
 
-    /// What the hits of a search show, as one JSON text: see `farthing_core::shard::hits`.
+    /// What the hits of a search show: see `farthing_core::shard::hits`. `fused`: two lines for each segment, the members
+    /// of its JSON object before and after what is stored. `expires_at`: when the Items end.
     #[napi(catch_unwind)]
-    pub fn hits(&self, segments: &[u32], query: Option<String>) -> Result<String> {
-        self.read(|snapshot| hits(snapshot, segments, query.as_deref()))
+    pub fn hits(
+        &self,
+        segments: &[u32],
+        fused: String,
+        query: Option<String>,
+        expires_at: Option<String>,
+    ) -> Result<HitsJson> {
+        let mut lines = fused.lines();
+        let mut fused = Vec::with_capacity(segments.len());
+        for segment in segments {
+            let (Some(before), Some(after)) = (lines.next(), lines.next()) else {
+                return Err(internal("A hit without its two lines."));
+            };
+            fused.push(FusedHit { segment: *segment, before, after });
+        }
+        let written = self.read(|snapshot| hits(snapshot, &fused, query.as_deref(), expires_at.as_deref()))?;
+        Ok(HitsJson { json: written.json.into_bytes().into(), count: written.count })
     }
 
     /// An Item's record as JSON.
