@@ -27,6 +27,8 @@ const SCHEMA_OF: Readonly<Record<string, string>> = {
   IngestAnswer: 'IngestResponse',
   AcceptedIngest: 'IngestResponse',
   ItemsAnswer: 'ItemList',
+  ItemTextAnswer: 'ItemText',
+  ItemDeletedAnswer: 'ItemDeleted',
   PublicJob: 'Job',
   ReadyAnswer: 'Readiness',
   WorkspaceAnswer: 'Workspace',

@@ -7,7 +7,7 @@ import { runLoop } from '../load/loops.ts';
 import { untilIdle, usageOf } from '../load/process-tree.ts';
 import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
 import type { AttackOrder } from './attacker.ts';
-import { longestTurn } from './routes.ts';
+import { longestTurn, type Turn } from './routes.ts';
 
 /** Of the client's searches: milliseconds from the moment each was meant to be sent. */
 export interface Searched {
@@ -29,8 +29,7 @@ export interface Besieged {
   readonly goneAfterSeconds: number;
   /** False: something was left when the wait for it ended. */
   readonly isGone: boolean;
-  /** Of the server's event loop, in milliseconds. */
-  readonly longestTurn: number;
+  readonly longestTurn: Turn;
   readonly attackerCpuSeconds: number;
 }
 

@@ -1,4 +1,5 @@
 import type { TObject } from '@sinclair/typebox';
+import { ItemTextSchema } from './item-text.ts';
 import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, JobSchema } from './items.ts';
 import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
@@ -42,6 +43,7 @@ export const COMPONENTS: readonly TObject[] = [
   WorkspaceSchema,
   UsageSchema,
   ItemListSchema,
+  ItemTextSchema,
   ItemDeletedSchema,
   HistorySchema,
   DisposalSchema,

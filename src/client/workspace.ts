@@ -4,13 +4,16 @@ import type {
   HistoryAnswer,
   IngestAnswer,
   Item,
+  ItemDeletedAnswer,
   ItemsAnswer,
+  ItemTextAnswer,
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
 } from './answers/answers.ts';
 import type { Call, Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
+import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
@@ -34,6 +37,14 @@ export interface ExtendOptions {
 
 export interface PageOptions {
   readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Where a text is to begin. */
+export interface TextOptions {
+  readonly page?: number;
+  readonly time_s?: number;
+  readonly from?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -79,6 +90,12 @@ export class Workspace {
     return ingestMany((source, each) => this.ingest(source, each), sources, options);
   }
 
+  /** Uploads a folder; the same call resumes after an interruption. Only where there is a file system. */
+  ingestFolder(folder: string, options: IngestFolderOptions = {}): Promise<IngestSummary> {
+    const many: FolderTarget['ingestMany'] = (sources, each) => this.ingestMany(sources, each);
+    return ingestFolder({ name: this.id, usdEach: '0', ingestMany: many }, folder, options);
+  }
+
   usage(): Promise<UsageAnswer> {
     return this.#send('GET', '/usage');
   }
@@ -98,8 +115,14 @@ export class Workspace {
   }
 
   /** Removes an item from every family at once, with its file and its running job. @throws item_not_found */
-  async remove(id: string): Promise<void> {
-    await this.#send('DELETE', `/items/${encodeURIComponent(id)}`);
+  remove(id: string): Promise<ItemDeletedAnswer> {
+    return this.#send('DELETE', `/items/${encodeURIComponent(id)}`);
+  }
+
+  /** Text of an item from a page, a second or a passage on: about 8,000 characters. `from`: the former answer's `next`. */
+  text(item: string, { page, time_s, from, signal }: TextOptions = {}): Promise<ItemTextAnswer> {
+    const query = queryOf({ page, time_s, from });
+    return this.#send('GET', `/items/${encodeURIComponent(item)}/text${query}`, { signal });
   }
 
   /** A small picture (WebP) of an item: of the page or second that a hit's locator names. */

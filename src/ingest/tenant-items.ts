@@ -1,10 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import type { ItemTextAnswer } from '../api/item-text.ts';
 import type { Item } from '../api/items.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { fileOf, removeFile } from './items/files.ts';
 import { removePreviews } from './items/previews.ts';
+import { type TextPlace, textOf } from './items/text.ts';
 import { membersOf, removeMembers, uploadedItem } from './members/members.ts';
 import type { IngestShard, IngestTenants } from './ports/ports.ts';
 
@@ -40,6 +42,18 @@ export class TenantItems {
       return item ? membersOf(shard, item, page) : [];
     };
     return (await this.#deps.tenants.useIfThere(tenant, list)) ?? [];
+  }
+
+  /** Its text from a place on. @throws field_invalid for a place that it does not have */
+  text(tenant: TenantId, id: ItemId, place: TextPlace): Promise<ItemTextAnswer | undefined> {
+    return this.#deps.tenants.useIfThere(tenant, (shard) => {
+      const snapshot = shard.snapshot();
+      try {
+        return textOf(snapshot, id, place);
+      } finally {
+        snapshot.close();
+      }
+    });
   }
 
   /** An Item and its stored file, which the caller closes. A failed Item has no file. */

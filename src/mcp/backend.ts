@@ -1,5 +1,8 @@
 import type { Item, PreviewPart } from '../client/index.ts';
 
+/** Instead of a workspace's id: the payer's own index, paid by the call. */
+export const NO_WORKSPACE = 'none';
+
 /** Which workspace a call means. */
 export interface Scope {
   readonly workspace?: string;

@@ -1,7 +1,7 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
-import type { Scope } from './backend.ts';
-import type { ArgumentsOf, Backend } from './tools.ts';
+import { NO_WORKSPACE, type Scope } from './backend.ts';
+import { type ArgumentsOf, type Backend, ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tools.ts';
 
 /** Keeps the tokens of workspaces: the model sees only their ids. */
 export interface WorkspaceKeeper {
@@ -23,11 +23,14 @@ export interface LocalDeps {
 export function localBackend({ client, keeper, readFile, signal }: LocalDeps): Backend {
   const chosen = async ({ workspace: id }: Scope): Promise<Workspace | undefined> => {
     const wanted = id ?? keeper.current();
-    if (wanted === undefined) return undefined;
+    if (wanted === undefined || wanted === NO_WORKSPACE) return undefined;
     const found = await keeper.find(wanted);
-    if (!found && id !== undefined)
-      throw new FarthingError('workspace_unauthorized', `The workspace ${id} is not known here: create one.`);
-    return found;
+    if (found) return found;
+    // What is meant for a workspace that has ended must not be paid by the call instead.
+    throw new FarthingError(
+      'workspace_unauthorized',
+      `The workspace ${wanted} has ended, or is not known here. workspace "${NO_WORKSPACE}" means your own index, paid by the call.`,
+    );
   };
   const needed = async (scope: Scope): Promise<Workspace> => {
     const workspace = await chosen(scope);
@@ -38,7 +41,14 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
   const ownerOf = (scope: Scope) => (scope.workspace === undefined ? client : needed(scope));
   return {
     search: async (
-      { query, image_path, families, k, exact, min_confidence: minConfidence = CONFIDENCE_FLOOR },
+      {
+        query,
+        image_path,
+        families,
+        k = TOOL_K_DEFAULT,
+        exact,
+        min_confidence: minConfidence = CONFIDENCE_FLOOR,
+      },
       scope,
     ) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
@@ -62,6 +72,10 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       await keeper.add(workspace, record);
       return { body: { ...record, left_usd: client.spending.leftUsd }, scope: { workspace: workspace.id } };
     },
+    workspace_extend: async ({ ttl_minutes }, scope) => {
+      const body = await (await needed(scope)).extend({ ttlMinutes: ttl_minutes, signal });
+      return { body, scope };
+    },
     workspace_usage: async (_none, scope) => ({ body: await (await needed(scope)).usage(), scope }),
     workspace_dispose: async (_none, scope) => {
       const workspace = await needed(scope);
@@ -69,6 +83,15 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       await keeper.remove(workspace.id);
       return { body: disposal, scope };
     },
+    item_list: async ({ limit = ITEMS_DEFAULT, after }, scope) => ({
+      body: await (await needed(scope)).items({ limit, after, signal }),
+      scope,
+    }),
+    item_read: async ({ item, ...place }, scope) => ({
+      body: await (await needed(scope)).text(item, { ...place, signal }),
+      scope,
+    }),
+    item_delete: async ({ item }, scope) => ({ body: await (await needed(scope)).remove(item), scope }),
     item: async (item, scope) => (await ownerOf(scope)).item(item),
     preview: async (item, part, scope) => (await ownerOf(scope)).preview(item, part, { signal }),
     baseUrl: client.baseUrl,

@@ -1,10 +1,11 @@
 import type { SentFiles } from '../api/mcp.ts';
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
+import { queryOf } from '../client/preview.ts';
 import { parseId } from '../domain/id.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
-import { type Answered, PaymentNeeded, type Scope } from './backend.ts';
+import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
-import type { ArgumentsOf, Backend } from './tools.ts';
+import { type ArgumentsOf, type Backend, ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tools.ts';
 
 export interface RemoteDeps {
   /** Where the interface is reached from here. */
@@ -29,6 +30,7 @@ const PAYMENT_LENGTH_MAX = 15_000;
  */
 export function remoteBackend(deps: RemoteDeps): Backend {
   const scopeOf = ({ workspace, token }: Scope): Scope => {
+    if (workspace === NO_WORKSPACE) return {};
     const isOwn = workspace === undefined || workspace === deps.scope.workspace;
     return {
       workspace: workspace ?? deps.scope.workspace,
@@ -64,7 +66,10 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   return {
     search: ({ thumbnails: _, ...search }, scope) =>
       send('POST', scopeOf(scope), '/search', {
-        body: searchBody({ min_confidence: CONFIDENCE_FLOOR, ...search }, deps.files.image_b64),
+        body: searchBody(
+          { k: TOOL_K_DEFAULT, min_confidence: CONFIDENCE_FLOOR, ...search },
+          deps.files.image_b64,
+        ),
       }),
     ingest: async (file, scope) => {
       const { text = file.text, content_b64 = file.content_b64 } = deps.files;
@@ -76,8 +81,20 @@ export function remoteBackend(deps: RemoteDeps): Backend {
       return send('POST', scopeOf(scope), '/ingest', { body: source, headers });
     },
     workspace_create: (given) => send('POST', {}, '/workspaces', { body: JSON.stringify(given) }),
+    // Paid for, in a workspace: anybody may extend it.
+    workspace_extend: async (given, scope) =>
+      send('POST', needed(scope), '/extend', {
+        body: JSON.stringify(given),
+        ...(deps.payment !== undefined && { headers: { 'PAYMENT-SIGNATURE': encode(deps.payment) } }),
+      }),
     workspace_usage: async (_none, scope) => send('GET', needed(scope), '/usage'),
     workspace_dispose: async (_none, scope) => send('DELETE', needed(scope), ''),
+    item_list: async ({ limit = ITEMS_DEFAULT, after }, scope) =>
+      send('GET', needed(scope), `/items${queryOf({ limit, after })}`),
+    item_read: async ({ item, page, time_s, from }, scope) =>
+      send('GET', needed(scope), `/items/${encodeURIComponent(item)}/text${queryOf({ page, time_s, from })}`),
+    item_delete: async ({ item }, scope) =>
+      send('DELETE', needed(scope), `/items/${encodeURIComponent(item)}`),
     item: async (item, owner) =>
       (await send<Item>('GET', ownerOf(owner), `/items/${encodeURIComponent(item)}`)).body,
     preview: async (item, part, owner) => {

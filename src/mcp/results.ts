@@ -11,18 +11,36 @@ import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 const RESPONSE_KEY = 'x402/payment-response';
 
-/** @param thumbnails how many hits are shown as pictures; the others are linked */
+/** Hits below this share of the first one's confidence are left out, unless the call says how many or how likely they must be. */
+const SHARE_OF_FIRST = 0.2;
+/** Shown where none is likely to answer. */
+const NEAREST = 3;
+const SNIPPET_LENGTH_MAX = 400;
+const MOMENTS_SHOWN = 5;
+
+/** What a call says of the hits that it wants. */
+interface ShownBy {
+  readonly thumbnails?: number | undefined;
+  readonly k?: number | undefined;
+  readonly min_confidence?: number | undefined;
+}
+
+/** The hits that are worth a model's context, as text and as data. */
 export async function searchResult(
   source: ItemSource,
   { body, receipt, scope }: Answered<SearchAnswer>,
-  thumbnails: number,
+  { thumbnails = 0, k, min_confidence }: ShownBy,
 ): Promise<CallToolResult> {
+  const isChosen = k !== undefined || min_confidence !== undefined;
+  const hits = isChosen ? body.hits : worthwhile(body);
+  const leftOut = body.hits.length - hits.length;
   const lines = [
     ...(body.corrected === undefined ? [] : [correctedText(body.corrected)]),
     ...(body.answered ? [] : [unansweredLine(body)]),
-    ...body.hits.map(hitLine),
+    ...hits.map(hitLine),
+    ...(leftOut > 0 ? [`${leftOut} less likely left out; k shows them.`] : []),
   ];
-  const items = new Map(body.hits.map(({ item }) => [item.id, item]));
+  const items = new Map(hits.map(({ item }) => [item.id, item]));
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
       type: 'resource_link',
@@ -31,17 +49,47 @@ export async function searchResult(
       mimeType: media_type,
     }),
   );
-  const pictured = body.hits.filter(hasPicture);
+  const pictured = hits.filter(hasPicture);
   const blocks = [
     ...(await pictures(source, pictured.slice(0, thumbnails), scope)),
     ...links,
     ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(source, hit, scope)),
   ];
-  return result(lines.join('\n'), { ...body }, receipt, blocks);
+  const { answered, reason, corrected, latency_ms, exact, charged } = body;
+  const data = {
+    hits: hits.map(hitData),
+    answered,
+    ...(reason && { reason }),
+    ...(corrected !== undefined && { corrected }),
+    ...(leftOut > 0 && { left_out: leftOut }),
+    latency_ms,
+    exact,
+    charged,
+  };
+  return result(lines.join('\n'), data, receipt, blocks);
+}
+
+function worthwhile({ hits, answered }: SearchAnswer): readonly Hit[] {
+  if (!answered) return hits.slice(0, NEAREST);
+  return hits.filter(({ confidence }) => confidence >= SHARE_OF_FIRST * hits[0]!.confidence);
+}
+
+/** What a program needs of a hit; boxes, scores and digests are in the answer over HTTP. */
+function hitData({ item, locator, confidence, family, snippet, moments }: Hit): object {
+  const { id, name, media_type } = item;
+  const { page, page_kind, time_s, time_end_s, heading } = locator;
+  return {
+    item: { id, name, media_type },
+    locator: { page, page_kind, time_s, time_end_s, heading },
+    confidence: Number(confidence.toFixed(3)),
+    family,
+    ...(snippet !== undefined && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+    ...(moments && { moments: moments.slice(0, MOMENTS_SHOWN) }),
+  };
 }
 
 /** The best hits; other thumbnails have addresses of the same form. */
-const THUMBNAIL_LINKS_MAX = 8;
+const THUMBNAIL_LINKS_MAX = 3;
 
 function thumbnailLink(source: ItemSource, { item, locator }: Hit, scope: Scope): ContentBlock {
   return {
@@ -99,7 +147,7 @@ export function failureResult(error: unknown): CallToolResult {
   const { code, detail, message, status, facts } = error as Error &
     Record<'code' | 'detail' | 'status' | 'facts', unknown>;
   const known = typeof code === 'string' && typeof detail === 'string';
-  const text = brief(known ? detail : message);
+  const text = brief(`${known ? detail : message}${hintFor(code)}`);
   return {
     isError: true,
     content: [{ type: 'text', text: known ? `${code}: ${text}` : text }],
@@ -114,6 +162,18 @@ export function failureResult(error: unknown): CallToolResult {
   };
 }
 
+/** What a model, or the person beside it, can do. */
+function hintFor(code: unknown): string {
+  switch (code) {
+    case 'wallet_missing':
+      return ' This call is paid: ask the person to run "npx farthing wallet new". It is found without a restart.';
+    case 'workspace_unauthorized':
+      return ' If its time is over, workspace_create rents another.';
+    default:
+      return '';
+  }
+}
+
 function paymentResult({ required, receipt, message }: PaymentNeeded): CallToolResult {
   const data = { ...required, ...(receipt && { [RESPONSE_KEY]: receipt }) };
   return {
@@ -123,7 +183,7 @@ function paymentResult({ required, receipt, message }: PaymentNeeded): CallToolR
   };
 }
 
-function result(
+export function result(
   text: string,
   structuredContent: Record<string, unknown>,
   receipt: Readonly<Record<string, unknown>> | undefined,
@@ -138,12 +198,19 @@ function unansweredLine({ reason, hits }: SearchAnswer): string {
   return hits.length === 0 ? why : `${why} The nearest:`;
 }
 
-function hitLine({ item, locator, confidence, snippet }: Hit, index: number): string {
-  const said = snippet ? `: ${snippet.replace(/\s+/g, ' ')}` : '';
-  return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${said}`;
+function hitLine({ item, locator, confidence, snippet, moments = [] }: Hit, index: number): string {
+  const others = moments.slice(0, MOMENTS_SHOWN).map(({ time_s }) => `${Math.round(time_s)} s`);
+  const also = others.length === 0 ? '' : `, also at ${others.join(', ')}`;
+  const said = snippet ? `: ${brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX)}` : '';
+  return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${also}, ${item.id}${said}`;
 }
 
-function whereOf({ page, time_s, heading }: Hit['locator']): string {
-  const where = [page && `page ${page}`, time_s !== undefined && `${time_s} s`, heading].filter(Boolean);
+/** ` (page 3, Bees)`; empty without a place. */
+export function whereOf({ page, page_kind, time_s, heading }: Hit['locator']): string {
+  const where = [
+    page && `${page_kind ?? 'page'} ${page}`,
+    time_s !== undefined && `${time_s} s`,
+    heading,
+  ].filter(Boolean);
   return where.length === 0 ? '' : ` (${where.join(', ')})`;
 }

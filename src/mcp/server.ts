@@ -10,6 +10,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { FarthingError } from '../client/index.ts';
+import { nearest } from '../domain/nearest.ts';
+import { VERSION } from '../domain/version.ts';
 import type { Scope } from './backend.ts';
 import { brief } from './brief.ts';
 import { readResource, resourceTemplates } from './resources.ts';
@@ -26,9 +28,8 @@ import {
 } from './tools.ts';
 import { firstFaultValidator } from './validator.ts';
 
-const VERSION = '0.1.0';
 const INSTRUCTIONS =
-  'Search over your own files. Ingest files first, then search; a workspace includes both for a fixed price and time. Results name the page or second of each hit.';
+  'Search over your own files. Ingest files first, then search; a workspace includes both for a fixed price and time. Results name the page or second of each hit; item_read gives the text there.';
 
 const TOOL_NAME_LENGTH_MAX = 64;
 
@@ -77,8 +78,7 @@ export function makeServer(
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     try {
       const known = LISTED[kind].get(params.name);
-      if (!known)
-        throw new FarthingError('not_found', `There is no tool ${brief(params.name, TOOL_NAME_LENGTH_MAX)}.`);
+      if (!known) throw unknownTool(params.name);
       const { valid, data, errorMessage } = known.check(params.arguments ?? {});
       if (!valid) throw new FarthingError('field_invalid', errorMessage);
       return await call(backendFor(params._meta ?? {}, signal), known.name, data);
@@ -87,6 +87,12 @@ export function makeServer(
     }
   });
   return server;
+}
+
+function unknownTool(name: string): FarthingError {
+  const near = nearest(name, TOOL_NAMES);
+  const instead = near ? `Did you mean ${near}?` : `The tools are ${TOOL_NAMES.join(', ')}.`;
+  return new FarthingError('not_found', `There is no tool ${brief(name, TOOL_NAME_LENGTH_MAX)}. ${instead}`);
 }
 
 /** @param checked arguments that the tool's schema allows, beside the scope */

@@ -3,6 +3,9 @@ import { type Static, type TObject, type TProperties, Type } from '@sinclair/typ
 import type {
   AcceptedIngest,
   DisposalAnswer,
+  ItemDeletedAnswer,
+  ItemsAnswer,
+  ItemTextAnswer,
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
@@ -11,13 +14,13 @@ import { FAMILIES, type Family } from '../domain/family.ts';
 import {
   CONFIDENCE_FLOOR,
   FAMILIES_ASKED_MAX,
-  K_DEFAULT,
   K_MAX,
   K_MIN,
   QUERY_LENGTH_MAX,
   UNANSWERED_REASONS,
 } from '../domain/search.ts';
 import type { Answered, ItemSource, Scope } from './backend.ts';
+import { itemListResult, itemTextResult } from './item-results.ts';
 import { ingestResult, recordResult, searchResult } from './results.ts';
 
 /** `local`: paths can be read and tokens are kept here; `remote`: neither. */
@@ -28,8 +31,10 @@ interface Definition<Arguments, Answer> {
   readonly title: string;
   readonly description: string | Readonly<Record<Kind, string>>;
   readonly takes: TProperties;
-  /** Whether it works in a workspace; `named`: where no connection names one, the call must. */
+  /** Whether it works in a workspace; `named`: in the one that the call names, never by default. */
   readonly scope: 'none' | 'chosen' | 'named';
+  /** Arguments without which it does nothing. */
+  readonly needs?: readonly string[];
   /** JSON Schemas of those members of the answer that a model should know. */
   readonly gives: Readonly<Partial<Record<keyof Answer, object>>>;
   readonly hints: Tool['annotations'];
@@ -55,6 +60,10 @@ const NAME_LENGTH_MAX = 1024;
 const PATH_LENGTH_MAX = 4096;
 /** They fill a model's context. */
 const THUMBNAILS_MAX = 8;
+/** Hits that are asked for by default: what is shown of them must fit into a model's context. */
+export const TOOL_K_DEFAULT = 10;
+const ITEMS_MAX = 100;
+export const ITEMS_DEFAULT = 20;
 
 const given = (description: string, maxLength?: number) =>
   Type.Optional(Type.String({ description, ...(maxLength !== undefined && { maxLength }) }));
@@ -72,7 +81,11 @@ const searchArguments = Type.Object({
     }),
   ),
   k: Type.Optional(
-    Type.Integer({ minimum: K_MIN, maximum: K_MAX, description: `Hits at most; default ${K_DEFAULT}.` }),
+    Type.Integer({
+      minimum: K_MIN,
+      maximum: K_MAX,
+      description: `Hits at most; default ${TOOL_K_DEFAULT}, without those far less likely than the first.`,
+    }),
   ),
   thumbnails: Type.Optional(
     Type.Integer({
@@ -114,6 +127,37 @@ const createArguments = Type.Object({
   ),
 });
 
+const extendArguments = Type.Object({
+  ttl_minutes: Type.Optional(Type.Integer({ minimum: 1, description: 'Minutes to add; default 15.' })),
+});
+
+const listArguments = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ITEMS_MAX,
+      description: `Items at most; default ${ITEMS_DEFAULT}.`,
+    }),
+  ),
+  after: given('The former answer’s `next`.', ID_LENGTH_MAX),
+});
+
+const itemId = Type.String({
+  description: 'Id of the item, as search and item_list show it.',
+  maxLength: ID_LENGTH_MAX,
+});
+
+const readArguments = Type.Object({
+  item: itemId,
+  page: Type.Optional(Type.Integer({ minimum: 1, description: 'Begin at this page.' })),
+  time_s: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Begin at this second of a film or recording.' }),
+  ),
+  from: Type.Optional(Type.Integer({ minimum: 0, description: 'Begin at the former answer’s `next`.' })),
+});
+
+const deleteArguments = Type.Object({ item: itemId });
+
 const noArguments = Type.Object({});
 
 /** `left_usd`: what is left of a local client's budget; null without one. */
@@ -131,7 +175,7 @@ function define<Arguments extends TObject, Answer>(
 
 /** The tools. A backend without a method for one of them does not compile. */
 const DEFINED = {
-  search: define<typeof searchArguments, SearchAnswer>(searchArguments, {
+  search: define<typeof searchArguments, SearchAnswer & { readonly left_out?: number }>(searchArguments, {
     title: 'Search files',
     description:
       'Finds passages, pages and pictures in the files that were ingested: by meaning, by exact words, by a picture, or pictures by describing them. Paid by the call outside a workspace.',
@@ -143,11 +187,11 @@ const DEFINED = {
       corrected: shown('string', 'The query with slips in its words corrected, as it was understood.'),
       latency_ms: shown('number'),
       exact: shown('boolean', 'Each list is proved to have its best rows.'),
-      bounds: shown('object', 'The same for each family.'),
+      left_out: shown('integer', 'Hits that were found and are far less likely than these.'),
       charged: shown('boolean'),
     },
     hints: { readOnlyHint: true, idempotentHint: true },
-    result: (source, answered, { thumbnails = 0 }) => searchResult(source, answered, thumbnails),
+    result: searchResult,
   }),
   ingest: define<typeof ingestArguments, AcceptedIngest>(ingestArguments, {
     title: 'Add a file',
@@ -178,6 +222,19 @@ const DEFINED = {
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
     result: (_source, answered) => recordResult(answered),
   }),
+  workspace_extend: define<typeof extendArguments, WorkspaceAnswer>(extendArguments, {
+    title: 'Extend a workspace',
+    description: 'Buys more minutes for a workspace. Paid.',
+    scope: 'chosen',
+    gives: {
+      id: shown('string'),
+      expires_at: shown('string'),
+      ttl_seconds_left: shown('integer'),
+      price_usd: money,
+    },
+    hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+    result: (_source, answered) => recordResult(answered),
+  }),
   workspace_usage: define<typeof noArguments, UsageAnswer>(noArguments, {
     title: 'Usage of a workspace',
     description: 'Time left, money spent, searches, files and bytes of a workspace. Free.',
@@ -188,9 +245,45 @@ const DEFINED = {
   }),
   workspace_dispose: define<typeof noArguments, DisposalAnswer>(noArguments, {
     title: 'Destroy a workspace',
-    description: 'Destroys a workspace and all its files for good, and gives a signed receipt of it. Free.',
+    description:
+      'Destroys the workspace that the call names, with all its files, for good; gives a signed receipt of it. Free.',
     scope: 'named',
+    needs: ['workspace'],
     gives: { id: shown('string'), receipt: shown('string', 'Compact JWS.'), claims: shown('object') },
+    hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+    result: (_source, answered) => recordResult(answered),
+  }),
+  item_list: define<typeof listArguments, ItemsAnswer>(listArguments, {
+    title: 'List the files',
+    description: 'The files of a workspace in order of upload. Free.',
+    scope: 'chosen',
+    gives: {
+      items: { type: 'array', items: { type: 'object' } },
+      next: { type: ['string', 'null'], description: 'Send it as `after` for the items that follow.' },
+    },
+    hints: { readOnlyHint: true, idempotentHint: true },
+    result: (_source, answered) => itemListResult(answered),
+  }),
+  item_read: define<typeof readArguments, ItemTextAnswer>(readArguments, {
+    title: 'Read a file',
+    description:
+      'The text of a file of a workspace from a page, a second or the beginning on: about 8,000 characters. Free.',
+    scope: 'chosen',
+    needs: ['item'],
+    gives: {
+      id: shown('string'),
+      passages: { type: 'array', items: { type: 'object' }, description: 'In the order of the file.' },
+      next: { type: ['integer', 'null'], description: 'Send it as `from` for the text that follows.' },
+    },
+    hints: { readOnlyHint: true, idempotentHint: true },
+    result: (_source, answered) => itemTextResult(answered),
+  }),
+  item_delete: define<typeof deleteArguments, ItemDeletedAnswer>(deleteArguments, {
+    title: 'Remove a file',
+    description: 'Removes one file from a workspace for good. Free.',
+    scope: 'chosen',
+    needs: ['item'],
+    gives: { id: shown('string'), state: shown('string') },
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
     result: (_source, answered) => recordResult(answered),
   }),
@@ -225,8 +318,8 @@ export type Backend = ItemSource & ToolCalls;
 
 /** A tool as it is listed where it runs. */
 export function listedTool(name: ToolName, kind: Kind): Tool {
-  const { title, description, takes, scope, gives, hints } = TOOLS[name];
-  const properties = ofKind({ ...takes, ...(scope !== 'none' && scopeArguments(kind)) }, kind);
+  const { title, description, takes, scope, needs, gives, hints } = TOOLS[name];
+  const properties = ofKind({ ...takes, ...(scope !== 'none' && scopeArguments(kind, scope)) }, kind);
   return {
     name,
     title,
@@ -236,7 +329,7 @@ export function listedTool(name: ToolName, kind: Kind): Tool {
       additionalProperties: false,
       maxProperties: Object.keys(properties).length,
       properties,
-      ...(scope === 'named' && kind === 'local' && { required: ['workspace'] }),
+      ...(needs && { required: [...needs] }),
     },
     // Nothing is required: an unpaid call is answered with the payment's terms, and clients check those against the schema, too.
     outputSchema: { type: 'object', properties: ofKind(gives, kind) },
@@ -244,9 +337,12 @@ export function listedTool(name: ToolName, kind: Kind): Tool {
   };
 }
 
-function scopeArguments(kind: Kind): TProperties {
-  const chosen = kind === 'local' ? 'created or used last' : 'of the connection';
-  const workspace = `Workspace id; default: the one ${chosen}, otherwise your own index, paid by the call.`;
+function scopeArguments(kind: Kind, scope: 'chosen' | 'named'): TProperties {
+  const chosen = kind === 'local' ? 'created last in this session' : 'of the connection';
+  const workspace =
+    scope === 'named'
+      ? 'Id of the workspace that is meant.'
+      : `Workspace id; default: the one ${chosen}. "none": your own index, paid by the call, as without any.`;
   return {
     workspace: given(workspace, ID_LENGTH_MAX),
     token: given(

@@ -113,6 +113,8 @@ export interface Snapshot {
   /** The stored records of some Segments. */
   records(segments: Uint32Array): (SegmentRecord | undefined)[];
   item(id: string): Item | undefined;
+  /** The first of an Item's Segments, and how many it has: they follow each other. */
+  segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;
   counts(): ShardCounts;
   /** Spaces of previous models, which serve until the model in use has filled its own. */
   previousSpaces(): readonly PreviousSpace[];
@@ -185,6 +187,10 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
         parsed<SegmentRecord>(record),
       ),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
+    segmentsOf: (item) => {
+      const found = crossing(() => snapshot.segmentsOfItem(item));
+      return found ? { first: found[0], count: found[1] } : undefined;
+    },
     counts,
     previousSpaces: () => spaces.serving(snapshot),
     blocks: () => crossing(() => snapshot.blocks()),

@@ -144,7 +144,11 @@ t.test('what is meant for a workspace that has ended is not paid by the call ins
     ['search', 'gulls'],
   ])
     t.match(await agent.run(words), { code: 3, err: /has ended: its time was over/ });
-  t.notMatch(readFileSync(path, 'utf8'), /fws_gone/, 'its token is forgotten');
+  t.match(
+    await agent.run(['workspace', 'dispose']),
+    { code: 3, err: /does not know/ },
+    'its receipt is asked for',
+  );
 });
 
 t.test('each server has a current workspace, and the environment names the server', async (t) => {

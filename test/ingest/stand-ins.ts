@@ -59,7 +59,7 @@ export class FakeShard implements IngestShard {
       segments: 0,
       bytes: items.reduce((sum, { item }) => sum + item.bytes, 0),
     });
-    return { counts, close: () => undefined };
+    return { counts, segmentsOf: () => undefined, records: () => [], close: () => undefined };
   }
 }
 

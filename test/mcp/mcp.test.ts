@@ -17,7 +17,17 @@ import { startTestServer, TestAgent } from '../rig/test-server.ts';
 const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 const almanac = resolve(import.meta.dirname, '../../samples/almanac.pdf');
 const QUESTION = 'how do insects tell each other where food is?';
-const NAMES = ['search', 'ingest', 'workspace_create', 'workspace_usage', 'workspace_dispose'];
+const NAMES = [
+  'search',
+  'ingest',
+  'workspace_create',
+  'workspace_extend',
+  'workspace_usage',
+  'workspace_dispose',
+  'item_list',
+  'item_read',
+  'item_delete',
+];
 const server = await startTestServer(t);
 
 /** A call may wait for an ingest on a busy machine. */
@@ -159,6 +169,28 @@ t.test(
     );
     const ownPicture = (linked.content[2] as { uri: string }).uri;
     await t.rejects(host.client.readResource({ uri: ownPicture }), { message: /paid for/ });
+    const listed = await inside.call('item_list', { limit: 1 });
+    t.match(textOf(listed), /^puffin\.txt \(item_\w+\), text\/plain\nThere are more: after "item_\w+"\.$/);
+    const { next: after } = listed.structuredContent as { next: string };
+    const [{ id: pdf }] = (await inside.call('item_list', { after })).structuredContent!.items as [
+      { id: string },
+    ];
+    t.match(textOf(await inside.call('item_read', { item: pdf, page: 2 })), /^\(page 2.*\)\n\S/);
+    t.match(await inside.call('item_read', { item: pdf, page: 999 }), {
+      isError: true,
+      content: [{ text: 'field_invalid: page: there is no text at page 999 of this item.' }],
+    });
+    t.match(await inside.call('item_delete', { item: after }), { structuredContent: { state: 'deleted' } });
+    t.match(await inside.call('item_read', { item: after }), {
+      isError: true,
+      structuredContent: { error: { code: 'item_not_found' } },
+    });
+    const more = { ttl_minutes: 5, workspace: id };
+    const asked = await host.call('workspace_extend', more);
+    t.match(asked, { isError: true, structuredContent: { accepts: [{ amount: '2500' }] } });
+    t.match(await host.call('workspace_extend', more, await payFor(asked)), {
+      structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
+    });
     const refused = await host.call('workspace_usage', { workspace: id, token: 'fws_wrong' });
     t.match(refused, {
       isError: true,
@@ -167,9 +199,12 @@ t.test(
     const leaked = await inside.call('workspace_usage', { workspace: `ws_${'0'.repeat(32)}` });
     t.match(leaked, { isError: true }, 'the connection’s token goes to its own workspace alone');
     t.match(await host.call('workspace_usage', { workspace: id, token }), {
-      structuredContent: { items: 2 },
+      structuredContent: { items: 1 },
     });
-    t.match(await inside.call('workspace_dispose', {}), { structuredContent: { claims: { workspace: id } } });
+    t.match(await inside.call('workspace_dispose', {}), { isError: true }, 'never by default');
+    t.match(await inside.call('workspace_dispose', { workspace: id }), {
+      structuredContent: { claims: { workspace: id } },
+    });
   },
 );
 
@@ -271,11 +306,21 @@ t.test(
     );
     const { uri } = shown.content[3] as { uri: string };
     t.match((await host.client.readResource({ uri }, PATIENT)).contents, [{ mimeType: 'image/webp' }]);
+    const [{ id: pdf }] = (await host.call('item_list', {})).structuredContent!.items as [{ id: string }];
+    t.match(textOf(await host.call('item_read', { item: pdf })), /^\(page 1.*\)\n\S/);
+    t.match(await host.call('workspace_extend', { ttl_minutes: 5 }), {
+      structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
+    });
+    t.match(
+      await agent.run(['workspace', 'usage']),
+      { code: 2 },
+      'the commands have their own current workspace',
+    );
     const over = await host.call('workspace_create', { ttl_minutes: 60 });
     t.ok(over.isError);
     t.match(
       textOf(over),
-      /budget_exceeded: The price is 0\.04 USD and 0\.0125 of the budget of 0\.06 USD are left/,
+      /budget_exceeded: The price is 0\.04 USD and 0\.01 of the budget of 0\.06 USD are left/,
     );
     t.match(await host.call('ingest', { path: '/no/such/file' }), {
       isError: true,
@@ -285,8 +330,32 @@ t.test(
     t.match(await host.call('workspace_dispose', { workspace: id }), {
       structuredContent: { claims: { workspace: id } },
     });
+    const ended = await host.call('search', { query: 'gull' });
+    t.match(
+      textOf(ended),
+      /has ended.*workspace "none".*workspace_create/s,
+      'it is not paid by the call instead',
+    );
+    t.match(textOf(await host.call('search', { query: 'gull', workspace: 'none' })), /^1\. gull\.txt/m);
   },
 );
+
+t.test('over stdio without a wallet it says how to make one, and finds it without a restart', async (t) => {
+  const agent = new Agent(t.testdir({}), server.url);
+  const host = new TestHost();
+  await host.client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [LAUNCHER, 'mcp'],
+      env: { ...agent.environment },
+    }),
+    PATIENT,
+  );
+  t.teardown(() => host.client.close());
+  t.match(textOf(await host.call('workspace_create', {})), /^wallet_missing: .*npx farthing wallet new/);
+  await agent.run(['wallet', 'new']);
+  t.match(await host.call('workspace_create', {}), { structuredContent: { ttl_minutes: 15 } });
+});
 
 t.test(
   'what is no workspace id stays one, and a payment that no header has room for is refused',

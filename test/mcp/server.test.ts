@@ -36,7 +36,7 @@ t.test('each tool makes its own call, and an unknown name makes none', async (t)
   for (const kind of KINDS) {
     const call = await connect(t, kind);
     for (const name of TOOL_NAMES) {
-      t.equal(told(await call(name, { workspace: 'ws_1' }).then(unlessRefused(name, call))), name);
+      t.equal(told(await call(name, givenTo(name))), name);
     }
     for (const name of ['dispose', 'toString', '', 'x'.repeat(100_000)]) {
       const answer = await call(name, {});
@@ -45,28 +45,77 @@ t.test('each tool makes its own call, and an unknown name makes none', async (t)
     }
   }
 
-  /** Renting takes no workspace. */
-  function unlessRefused(name: string, call: Awaited<ReturnType<typeof connect>>) {
-    return (answer: CallToolResult) => (told(answer).startsWith('field_invalid') ? call(name, {}) : answer);
+  /** What each needs, and a workspace where it takes one. */
+  function givenTo(name: string): object {
+    if (name === 'workspace_create') return {};
+    return { workspace: 'ws_1', ...(/^item_(read|delete)/.test(name) && { item: 'item_1' }) };
+  }
+});
+
+t.test('a wrong argument is named, with what is allowed, before anything is called', async (t) => {
+  const cases: [string, object, string][] = [
+    [
+      'workspace_create',
+      { minutes: 5 },
+      'There is no argument "minutes". Did you mean ttl_minutes? Allowed: ttl_minutes, spend_limit_usd.',
+    ],
+    ['workspace_create', { ttl_minutes: '5' }, 'ttl_minutes: send a whole number, not "5".'],
+    ['search', { k: 5000 }, 'k: send a whole number from 1 to 1000, not 5000.'],
+    ['search', { exact: 'yes' }, 'exact: send true or false, not "yes".'],
+    ['search', { families: ['words'] }, 'families/0: send one of visual, text_semantic, raw, not "words".'],
+    [
+      'search',
+      { families: 'raw' },
+      'families: send a list of at most 16 values of visual, text_semantic, raw, not "raw".',
+    ],
+    ['workspace_dispose', {}, 'workspace is missing. Id of the workspace that is meant.'],
+    ['item_delete', {}, 'item is missing. Id of the item, as search and item_list show it.'],
+    ['item_reed', {}, 'There is no tool item_reed. Did you mean item_read?'],
+  ];
+  for (const kind of KINDS) {
+    const call = await connect(t, kind);
+    for (const [name, given, text] of cases)
+      t.equal(told(await call(name, given)).replace(/^\w+: /, ''), text);
+  }
+});
+
+t.test('what destroys is never a default', async (t) => {
+  for (const kind of KINDS) {
+    const destructive = TOOL_NAMES.map((name) => listedTool(name, kind)).filter(
+      ({ annotations }) => annotations?.destructiveHint,
+    );
+    t.same(
+      destructive.map(({ name, inputSchema }) => [name, inputSchema.required]),
+      [
+        ['workspace_dispose', ['workspace']],
+        ['item_delete', ['item']],
+      ],
+    );
   }
 });
 
 t.test('of many faults the first is reported, and the answer does not grow with their number', async (t) => {
   const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`unknown${index}`, 0]));
   const cases: [object, RegExp][] = [
-    [{ families: Array(10_000).fill({}) }, /^field_invalid: families: must NOT have more than 16 items\.$/],
+    [
+      { families: Array(10_000).fill({}) },
+      /^field_invalid: families: send a list of at most 16 values of visual, text_semantic, raw, not a list of 10000\.$/,
+    ],
     [
       { families: Array(16).fill({}) },
-      /^field_invalid: families\/0: must be equal to one of the allowed values \(visual, text_semantic, raw\)\.$/,
+      /^field_invalid: families\/0: send one of visual, text_semantic, raw, not an object\.$/,
     ],
-    [unknown, /^field_invalid: arguments: must NOT have more than \d properties\.$/],
-    [{ query: 5, k: 'many', 'x"y': 1 }, /^field_invalid: arguments: [^,]*: "x\\"y"\.$/],
+    [unknown, /^field_invalid: There is no argument "unknown0"\. Allowed: query, /],
+    [{ query: 5, k: 'many', 'x"y': 1 }, /^field_invalid: There is no argument "x\\"y"\. Allowed: query, /],
+    [{ ['x'.repeat(100_000)]: 0 }, /^field_invalid: There is no argument "x{63}…"\. Allowed: query, /],
     [
-      { ['x'.repeat(100_000)]: 0 },
-      /^field_invalid: arguments: must NOT have additional properties: "x{63}…"\.$/,
+      { query: 5, k: 'many' },
+      /^field_invalid: (query: send a text of at most 8192 characters, not 5|k: send a whole number from 1 to 1000, not "many")\.$/,
     ],
-    [{ query: 5, k: 'many' }, /^field_invalid: (query: must be string|k: must be integer)\.$/],
-    [{ query: 'x'.repeat(8193) }, /^field_invalid: query: must NOT have more than 8192 characters\.$/],
+    [
+      { query: 'x'.repeat(8193) },
+      /^field_invalid: query: send a text of at most 8192 characters, not "x{63}…"\.$/,
+    ],
   ];
   for (const kind of KINDS) {
     const call = await connect(t, kind);

@@ -18,7 +18,7 @@ use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::scan::lacking::lacking;
 use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
-use crate::store::records::{BlockKey, Family, Totals, unsealed};
+use crate::store::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
@@ -242,12 +242,21 @@ impl Snapshot {
 
     /// An Item's record, as JSON.
     pub fn item(&self, id: &str) -> Result<Option<&str>> {
+        let Some(entry) = self.entry(id)? else { return Ok(None) };
+        self.record_of(entry.sequence)
+    }
+
+    /// Number of an Item's first Segment, and how many it has: they follow each other.
+    pub fn segments_of_item(&self, id: &str) -> Result<Option<(u32, u32)>> {
+        Ok(self.entry(id)?.map(|entry| (entry.first, entry.count)))
+    }
+
+    fn entry(&self, id: &str) -> Result<Option<ItemEntry>> {
         // LMDB refuses an empty key or one that is too long. Neither is an Item's.
         if id.is_empty() || id.len() > 500 {
             return Ok(None);
         }
-        let Some(entry) = self.queue.store().entry(&self.txn, id)? else { return Ok(None) };
-        self.record_of(entry.sequence)
+        self.queue.store().entry(&self.txn, id)
     }
 
     /// The first Item, pending or searchable, whose file has this SHA-256.

@@ -7,7 +7,6 @@ import { amountOf, Consent } from './consent.ts';
 import { openWallet, walletMissing } from './key-file.ts';
 import {
   type EndedWorkspace,
-  type KnownWorkspace,
   markEnded,
   notRemembered,
   readMemory,
@@ -42,15 +41,23 @@ export interface Access {
   readonly budgetUsd: string;
 }
 
+/** How a client is opened. */
+interface AccessOptions {
+  /** Insists for longer on an answer. */
+  readonly patient?: boolean;
+  /** Also a workspace whose time is over: its receipt can still be had. */
+  readonly evenEnded?: boolean;
+}
+
 /** Opens the client with the local wallet and the chosen workspace. @throws workspace_unauthorized when that has ended */
 export async function openAccess(
   values: AccessValues,
   io: Io,
-  { patient = false }: { patient?: boolean } = {},
+  { patient = false, evenEnded = false }: AccessOptions = {},
 ): Promise<Access> {
   const memory = await readMemory(io);
   const server = serverOf(values, io, memory);
-  const known = chosenWorkspace(values, io, memory, server);
+  const known = chosenWorkspace(values, io, memory, server, evenEnded);
   const account = await openWallet(io);
   const consent = new Consent({ 'ask-above': values['ask-above'], yes: values.yes ?? false }, io);
   const budgetUsd = usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD);
@@ -80,13 +87,16 @@ function chosenWorkspace(
   io: Io,
   { current, known }: WorkspaceMemory,
   server: string,
-): (KnownWorkspace & { readonly id: string }) | undefined {
+  evenEnded: boolean,
+): { readonly id: string; readonly token: string } | undefined {
   const id = values['no-workspace'] ? undefined : (values.workspace ?? current[server]);
   if (id === undefined) return undefined;
   const workspace = known[id];
   if (!workspace) throw notRemembered(id);
-  if ('ended' in workspace) throw workspaceEnded(id, workspace);
-  if (workspace.server === server) return { id, ...workspace };
+  const { token } = workspace;
+  if (token === undefined || ('ended' in workspace && !evenEnded))
+    throw workspaceEnded(id, workspace as EndedWorkspace);
+  if (workspace.server === server) return { id, token };
   const from = values.server === undefined && io.environment.FARTHING_URL ? 'FARTHING_URL says' : 'you named';
   throw new UsageError(`The workspace ${id} is at ${workspace.server}, and ${from} ${server}.`);
 }

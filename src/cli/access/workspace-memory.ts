@@ -10,9 +10,10 @@ export interface KnownWorkspace {
 /** How a workspace ended. */
 export type End = 'destroyed' | 'time over';
 
-/** What is left of one: enough to say why it cannot be used. */
+/** What is left of one: enough to say why it cannot be used, and to get the receipt of one whose time is over. */
 export interface EndedWorkspace {
   readonly server: string;
+  readonly token?: string;
   readonly ended: End;
   /** RFC 3339. */
   readonly at: string;
@@ -47,7 +48,8 @@ export async function readMemory(io: Io): Promise<WorkspaceMemory> {
 /** Of the ended ones only those that are still current are worth a line. */
 function writeMemory(io: Io, { server, current, known }: WorkspaceMemory): Promise<void> {
   const kept = Object.entries(known).filter(
-    ([id, workspace]) => !('ended' in workspace) || current[workspace.server] === id,
+    ([id, workspace]) =>
+      !('ended' in workspace) || workspace.token !== undefined || current[workspace.server] === id,
   );
   return writeJson(memoryFile(io), { server, current, known: Object.fromEntries(kept) });
 }
@@ -76,12 +78,14 @@ export async function useNone(io: Io, server: string): Promise<void> {
   await writeMemory(io, { ...memory, server, current });
 }
 
-/** Forgets its token. If it is the current one it stays so: what is meant for it must not be paid by the call instead. */
+/** If it is the current one it stays so: what is meant for it must not be paid by the call instead. */
 export async function markEnded(io: Io, id: string, ended: End): Promise<void> {
   const memory = await readMemory(io);
-  const server = memory.known[id]?.server;
-  if (server === undefined) return;
-  const workspace: EndedWorkspace = { server, ended, at: new Date().toISOString() };
+  const known = memory.known[id];
+  if (!known) return;
+  const { server, token } = known;
+  const at = new Date().toISOString();
+  const workspace: EndedWorkspace = { server, ended, at, ...(ended === 'time over' && { token }) };
   await writeMemory(io, { ...memory, known: { ...memory.known, [id]: workspace } });
 }
 

@@ -56,7 +56,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
       const some = refused === 0 ? '' : ` (${refused} not taken)`;
       if (files.length > 1)
         say(io, `${before + ended} of ${files.length} done${some}; the same command goes on.`);
-      if (io.signal.aborted) return undefined;
+      if (files.length > 1 && io.signal.aborted) return undefined;
       throw error;
     });
     line.clear();

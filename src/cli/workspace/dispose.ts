@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DisposalAnswer, FarthingError, Workspace } from '../../client/index.ts';
+import type { DisposalAnswer, FarthingError, UsageAnswer, Workspace } from '../../client/index.ts';
 import { inWorkspace } from '../access/access.ts';
 import { makeFolder, stateFile } from '../access/folders.ts';
 import { markEnded } from '../access/workspace-memory.ts';
@@ -17,32 +17,44 @@ export async function workspaceDispose(
   { words, values }: Call<'workspace dispose'>,
   io: Io,
 ): Promise<number> {
-  const access = await openWorkspace(words, values, io);
+  const access = await openWorkspace(words, values, io, true);
   const { workspace } = access;
-  const { items, ttl_seconds_left } = await inWorkspace(access, io, () => workspace.usage());
-  const content = `${counted(items, 'file')}, ${durationText(ttl_seconds_left)} left`;
-  if (!values.yes) {
-    const answer = io.ask(`Destroy ${workspace.id} (${content})? Nothing of it can be brought back. [y/N] `);
+  const usage = await usageOf(workspace);
+  if (usage && !values.yes) {
+    const { items, ttl_seconds_left } = usage;
+    const content = `${workspace.id} (${counted(items, 'file')}, ${durationText(ttl_seconds_left)} left)`;
+    const answer = io.ask(`Destroy ${content}? Nothing of it can be brought back. [y/N] `);
     if (!answer)
       throw new UsageError(
-        `This destroys ${workspace.id} (${content}) for good, and there is no terminal to ask at: --yes does it.`,
+        `This destroys ${content} for good, and there is no terminal to ask at: --yes does it.`,
       );
     if (!(await answer)) {
       say(io, 'Nothing was destroyed.');
       return EXIT.done;
     }
   }
-  const { disposal, doubt } = await dispose(workspace);
+  const { disposal, doubt } = await inWorkspace(access, io, () => dispose(workspace));
   await markEnded(io, workspace.id, 'destroyed');
   const path = await keepReceipt(io, disposal);
   if (values.json) io.write(`${JSON.stringify({ ...disposal, file: path })}\n`);
-  else
-    io.write(
-      `${workspace.id} is destroyed: ${counted(items, 'file')} and all that was found in ${items === 1 ? 'it' : 'them'} are gone.\n`,
-    );
+  else io.write(`${endText(workspace.id, usage?.items)}\n`);
   if (doubt) throw doubt;
   if (!values.json) say(io, `The signed receipt, checked, is in ${path}.`);
   return EXIT.done;
+}
+
+/** Undefined when its time is over: then there is nothing left to ask about. */
+async function usageOf(workspace: Workspace): Promise<UsageAnswer | undefined> {
+  return workspace.usage().catch((error: FarthingError) => {
+    if (error.code === 'workspace_unauthorized') return undefined;
+    throw error;
+  });
+}
+
+function endText(id: string, files: number | undefined): string {
+  if (files === undefined) return `${id} had ended already: its time was over, and its files are gone.`;
+  const all = files === 1 ? 'it' : 'them';
+  return `${id} is destroyed: ${counted(files, 'file')} and all that was found in ${all} are gone.`;
 }
 
 /** The data is destroyed even where the receipt is in doubt. */

@@ -145,8 +145,9 @@ export async function openWorkspace(
   [id]: readonly string[],
   values: AccessValues,
   io: Io,
+  evenEnded = false,
 ): Promise<Access & { readonly workspace: NonNullable<Access['workspace']> }> {
-  const access = await openAccess({ ...values, workspace: id ?? values.workspace }, io);
+  const access = await openAccess({ ...values, workspace: id ?? values.workspace }, io, { evenEnded });
   if (!access.workspace)
     throw new UsageError('Which workspace? There is no current one: name it, or create one.');
   return { ...access, workspace: access.workspace };

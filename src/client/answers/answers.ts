@@ -3,7 +3,8 @@
 import type { IngestAnswer as AcceptedIngest, Item } from '../../api/items.ts';
 import type { Locator } from '../../api/search.ts';
 
-export type { Item, ItemsAnswer, PublicJob } from '../../api/items.ts';
+export type { ItemTextAnswer } from '../../api/item-text.ts';
+export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '../../api/items.ts';
 export type { Bound, Hit, Locator, SearchAnswer, Timing } from '../../api/search.ts';
 export type { ReadyAnswer } from '../../api/service.ts';
 export type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';

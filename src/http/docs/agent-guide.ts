@@ -122,7 +122,7 @@ family, or which share of the true best is found there. \`{"exact": true}\` in a
 
 ## As tools
 
-\`${baseUrl()}/mcp\` is an MCP server (streamable HTTP) with the tools search, ingest, workspace_create, workspace_usage and workspace_dispose. A call is
+\`${baseUrl()}/mcp\` is an MCP server (streamable HTTP) with tools to search, ingest, list, read and delete files, and to rent, extend and end workspaces. A call is
 paid in \`_meta["x402/payment"]\`, or costs nothing at \`/mcp?workspace=ID\` with the workspace's token as bearer token.
 
 ## When something is refused

@@ -6,6 +6,7 @@ import type { Route } from '../exchange/route.ts';
 import { consoleRoutes } from '../pages/console.ts';
 import { entryRoutes } from './entry.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
+import { itemTextRoute } from './item-text.ts';
 import { itemRoute } from './items.ts';
 import {
   cancelWorkspaceJobRoute,
@@ -51,6 +52,7 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     workspaceJobEventsRoute(services),
     cancelWorkspaceJobRoute(services),
     ...workspaceContentRoutes(services),
+    itemTextRoute(services),
     workspacePreviewRoute(services),
     usageRoute(services),
     extendWorkspaceRoute(services),

@@ -12,7 +12,13 @@ export interface IngestShard {
   removeItem(id: ItemId): Promise<boolean>;
   item(id: ItemId): Item | undefined;
   itemByDigest(sha256Hex: string): Item | undefined;
-  snapshot(): { counts(): { items: number; segments: number; bytes: number }; close(): void };
+  snapshot(): TextSnapshot & { counts(): { items: number; segments: number; bytes: number }; close(): void };
+}
+
+/** What is read of an Item's text. */
+export interface TextSnapshot {
+  segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;
+  records(segments: Uint32Array): (SegmentRecord | undefined)[];
 }
 
 export interface IngestSegment {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '../../domain/nearest.ts';
 import { settingsPage } from '../../settings/settings-page.ts';
 import { type CommandIo, EXIT, UsageError } from './io.ts';
 
@@ -131,7 +132,7 @@ export async function runAdminCommand(words: readonly string[], io: CommandIo): 
   }
   const name = [words.slice(0, 2).join(' '), first].find((known) => Object.hasOwn(COMMANDS, known));
   if (name === undefined) {
-    io.explain(`There is no command "${words.join(' ')}".\n\n${help()}`);
+    io.explain(unknownCommand(words));
     return EXIT.usage;
   }
   const command = COMMANDS[name]!;
@@ -153,10 +154,20 @@ function callOf({ options = {}, words: [least, most] }: Command, args: readonly 
     if (positionals.length >= least && positionals.length <= most)
       return { words: positionals, options: values as Call['options'] };
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // Node adds how to write what begins with a dash.
+    throw new UsageError((error as Error).message.split('. ', 1)[0]!);
   }
   const wanted = least < most ? `${least} to ${most} words` : ['nothing', 'one word'][least];
   throw new UsageError(`This command takes ${wanted}.`);
+}
+
+/** One line with the nearest name. */
+function unknownCommand(words: readonly string[]): string {
+  const typed = words.slice(0, 2).join(' ');
+  const names = Object.keys(COMMANDS).flatMap((name) => [name, name.split(' ')[0]!]);
+  const near = nearest(typed, names) ?? nearest(words[0]!, names);
+  const instead = near ? `Did you mean farthing admin ${near}?` : 'farthing admin --help lists them.';
+  return `There is no command "farthing admin ${typed}". ${instead}`;
 }
 
 function help(): string {

@@ -266,6 +266,13 @@ impl NativeSnapshot {
         self.read(|snapshot| Ok(snapshot.item(&id)?.map(str::to_owned)))
     }
 
+    /// Number of an Item's first Segment, and how many it has. Null if there is no such Item.
+    #[napi(catch_unwind, ts_return_type = "[first: number, count: number] | null")]
+    pub fn segments_of_item(&self, id: String) -> Result<Option<Vec<u32>>> {
+        let found = self.read(|snapshot| snapshot.segments_of_item(&id))?;
+        Ok(found.map(|(first, count)| vec![first, count]))
+    }
+
     /// Record of the first Item, pending or searchable, whose file has this SHA-256 (hexadecimal).
     #[napi(catch_unwind)]
     pub fn item_by_digest(&self, sha256: String) -> Result<Option<String>> {

@@ -1,0 +1,89 @@
+import type { ItemTextAnswer } from '../../api/item-text.ts';
+import type { SegmentRecord } from '../../api/search.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { ItemId } from '../../domain/id.ts';
+import type { TextSnapshot } from '../ports/ports.ts';
+
+/** Where in an item to begin: at a page, at a second, or at the passage with this number. */
+export type TextPlace = { readonly page: number } | { readonly timeS: number } | { readonly from: number };
+
+/** Characters of an answer, unless a single passage is longer. */
+const LENGTH_MAX = 8_000;
+/** Passages that are looked at in one go. */
+const CHUNK = 32;
+/** Passages that are looked at where they are not in order, as in media whose chapters come before their subtitles. */
+const LOOKED_AT_MAX = 4_096;
+
+/** The text of an item from a place on, as it was cut for the search. @throws field_invalid for a place that it does not have */
+export function textOf(snapshot: TextSnapshot, id: ItemId, place: TextPlace): ItemTextAnswer | undefined {
+  const range = snapshot.segmentsOf(id);
+  if (!range) return undefined;
+  const read = (from: number, count: number) =>
+    snapshot.records(
+      Uint32Array.from(
+        { length: Math.min(count, range.count - from) },
+        (_, index) => range.first + from + index,
+      ),
+    );
+  const passages: ItemTextAnswer['passages'][number][] = [];
+  let length = 0;
+  for (let from = startOf(place, range.count, read); from < range.count; from += CHUNK) {
+    for (const [index, record] of read(from, CHUNK).entries()) {
+      // Pictures come after all passages.
+      if (record?.text === undefined) return { id, passages, next: null };
+      length += record.text.length;
+      if (passages.length > 0 && length > LENGTH_MAX) return { id, passages, next: from + index };
+      const { text, locator, text_source } = record;
+      passages.push({ text, locator, ...(text_source && { text_source }) });
+    }
+  }
+  return { id, passages, next: null };
+}
+
+type Read = (from: number, count: number) => (SegmentRecord | undefined)[];
+
+function startOf(place: TextPlace, count: number, read: Read): number {
+  if ('from' in place) return place.from;
+  const found =
+    'page' in place ? firstOfPage(place.page, count, read) : nearestInTime(place.timeS, count, read);
+  if (found !== undefined) return found;
+  const [field, what] = 'page' in place ? ['page', `page ${place.page}`] : ['time_s', `${place.timeS} s`];
+  throw new FarthingError('field_invalid', `${field}: there is no text at ${what} of this item.`, {
+    facts: { field },
+  });
+}
+
+/** A binary search: passages are in order of their pages, and pictures come after them. Text outside the pages may stand in its way. */
+function firstOfPage(page: number, count: number, read: Read): number | undefined {
+  const found = searchedPage(page, count, read);
+  if (found !== undefined) return found;
+  const first = read(0, Math.min(count, LOOKED_AT_MAX)).findIndex(
+    (record) => record?.text !== undefined && record.locator.page === page,
+  );
+  return first < 0 ? undefined : first;
+}
+
+function searchedPage(page: number, count: number, read: Read): number | undefined {
+  let [low, high] = [0, count];
+  const at = (index: number) => read(index, 1)[0];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const record = at(middle);
+    if (record?.text !== undefined && (record.locator.page ?? 0) < page) low = middle + 1;
+    else high = middle;
+  }
+  const first = low < count ? at(low) : undefined;
+  return first?.text !== undefined && first.locator.page === page ? low : undefined;
+}
+
+/** The passage that began last before this second, or the first of those with a time. */
+function nearestInTime(timeS: number, count: number, read: Read): number | undefined {
+  let best: { index: number; time: number } | undefined;
+  for (const [index, record] of read(0, Math.min(count, LOOKED_AT_MAX)).entries()) {
+    const time = record?.text === undefined ? undefined : record.locator.time_s;
+    if (time === undefined) continue;
+    if (!best || (time <= timeS && time >= best.time) || (best.time > timeS && time < best.time))
+      best = { index, time };
+  }
+  return best?.index;
+}

@@ -1,0 +1,42 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ItemsAnswer, ItemTextAnswer } from '../client/index.ts';
+import type { Answered } from './backend.ts';
+import { result, whereOf } from './results.ts';
+
+/** One line a file. */
+export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallToolResult {
+  const items = body.items.map(({ id, name, media_type, state, pages, duration_s }) => ({
+    id,
+    name,
+    media_type,
+    state,
+    ...(pages !== undefined && { pages }),
+    ...(duration_s !== undefined && { duration_s }),
+  }));
+  const lines = items.map(({ id, name, state, pages, duration_s, media_type }) => {
+    const length = duration_s === undefined ? media_type : `${Math.round(duration_s)} s`;
+    const size = pages === undefined ? length : `${pages} pages`;
+    return [`${name} (${id})`, size, ...(state === 'searchable' ? [] : [state])].join(', ');
+  });
+  if (items.length === 0) lines.push('There are no files.');
+  if (body.next !== null) lines.push(`There are more: after "${body.next}".`);
+  return result(lines.join('\n'), { items, next: body.next }, receipt);
+}
+
+/** The text, with a line for each new place. */
+export function itemTextResult({ body, receipt }: Answered<ItemTextAnswer>): CallToolResult {
+  const passages = body.passages.map(({ text, locator: { page, page_kind, time_s, heading } }) => ({
+    text,
+    locator: { page, page_kind, time_s, heading },
+  }));
+  let place = '';
+  const lines = passages.flatMap(({ text, locator }) => {
+    const next = whereOf(locator).trim();
+    const isNew = next !== '' && next !== place;
+    place = next;
+    return isNew ? [next, text] : [text];
+  });
+  if (passages.length === 0) lines.push('There is no text here.');
+  if (body.next !== null) lines.push(`There is more: from ${body.next}.`);
+  return result(lines.join('\n'), { id: body.id, passages, next: body.next }, receipt);
+}

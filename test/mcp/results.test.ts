@@ -1,0 +1,82 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import t from 'tap';
+import type { Hit, SearchAnswer } from '../../src/client/index.ts';
+import type { ItemSource } from '../../src/mcp/backend.ts';
+import { itemListResult, itemTextResult } from '../../src/mcp/item-results.ts';
+import { searchResult } from '../../src/mcp/results.ts';
+
+/** Results are read by models: what is said must be short and enough. */
+
+const source = { baseUrl: 'http://here' } as ItemSource;
+const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
+
+function hitOf(confidence: number, more: Partial<Hit> = {}): Hit {
+  const item = {
+    id: `item_${confidence}`,
+    name: 'film.mp4',
+    media_type: 'video/mp4',
+    sha256: 'f'.repeat(64),
+  };
+  return {
+    item,
+    confidence,
+    family: 'visual',
+    locator: { time_s: 30, box: {} },
+    score: 1,
+    ...more,
+  } as unknown as Hit;
+}
+
+function answerOf(hits: Hit[], answered: boolean): SearchAnswer {
+  return { hits, answered, latency_ms: 1, timing: {}, exact: true, bounds: {}, charged: false };
+}
+
+const show = (hits: Hit[], answered: boolean, given = {}) =>
+  searchResult(source, { body: answerOf(hits, answered), scope: {} }, given);
+
+t.test('what is far less likely than the first is left out, and counted', async (t) => {
+  const hits = [hitOf(0.9), hitOf(0.4), ...Array.from({ length: 28 }, () => hitOf(0.04))];
+  const result = await show(hits, true);
+  t.equal(textOf(result).split('\n').length, 3);
+  t.match(
+    textOf(result),
+    /^1\. film\.mp4 \(30 s\), confidence 0\.90, item_0\.9\n2\. .*\n28 less likely left out; k shows them\.$/,
+  );
+  t.match(result.structuredContent, { left_out: 28, answered: true });
+  t.equal((result.structuredContent!.hits as unknown[]).length, 2);
+  t.equal(
+    ((await show(hits, true, { k: 30 })).structuredContent!.hits as unknown[]).length,
+    30,
+    'unless asked for',
+  );
+});
+
+t.test('where nothing is likely to answer, the nearest three are named', async (t) => {
+  const text = textOf(
+    await show(
+      Array.from({ length: 30 }, () => hitOf(0.04)),
+      false,
+    ),
+  );
+  t.match(text, /^Probably not in these files.* The nearest:\n1\. .*\n2\. .*\n3\. .*\n27 less likely/);
+});
+
+t.test('a film is one line with its other moments, and data has no digests, boxes or scores', async (t) => {
+  const moments = [
+    { time_s: 62.4, confidence: 0.5 },
+    { time_s: 5, confidence: 0.4 },
+  ];
+  const snippet = `${'word '.repeat(200)}`;
+  const result = await show([hitOf(0.9, { moments, snippet })], true);
+  t.match(textOf(result), /^1\. film\.mp4 \(30 s\), confidence 0\.90, also at 62 s, 5 s, item_0\.9: word/);
+  t.ok(textOf(result).length < 600);
+  t.notMatch(JSON.stringify(result.structuredContent), /sha256|box|score|bounds|timing/);
+});
+
+t.test('a text names each place once, and says how to go on', async (t) => {
+  const passages = [1, 1, 2].map((page) => ({ text: `On page ${page}.`, locator: { page } }));
+  const text = itemTextResult({ body: { id: 'item_1', passages, next: 3 } as never, scope: {} });
+  t.equal(textOf(text), '(page 1)\nOn page 1.\nOn page 1.\n(page 2)\nOn page 2.\nThere is more: from 3.');
+  const list = itemListResult({ body: { items: [], next: null }, scope: {} });
+  t.equal(textOf(list), 'There are no files.');
+});
