@@ -24,8 +24,6 @@ export interface DumpedQuery {
   readonly id: string;
   /** Segments of the index. */
   readonly segments: number;
-  /** Characters of the query. */
-  readonly length: number;
   readonly words: Scale;
   readonly meaning: Scale;
   readonly relevant: readonly number[];
@@ -155,7 +153,6 @@ async function search(
       return {
         id,
         segments: snapshot.counts().segments,
-        length: text.length,
         words: words!,
         meaning: meaning!,
         relevant: relevant.filter((document) => inside.has(document)),

@@ -9,8 +9,11 @@ export interface FirstHit {
 const BINS = 10;
 const RESAMPLES = 200;
 
-/** Expected calibration error over ten bins of equal count (Guo et al. 2017, arXiv:1706.04599), with its 90 % bootstrap interval. */
-export function calibrationError(hits: readonly FirstHit[]): { ece: number; low: number; high: number } {
+/**
+ * Expected calibration error over ten bins of equal count (Guo et al. 2017, arXiv:1706.04599), with its 90 % bootstrap interval, and
+ * the error that true confidences would have by chance.
+ */
+export function calibrationError(hits: readonly FirstHit[]) {
   let state = 1;
   const random = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -19,8 +22,13 @@ export function calibrationError(hits: readonly FirstHit[]): { ece: number; low:
   const resampled = Array.from({ length: RESAMPLES }, () =>
     errorOf(hits.map(() => hits[Math.floor(random() * hits.length)]!)),
   ).sort((a, b) => a - b);
+  // What chance alone makes of true confidences: bins are small.
+  const byChance = Array.from({ length: RESAMPLES }, () =>
+    errorOf(hits.map(({ confidence }) => ({ confidence, right: random() < confidence }))),
+  );
+  const chance = rounded(byChance.reduce((sum, error) => sum + error, 0) / RESAMPLES);
   const at = (share: number) => rounded(resampled[Math.floor(share * RESAMPLES)] ?? 0);
-  return { ece: rounded(errorOf(hits)), low: at(0.05), high: at(0.95) };
+  return { ece: rounded(errorOf(hits)), low: at(0.05), high: at(0.95), chance };
 }
 
 function errorOf(hits: readonly FirstHit[]): number {

@@ -88,6 +88,8 @@ try {
 interface WithAndWithout {
   readonly with: readonly Example[];
   readonly without: readonly Example[];
+  /** Queries without their answer that find nothing at all. */
+  readonly nothing: number;
 }
 
 interface Examples {
@@ -107,10 +109,15 @@ function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
   const of = (queries: Dump['full'], unanswerable = false) =>
     queries.flatMap((query) => exampleOf(query, view, unanswerable) ?? []);
   const isExact = ({ id }: Dump['full'][number]) => id.startsWith('exact ');
-  const withAndWithout = (queries: Dump['full']): WithAndWithout => ({
-    with: of(queries.filter(({ relevant }) => relevant.length > 0)),
-    without: of(queries.filter(({ relevant }) => relevant.length === 0)),
-  });
+  const withAndWithout = (queries: Dump['full']): WithAndWithout => {
+    const unanswerable = queries.filter(({ relevant }) => relevant.length === 0);
+    const without = of(unanswerable);
+    return {
+      with: of(queries.filter(({ relevant }) => relevant.length > 0)),
+      without,
+      nothing: unanswerable.length - without.length,
+    };
+  };
   const own = full.filter((query) => !isExact(query));
   const exact = full.filter(isExact);
   const unanswerable = of(own, true);
@@ -177,10 +184,12 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
     if (hits.length < POOLED_BELOW) small.push(...hits);
     const { exact, exactUnanswerable, nothing, cut } = own;
     told.add('names', first(exact), first(exactUnanswerable), nothing.exact);
-    for (const [size, of] of cut) told.add(`names, ${size}`, first(of.exact.with), first(of.exact.without));
+    for (const [size, of] of cut)
+      told.add(`names, ${size}`, first(of.exact.with), first(of.exact.without), of.exact.nothing);
     if (own.judged.every(({ answers }) => answers === 1)) {
       told.add('questions', hits, first(own.unanswerable), nothing.others);
-      for (const [size, of] of cut) told.add(`questions, ${size}`, first(of.own.with), first(of.own.without));
+      for (const [size, of] of cut)
+        told.add(`questions, ${size}`, first(of.own.with), first(of.own.without), of.own.nothing);
     }
     const mean = (of: readonly number[]) => rounded(of.reduce((sum, value) => sum + value, 0) / of.length);
     const figures = {

@@ -2,16 +2,17 @@ import type { ListName } from '../../src/domain/family.ts';
 import type { Candidate, ListEvidence, Scale } from '../../src/search/evidence.ts';
 import { probabilityOf } from '../../src/search/fuse.ts';
 import { type Curve, type Feature, featuresOf, orderPassages } from '../../src/search/likelihood.ts';
+import type { ServedList } from '../../src/search/lists.ts';
 import type { DumpedQuery } from './candidates.ts';
 import { fitLogistic } from './logistic.ts';
 
 /** What is asked: one family by itself, or both. */
 export const VIEWS = {
-  raw_words: { lists: ['raw_words'], features: ['gap', 'gap_sixth', 'held', 'whole'] },
-  text_semantic: { lists: ['text_semantic'], features: ['gap', 'meaning', 'length'] },
+  raw_words: { lists: ['raw_words'], features: ['gap', 'gap_sixth', 'held'] },
+  text_semantic: { lists: ['text_semantic'], features: ['gap', 'gap_sixth', 'cosine', 'lead'] },
   fused: {
     lists: ['raw_words', 'text_semantic'],
-    features: ['gap', 'held', 'whole', 'agreement', 'meaning'],
+    features: ['gap', 'gap_sixth', 'held', 'whole', 'agreement'],
   },
 } as const satisfies Record<
   string,
@@ -20,9 +21,9 @@ export const VIEWS = {
 export type View = keyof typeof VIEWS;
 
 /** How the lists count in the order of passages. */
-export const ORDER = new Map<ListName, { weight: number; whole?: number }>([
+export const ORDER = new Map<ListName, Pick<ServedList, 'weight' | 'whole' | 'scale'>>([
   ['raw_words', { weight: 1, whole: 1 }],
-  ['text_semantic', { weight: 0.2 }],
+  ['text_semantic', { weight: 0.2, scale: { mean: 0.08, deviation: 0.1 } }],
 ]);
 export const UNKNOWN_LANGUAGE_SHARE = 0.2;
 
@@ -59,7 +60,7 @@ export function exampleOf(query: DumpedQuery, view: View, unanswerable = false):
   const ordered = orderPassages(candidates, scales, ORDER, UNKNOWN_LANGUAGE_SHARE);
   if (ordered.length === 0) return undefined;
   return {
-    features: featuresOf(ordered, scales, query),
+    features: featuresOf(ordered, scales),
     places: ordered.map(({ candidate, order }) => {
       const document = documents[candidate.place]!;
       return { document, relevant: relevant.has(document), order };

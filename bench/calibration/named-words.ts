@@ -1,6 +1,6 @@
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
 
-const JOINTS = /[._:·]+|(?<=\p{Ll}{2})(?=\p{Lu})/u;
+const JOINTS = /[._:·'’]+|(?<=\p{Ll}{2})(?=\p{Lu})/u;
 
 /**
  * Words of a text and their parts, and whether each is a name, a number or a code: with a digit, with a capital inside a sentence,

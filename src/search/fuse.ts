@@ -46,7 +46,7 @@ export function fuse(
     const own = scales.filter((scale) => scale.kind === kind);
     if (own.length === 0) continue;
     const found = candidates.filter(({ evidence }) => own.some(({ name }) => evidence.has(name)));
-    const likelihoods = LIKELIHOODS[kind](found, own, lists, query, unknownLanguageShare);
+    const likelihoods = LIKELIHOODS[kind](found, own, lists, unknownLanguageShare, query);
     for (const [candidate, likelihood] of likelihoods) {
       const before = best.get(candidate);
       if (!before || likelihood.logOdds > before.likelihood.logOdds)

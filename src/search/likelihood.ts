@@ -17,7 +17,7 @@ export interface Likelihood {
 }
 
 /** What says how likely the first place is to answer. */
-export const FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'] as const;
+export const FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'cosine', 'lead'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The log-odds of a first place: a bias, and for each feature how much it counts; absent features count nothing. */
@@ -30,8 +30,6 @@ export interface Curve extends Partial<Readonly<Record<Feature, number>>> {
 export interface Query {
   /** Segments of the index. */
   readonly segments: number;
-  /** Characters of its words. */
-  readonly length: number;
 }
 
 type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
@@ -39,9 +37,13 @@ type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
 /** Distribution of cosines that a sample is blended with, as if it were of so many Segments more: it decides where an index is tiny. */
 const PRIOR = { count: 30, mean: 0.08, deviation: 0.1 };
 /** Where a model has no measured curve: it orders, and is believed little. */
-const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, meaning: 0.3 };
+const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, gap: 1 };
+/** The same for pictures: log-odds, and what a deviation above the best of random ones counts. */
+const CONSERVATIVE_PICTURE = { bias: -1.5, deviation: 0.3 };
 const GAP_MAX = 0.6;
 const GAP_SIXTH_MAX = 1;
+const NEXT = 10;
+const COSINE_LEAD_MAX = 0.3;
 const WHOLE = 0.999;
 /** How far those that have the words as written stand at least before the others. */
 const WRITTEN_LEAD = 0.05;
@@ -63,6 +65,14 @@ export function deviationsOf(score: number, { count, mean, deviation }: Scale['s
   return (score - blended) / Math.sqrt(variance);
 }
 
+/**
+ * Deviations of a cosine from those of unrelated texts: on the model's own scale, which no other Segments of an index change; from
+ * the index's scores for the query where the manifest has none.
+ */
+function passageDeviations(cosine: number, sample: Scale['sample'], scale?: ServedList['scale']): number {
+  return scale ? (cosine - scale.mean) / scale.deviation : deviationsOf(cosine, sample);
+}
+
 /** What the best of so many independent normal scores is expected to reach, in deviations. */
 const expectedBest = (segments: number): number => Math.sqrt(2 * Math.log(Math.max(1, segments)));
 
@@ -75,9 +85,9 @@ export interface Ordered {
   /** BM25. */
   readonly score: number;
   readonly held: number;
-  readonly whole: boolean;
   /** It is one of few that have every word as it is written. */
   readonly written: boolean;
+  readonly cosine: number;
   readonly deviations: number;
 }
 
@@ -86,7 +96,6 @@ export function passageLikelihoods(
   candidates: readonly Candidate[],
   scales: readonly Scale[],
   lists: ReadonlyMap<ListName, ServedList>,
-  query: Query,
   unknownLanguageShare: number,
 ): Likelihoods {
   const ordered = orderPassages(candidates, scales, lists, unknownLanguageShare);
@@ -95,7 +104,7 @@ export function passageLikelihoods(
   const asked = (name: ListName) =>
     scales.some((scale) => scale.name === name) ? lists.get(name) : undefined;
   const curve = curveOf(asked('raw_words'), asked('text_semantic'));
-  const features = featuresOf(ordered, scales, query);
+  const features = featuresOf(ordered, scales);
   let first = curve.bias;
   for (const name of FEATURES) first += (curve[name] ?? 0) * features[name];
   const base = first - curve.slope * top.order;
@@ -109,22 +118,23 @@ export function passageLikelihoods(
 export function orderPassages(
   candidates: readonly Candidate[],
   scales: readonly Scale[],
-  lists: ReadonlyMap<ListName, Pick<ServedList, 'weight' | 'whole'>>,
+  lists: ReadonlyMap<ListName, Pick<ServedList, 'weight' | 'whole' | 'scale'>>,
   unknownLanguageShare: number,
 ): Ordered[] {
   const { weight: wordsWeight = 0, whole: wholeWeight = 0 } = lists.get('raw_words') ?? {};
   const scale = scales.find(({ name }) => name === 'text_semantic');
-  const meaningWeight =
-    (lists.get('text_semantic')?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
+  const semantic = lists.get('text_semantic');
+  const meaningWeight = (semantic?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
   const best = Math.max(0, ...candidates.map(({ evidence }) => evidence.get('raw_words')?.score ?? 0));
   const ordered = candidates.map((candidate): Ordered => {
     const { score = 0, held = 0, written = false } = candidate.evidence.get('raw_words') ?? {};
     const meant = candidate.evidence.get('text_semantic');
     const whole = held > WHOLE;
     const words = best > 0 ? wordsWeight * (score / best) + (whole ? wholeWeight : 0) : 0;
-    const deviations = scale && meant ? deviationsOf(meant.score, scale.sample) : 0;
+    const cosine = meant?.score ?? 0;
+    const deviations = scale && meant ? passageDeviations(cosine, scale.sample, semantic?.scale) : 0;
     const meaning = meaningWeight * deviations;
-    return { candidate, words, meaning, order: words + meaning, score, held, whole, written, deviations };
+    return { candidate, words, meaning, order: words + meaning, score, held, written, cosine, deviations };
   });
   return lifted(ordered).sort((a, b) => b.order - a.order || a.candidate.first - b.candidate.first);
 }
@@ -143,14 +153,10 @@ function lifted(places: readonly Ordered[]): Ordered[] {
 
 /**
  * The features of the first place: its distance to the second and to the sixth in units of the order; ln(1 + nats of the query's
- * information that it holds); whether it has every word; the product of its shares of the lists' best evidence; its cosine's deviations above what the best of so many random Segments
- * would have; ln(1 + characters of the query).
+ * information that it holds); whether it has every word; the product of its shares of the lists' best evidence; its cosine, and how far the next ten are below it
+ * in the mean.
  */
-export function featuresOf(
-  ordered: readonly Ordered[],
-  scales: readonly Scale[],
-  { segments, length }: Query,
-): Record<Feature, number> {
+export function featuresOf(ordered: readonly Ordered[], scales: readonly Scale[]): Record<Feature, number> {
   const top = ordered[0]!;
   const behind = (rank: number, most: number): number => {
     const other = ordered[rank];
@@ -161,11 +167,23 @@ export function featuresOf(
     gap: behind(1, GAP_MAX),
     gap_sixth: behind(5, GAP_SIXTH_MAX),
     held: Math.log1p(top.held * information),
-    whole: Number(top.whole),
+    whole: Number(top.held > WHOLE),
     agreement: agreementOf(ordered),
-    meaning: (1 - top.held) * (top.deviations - expectedBest(segments)),
-    length: Math.log1p(length),
+    cosine: top.cosine,
+    lead: cosineLead(ordered),
   };
+}
+
+/** How far the first place's cosine is above the mean of the next ten below it. */
+function cosineLead(ordered: readonly Ordered[]): number {
+  const { cosine } = ordered[0]!;
+  const below = ordered
+    .filter((one) => one.candidate.evidence.has('text_semantic') && one.cosine < cosine)
+    .map((one) => one.cosine)
+    .sort((a, b) => b - a)
+    .slice(0, NEXT);
+  const mean = below.reduce((sum, value) => sum + value, 0) / Math.max(1, below.length);
+  return Math.min(COSINE_LEAD_MAX, cosine - mean);
 }
 
 /** How much of the best of each list the first place has: 1 where it is the first of both. */
@@ -206,8 +224,8 @@ export function pictureLikelihoods(
   candidates: readonly Candidate[],
   scales: readonly Scale[],
   lists: ReadonlyMap<ListName, ServedList>,
-  query: Query,
   unknownLanguageShare: number,
+  query: Query,
 ): Likelihoods {
   const likenesses = scales.filter(({ nearIdentical }) => !nearIdentical);
   const identity = scales.find(({ nearIdentical }) => nearIdentical);
@@ -258,7 +276,8 @@ function pictureLogOdds(
 ): number {
   const odds = calibration
     ? calibration.a * score + calibration.b + (calibration.lead ?? 0) * lead
-    : CONSERVATIVE.bias + CONSERVATIVE.meaning! * (deviationsOf(score, sample) - expectedBest(segments));
+    : CONSERVATIVE_PICTURE.bias +
+      CONSERVATIVE_PICTURE.deviation * (deviationsOf(score, sample) - expectedBest(segments));
   return odds < 0 ? -bounded(-odds, LIKENESS_MAX) : bounded(odds, LIKENESS_MAX / 2);
 }
 

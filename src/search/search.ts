@@ -202,7 +202,7 @@ async function scanAndFuse(
     k,
     explain,
     minConfidence,
-    query: { segments, length: words.length },
+    query: { segments },
     unknownLanguageShare: fusion.unknown_language_share,
   });
   const shown = corrected === undefined ? query.words : `${corrected} ${words}`;

@@ -20,10 +20,10 @@ interface Known {
 const SETTINGS: Partial<Record<ListName, Partial<ServedList>>> = {
   text_semantic: {
     weight: 0.2,
-    curve: { bias: -3, slope: 8, meaning: 0.7, gap: 1 },
-    with_words: { bias: -3, slope: 5, gap: 3, held: 0.9, whole: 1.5, meaning: 0.4 },
+    curve: { bias: -3, slope: 8, cosine: 3, gap: 1 },
+    with_words: { bias: -3, slope: 5, gap: 3, held: 1.2, agreement: 0.9 },
   },
-  raw_words: { weight: 1, whole: 1, curve: { bias: -4, slope: 6, gap: 4, held: 1, whole: 1 } },
+  raw_words: { weight: 1, whole: 1, curve: { bias: -4, slope: 6, gap: 4, held: 1.3 } },
   visual_words: { weight: 1, calibration: { a: 11, b: -7 } },
   visual_picture: { weight: 1, calibration: { a: 19, b: -13 } },
   raw_picture: { weight: 1 },
@@ -78,7 +78,7 @@ function fuse(
     k,
     minConfidence,
     explain: true,
-    query: { segments: 1000, length: 20 },
+    query: { segments: 1000 },
     unknownLanguageShare: 0.2,
   });
 }
@@ -253,7 +253,7 @@ t.test('a list without a measured curve orders, and is believed little', async (
   const lists = [{ ...meaning, list: unmeasured }];
   const fused = fuseEvidence(evidenceOf(lists, 100), new Map([[unmeasured.name, unmeasured]]), {
     k: 10,
-    query: { segments: 1000, length: 20 },
+    query: { segments: 1000 },
     unknownLanguageShare: 0.2,
   });
   t.same(

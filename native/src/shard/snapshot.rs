@@ -77,7 +77,10 @@ impl Snapshot {
             }
             Query::Words { text, language } => {
                 let mut titles = Titles::default();
-                let text_of = |segment| titles.with_text(self, segment);
+                let text_of = |segment| {
+                    let Some(record) = self.record(segment)? else { return Ok(None) };
+                    titles.with_text(record, |item| self.item(item))
+                };
                 words_rating::rate(&self.words_blocks()?, &self.asked(text, *language), segments, text_of)
             }
             Query::Picture { .. } => Ok(Rating::default()),

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::snapshot::Snapshot;
 use crate::error::Result;
 
 #[derive(Deserialize)]
@@ -25,12 +24,16 @@ pub struct Titles {
 }
 
 impl Titles {
-    /// The title of a Segment's Item and its own text. None if it has no text.
-    pub fn with_text(&mut self, snapshot: &Snapshot, segment: u32) -> Result<Option<String>> {
-        let Some(record) = snapshot.record(segment)? else { return Ok(None) };
+    /// The title of a Segment's Item and its own text. None if it has no text. `record`: the Segment's. `item_of` reads an
+    /// Item's record.
+    pub fn with_text<'a>(
+        &mut self,
+        record: &str,
+        item_of: impl FnOnce(&str) -> Result<Option<&'a str>>,
+    ) -> Result<Option<String>> {
         let Ok(Passage { item, text: Some(text) }) = serde_json::from_str::<Passage>(record) else { return Ok(None) };
         if !self.known.contains_key(&item) {
-            let title = snapshot.item(&item)?.and_then(|record| serde_json::from_str::<Titled>(record).ok()?.title);
+            let title = item_of(&item)?.and_then(|record| serde_json::from_str::<Titled>(record).ok()?.title);
             self.known.insert(item.clone(), title);
         }
         let title = self.known[&item].as_deref();

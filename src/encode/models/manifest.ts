@@ -56,7 +56,7 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-const CURVE_FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'meaning', 'length'] as const;
+const CURVE_FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'cosine', 'lead'] as const;
 
 /** What the log-odds of a first hit are made of: see `Curve` in `search/likelihood.ts`. */
 const Curve = closed({
@@ -71,6 +71,8 @@ const List = closed({
   weight: Type.Number({ minimum: 0, maximum: 100 }),
   /** Of words: what counts besides where a passage has every word of the query. */
   whole: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+  /** Of passages by meaning: cosines of unrelated texts. Absent: an index's own scores for the query tell. */
+  scale: Type.Optional(closed({ mean: Type.Number(), deviation: Type.Number({ exclusiveMinimum: 0 }) })),
   /** Of passages: the log-odds of the list alone, and of meaning together with words. */
   curve: Type.Optional(Curve),
   with_words: Type.Optional(Curve),
