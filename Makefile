@@ -4,10 +4,14 @@ SHELL := /bin/sh
 
 # Node 22 from the pinned npm package, whatever version the host has.
 export PATH := $(CURDIR)/node_modules/.bin:$(HOME)/.cargo/bin:$(PATH)
+# Packages and crates come side by side: the one waits for the network and the disk, the other for the processor.
+MAKEFLAGS += --jobs=2
 # The CPU build of ONNX Runtime is inside its package; the installer would fetch GPU libraries besides.
 export ONNXRUNTIME_NODE_INSTALL := skip
 
 MODULES := node_modules/.package-lock.json
+CHECKED := .build/prerequisites
+CRATES := native/target/crates
 ADDON := src/native/addon/built
 CLIENT := dist/client/index.js
 PEERS := bench/peers/node_modules/.package-lock.json
@@ -18,33 +22,43 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup console server run test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(ADDON) $(CLIENT) $(CONSOLE) $(SERVER) ## Install the packages, build the native part, the client, the console and the server
 
-$(MODULES): package.json package-lock.json
+$(CHECKED): scripts/prerequisites.sh native/Cargo.toml
 	@scripts/prerequisites.sh
-	@echo "── installing packages (once, about a minute)"
+	@mkdir -p $(@D) && touch $@
+
+$(MODULES): package.json package-lock.json | $(CHECKED)
+	@echo "── packages: installing (once, about half a minute)"
 	@# Not `npm ci`: it refuses a lock without every other platform's optional packages, which a mirror may not have.
-	npm install --no-save --no-audit --no-fund --loglevel=error
+	@npm install --no-save --no-audit --no-fund --no-progress --loglevel=error || { \
+	  echo "The packages could not be installed: npm says why above. Without a network there is nothing to install from; \`npm ping\` tries it." >&2; exit 1; }
 	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
-	npx tap build >/dev/null
+	@npx tap build >/dev/null 2>&1
 	@# `npx farthing` takes it from here. Without it npx keeps a link elsewhere, which does not survive a move of the file.
 	@ln -sf ../../src/bin/farthing.js node_modules/.bin/farthing
 	@touch $@
+	@echo "── packages: installed"
 
 $(PEERS): bench/peers/package.json
 	@echo "── installing the servers that benches compare with (once)"
 	cd bench/peers && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(ADDON): $(MODULES) $(NATIVE_SOURCES)
-	@scripts/prerequisites.sh
-	@echo "── building the native part (the first time about three minutes)"
-	npm run --silent build:native
+$(CRATES): $(NATIVE_SOURCES) | $(CHECKED)
+	@echo "── native part: compiling (the first time one to two minutes)"
+	@cargo build --release --locked --manifest-path native/Cargo.toml -p farthing-napi || { \
+	  echo "The native part could not be built: cargo says why above. Without a network there are no crates to build from." >&2; exit 1; }
+	@touch $@
+
+$(ADDON): $(MODULES) $(CRATES)
+	@npm run --silent build:native
+	@echo "── native part: built"
 	@touch $@
 
 $(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/domain src/api -name "*.ts")
@@ -66,6 +80,9 @@ $(SERVER): $(MODULES) $(SERVER_SOURCES)
 
 run: setup ## Start the server; the first start shows a paid round trip
 	@FARTHING_METRICS_PORT=$${FARTHING_METRICS_PORT:-$${METRICS_PORT:-9402}} exec node $(SERVER)
+
+package: setup ## The packages that work without the tree, in .build/packages: npm install them anywhere, then npx farthing serve
+	@node --no-warnings scripts/package.ts
 
 test: setup ## All checks, and every kind of test, in a few minutes; some files: npm test -- FILE…
 	@node test/all.ts

@@ -6,8 +6,14 @@ import type { BareResult, BareSettings, BareWork } from './bare-thread.ts';
 
 const MODELS = resolve(import.meta.dirname, '../../models');
 
+/** The embedded text model and nothing else, on so many threads. */
+export interface Bare {
+  run(work: BareWork): Promise<BareResult & { readonly perSecond: number; readonly tokensPerSecond: number }>;
+  close(): Promise<void>;
+}
+
 /** Threads that run the embedded text model and nothing else, with the settings that the server runs it with. */
-export class BareThreads {
+export class BareThreads implements Bare {
   readonly #threads: readonly Worker[];
 
   static async open(count: number, niceness: number): Promise<BareThreads> {

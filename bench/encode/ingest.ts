@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { native } from '../../src/native/index.ts';
 import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
 import { readSciFact, type SciFact } from '../sets/scifact.ts';
-import { BareThreads } from './bare.ts';
+import { openBare } from './bare-native.ts';
 import { CountedServer } from './counted.ts';
 import { pacedSearches, shortQueries } from './queries.ts';
 
@@ -42,8 +42,8 @@ export async function ingestAgainstBare(folder: string, documents: number) {
     scifact.abstracts.slice(2 * half, 3 * half),
   ];
   const server = await CountedServer.start();
-  const { workers } = await server.counts();
-  const bare = await BareThreads.open(workers.ingest, NICENESS);
+  const { workers, textProvider } = await server.counts();
+  const bare = await openBare(textProvider, workers.ingest, NICENESS);
   try {
     const workspace = await BenchWorkspace.rent(server.url, 240);
     await ingest('warm-up', workspace, scifact.abstracts.slice(-CLIENTS));

@@ -58,7 +58,7 @@ function servedClaims({
   refusals,
 }: Awaited<ReturnType<typeof aroundTheModel>>): readonly Claim[] {
   return [
-    ['16 clients: share of bare ONNX Runtime, ≥ .90', queries.share_of_bare, queries.share_of_bare >= 0.9],
+    ['16 clients: share of the bare model, ≥ .90', queries.share_of_bare, queries.share_of_bare >= 0.9],
     [
       '1 client: p50 against forward pass + HTTP + scan, ≤ 1.25',
       queries.round_trip_ratio,

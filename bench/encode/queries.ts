@@ -3,7 +3,7 @@ import { native } from '../../src/native/index.ts';
 import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
 import { WireClient } from '../rig/wire-client.ts';
 import { readSciFact, type SciFact } from '../sets/scifact.ts';
-import { BareThreads } from './bare.ts';
+import { openBare } from './bare-native.ts';
 import { CountedServer } from './counted.ts';
 
 const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');
@@ -71,8 +71,8 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
   const scifact = await readSciFact(folder);
   const queries = shortQueries(scifact);
   const server = await CountedServer.start();
-  const { workers } = await server.counts();
-  const bare = await BareThreads.open(workers.query, 0);
+  const { workers, textProvider } = await server.counts();
+  const bare = await openBare(textProvider, workers.query, 0);
   try {
     const workspace = await BenchWorkspace.rent(server.url, 240);
     await inParallel('ingest', scifact.abstracts.slice(0, documents), 8, ({ id, title, text }) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { ATTACKS, BESIEGED } from './attacks.ts';
+import { longestTurns, type Turn } from './routes.ts';
 import { type Besieged, besiege, settle } from './siege.ts';
 
 /**
@@ -27,6 +28,7 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     const { client, attacker } = await settle(server.url);
     const target = {
       url: server.url,
+      folder: server.folder,
       workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
     };
     seen[name] = await besiege({
@@ -42,10 +44,29 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     await server.stop();
   }
 }
+const turns = await turnsOfRoutes();
 mkdirSync('bench/record', { recursive: true });
 console.log(
-  `\nrecord: ${writeRecord('siege', { seconds: SECONDS, searches: SEARCHES_PER_SECOND, seen }, of)}`,
+  `\nrecord: ${writeRecord('siege', { seconds: SECONDS, searches: SEARCHES_PER_SECOND, seen, turns }, of)}`,
 );
+
+/** What one request costs the event loop at its largest, with nothing beside it. */
+async function turnsOfRoutes(): Promise<Record<string, Turn>> {
+  const server = await startServer(BESIEGED, { preload: join(import.meta.dirname, 'probe.ts') });
+  try {
+    const { client } = await settle(server.url);
+    const turns = await longestTurns(server, client);
+    console.log('\nlongest turn of the event loop that one request takes (median of 20)');
+    for (const [what, turn] of Object.entries(turns)) console.log(`  ${shown(turn)}  ${what}`);
+    return turns;
+  } finally {
+    await server.stop();
+  }
+}
+
+function shown({ clock, processor }: Turn): string {
+  return `${clock.toFixed(1).padStart(6)} ms (processor ${processor.toFixed(1)} ms)`;
+}
 
 function show({ before, during, ...rest }: Besieged): void {
   const ms = (value: number) => `${value.toFixed(1)} ms`;
@@ -54,7 +75,7 @@ function show({ before, during, ...rest }: Besieged): void {
     `  refused ${JSON.stringify(during.refused)} of ${during.answered + sum(during.refused)} (before: ${JSON.stringify(before.refused)})`,
   );
   console.log(
-    `  memory +${rest.memoryMib.toFixed(0)} MiB   uploads on the disk ${rest.incomingMib.toFixed(1)} MiB   gone after ${rest.goneAfterSeconds.toFixed(1)} s   longest turn ${ms(rest.longestTurn)}   attacker ${rest.attackerCpuSeconds.toFixed(1)} s of processor time`,
+    `  memory +${rest.memoryMib.toFixed(0)} MiB   uploads on the disk ${rest.incomingMib.toFixed(1)} MiB   gone after ${rest.goneAfterSeconds.toFixed(1)} s   longest turn ${shown(rest.longestTurn)}   attacker ${rest.attackerCpuSeconds.toFixed(1)} s of processor time`,
   );
 }
 

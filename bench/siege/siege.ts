@@ -7,6 +7,7 @@ import { runLoop } from '../load/loops.ts';
 import { untilIdle, usageOf } from '../load/process-tree.ts';
 import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
 import type { AttackOrder } from './attacker.ts';
+import { longestTurn, type Turn } from './routes.ts';
 
 /** Of the client's searches: milliseconds from the moment each was meant to be sent. */
 export interface Searched {
@@ -28,8 +29,7 @@ export interface Besieged {
   readonly goneAfterSeconds: number;
   /** False: something was left when the wait for it ended. */
   readonly isGone: boolean;
-  /** Of the server's event loop, in milliseconds. */
-  readonly longestTurn: number;
+  readonly longestTurn: Turn;
   readonly attackerCpuSeconds: number;
 }
 
@@ -130,12 +130,6 @@ async function searches(client: BenchWorkspace, seconds: number, perSecond: numb
   };
   await runLoop({ perSecond }, seconds, send, never);
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), answered: times.length, refused };
-}
-
-async function longestTurn({ child }: StartedServer): Promise<number> {
-  const told = once(child, 'message');
-  child.send('longest turn?');
-  return ((await told) as [number])[0];
 }
 
 function incomingMib({ folder }: StartedServer): number {

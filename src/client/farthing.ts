@@ -2,6 +2,7 @@ import type { IngestAnswer, Item, ReadyAnswer, SearchAnswer, WorkspaceAnswer } f
 import { FarthingError } from './answers/error.ts';
 import { Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
+import { type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import { Authorizations, type Price } from './payment/authorizations.ts';
 import { Budget, type Spending, type Usd } from './payment/budget.ts';
@@ -49,6 +50,7 @@ export class Farthing {
   readonly baseUrl: string;
   readonly #calls: Calls;
   readonly #budget: Budget;
+  readonly #account: () => Promise<PaymentAccount>;
   readonly workspaces: {
     /** Rents a workspace. @throws price_over_limit, budget_exceeded before anything is signed */
     create(options?: CreateOptions): Promise<Workspace>;
@@ -62,8 +64,9 @@ export class Farthing {
     const { baseUrl, account, signer, maxPriceUsd = MAX_PRICE_USD, budgetUsd, approve, onPayment } = options;
     this.baseUrl = baseUrl.replace(/\/+$/, '');
     this.#budget = new Budget(maxPriceUsd, budgetUsd);
+    this.#account = () => accountOf(account, signer);
     const authorizations = new Authorizations({
-      account: () => accountOf(account, signer),
+      account: this.#account,
       budget: this.#budget,
       approve,
     });
@@ -114,6 +117,22 @@ export class Farthing {
     options: IngestManyOptions = {},
   ): Promise<IngestSummary> {
     return ingestMany((source, each) => this.ingest(source, each), sources, options);
+  }
+
+  /**
+   * Uploads a folder, each file paid for; `onPrice` is told the total before. The same call resumes after an interruption. Only where
+   * there is a file system.
+   */
+  async ingestFolder(folder: string, options: IngestFolderOptions = {}): Promise<IngestSummary> {
+    const { prices_usd } = await this.ready();
+    const { address } = await this.#account();
+    const target = {
+      name: `${this.baseUrl} ${address}`,
+      usdEach: prices_usd.ingest!,
+      ingestMany: (sources: readonly NamedSource[], each: IngestManyOptions) =>
+        this.ingestMany(sources, each),
+    };
+    return ingestFolder(target, folder, options);
   }
 
   /** Metadata of one of the payer's items. */

@@ -3,6 +3,7 @@ export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
 export { type CreateOptions, Farthing, type FarthingOptions, type NewWorkspace } from './farthing.ts';
 export type { IngestOptions, IngestProgress } from './ingest.ts';
+export type { FolderPrice, IngestFolderOptions } from './ingest-folder.ts';
 export type {
   IngestLog,
   IngestManyOptions,

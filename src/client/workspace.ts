@@ -13,6 +13,7 @@ import type {
 } from './answers/answers.ts';
 import type { Call, Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
+import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
@@ -89,6 +90,12 @@ export class Workspace {
     return ingestMany((source, each) => this.ingest(source, each), sources, options);
   }
 
+  /** Uploads a folder; the same call resumes after an interruption. Only where there is a file system. */
+  ingestFolder(folder: string, options: IngestFolderOptions = {}): Promise<IngestSummary> {
+    const many: FolderTarget['ingestMany'] = (sources, each) => this.ingestMany(sources, each);
+    return ingestFolder({ name: this.id, usdEach: '0', ingestMany: many }, folder, options);
+  }
+
   usage(): Promise<UsageAnswer> {
     return this.#send('GET', '/usage');
   }
@@ -151,7 +158,23 @@ export class Workspace {
    * @throws receipt_invalid, receipt_unchecked: the data is destroyed nevertheless; `facts.disposal` is the server's answer
    */
   async dispose(): Promise<DisposalAnswer> {
-    const disposal = await this.#send<DisposalAnswer>('DELETE', '');
+    return this.#verified(await this.#send<DisposalAnswer>('DELETE', ''));
+  }
+
+  /**
+   * The receipt of a workspace that is over, for 24 hours, verified in the same way.
+   * @throws workspace_unauthorized; not_found while it is live; receipt_invalid, receipt_unchecked
+   */
+  async receipt(): Promise<DisposalAnswer> {
+    const { body } = await this.#calls.send<DisposalAnswer>({
+      method: 'GET',
+      path: `/agent/v1/receipts/${this.id}`,
+      headers: this.#headers,
+    });
+    return this.#verified(body);
+  }
+
+  async #verified(disposal: DisposalAnswer): Promise<DisposalAnswer> {
     const { body: keys } = await this.#calls.send<JSONWebKeySet>({
       method: 'GET',
       path: '/.well-known/jwks.json',

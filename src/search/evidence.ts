@@ -17,6 +17,8 @@ export interface ListEvidence {
   readonly score: number;
   /** Of words: share of the query's information in that Segment. */
   readonly held: number;
+  /** Of words: that Segment is one of few with every word as it is written. */
+  readonly written: boolean;
   readonly segment: number;
   /** In the list, from 1; absent where the place was found by another list alone. */
   readonly rank?: number;
@@ -50,18 +52,26 @@ export interface Evidence {
 const NO_SAMPLE = { count: 0, mean: 0, deviation: 0 };
 
 /**
- * What the lists say of the first `depth` places of each. A place that one list found is rated by all lists of its kind: what is
- * said of it does not depend on how deep another list was read.
+ * What the lists say of the first `depth` places of each, and of the few that have the words as they are written. A place that one
+ * list found is rated by all lists of its kind: what is said of it does not depend on how deep another list was read.
  */
 export function evidenceOf(lists: readonly EvidenceList[], depth: number): Evidence {
   const heads = lists.map(({ ranking }) => headsOf(ranking.places, depth));
   const places = placesOf(lists, heads);
+  const asked = lists.map((list) => askedOf(list, lists, heads));
+  const ratings = lists.map((list, at) => list.rate?.(segmentsOf(asked[at]!)));
+  for (const [at, rating] of ratings.entries())
+    for (const [segment, place] of rating?.written ?? [])
+      if (!asked[at]!.has(segment)) addWritten(segment, place, lists[at]!, lists, asked, places);
   const scales = lists.map((list, at) => {
     const { traits, name } = list.list;
     const { family, kind, nearIdentical = false } = traits;
-    const rated = list.rate ? rate(list, lists, heads, places) : undefined;
-    if (!rated) take(list, heads[at]!, places);
-    const { information = 0, sample = NO_SAMPLE } = rated ?? {};
+    const segments = segmentsOf(asked[at]!);
+    const before = ratings[at];
+    const rating = before && before.scores.length < segments.length ? list.rate?.(segments) : before;
+    if (rating) apply(list, rating, segments, asked[at]!, heads[at]!, places);
+    else take(list, heads[at]!, places);
+    const { information = 0, sample = NO_SAMPLE } = rating ?? {};
     return { name, family, kind, nearIdentical, foreign: list.foreign, information, sample };
   });
   countSegments(lists, places);
@@ -82,40 +92,74 @@ function placesOf(
   const places = new Map<number, Place>();
   for (const [at, { ranking }] of lists.entries())
     for (const [place, head] of heads[at]!)
-      if (!places.has(place))
-        places.set(place, { place, first: ranking.segments[head]!, segments: 0, evidence: new Map() });
+      if (!places.has(place)) places.set(place, newPlace(place, ranking.segments[head]!));
   return places;
 }
 
-/** Rates the heads of all lists of the list's kind; the best Segment of each place counts. */
-function rate(
-  list: EvidenceList,
+const newPlace = (place: number, first: number): Place => ({
+  place,
+  first,
+  segments: 0,
+  evidence: new Map(),
+});
+
+/** The heads of all lists of a list's kind, which it is to rate, each with its place. */
+function askedOf(
+  { list }: EvidenceList,
   lists: readonly EvidenceList[],
   heads: readonly ReadonlyMap<number, number>[],
-  places: ReadonlyMap<number, Place>,
-): Rating {
-  const { name, traits } = list.list;
+): Map<number, number> {
   const placeOf = new Map<number, number>();
   for (const [at, other] of lists.entries())
-    if (other.list.traits.kind === traits.kind)
+    if (other.list.traits.kind === list.traits.kind)
       for (const [place, head] of heads[at]!) placeOf.set(other.ranking.segments[head]!, place);
-  const segments = Uint32Array.from(placeOf.keys()).sort();
-  const rating = list.rate!(segments);
+  return placeOf;
+}
+
+const segmentsOf = (asked: ReadonlyMap<number, number>) => Uint32Array.from(asked.keys()).sort();
+
+/** Lets all lists of the kind rate a Segment that has the words as they are written and that no list named. */
+function addWritten(
+  segment: number,
+  place: number,
+  { list }: EvidenceList,
+  lists: readonly EvidenceList[],
+  asked: readonly Map<number, number>[],
+  places: Map<number, Place>,
+): void {
+  if (!places.has(place)) places.set(place, { ...newPlace(place, segment), segments: 1 });
+  for (const [at, other] of lists.entries())
+    if (other.list.traits.kind === list.traits.kind) asked[at]!.set(segment, place);
+}
+
+/** Notes what a list says of each place: of its Segment that has the words as they are written, or else of its best one. */
+function apply(
+  { list: { name } }: EvidenceList,
+  rating: Rating,
+  segments: Uint32Array,
+  placeOf: ReadonlyMap<number, number>,
+  heads: ReadonlyMap<number, number>,
+  places: ReadonlyMap<number, Place>,
+): void {
   for (const [at, segment] of segments.entries()) {
     const score = rating.scores[at]!;
+    if (Number.isNaN(score)) continue;
     const { evidence } = places.get(placeOf.get(segment)!)!;
+    const said = { score, held: rating.held[at]!, written: rating.written.has(segment), segment };
     const before = evidence.get(name);
-    if (Number.isNaN(score) || (before && before.score >= score)) continue;
-    evidence.set(name, { score, held: rating.held[at]!, segment });
+    if (!before || isBetter(said, before)) evidence.set(name, said);
   }
   let rank = 0;
-  for (const place of heads[lists.indexOf(list)]!.keys()) {
+  for (const place of heads.keys()) {
     rank += 1;
     const { evidence } = places.get(place)!;
     const said = evidence.get(name);
     if (said) evidence.set(name, { ...said, rank });
   }
-  return rating;
+}
+
+function isBetter(one: ListEvidence, other: ListEvidence): boolean {
+  return one.written === other.written ? one.score > other.score : one.written;
 }
 
 /** Takes a list as it is. */
@@ -128,7 +172,7 @@ function take(
   for (const [place, head] of heads) {
     rank += 1;
     const [score, segment] = [ranking.scores[head]!, ranking.segments[head]!];
-    places.get(place)!.evidence.set(list.name, { score, held: 0, segment, rank });
+    places.get(place)!.evidence.set(list.name, { score, held: 0, written: false, segment, rank });
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { VERSION } from '../domain/version.ts';
 import { native } from '../native/index.ts';
 import { ConfigError, configNotices, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -21,7 +22,7 @@ let stoppingSince: number | undefined;
 refuseOldNode();
 const settings = readOrExplain();
 const terminal = isReadable(settings) ? new TerminalProgress(say) : undefined;
-if (terminal) say('\nFarthing\n\n');
+if (terminal) say(`\nFarthing ${VERSION}\n\n`);
 const running = await start(settings, {}, terminal ?? silentProgress).catch(explain);
 for (const notice of configNotices(process.env)) running.log.warn({ event: 'setting_notice', ...notice });
 const stray = strayErrors(running.alarm, endWith);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseUsd } from '../domain/money.ts';
 
 /** Reads one setting from text. @throws Error that says what is allowed */
@@ -53,6 +54,7 @@ const list: Read<readonly string[]> = (value) =>
     .filter((part) => part !== '');
 const httpUrls: Read<readonly string[]> = (value) => list(value).map(httpUrl);
 const MEBIBYTE = 1024 * 1024;
+const OWN_MODELS = resolve(import.meta.dirname, '../../models');
 
 interface Setting<T> {
   readonly read: Read<T>;
@@ -80,7 +82,11 @@ export const SETTINGS = {
     '',
     'Folder of derived data that can be rebuilt: verified checksums, embeddings of labels, graphs optimised for this processor. Empty: `cache` in FARTHING_DATA_DIR.',
   ),
-  MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
+  MODELS_DIR: setting(
+    (folder) => folder || OWN_MODELS,
+    '',
+    'Folder of the models and their manifest. Empty: `models` of this installation.',
+  ),
   MODEL_HUB_URL: setting(
     httpUrl,
     'https://huggingface.co',

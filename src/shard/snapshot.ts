@@ -43,6 +43,8 @@ export interface Rating {
   readonly scores: Float32Array;
   /** Of words: the share of the query's information (inverse document frequencies) that each Segment has. */
   readonly held: Float32Array;
+  /** Of words: the Segments that have every word of the query as it is written, if they are few, each with its place. */
+  readonly written: ReadonlyMap<number, number>;
   /** Of words: the sum of the inverse document frequencies of the query's words. */
   readonly information: number;
   /** Of vectors: the scores of a fixed sample of the space's rows. */
@@ -164,10 +166,11 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     },
     rate: (query, segments) => {
       const [scores, held] = [new Float32Array(segments.length), new Float32Array(segments.length)];
-      const facts = new Float32Array(RATING_FACTS);
-      crossing(() => snapshot.rate(toNative(query), segments, scores, held, facts));
-      const [information = 0, count = 0, mean = 0, deviation = 0] = facts;
-      return { scores, held, information, sample: { count, mean, deviation } };
+      const [written, facts] = [new Uint32Array(2 * WRITTEN_MAX), new Float32Array(RATING_FACTS)];
+      crossing(() => snapshot.rate(toNative(query), segments, scores, held, written, facts));
+      const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
+      const places = Array.from({ length: few }, (_, at) => [written[at]!, written[few + at]!] as const);
+      return { scores, held, written: new Map(places), information, sample: { count, mean, deviation } };
     },
     probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
@@ -198,7 +201,9 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
 
 type HitBuffers = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
 const FACTS = 5;
-const RATING_FACTS = 4;
+const RATING_FACTS = 5;
+/** Segments that have every word as it is written are named up to this number, as in the native `as_written`. */
+const WRITTEN_MAX = 10;
 
 /** Arrays in one buffer for the native side to fill, as large as the answer can be. */
 function hitBuffers(k: number, segments: number): HitBuffers {

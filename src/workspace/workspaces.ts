@@ -253,14 +253,31 @@ export class Workspaces {
   }
 
   /**
-   * DELETE: destroys the workspace's data and returns the signed receipt. For 24 hours after the end, by DELETE or because the
-   * time was over, it gets the same receipt. @throws workspace_unauthorized
+   * DELETE: destroys the workspace's data and returns the signed receipt. A repeated DELETE gets the same receipt for 24
+   * hours. @throws workspace_unauthorized
    */
   async dispose(id: string, token: string | undefined): Promise<DisposalAnswer> {
     const record = this.#ofToken(id, token);
     if (!record || !this.#records.mayDelete(record)) throw unauthorized();
-    const reason = this.#records.isLive(record) ? 'deleted' : 'expired';
-    const disposed = await this.#disposals.end(record.id, reason);
+    const disposed = await this.#disposals.end(record.id, 'deleted');
+    if (disposed?.end?.reason !== 'deleted') throw unauthorized();
+    return disposalAnswer(disposed);
+  }
+
+  /**
+   * The receipt of a workspace that is over, by DELETE or because its time was, for 24 hours.
+   * @throws workspace_unauthorized; not_found while it is live
+   */
+  async receipt(id: string, token: string | undefined): Promise<DisposalAnswer> {
+    const record = this.#ofToken(id, token);
+    if (!record) throw unauthorized();
+    if (this.#records.isLive(record))
+      throw new FarthingError(
+        'not_found',
+        'The workspace is not over. DELETE ends it and answers with the receipt.',
+      );
+    if (!this.#records.mayHaveReceipt(record)) throw unauthorized();
+    const disposed = await this.#disposals.end(record.id, 'expired');
     if (!disposed?.end?.tokenKept) throw unauthorized();
     return disposalAnswer(disposed);
   }

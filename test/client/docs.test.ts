@@ -49,8 +49,10 @@ async function runTypeScript(t: Pick<Test, 'teardown'>, code: string): Promise<s
   return run(process.execPath, [path], folder);
 }
 
-t.test('the TypeScript quickstart pays, ingests a PDF and finds its page', async (t) => {
-  const out = await runTypeScript(t, blocks('quickstart-typescript.md', 'ts')[0]!);
+t.test('the TypeScript quickstart pays, ingests a PDF, finds its page, and uploads a folder', async (t) => {
+  const [first, folder] = blocks('quickstart-typescript.md', 'ts');
+  const out = await runTypeScript(t, `${first}${folder}`);
+  t.match(out, /\d files, \d+ bytes, 0 USD[\s\S]*\d uploaded, 0 refused/);
   t.match(out, /almanac\.pdf: \d+ pages, searchable/);
   t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
   t.match(out, /spentUsd: '0\.036', heldUsd: '0', leftUsd: '0\.064'/);

@@ -67,7 +67,8 @@ t.test('the first view is small', async (t) => {
   for (const path of loaded) {
     if (!path.endsWith('.js')) continue;
     const script = readFileSync(join(BUILT, path), 'utf8');
-    for (const [, name] of script.matchAll(/(?:from|import)"\.\/([\w.-]+)"/g)) loaded.add(`/assets/${name}`);
+    for (const [, name] of script.matchAll(/(?:from|import)"\/assets\/([\w.-]+)"/g))
+      loaded.add(`/assets/${name}`);
   }
   t.ok(loaded.size > named.length, 'a shared piece is among them');
   const sizes = ['/index.html', ...loaded].map((path) => statSync(join(BUILT, `${path}.br`)).size);

@@ -79,6 +79,34 @@ t.test('an item becomes visible with all its segments, in every family', async (
   });
 });
 
+t.test('what a query finds does not depend on what its snapshot was asked before', async (t) => {
+  await withShard(t, async (shard) => {
+    for (let index = 0; index < 60; index += 1) {
+      const text = index % 3 === 0 ? 'lighthouses and tides' : 'the harbour keeper counts gulls';
+      await shard.append(itemOf(`item${index}`), [passage(`item${index}`, text)]);
+    }
+    const segments = Uint32Array.from({ length: 60 }, (_, segment) => segment);
+    const queries = ['harbuor keeper', 'lighthouse', 'gulls "keeper counts"', 'harbuor keeper'].map(
+      (words) => ({
+        words,
+      }),
+    );
+    const alone = queries.map((query) =>
+      look(shard, (snapshot) => [
+        look(shard, (other) => other.rank(query, { depth: 50 }, NEVER)),
+        snapshot.rate(query, segments),
+      ]),
+    );
+    look(shard, (snapshot) => {
+      for (const [at, query] of queries.entries()) {
+        t.same([snapshot.rank(query, { depth: 50 }, NEVER), snapshot.rate(query, segments)], alone[at]);
+        t.same(snapshot.rank(query, { depth: 50 }, NEVER), alone[at]![0]);
+      }
+    });
+    t.match(alone[0]![0], { corrected: 'harbour keeper' });
+  });
+});
+
 t.test('a removed item is gone from every family, and the others are not', async (t) => {
   await withShard(t, async (shard) => {
     await shard.append(itemOf('a'), [passage('a', 'red apples')]);

@@ -32,6 +32,7 @@ t.teardown(() => server.stop());
 const { client, attacker } = await settle(server.url);
 const target = {
   url: server.url,
+  folder: server.folder,
   workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
 };
 

@@ -1,27 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { startTestServer } from '../rig/test-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const server = await startTestServer(t);
-
-t.test('the README’s paid search, copied literally, pays and finds', async (t) => {
-  const snippet = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1];
-  if (!snippet) return t.fail('the README has no TypeScript');
-  // Inside the tree, so that it finds the packages.
-  const folder = join(root, '.build', `readme-${process.pid}`);
-  await mkdir(folder, { recursive: true });
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'paid-search.ts');
-  await writeFile(path, snippet.replace('http://127.0.0.1:8402', server.url));
-  const { status, output } = await run(process.execPath, [path]);
-  t.equal(status, 0, output);
-  t.match(output, /lighthouse keeper/);
-  t.match(output, /charged: true/);
-});
 
 t.test(
   'the README’s paid search with curl, copied literally, pays and finds',

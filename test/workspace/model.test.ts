@@ -226,18 +226,12 @@ class Driver {
     const workspace = this.any();
     const token = workspace && this.random.hits(0.7) ? workspace.token : newToken();
     if (!workspace) return;
-    const isKnown = token !== undefined && token === workspace.token;
-    const reason = this.model.isLive(workspace)
-      ? 'deleted'
-      : this.model.isDue(workspace)
-        ? 'expired'
-        : undefined;
-    const allowed = isKnown && reason !== undefined;
+    const allowed = token !== undefined && token === workspace.token && this.model.isLive(workspace);
     if (!allowed && workspace.state === 'disposed') return;
     const answer = await this.world.workspaces.dispose(workspace.id, token).catch(codeOf);
     if (!allowed) return same(answer, 'workspace_unauthorized', 'DELETE');
     if (typeof answer === 'string') throw new Difference(`DELETE refused: ${answer}`);
-    this.model.dispose(workspace, reason);
+    this.model.dispose(workspace, 'deleted');
     workspace.receipt = answer.receipt;
     await this.checkReceipt(workspace, answer.receipt);
   }
@@ -246,12 +240,9 @@ class Driver {
     const workspace = this.any(({ state, token }) => state === 'disposed' && token !== undefined);
     if (!workspace) return;
     const answer = await this.world.workspaces.dispose(workspace.id, workspace.token).catch(codeOf);
-    const allowed = workspace.reason !== 'operator' && this.model.now < workspace.disposedAt + REPEAT_MS;
+    const allowed = workspace.reason === 'deleted' && this.model.now < workspace.disposedAt + REPEAT_MS;
     if (!allowed) return same(answer, 'workspace_unauthorized', 'repeated DELETE');
-    if (typeof answer === 'string') throw new Difference(`no receipt: ${answer}`);
-    // Of one whose time was over, this is the first.
-    workspace.receipt ??= answer.receipt;
-    same(answer.receipt, workspace.receipt, 'receipt again');
+    same(typeof answer === 'string' ? answer : answer.receipt, workspace.receipt, 'receipt again');
   }
 
   async operator(): Promise<void> {

@@ -41,7 +41,15 @@ export function mainHelp(columns: number | undefined): string {
   return paragraphs([
     wrapped('Search your own files. Pay by the call, or rent a workspace.', columns),
     titled('First steps', FIRST_STEPS, columns),
-    titled('Commands', [...commands, ['admin', 'The operator’s commands: farthing admin --help.']], columns),
+    titled(
+      'Commands',
+      [
+        ...commands,
+        ['serve', 'Start a server here, with its data in ./data.'],
+        ['admin', 'The operator’s commands: farthing admin --help.'],
+      ],
+      columns,
+    ),
     wrapped('farthing COMMAND --help explains one. farthing --version says which this is.', columns),
     titled('Exit codes', EXIT_CODES, columns),
   ]);

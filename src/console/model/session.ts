@@ -1,14 +1,12 @@
 import type {
   DisposalAnswer,
-  Family,
   HistoryAnswer,
-  IngestProgress,
-  Item,
   ReadyAnswer,
   SearchAnswer,
   UsageAnswer,
 } from '../../client/index.ts';
-import { K_DEFAULT } from '../../domain/search.ts';
+import type { FileEntry } from './files/entry.ts';
+import { type Asked, EMPTY_FORM } from './search/asked.ts';
 import type { Filter } from './search/results.ts';
 import { Store } from './store.ts';
 import type { Wallet } from './wallet/wallet.ts';
@@ -17,49 +15,6 @@ import type { Wallet } from './wallet/wallet.ts';
 export interface OpenWorkspace {
   readonly id: string;
   readonly token: string;
-}
-
-export type FileState = 'waiting' | IngestProgress['stage'] | Item['state'] | 'duplicate' | 'refused';
-
-/** A file in the workspace, or on its way there. */
-export interface FileEntry {
-  /** The item's id, or a number of this page's until there is one. */
-  readonly key: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly state: FileState;
-  /** 0..1 of the stage. */
-  readonly progress: number;
-  /** Once it is accepted. */
-  readonly item?: string;
-  /** Of a searchable one. */
-  readonly segments?: number;
-  /** Files inside an archive or mail. */
-  readonly members?: number;
-  readonly membersFailed?: number;
-  /** Why it was refused or failed. */
-  readonly why?: string;
-  /** What was chosen, while this page has it: it can be sent again. */
-  readonly source?: File;
-}
-
-/** A picture that is searched with. */
-export interface QueryPicture {
-  readonly blob: Blob;
-  readonly name: string;
-  /** A blob address for showing it. */
-  readonly address: string;
-  /** SHA-256 in hex; undefined where the browser computes none (no HTTPS). */
-  readonly digest?: string;
-}
-
-/** What is searched for. */
-export interface Asked {
-  readonly query: string;
-  readonly picture?: QueryPicture;
-  /** None: all that apply. */
-  readonly families: readonly Family[];
-  readonly k: number;
 }
 
 export interface SearchState {
@@ -102,8 +57,6 @@ export interface Session {
   /** Announced to screen readers. */
   readonly said: string;
 }
-
-export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };
 
 /** What belongs to one workspace, and goes with it. */
 export const NO_WORKSPACE = {

@@ -82,11 +82,10 @@ export async function listen(options: ServerOptions): Promise<Server> {
   app.any('/*', (response, request) => connections.serve(response, request));
   const socket = await listenOn(app, options, uws.us_socket_local_port);
   const { bodyBytesPerSecondMin = 0 } = options;
-  const rates = setInterval(() => {
-    const bytesMin = RATE_SECONDS * bodyBytesPerSecondMin;
-    connections.giveUpSlowBodies(bytesMin);
-    native.endSlowSenders(socket.port, bytesMin);
-  }, 1000 * RATE_SECONDS).unref();
+  const rates = setInterval(
+    () => connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
+    1000 * RATE_SECONDS,
+  ).unref();
   native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
   return {
     port: socket.port,

@@ -24,6 +24,7 @@ import {
   createWorkspaceRoute,
   disposeWorkspaceRoute,
   extendWorkspaceRoute,
+  receiptRoute,
   usageRoute,
 } from './workspaces.ts';
 
@@ -56,6 +57,7 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     usageRoute(services),
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
+    receiptRoute(services),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     ...entryRoutes(services, { routes: () => routes, consoleFolder }),
     mcpRoute(mcp, services),

@@ -77,9 +77,14 @@ export class WorkspaceRecords {
     return record !== undefined && mayHoldData(record.state);
   }
 
-  /** Whether its token may ask for its end or, after that, for its receipt. */
+  /** Whether its token may still ask for its end, or for the answer to that again. */
   mayDelete(record: WorkspaceRecord): boolean {
-    if (this.isLive(record) || this.#mayEnd(record, 'expired')) return true;
+    return this.isLive(record) || (record.end?.reason === 'deleted' && this.mayHaveReceipt(record));
+  }
+
+  /** Whether it is over, and its token may have the receipt. */
+  mayHaveReceipt(record: WorkspaceRecord): boolean {
+    if (this.#mayEnd(record, 'expired')) return true;
     if (!record.end?.tokenKept) return false;
     return record.state === 'disposing' || !this.#repeatsAreOver(record.end);
   }
@@ -233,7 +238,7 @@ export class WorkspaceRecords {
     });
   }
 
-  /** Ends the time in which a DELETE gets the receipt. */
+  /** Ends the time in which its token gets the receipt. */
   async forgetToken(id: WorkspaceId): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);

@@ -88,6 +88,7 @@ const refused: readonly [caller: string, id: string, authorization: string | und
   ['the right token at an unknown id', unknownId, bearer(right)],
   ['the right token at a malformed id', 'nonsense', bearer(right)],
   ['the right token at an id in capitals', right.id.toUpperCase(), bearer(right)],
+  ['an expired one', expired.id, bearer(expired)],
   ['an expired one without a token', expired.id, undefined],
   ['a deleted one without a token', deleted.id, undefined],
   ['a deleted one with a neighbour’s token', deleted.id, bearer(neighbour)],
@@ -120,9 +121,8 @@ t.test('every unauthorized request gets the same 401', async (t) => {
       const answer = visible(await call(endpoint, id, authorization));
       t.strictSame(answer, model, `${endpoint.method} …${endpoint.path}: ${caller}`);
     }
-    if (endpoint.path === '') continue;
-    for (const ended of [deleted, expired])
-      t.strictSame(visible(await call(endpoint, ended.id, bearer(ended))), model, 'an ended one');
+    if (endpoint.path !== '')
+      t.strictSame(visible(await call(endpoint, deleted.id, bearer(deleted))), model, 'a deleted one');
   }
 });
 
@@ -130,9 +130,23 @@ t.test('a disposed workspace’s token gets the same receipt again, for DELETE o
   const again = await deleted.send('DELETE', '');
   t.equal(again.status, 200);
   t.equal(again.body.receipt, receipt.body.receipt);
-  const late = await expired.send('DELETE', '');
-  t.match(late, { status: 200, body: { state: 'disposed', claims: { reason: 'expired' } } });
-  t.equal((await expired.send('DELETE', '')).body.receipt, late.body.receipt);
+});
+
+t.test('the receipt of a workspace that is over is for its token alone', async (t) => {
+  const ask = async (id: string, authorization?: string) => {
+    const headers = authorization === undefined ? undefined : { Authorization: authorization };
+    const response = await fetch(`${server.url}/agent/v1/receipts/${id}`, { headers });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  t.match(await ask(expired.id, bearer(expired)), { status: 200, body: { claims: { reason: 'expired' } } });
+  t.match(await ask(deleted.id, bearer(deleted)), { status: 200, body: { receipt: receipt.body.receipt } });
+  t.match(await ask(right.id, bearer(right)), { status: 404, body: { code: 'not_found' } });
+  const refusal = visible(await call(endpoints[0]!, right.id));
+  for (const [caller, id, authorization] of [
+    ...refused,
+    ['another’s token', deleted.id, bearer(right)] as const,
+  ].filter(([, id]) => id !== expired.id))
+    t.strictSame(visible(await ask(id, authorization)), refusal, caller);
 });
 
 t.test('an extension of any id is quoted, and a paid one for an unknown id is refused', async (t) => {

@@ -2,4 +2,3 @@ pub mod allocator;
 pub mod exit;
 pub mod folder_lock;
 pub mod receive_buffers;
-pub mod slow_senders;

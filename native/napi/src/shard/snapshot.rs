@@ -133,7 +133,8 @@ impl NativeSnapshot {
     }
 
     /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
-    /// and `held` with the share of the query's information that each has. `facts`: the query's information; number, mean
+    /// `held` with the share of the query's information that each has, and `written` with the few segments that have every word as
+    /// it is written, then their places. `facts`: how many these are; the query's information; number, mean
     /// and standard deviation of the sampled scores. See `farthing_core::ranking::rating`.
     #[napi(catch_unwind)]
     pub fn rate(
@@ -142,15 +143,21 @@ impl NativeSnapshot {
         segments: &[u32],
         mut scores: Float32ArraySlice,
         mut held: Float32ArraySlice,
+        mut written: Uint32ArraySlice,
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
-        let rating = self.read(|snapshot| snapshot.rate(&query.inner.query, segments))?;
+        let (rating, places) = self.read(|snapshot| {
+            let rating = snapshot.rate(&query.inner.query, segments)?;
+            let places = snapshot.places(&rating.written)?;
+            Ok((rating, places))
+        })?;
         let Sample { count, mean, deviation } = rating.sample;
-        let values = [rating.information, count as f32, mean, deviation];
+        let values = [rating.written.len() as f32, rating.information, count as f32, mean, deviation];
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         unsafe {
             copy(&rating.scores, scores.as_mut());
             copy(&rating.held, held.as_mut());
+            copy(&[rating.written, places].concat(), written.as_mut());
             copy(&values, facts.as_mut());
         }
         Ok(())
@@ -323,7 +330,7 @@ fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mu
     hits as u32
 }
 
-fn copy(from: &[f32], to: &mut [f32]) {
+fn copy<T: Copy>(from: &[T], to: &mut [T]) {
     from.iter().zip(to).for_each(|(value, place)| *place = *value);
 }
 

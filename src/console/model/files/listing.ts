@@ -1,6 +1,7 @@
 import type { Item } from '../../../client/index.ts';
 import { workspaceOf } from '../client.ts';
-import { type FileEntry, session } from '../session.ts';
+import { session } from '../session.ts';
+import type { FileEntry } from './entry.ts';
 
 const PAGE = 200;
 /** More are counted, not listed: a person filters or searches. */

@@ -1,4 +1,4 @@
-import type { FileEntry, FileState } from '../session.ts';
+import type { FileEntry, FileState } from './entry.ts';
 
 /** What a list of files amounts to. */
 export interface Overview {
@@ -20,23 +20,26 @@ export interface Failure {
   readonly files: readonly FileEntry[];
 }
 
-/** Where each state begins within a file's work. */
-const STARTS: Readonly<Partial<Record<FileState, number>>> = {
-  sending: 0,
-  accepted: 0.2,
-  pending: 0.2,
-  extracting: 0.25,
-  encoding: 0.5,
-  committing: 0.95,
+/** Which part of a file's work each state is. */
+const PARTS: Readonly<Partial<Record<FileState, readonly [from: number, to: number]>>> = {
+  sending: [0, 0.2],
+  accepted: [0.2, 0.25],
+  pending: [0.2, 0.25],
+  extracting: [0.25, 0.5],
+  encoding: [0.5, 0.95],
+  committing: [0.95, 1],
 };
 
 export function overviewOf(files: readonly FileEntry[]): Overview {
-  const active = files.filter(({ state }) => state in STARTS);
+  const active = files.filter(({ state }) => state in PARTS);
   const waiting = files.filter(({ state }) => state === 'waiting');
   const failed = files.filter(isFailed);
   const settled = files.filter(({ state }) => state === 'searchable' || state === 'duplicate');
   const done = settled.length + failed.length;
-  const partly = active.reduce((sum, { state, progress }) => sum + STARTS[state]! + 0.2 * progress, 0);
+  const partly = active.reduce((sum, { state, progress }) => {
+    const [from, to] = PARTS[state]!;
+    return sum + from + (to - from) * progress;
+  }, 0);
   return {
     total: files.length,
     done,

@@ -1,8 +1,9 @@
 import { FarthingError, type IngestProgress } from '../../../client/index.ts';
 import { faultOf } from '../attempt.ts';
 import { workspaceOf } from '../client.ts';
-import { type FileEntry, type OpenWorkspace, session } from '../session.ts';
+import { type OpenWorkspace, session } from '../session.ts';
 import { refreshUsage } from '../workspace/usage.ts';
+import type { FileEntry } from './entry.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;

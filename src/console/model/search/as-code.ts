@@ -1,5 +1,5 @@
 import { CONFIDENCE_FLOOR } from '../../../domain/search.ts';
-import type { Asked } from '../session.ts';
+import type { Asked } from './asked.ts';
 
 /** The same search for authors of agents. The token and a picture are named, not shown. */
 export interface CodeOf {

@@ -1,5 +1,5 @@
 import type { Hit, SearchAnswer } from '../../../client/index.ts';
-import type { Asked } from '../session.ts';
+import type { Asked } from './asked.ts';
 
 /** What is found, as a person tells it apart. */
 export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;

@@ -4,9 +4,10 @@ import { CONFIDENCE_FLOOR, K_DEFAULT } from '../../../domain/search.ts';
 import { faultOf } from '../attempt.ts';
 import { workspaceOf } from '../client.ts';
 import { previewOf } from '../pictures.ts';
-import { type Asked, EMPTY_FORM, type QueryPicture, session } from '../session.ts';
+import { session } from '../session.ts';
 import { refreshUsage } from '../workspace/usage.ts';
 import { readAddress, writeAddress } from './address.ts';
+import { type Asked, EMPTY_FORM, type QueryPicture } from './asked.ts';
 import { keepAnswer, keepPicture, keptAnswer, keptPicture } from './kept.ts';
 import { readPast } from './past.ts';
 import { deeper, type Filter, hasPagePicture } from './results.ts';
@@ -23,10 +24,11 @@ export async function search(): Promise<void> {
   await ask({ ...form, query: form.query.trim(), k: K_DEFAULT });
 }
 
-/** Takes a picture to search with, in place of a former one. */
+/** Takes a picture to search with, in place of a former one. Words that were searched for already go; new ones stay with it. */
 export async function takePicture(blob: Blob, name: string): Promise<void> {
   const picture = await pictureOf(blob, name);
-  changeForm({ picture });
+  const { form, search: last } = session.value;
+  changeForm({ picture, query: form.query === last?.asked.query ? '' : form.query });
   session.set({ said: `Searching with ${name}.` });
   await search();
 }

@@ -5,7 +5,7 @@ import { farthing, workspaceOf } from '../client.ts';
 import { addFiles } from '../files/upload.ts';
 import { formatPrice, sayDuration } from '../format.ts';
 import { extensionPrice, priceOf } from '../prices.ts';
-import { type OpenWorkspace, session } from '../session.ts';
+import { session } from '../session.ts';
 import { keptEnded, keptReceipt, keptWorkspace } from '../storage.ts';
 import { leaveWorkspace, refreshUsage } from './usage.ts';
 
@@ -44,7 +44,7 @@ export function dispose(): Promise<void> {
   return attempt('Destroying', async () => {
     const { opened } = session.value;
     if (!opened) return;
-    const receipt = await disposed(opened);
+    const receipt = await verified(workspaceOf(opened).dispose());
     leaveWorkspace();
     showReceipt(receipt);
   });
@@ -56,7 +56,7 @@ export function fetchEndedReceipt(): Promise<void> {
     const { ended } = session.value;
     if (!ended) return;
     try {
-      showReceipt(await disposed(ended));
+      showReceipt(await verified(workspaceOf(ended).receipt()));
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       session.set({ fault: 'The server no longer gives out this receipt: it does for a day after the end.' });
@@ -91,9 +91,9 @@ function showReceipt({ disposal, doubt }: VerifiedReceipt): void {
   });
 }
 
-async function disposed(opened: OpenWorkspace): Promise<VerifiedReceipt> {
+async function verified(asked: Promise<DisposalAnswer>): Promise<VerifiedReceipt> {
   try {
-    return { disposal: await workspaceOf(opened).dispose() };
+    return { disposal: await asked };
   } catch (error) {
     const known = error instanceof FarthingError ? error : undefined;
     const disposal = known?.facts.disposal as DisposalAnswer | undefined;

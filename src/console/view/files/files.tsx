@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { FileEntry } from '../../model/files/entry.ts';
 import { type Overview, overviewOf } from '../../model/files/overview.ts';
-import { type FileEntry, session } from '../../model/session.ts';
+import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { Fold } from '../controls/fold.tsx';
 import { ChooseFiles } from './choose-files.tsx';

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { kindOf } from '../../model/search/results.ts';
 import { Thumbnail } from '../results/thumbnail.tsx';
@@ -8,23 +8,27 @@ import { useContent } from './use-content.ts';
 export function Player({ hit, at }: { hit: Hit; at: number }) {
   const { item } = hit;
   const { address, fault } = useContent(item.id, true);
-  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const place = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   useEffect(() => {
-    if (media.current) media.current.currentTime = at;
+    if (place.current) place.current.currentTime = at;
   }, [at, address]);
-  if (fault !== undefined) return <p class="large fault">{fault}</p>;
+  const [isPlayable, setPlayable] = useState(true);
   const isFilm = kindOf(hit) === 'film';
+  const picture = isFilm && <Thumbnail of={{ item, locator: { time_s: at } }} />;
+  if (fault !== undefined || !isPlayable)
+    return (
+      <div class="large">
+        {picture}
+        <p class="quiet">{fault ?? 'This browser cannot play the file. Save it to play it elsewhere.'}</p>
+      </div>
+    );
   if (address === undefined)
     return (
       <div class="large" data-state="loading">
-        {isFilm && <Thumbnail of={{ item, locator: { time_s: at } }} />}
+        {picture}
       </div>
     );
+  const media = { ref: place, controls: true, src: `${address}#t=${at}`, onError: () => setPlayable(false) };
   // Files that a workspace was given have no captions beside them.
-  return isFilm ? (
-    <video class="large" ref={media} controls autoPlay muted src={`${address}#t=${at}`} />
-  ) : (
-    // biome-ignore lint/a11y/useMediaCaption: see above
-    <audio class="large" ref={media} controls src={`${address}#t=${at}`} />
-  );
+  return isFilm ? <video class="large" autoPlay muted {...media} /> : <audio class="large" {...media} />;
 }

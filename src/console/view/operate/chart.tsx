@@ -77,7 +77,10 @@ function optionsOf(element: HTMLElement, curves: readonly Curve[]): UPlot.Option
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
-    axes: [axis, { ...axis, size: 54 }],
+    axes: [
+      { ...axis, values: (_, times) => times.map(timeOfDay) },
+      { ...axis, size: 54 },
+    ],
     series: [
       {},
       ...curves.map((curve) => ({
@@ -88,6 +91,11 @@ function optionsOf(element: HTMLElement, curves: readonly Curve[]): UPlot.Option
       })),
     ],
   };
+}
+
+/** Of seconds since 1970, as the reader's clock shows it. */
+function timeOfDay(seconds: number): string {
+  return new Date(seconds * 1000).toTimeString().slice(0, seconds % 60 === 0 ? 5 : 8);
 }
 
 function dataOf(points: readonly HourPoint[], curves: readonly Curve[]): UPlot.AlignedData {

@@ -86,5 +86,5 @@ function sayCovered(points: readonly HourPoint[]): string {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last) return 'The first figures come in a moment.';
   const minutes = Math.round((last.at - first.at) / 60);
-  return minutes === 0 ? 'The last minute' : `The last ${minutes} minutes`;
+  return minutes <= 1 ? 'The last minute' : `The last ${minutes} minutes`;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { asCurl, asTypeScript } from '../../model/search/as-code.ts';
-import { type Asked, session } from '../../model/session.ts';
+import type { Asked } from '../../model/search/asked.ts';
+import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
 import { CopyButton } from '../controls/copy-button.tsx';
 

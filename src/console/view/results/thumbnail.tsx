@@ -35,13 +35,14 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
   );
 }
 
-/** Most that a page is enlarged: a word alone would tell little. */
+/** How much a page is enlarged: its text is seen to be text, and a word alone would tell little. */
+const ZOOM_MIN = 1.6;
 const ZOOM_MAX = 2.4;
 
-/** Enlarges a page so that what was found fills the width, from its upper left corner on. */
+/** Enlarges a page so that what was found fills the width, or its beginning does. */
 function zoomOn({ x, y, width }: Box) {
   return {
-    width: `${100 * Math.min(ZOOM_MAX, Math.max(1, 0.92 / width))}%`,
+    width: `${100 * Math.min(ZOOM_MAX, Math.max(ZOOM_MIN, 0.92 / width))}%`,
     transform: `translate(calc(${-100 * x}% + 6px), calc(${-100 * y}% + 8px))`,
   };
 }

@@ -9,7 +9,7 @@ export function WalletChip() {
   if (!wallet) return null;
   return (
     <details class="chip">
-      <summary>
+      <summary aria-label={`${wallet.name} ${shortAddress(wallet.address)}`}>
         <span class="dot" aria-hidden="true" />
         <span class="chip-name">{wallet.name} </span>
         <code>{shortAddress(wallet.address)}</code>

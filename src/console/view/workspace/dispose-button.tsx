@@ -8,7 +8,7 @@ export function DisposeButton() {
   const { busy } = useStore(session);
   const dialog = useRef<HTMLDialogElement>(null);
   return (
-    <>
+    <div>
       <button
         type="button"
         class="danger"
@@ -30,6 +30,6 @@ export function DisposeButton() {
           </button>
         </form>
       </dialog>
-    </>
+    </div>
   );
 }

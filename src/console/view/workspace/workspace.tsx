@@ -43,7 +43,7 @@ function Found() {
   if (searchFault !== undefined)
     return (
       <div class="results verdict-card" role="alert">
-        <h3>The search failed</h3>
+        <h2>The search failed</h2>
         <p>{searchFault}</p>
         <button type="button" onClick={() => void searchAgain()}>
           Try again

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { jsonText } from '../../src/http/exchange/json-text.ts';
+import type { FusedPlace } from '../../src/search/fuse.ts';
+import { hitsOf } from '../../src/search/hits.ts';
+import type { Snapshot } from '../../src/shard/snapshot.ts';
+import { itemOf, open, passage } from '../../test/shard/fixtures.ts';
+import { quantile } from '../rig/agent.ts';
+import { readSciFact } from '../sets/scifact.ts';
+
+/**
+ * What one more hit costs, from its stored record to the bytes of the answer: `node bench/search/hits.ts`, in processor time.
+ * Each hit is an abstract of its own.
+ */
+const MOST = 30;
+const ROUNDS = 9;
+const ANSWERS = 1_000;
+const EXPIRES_AT = '2026-12-24T18:00:00.000Z';
+
+const { abstracts, claims } = await readSciFact(
+  resolve(import.meta.dirname, '../../../shared/data/text/scifact'),
+);
+const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
+const tenants = open(folder);
+try {
+  await tenants.use('ws_bench', { create: true }, async (shard) => {
+    for (const { id, title, text } of abstracts.slice(0, MOST))
+      await shard.append(itemOf(id, { title }), [passage(id, text)]);
+    const snapshot = shard.snapshot();
+    measure(snapshot, claims[3]!.text);
+    snapshot.close();
+  });
+} finally {
+  await tenants.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function measure(snapshot: Snapshot, query: string): void {
+  const rounds = Array.from({ length: ROUNDS + 1 }, () => ({
+    one: microseconds(() => answer(snapshot, query, 1)),
+    all: microseconds(() => answer(snapshot, query, MOST)),
+  })).slice(1);
+  const [one, all] = (['one', 'all'] as const).map((of) =>
+    quantile(
+      rounds.map((round) => round[of]),
+      0.5,
+    ),
+  );
+  console.log(`${cpus()[0]!.model}, Node ${process.version}, load ${loadavg()[0]!.toFixed(1)}`);
+  console.log(
+    `1 hit ${one!.toFixed(1)} µs, ${MOST} hits ${all!.toFixed(1)} µs of ${answer(snapshot, query, MOST).length} bytes: ${((all! - one!) / (MOST - 1)).toFixed(2)} µs for each further hit`,
+  );
+}
+
+function answer(snapshot: Snapshot, query: string, count: number): string | Uint8Array {
+  const places = Array.from({ length: count }, (_, segment): FusedPlace => {
+    const score = 1 / (segment + 3);
+    return { segment, family: 'raw', score, confidence: score / 2, segments: 1 };
+  });
+  return jsonText({ hits: hitsOf(snapshot, places, { query, expiresAt: EXPIRES_AT }), answered: true });
+}
+
+function microseconds(work: () => unknown): number {
+  const before = process.cpuUsage();
+  for (let done = 0; done < ANSWERS; done += 1) work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / ANSWERS;
+}

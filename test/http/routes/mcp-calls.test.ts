@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import t from 'tap';
+import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import { mcpRoute } from '../../../src/http/routes/mcp.ts';
+
+const TOKEN = 'token-of-the-workspace';
+
+/** A call whose answer comes when it is told to. */
+function callOf(workspace?: string): Exchange {
+  return {
+    head: { path: '/mcp', query: workspace ? `workspace=${workspace}` : '', headers: new Map() },
+    header: (name: string) => (workspace && name === 'authorization' ? `Bearer ${TOKEN}` : undefined),
+    signal: new AbortController().signal,
+    body: {
+      proved: () => undefined,
+      whole: async () => Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping"}'),
+    },
+  } as unknown as Exchange;
+}
+
+t.test('neither strangers nor one workspace can take all places of MCP calls', async (t) => {
+  const release = new EventTarget();
+  const over = once(release, 'over');
+  const route = mcpRoute(
+    async () => {
+      await over;
+      return Response.json({});
+    },
+    {
+      workspaces: { tokenOpens: (_id: string, token?: string) => token === TOKEN },
+      limits: { searchBodyBytesMax: 1024 },
+    } as never,
+  );
+  const calls: Promise<unknown>[] = [];
+  const begin = (count: number, workspace?: string) => {
+    const begun = Array.from({ length: count }, async () => route.handle(callOf(workspace), {}));
+    calls.push(...begun.map((call) => call.catch((error: { code: string }) => error.code)));
+  };
+  begin(200);
+  begin(100, 'greedy');
+  begin(64, 'other');
+  release.dispatchEvent(new Event('over'));
+  const outcomes = await Promise.all(calls);
+  const refused = (from: number, to: number) =>
+    outcomes.slice(from, to).filter((outcome) => outcome === 'overloaded').length;
+  t.equal(refused(0, 200), 200 - 128);
+  t.equal(refused(200, 300), 100 - 64);
+  t.equal(refused(300, 364), 0);
+});
