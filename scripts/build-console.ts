@@ -24,6 +24,7 @@ const { outputFiles, metafile } = await build({
   chunkNames: '[name]-[hash]',
   // The samples are served as they are; pictures and PDF are not compressed again.
   loader: { '.svg': 'copy', ...Object.fromEntries(SAMPLES.map((ending) => [ending, 'file'])) },
+  alias: { 'farthing-samples': join(root, 'samples') },
   assetNames: '[name]-[hash]',
   publicPath: '/assets',
   bundle: true,

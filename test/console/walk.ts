@@ -27,6 +27,13 @@ export async function walk(page: Page, { stop, film, minutesPass }: WalkOptions)
 
 type Stop = WalkOptions['stop'];
 
+/** Waits until no picture of the results is awaited. The walk has few hits: all are near the screen. */
+async function picturesShown(page: Page): Promise<void> {
+  await page.locator('.hit .thumbnail[data-state="shown"]').first().waitFor();
+  while ((await page.locator('.hit .thumbnail[data-state="loading"]').count()) > 0)
+    await page.locator('.hit .thumbnail[data-state="loading"]').first().waitFor({ state: 'detached' });
+}
+
 async function start(page: Page, stop: Stop): Promise<void> {
   await seen(page.locator('.order .chosen'));
   await stop('start');
@@ -74,7 +81,7 @@ async function filling(page: Page, stop: Stop, film: string): Promise<void> {
 
 async function words(page: Page, stop: Stop): Promise<void> {
   await ask(page, 'how do bees tell each other where the food is');
-  await seen(page.locator('.hit .thumbnail[data-state="shown"]'));
+  await picturesShown(page);
   await stop('words');
   await page.getByText('Timing', { exact: true }).click();
   await seen(page.getByText('Network and page'));
@@ -109,7 +116,7 @@ async function hits(page: Page, stop: Stop): Promise<void> {
 
 async function pictures(page: Page, stop: Stop): Promise<void> {
   await ask(page, 'a rocket taking off');
-  await seen(page.locator('.hit .thumbnail[data-state="shown"]'));
+  await picturesShown(page);
   await stop('films-and-pictures');
   await page.locator('.hit[data-kind="film"] .title').first().click();
   await seen(page.locator('dialog[open] .large'));

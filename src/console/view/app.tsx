@@ -1,7 +1,7 @@
-import { dismissFault } from '../model/attempt.ts';
-import { isPlayMoney } from '../model/prices.ts';
-import { session } from '../model/session.ts';
-import { useStore } from '../model/store.ts';
+import { isPlayMoney } from '../model/figures/prices.ts';
+import { dismissFault } from '../model/server/attempt.ts';
+import { session } from '../model/state/session.ts';
+import { useStore } from '../model/state/store.ts';
 import { CloseIcon, CoinIcon } from './controls/icons.tsx';
 import { ThemeButton } from './controls/theme-button.tsx';
 import { DropAnywhere } from './files/drop-anywhere.tsx';
@@ -16,9 +16,9 @@ export function App() {
   const { opened, disposal, fault, said, facts } = useStore(session);
   return (
     <>
-      <a class="skip" href="#main">
+      <button type="button" class="skip" onClick={skip}>
         Skip to the content
-      </a>
+      </button>
       <header class="top">
         <span class="brand">
           <CoinIcon />
@@ -52,4 +52,9 @@ export function App() {
       </p>
     </>
   );
+}
+
+/** Moves the focus alone: what stands behind the `#` is the search. */
+function skip(): void {
+  document.getElementById('main')?.focus();
 }

@@ -14,7 +14,10 @@ export function officeReader(read: (zip: Zip) => OfficeContent): MakeReader {
   return (mediaType) => ({
     sniff: (file) => {
       if (file.find(isEncryptedPackage))
-        throw new FarthingError('file_encrypted', 'The document has a password. Remove the password and send it again.');
+        throw new FarthingError(
+          'file_encrypted',
+          'The document has a password. Remove the password and send it again.',
+        );
       return file.find(packageType) === mediaType;
     },
     open: ({ bytes }) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { FileEntry } from '../../../src/console/model/files/entry.ts';
+import { minutesOf } from '../../../src/console/model/figures/prices.ts';
 import { overviewOf } from '../../../src/console/model/files/overview.ts';
-import { minutesOf } from '../../../src/console/model/prices.ts';
+import type { FileEntry } from '../../../src/console/model/state/entry.ts';
 
 const file = (name: string, state: FileEntry['state'], more: Partial<FileEntry> = {}): FileEntry => ({
   key: name,

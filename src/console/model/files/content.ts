@@ -1,6 +1,6 @@
 import type { Item } from '../../../client/index.ts';
-import { workspaceOf } from '../client.ts';
-import { session } from '../session.ts';
+import { workspaceOf } from '../server/client.ts';
+import { session } from '../state/session.ts';
 
 /** An item's whole file. @throws Error when no workspace is open */
 export function contentOf(item: string, signal?: AbortSignal): Promise<Blob> {

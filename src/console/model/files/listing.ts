@@ -1,7 +1,7 @@
 import type { Item } from '../../../client/index.ts';
-import { workspaceOf } from '../client.ts';
-import { session } from '../session.ts';
-import type { FileEntry } from './entry.ts';
+import { workspaceOf } from '../server/client.ts';
+import type { FileEntry } from '../state/entry.ts';
+import { session } from '../state/session.ts';
 
 const PAGE = 200;
 /** More are counted, not listed: a person filters or searches. */

@@ -1,4 +1,4 @@
-import type { FileEntry, FileState } from './entry.ts';
+import type { FileEntry, FileState } from '../state/entry.ts';
 
 /** What a list of files amounts to. */
 export interface Overview {

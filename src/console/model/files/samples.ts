@@ -1,10 +1,10 @@
-import almanac from '../../../../samples/almanac.pdf';
-import chelsea from '../../../../samples/chelsea.png';
-import coffee from '../../../../samples/coffee.png';
-import hotDog from '../../../../samples/hot_dog.jpg';
-import lighthouses from '../../../../samples/lighthouses.md';
-import rocket from '../../../../samples/rocket.jpg';
-import tea from '../../../../samples/tea.txt';
+import almanac from 'farthing-samples/almanac.pdf';
+import chelsea from 'farthing-samples/chelsea.png';
+import coffee from 'farthing-samples/coffee.png';
+import hotDog from 'farthing-samples/hot_dog.jpg';
+import lighthouses from 'farthing-samples/lighthouses.md';
+import rocket from 'farthing-samples/rocket.jpg';
+import tea from 'farthing-samples/tea.txt';
 
 /** Served with the page, by the names of the tree. */
 const SAMPLES: Readonly<Record<string, string>> = {

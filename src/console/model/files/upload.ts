@@ -1,9 +1,9 @@
 import { FarthingError, type IngestProgress } from '../../../client/index.ts';
-import { faultOf } from '../attempt.ts';
-import { workspaceOf } from '../client.ts';
-import { type OpenWorkspace, session } from '../session.ts';
-import { refreshUsage } from '../workspace/usage.ts';
-import type { FileEntry } from './entry.ts';
+import { faultOf } from '../server/attempt.ts';
+import { workspaceOf } from '../server/client.ts';
+import { refreshUsage } from '../server/usage.ts';
+import type { FileEntry } from '../state/entry.ts';
+import { type OpenWorkspace, session } from '../state/session.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;

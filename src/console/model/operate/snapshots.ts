@@ -1,5 +1,5 @@
 import type { Finding, HourPoint, Snapshot } from '../../../api/operator.ts';
-import { Store } from '../store.ts';
+import { Store } from '../state/store.ts';
 
 export interface Watch {
   readonly snapshot?: Snapshot;

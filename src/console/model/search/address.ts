@@ -1,7 +1,8 @@
 import type { Family } from '../../../client/index.ts';
 import { FAMILIES } from '../../../domain/family.ts';
 import { K_DEFAULT, K_MAX, K_MIN } from '../../../domain/search.ts';
-import { type Filter, isKind } from './results.ts';
+import type { Filter } from '../state/asked.ts';
+import { isKind } from './results.ts';
 
 /**
  * What a search's address says. It stands behind the `#`, which no browser sends: a server, a proxy and their logs never see

@@ -1,5 +1,5 @@
 import { CONFIDENCE_FLOOR } from '../../../domain/search.ts';
-import type { Asked } from './asked.ts';
+import type { Asked } from '../state/asked.ts';
 
 /** The same search for authors of agents. The token and a picture are named, not shown. */
 export interface CodeOf {
@@ -26,10 +26,11 @@ export function asTypeScript({ baseUrl, workspace, asked }: CodeOf): string {
   if (picture !== undefined) fields.push(`  image: await readFile(${JSON.stringify(picture)}),`);
   return [
     ...(picture === undefined ? [] : ["import { readFile } from 'node:fs/promises';"]),
+    "import { env } from 'node:process';",
     "import { Farthing } from 'farthing/client';",
     '',
     `const farthing = new Farthing({ baseUrl: ${JSON.stringify(baseUrl)} });`,
-    `const workspace = farthing.workspaces.open({ id: ${JSON.stringify(workspace)}, token: process.env.FARTHING_TOKEN! });`,
+    `const workspace = farthing.workspaces.open({ id: ${JSON.stringify(workspace)}, token: env.FARTHING_TOKEN! });`,
     `const { hits } = await workspace.search({\n${fields.join('\n')}\n});`,
     'for (const { item, confidence, locator } of hits) console.log(item.name, confidence, locator);',
   ].join('\n');

@@ -1,5 +1,5 @@
-import { workspaceOf } from '../client.ts';
-import { session } from '../session.ts';
+import { workspaceOf } from '../server/client.ts';
+import { session } from '../state/session.ts';
 
 const SHOWN = 30;
 

@@ -1,16 +1,5 @@
 import type { Hit, SearchAnswer } from '../../../client/index.ts';
-import type { Asked } from './asked.ts';
-
-/** What is found, as a person tells it apart. */
-export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;
-export type Kind = keyof typeof KINDS;
-
-/** Which hits of an answer are shown. */
-export interface Filter {
-  readonly kind?: Kind;
-  /** Id of an item. */
-  readonly item?: string;
-}
+import { type Asked, type Filter, KINDS, type Kind } from '../state/asked.ts';
 
 export function isKind(text: string | undefined): text is Kind {
   return text !== undefined && Object.hasOwn(KINDS, text);

@@ -1,16 +1,16 @@
 import { unansweredText } from '../../../client/answers/unanswered.ts';
 import type { HistoryAnswer, Hit } from '../../../client/index.ts';
 import { CONFIDENCE_FLOOR, K_DEFAULT } from '../../../domain/search.ts';
-import { faultOf } from '../attempt.ts';
-import { workspaceOf } from '../client.ts';
-import { previewOf } from '../pictures.ts';
-import { session } from '../session.ts';
-import { refreshUsage } from '../workspace/usage.ts';
+import { faultOf } from '../server/attempt.ts';
+import { workspaceOf } from '../server/client.ts';
+import { keepAnswer, keepPicture, keptAnswer, keptPicture } from '../server/kept-searches.ts';
+import { previewOf } from '../server/pictures.ts';
+import { refreshUsage } from '../server/usage.ts';
+import { type Asked, EMPTY_FORM, type Filter, type QueryPicture } from '../state/asked.ts';
+import { session } from '../state/session.ts';
 import { readAddress, writeAddress } from './address.ts';
-import { type Asked, EMPTY_FORM, type QueryPicture } from './asked.ts';
-import { keepAnswer, keepPicture, keptAnswer, keptPicture } from './kept.ts';
 import { readPast } from './past.ts';
-import { deeper, type Filter, hasPagePicture } from './results.ts';
+import { deeper, hasPagePicture } from './results.ts';
 
 let running: AbortController | undefined;
 

@@ -1,9 +1,10 @@
-import { attempt } from '../attempt.ts';
-import { payWith } from '../client.ts';
-import { isPlayMoney } from '../prices.ts';
-import { session } from '../session.ts';
-import { keptNoWallet } from '../storage.ts';
-import { type Announced, connectWallet, openPlayWallet, type Wallet } from './wallet.ts';
+import { isPlayMoney } from '../figures/prices.ts';
+import { attempt } from '../server/attempt.ts';
+import { payWith } from '../server/client.ts';
+import type { Wallet } from '../state/session.ts';
+import { session } from '../state/session.ts';
+import { keptNoWallet } from '../state/storage.ts';
+import { type Announced, connectWallet, openPlayWallet } from './wallet.ts';
 
 /** Where no money moves the play wallet is taken without asking, unless the user put it away. */
 export async function takeWalletAtStart(): Promise<void> {

@@ -1,13 +1,6 @@
-import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from '../../../client/index.ts';
-import { Store } from '../store.ts';
-
-/** Who pays. */
-export interface Wallet {
-  readonly kind: 'play' | 'browser';
-  readonly name: string;
-  readonly address: string;
-  readonly account: PaymentAccount;
-}
+import { accountOfSigner, type Eip1193Signer } from '../../../client/index.ts';
+import type { Wallet } from '../state/session.ts';
+import { Store } from '../state/store.ts';
 
 /** A browser wallet that announced itself (EIP-6963), or the older `window.ethereum`. */
 export interface Announced {

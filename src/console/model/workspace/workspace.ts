@@ -1,13 +1,13 @@
 import { type DisposalAnswer, FarthingError } from '../../../client/index.ts';
 import { formatUsd } from '../../../domain/money.ts';
-import { attempt, isUnauthorized } from '../attempt.ts';
-import { farthing, workspaceOf } from '../client.ts';
+import { formatPrice, sayDuration } from '../figures/format.ts';
+import { extensionPrice, priceOf } from '../figures/prices.ts';
 import { addFiles } from '../files/upload.ts';
-import { formatPrice, sayDuration } from '../format.ts';
-import { extensionPrice, priceOf } from '../prices.ts';
-import { session } from '../session.ts';
-import { keptEnded, keptReceipt, keptWorkspace } from '../storage.ts';
-import { leaveWorkspace, refreshUsage } from './usage.ts';
+import { attempt, isUnauthorized } from '../server/attempt.ts';
+import { farthing, workspaceOf } from '../server/client.ts';
+import { leaveWorkspace, refreshUsage } from '../server/usage.ts';
+import { session } from '../state/session.ts';
+import { keptEnded, keptReceipt, keptWorkspace } from '../state/storage.ts';
 
 /** Pays for a workspace, and adds the files that wait for one. @param spendLimit in dollars; empty: none */
 export function rentWorkspace(minutes: number, spendLimit: string): Promise<void> {

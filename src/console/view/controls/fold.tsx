@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useNarrow } from '../use-narrow.ts';
+import { useNarrow } from './use-narrow.ts';
 
 interface FoldProps {
   readonly title: string;

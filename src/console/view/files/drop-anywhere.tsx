@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { carriesFiles, droppedFiles } from '../../model/files/dropped.ts';
 import { addFiles } from '../../model/files/upload.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 
 /** Takes files that are dropped anywhere on the page, and says so while they are dragged. */
 export function DropAnywhere() {

@@ -1,8 +1,8 @@
 import { memo } from 'preact/compat';
-import type { FileEntry, FileState } from '../../model/files/entry.ts';
+import { formatBytes } from '../../model/figures/format.ts';
 import { isFailed } from '../../model/files/overview.ts';
 import { remove } from '../../model/files/upload.ts';
-import { formatBytes } from '../../model/format.ts';
+import type { FileEntry, FileState } from '../../model/state/entry.ts';
 import { CloseIcon } from '../controls/icons.tsx';
 
 /** The stages of a job, in order; a dot for each. */

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { FileEntry } from '../../model/files/entry.ts';
 import { type Overview, overviewOf } from '../../model/files/overview.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import type { FileEntry } from '../../model/state/entry.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { Fold } from '../controls/fold.tsx';
 import { ChooseFiles } from './choose-files.tsx';
 import { Failures } from './failures.tsx';

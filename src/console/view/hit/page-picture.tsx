@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { BackIcon, NextIcon } from '../controls/icons.tsx';
-import { BoxMark } from './box-mark.tsx';
+import { BoxMark } from '../parts/box-mark.tsx';
 import { useContent } from './use-content.ts';
 import { usePreview } from './use-preview.ts';
 

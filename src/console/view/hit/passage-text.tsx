@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { passageIn } from '../../model/search/passage.ts';
-import { marked, Snippet } from '../results/snippet.tsx';
+import { marked, Snippet } from '../parts/snippet.tsx';
 import { useContent } from './use-content.ts';
 
 /** Files whose bytes are their text. */

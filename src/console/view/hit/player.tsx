@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { kindOf } from '../../model/search/results.ts';
-import { Thumbnail } from '../results/thumbnail.tsx';
+import { Thumbnail } from '../parts/thumbnail.tsx';
 import { useContent } from './use-content.ts';
 
 /** Plays a film or sound from a second; until its file is here, the moment's picture stands for it. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { faultOf } from '../../model/attempt.ts';
 import { contentOf } from '../../model/files/content.ts';
+import { faultOf } from '../../model/server/attempt.ts';
 
 export interface Content {
   readonly blob?: Blob;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type PictureOf, previewOf } from '../../model/pictures.ts';
-import { session } from '../../model/session.ts';
+import { type PictureOf, previewOf } from '../../model/server/pictures.ts';
+import { session } from '../../model/state/session.ts';
 
 /** The preview's address; undefined while it is awaited, null when there is none. */
 export function usePreview({ item, locator: { page, time_s } }: PictureOf): string | null | undefined {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Snapshot } from '../../../api/operator.ts';
-import { formatBytes, formatClock, formatMs, formatShare } from '../../model/format.ts';
+import { formatBytes, formatClock, formatMs, formatShare } from '../../model/figures/format.ts';
 import { Panel } from './panel.tsx';
 
 /** What the curves do not show. */

@@ -1,6 +1,6 @@
 import type { HourPoint } from '../../../api/operator.ts';
 import { watch } from '../../model/operate/snapshots.ts';
-import { useStore } from '../../model/store.ts';
+import { useStore } from '../../model/state/store.ts';
 import { CoinIcon } from '../controls/icons.tsx';
 import { ThemeButton } from '../controls/theme-button.tsx';
 import { Chart, type Curve } from './chart.tsx';

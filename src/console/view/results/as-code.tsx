@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { asCurl, asTypeScript } from '../../model/search/as-code.ts';
-import type { Asked } from '../../model/search/asked.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import type { Asked } from '../../model/state/asked.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { CopyButton } from '../controls/copy-button.tsx';
 
 const LANGUAGES = { curl: asCurl, TypeScript: asTypeScript } as const;

@@ -1,6 +1,7 @@
 import type { Hit } from '../../../client/index.ts';
-import { type Filter, foundItems, KINDS, kindCounts } from '../../model/search/results.ts';
+import { foundItems, kindCounts } from '../../model/search/results.ts';
 import { filterBy } from '../../model/search/search.ts';
+import { type Filter, KINDS } from '../../model/state/asked.ts';
 
 /** Narrows the hits to a kind or a file; absent where there is nothing to choose. */
 export function Filters({ hits, filter }: { hits: readonly Hit[]; filter: Filter }) {

@@ -3,11 +3,11 @@ import type { Hit } from '../../../client/index.ts';
 import { hasPagePicture, kindOf, momentsOf } from '../../model/search/results.ts';
 import { moreLike } from '../../model/search/search.ts';
 import { LikeIcon } from '../controls/icons.tsx';
-import { Confidence } from './confidence.tsx';
-import { Moments } from './moments.tsx';
-import { placeOf, titleOf } from './place.ts';
-import { Snippet } from './snippet.tsx';
-import { Thumbnail } from './thumbnail.tsx';
+import { Confidence } from '../parts/confidence.tsx';
+import { Moments } from '../parts/moments.tsx';
+import { placeOf, titleOf } from '../parts/place.ts';
+import { Snippet } from '../parts/snippet.tsx';
+import { Thumbnail } from '../parts/thumbnail.tsx';
 
 interface HitEntryProps {
   readonly hit: Hit;

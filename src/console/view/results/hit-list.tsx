@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
+import { useComing } from '../parts/in-view.ts';
 import { HitEntry } from './hit-entry.tsx';
-import { useComing } from './in-view.ts';
 
 /** Hits drawn at a time: few, so that the page answers in between. */
 const STEP = 20;

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
-import { formatMs } from '../../model/format.ts';
+import { formatMs } from '../../model/figures/format.ts';
 import { deeper, isShown, layoutOf } from '../../model/search/results.ts';
 import { filterBy, searchDeeper } from '../../model/search/search.ts';
-import { type SearchState, session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { type SearchState, session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { HitDialog } from '../hit/hit-dialog.tsx';
 import { AsCode } from './as-code.tsx';
 import { Filters } from './filters.tsx';
@@ -34,7 +34,6 @@ export function Results({ search }: { search: SearchState }) {
   return (
     <section
       class="results"
-      id="results"
       ref={place}
       aria-labelledby="results-title"
       data-searching={searching}

@@ -1,5 +1,5 @@
 import type { Timing } from '../../../client/index.ts';
-import { formatMs } from '../../model/format.ts';
+import { formatMs } from '../../model/figures/format.ts';
 
 /** The stages of a search in milliseconds, as a bar and in words; folded away. */
 export function TimingBar({ timing, roundTripMs }: { timing: Timing; roundTripMs: number }) {

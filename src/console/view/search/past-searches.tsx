@@ -1,7 +1,7 @@
 import type { HistoryAnswer } from '../../../client/index.ts';
 import { repeat } from '../../model/search/search.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { PictureIcon } from '../controls/icons.tsx';
 
 type Entry = HistoryAnswer['entries'][number];

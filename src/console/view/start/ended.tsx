@@ -1,5 +1,5 @@
-import { type OpenWorkspace, session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { type OpenWorkspace, session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { dismissEnded, fetchEndedReceipt } from '../../model/workspace/workspace.ts';
 
 /** A workspace whose time is over: its receipt can still be had. */

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ReadyAnswer } from '../../../client/index.ts';
 import { parseUsd } from '../../../domain/money.ts';
-import { formatPrice } from '../../model/format.ts';
-import { isPlayMoney, minutesOf, priceOf } from '../../model/prices.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
-import { trySamples } from '../../model/visit.ts';
+import { formatPrice } from '../../model/figures/format.ts';
+import { isPlayMoney, minutesOf, priceOf } from '../../model/figures/prices.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
+import { trySamples } from '../../model/workspace/visit.ts';
 import { rentWorkspace } from '../../model/workspace/workspace.ts';
 import { WalletStep } from './wallet-step.tsx';
 

@@ -1,5 +1,5 @@
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { Ended } from './ended.tsx';
 import { Order } from './order.tsx';
 

@@ -1,6 +1,6 @@
-import { shortAddress } from '../../model/format.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { shortAddress } from '../../model/figures/format.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { leaveWallet } from '../../model/wallet/choose.ts';
 
 /** The wallet that pays, by its short address. */

@@ -1,8 +1,8 @@
 import type { ReadyAnswer } from '../../../client/index.ts';
-import { shortAddress } from '../../model/format.ts';
-import { isPlayMoney } from '../../model/prices.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { shortAddress } from '../../model/figures/format.ts';
+import { isPlayMoney } from '../../model/figures/prices.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { takePlayWallet, takeWallet } from '../../model/wallet/choose.ts';
 import { announced } from '../../model/wallet/wallet.ts';
 

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { dispose } from '../../model/workspace/workspace.ts';
 
 /** Asks once more, then destroys the workspace. */

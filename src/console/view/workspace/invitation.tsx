@@ -1,8 +1,8 @@
 import { isSample, SAMPLE_SEARCHES } from '../../model/files/samples.ts';
 import { changeForm, search } from '../../model/search/search.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
-import { trySamples } from '../../model/visit.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
+import { trySamples } from '../../model/workspace/visit.ts';
 
 /** What to do before the first search. */
 export function Invitation() {

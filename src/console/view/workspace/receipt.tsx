@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { DisposalAnswer } from '../../../client/index.ts';
+import { formatBytes, formatTime } from '../../model/figures/format.ts';
 import { save } from '../../model/files/content.ts';
-import { formatBytes, formatTime } from '../../model/format.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { startAgain } from '../../model/workspace/workspace.ts';
 import { CopyButton } from '../controls/copy-button.tsx';
 import { SealIcon } from '../controls/icons.tsx';

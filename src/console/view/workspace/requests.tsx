@@ -1,6 +1,6 @@
-import { calls } from '../../model/calls.ts';
-import { formatMs } from '../../model/format.ts';
-import { useStore } from '../../model/store.ts';
+import { formatMs } from '../../model/figures/format.ts';
+import { calls } from '../../model/server/calls.ts';
+import { useStore } from '../../model/state/store.ts';
 
 /** The page's requests to the server, as an example for authors of agents. */
 export function Requests() {

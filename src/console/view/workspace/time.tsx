@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatClock, formatPrice } from '../../model/format.ts';
-import { extensionPrice } from '../../model/prices.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
-import { refreshUsage } from '../../model/workspace/usage.ts';
+import { formatClock, formatPrice } from '../../model/figures/format.ts';
+import { extensionPrice } from '../../model/figures/prices.ts';
+import { refreshUsage } from '../../model/server/usage.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { extend, sayTimeLeft } from '../../model/workspace/workspace.ts';
 
 const TICK_MS = 1000;

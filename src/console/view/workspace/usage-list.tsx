@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { formatBytes } from '../../model/format.ts';
-import { session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
+import { formatBytes } from '../../model/figures/format.ts';
+import { session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 
 /** What the workspace has cost and done so far. */
 export function UsageList() {

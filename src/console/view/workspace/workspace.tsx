@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import { search as searchAgain } from '../../model/search/search.ts';
-import { type OpenWorkspace, session } from '../../model/session.ts';
-import { useStore } from '../../model/store.ts';
-import { refreshUsage } from '../../model/workspace/usage.ts';
+import { refreshUsage } from '../../model/server/usage.ts';
+import { type OpenWorkspace, session } from '../../model/state/session.ts';
+import { useStore } from '../../model/state/store.ts';
 import { Fold } from '../controls/fold.tsx';
 import { Files } from '../files/files.tsx';
 import { Results } from '../results/results.tsx';

@@ -1,9 +1,9 @@
-import { isUnauthorized } from '../attempt.ts';
-import { workspaceOf } from '../client.ts';
-import { forgetPreviews } from '../pictures.ts';
-import { forgetSearches } from '../search/kept.ts';
-import { NO_WORKSPACE, session } from '../session.ts';
-import { keptEnded, keptWorkspace } from '../storage.ts';
+import { NO_WORKSPACE, session } from '../state/session.ts';
+import { keptEnded, keptWorkspace } from '../state/storage.ts';
+import { isUnauthorized } from './attempt.ts';
+import { workspaceOf } from './client.ts';
+import { forgetSearches } from './kept-searches.ts';
+import { forgetPreviews } from './pictures.ts';
 
 /** Reads time, money and contents. Leaves a workspace whose time is over. */
 export async function refreshUsage(): Promise<void> {

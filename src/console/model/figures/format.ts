@@ -1,4 +1,4 @@
-import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
+import { type AtomicAmount, formatUsd } from '../../../domain/money.ts';
 
 /** Figures as people read them. */
 

@@ -1,5 +1,5 @@
 import type { Hit } from '../../../client/index.ts';
-import { formatClock, formatShare } from '../../model/format.ts';
+import { formatClock, formatShare } from '../../model/figures/format.ts';
 import { type FoundMoment, kindOf } from '../../model/search/results.ts';
 import { Thumbnail } from './thumbnail.tsx';
 

@@ -1,15 +1,15 @@
-import { attempt } from './attempt.ts';
-import { farthing } from './client.ts';
-import { listFiles } from './files/listing.ts';
-import { fetchSamples } from './files/samples.ts';
-import { addFiles } from './files/upload.ts';
-import { readPast } from './search/past.ts';
-import { openAddress } from './search/search.ts';
-import { session } from './session.ts';
-import { keptEnded, keptReceipt, keptWorkspace } from './storage.ts';
-import { takeWalletAtStart } from './wallet/choose.ts';
-import { refreshUsage } from './workspace/usage.ts';
-import { rentWorkspace } from './workspace/workspace.ts';
+import { listFiles } from '../files/listing.ts';
+import { fetchSamples } from '../files/samples.ts';
+import { addFiles } from '../files/upload.ts';
+import { readPast } from '../search/past.ts';
+import { openAddress } from '../search/search.ts';
+import { attempt } from '../server/attempt.ts';
+import { farthing } from '../server/client.ts';
+import { refreshUsage } from '../server/usage.ts';
+import { session } from '../state/session.ts';
+import { keptEnded, keptReceipt, keptWorkspace } from '../state/storage.ts';
+import { takeWalletAtStart } from '../wallet/choose.ts';
+import { rentWorkspace } from './workspace.ts';
 
 /** Draws what an earlier visit left, then reads what the server offers and has. */
 export async function begin(): Promise<void> {

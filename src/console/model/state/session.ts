@@ -1,15 +1,22 @@
 import type {
   DisposalAnswer,
   HistoryAnswer,
+  PaymentAccount,
   ReadyAnswer,
   SearchAnswer,
   UsageAnswer,
-} from '../../client/index.ts';
-import type { FileEntry } from './files/entry.ts';
-import { type Asked, EMPTY_FORM } from './search/asked.ts';
-import type { Filter } from './search/results.ts';
+} from '../../../client/index.ts';
+import { type Asked, EMPTY_FORM, type Filter } from './asked.ts';
+import type { FileEntry } from './entry.ts';
 import { Store } from './store.ts';
-import type { Wallet } from './wallet/wallet.ts';
+
+/** Who pays. */
+export interface Wallet {
+  readonly kind: 'play' | 'browser';
+  readonly name: string;
+  readonly address: string;
+  readonly account: PaymentAccount;
+}
 
 /** The workspace that is open, kept over a reload: it was paid for. */
 export interface OpenWorkspace {

@@ -1,5 +1,5 @@
-import { FarthingError } from '../../client/index.ts';
-import { session } from './session.ts';
+import { FarthingError } from '../../../client/index.ts';
+import { session } from '../state/session.ts';
 
 /** Runs a user's action and shows its error. */
 export async function attempt(busy: string | undefined, work: () => Promise<void>): Promise<void> {

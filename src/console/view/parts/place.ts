@@ -1,5 +1,5 @@
 import type { Hit } from '../../../client/index.ts';
-import { formatClock } from '../../model/format.ts';
+import { formatClock } from '../../model/figures/format.ts';
 
 /** Where in its file a hit is, in words. */
 export function placeOf({ item, locator }: Hit): string {

@@ -1,7 +1,6 @@
-import { Farthing, type Workspace } from '../../client/index.ts';
+import { Farthing, type Workspace } from '../../../client/index.ts';
+import type { OpenWorkspace, Wallet } from '../state/session.ts';
 import { listedFetch } from './calls.ts';
-import type { OpenWorkspace } from './session.ts';
-import type { Wallet } from './wallet/wallet.ts';
 
 /** Attempts of a call; few, because a person waits. */
 const ATTEMPTS_MAX = 4;

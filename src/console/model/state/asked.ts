@@ -21,3 +21,14 @@ export interface Asked {
 }
 
 export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };
+
+/** What is found, as a person tells it apart. */
+export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;
+export type Kind = keyof typeof KINDS;
+
+/** Which hits of an answer are shown. */
+export interface Filter {
+  readonly kind?: Kind;
+  /** Id of an item. */
+  readonly item?: string;
+}

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Box } from '../../../client/index.ts';
-import { formatClock } from '../../model/format.ts';
-import { type PictureOf, previewOf } from '../../model/pictures.ts';
-import { session } from '../../model/session.ts';
+import { formatClock } from '../../model/figures/format.ts';
+import { type PictureOf, previewOf } from '../../model/server/pictures.ts';
+import { session } from '../../model/state/session.ts';
 import { watchView } from './in-view.ts';
 
 interface ThumbnailProps {

@@ -1,6 +1,6 @@
 import type { Hit } from '../../../client/index.ts';
 import { FAMILY_TABLE } from '../../../domain/family.ts';
-import { formatShare } from '../../model/format.ts';
+import { formatShare } from '../../model/figures/format.ts';
 
 /** Which family found a hit, and how likely it answers. */
 export function Confidence({ hit: { family, confidence } }: { hit: Pick<Hit, 'family' | 'confidence'> }) {

@@ -1,4 +1,4 @@
-import { Store } from './store.ts';
+import { Store } from '../state/store.ts';
 
 /** One exchange with the server, for the list of requests. */
 export interface Call {

@@ -1,6 +1,6 @@
-import type { PreviewPart } from '../../client/index.ts';
+import type { PreviewPart } from '../../../client/index.ts';
+import type { OpenWorkspace } from '../state/session.ts';
 import { workspaceOf } from './client.ts';
-import type { OpenWorkspace } from './session.ts';
 
 /** Concurrent requests for previews: the server makes them one at a time. */
 const AT_ONCE = 4;
