@@ -9,7 +9,7 @@ const FILE_MODE = 0o600;
 
 /** `wallet new`: the key is written to its file and never printed. */
 export async function walletNew({ values }: Call<'wallet new'>, io: Io): Promise<number> {
-  const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts');
+  const { generatePrivateKey, privateKeyToAddress } = await import('./access/keys.ts');
   const path = walletPath(io);
   const private_key = generatePrivateKey();
   const file: KeyFile = { address: privateKeyToAddress(private_key), private_key };

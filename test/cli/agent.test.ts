@@ -308,7 +308,7 @@ t.test('the completion knows every command, and no other', async (t) => {
   const following = (before: string) =>
     WORDS[before as keyof typeof WORDS]!.filter((word) => !word.startsWith('-'));
   const firsts = new Set(Object.keys(SPECS).map((name) => name.split(' ')[0]!));
-  t.same(following('').toSorted(), [...firsts, 'admin', 'help'].toSorted());
+  t.same(following('').toSorted(), [...firsts, 'serve', 'admin', 'help'].toSorted());
   const admin = following('admin').flatMap((word) => {
     const next = WORDS[`admin ${word}`]?.filter((second) => !second.startsWith('-')) ?? [];
     return next.length > 0 ? next.map((second) => `${word} ${second}`) : [word];

@@ -4,7 +4,7 @@ import { clockTime, place } from '../../src/cli/search/place.ts';
 import { bytesText, durationText, timeText } from '../../src/cli/terminal/figures.ts';
 import { progressBar } from '../../src/cli/terminal/progress.ts';
 import { aligned } from '../../src/cli/terminal/table.ts';
-import { clean, clip, clipName, MARK, widthOf, wrap } from '../../src/cli/terminal/text.ts';
+import { clean, clip, clipName, MARK, widthOf, wrap, wrapWords } from '../../src/cli/terminal/text.ts';
 import type { Hit } from '../../src/client/index.ts';
 
 const SNIPPET = 'Bees dance to tell each other where the food is, and how far it is from their hive.';
@@ -80,6 +80,7 @@ t.test('text is measured in columns, cut and wrapped', async (t) => {
   t.same(wrap('one two three', 7), ['one two', 'three']);
   t.same(wrap('one two three four', 7, 2), ['one two', 'three …']);
   t.same(wrap('abcdefgh', 3), ['abc', 'def', 'gh']);
+  t.same(wrapWords('in /a/long/path.', 6), ['in', '/a/long/path.'], 'so that it can be copied');
   t.equal(clean(' a\n\tb\u001b[1m '), 'a b[1m');
   t.equal(
     aligned([

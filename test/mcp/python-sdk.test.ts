@@ -13,10 +13,16 @@ const root = resolve(import.meta.dirname, '../..');
 const LAUNCHER = join(root, 'src/bin/farthing.js');
 const SCRIPT = join(import.meta.dirname, 'python/paid_tools.py');
 const candidates = [join(root, '.build/python/bin/python3'), 'python3'];
-const python = candidates.find((path) => spawnSync(path, ['-c', 'import mcp, eth_account']).status === 0);
+const python = candidates.find(
+  (path) =>
+    spawnSync(path, [
+      '-c',
+      'import eth_account; from mcp.client.streamable_http import streamable_http_client',
+    ]).status === 0,
+);
 const missing = python
   ? false
-  : 'no python3 with mcp and eth-account: python3 -m venv .build/python && .build/python/bin/pip install mcp eth-account';
+  : 'no python3 with mcp 2 and eth-account: python3 -m venv .build/python && .build/python/bin/pip install mcp eth-account';
 
 t.setTimeout(300_000);
 

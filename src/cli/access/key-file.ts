@@ -27,7 +27,7 @@ export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
   return {
     address: file.address,
     signTypedData: async (message) => {
-      const { privateKeyToAccount } = await import('viem/accounts');
+      const { privateKeyToAccount } = await import('./keys.ts');
       return privateKeyToAccount(file.private_key).signTypedData(message);
     },
   };

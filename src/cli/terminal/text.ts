@@ -46,11 +46,24 @@ export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
+/** Lines broken between words alone: what is longer than a line (a path, an address) stays whole, so that it can be copied. */
+export function wrapWords(text: string, columns: number): string[] {
+  return filled(text.split(' '), columns, Infinity);
+}
+
 /** Lines of at most so many columns, broken between words where that is possible. Beyond `linesMax` an ellipsis ends the last. */
 export function wrap(text: string, columns: number, linesMax = Infinity): string[] {
+  return filled(
+    text.split(' ').flatMap((long) => pieces(long, columns)),
+    columns,
+    linesMax,
+  );
+}
+
+function filled(words: readonly string[], columns: number, linesMax: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ').flatMap((long) => pieces(long, columns))) {
+  for (const word of words) {
     const next = line === '' ? word : `${line} ${word}`;
     if (line === '' || widthOf(next) <= columns) {
       line = next;

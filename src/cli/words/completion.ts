@@ -25,7 +25,14 @@ const ADMIN_WORDS = {
 
 /** Words that may follow, by the words before them. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {
-  '': [...new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!)), 'admin', 'help', '--help', '--version'],
+  '': [
+    ...new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!)),
+    'serve',
+    'admin',
+    'help',
+    '--help',
+    '--version',
+  ],
   ...Object.fromEntries(Object.keys(GROUPS).map((group) => [group, [...verbsOf(group), '--help']])),
   ...Object.fromEntries(COMMAND_NAMES.map((name) => [name, optionsOf(SPECS[name])])),
   completion: ['bash', 'zsh'],

@@ -53,7 +53,7 @@ export function commandOf(words: readonly string[]): Asked {
 }
 
 function unknownCommand(word: string): UsageError {
-  const firsts = [...new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!)), 'admin', 'help'];
+  const firsts = [...new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!)), 'serve', 'admin', 'help'];
   const byVerb = COMMAND_NAMES.find((name) => name.endsWith(` ${word}`));
   const near = SYNONYMS[word] ?? byVerb ?? nearest(word, firsts);
   return new UsageError(

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from eth_account import Account
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamablehttp_client
+from mcp.client.streamable_http import streamable_http_client
 
 WALLET = Account.create()
 FIELDS = [
@@ -64,7 +64,7 @@ def payment(required):
 @asynccontextmanager
 async def connected(kind, *words):
     if kind == "http":
-        async with streamablehttp_client(words[0]) as (reader, writer, _):
+        async with streamable_http_client(words[0]) as (reader, writer):
             async with ClientSession(reader, writer) as session:
                 yield session
     else:
@@ -78,10 +78,10 @@ async def connected(kind, *words):
 async def called(session, name, given):
     """Calls a tool; pays where that is asked for, and calls again."""
     answer = await session.call_tool(name, given)
-    required = answer.structuredContent or {}
-    if answer.isError and "accepts" in required:
+    required = answer.structured_content or {}
+    if answer.is_error and "accepts" in required:
         answer = await session.call_tool(name, given, meta={"x402/payment": payment(required)})
-    if answer.isError:
+    if answer.is_error:
         raise RuntimeError(answer.content[0].text)
     return answer
 
@@ -97,25 +97,25 @@ async def main():
         found = await called(session, "search", {"query": "How is a lighthouse told from another?"})
         wrong = await session.call_tool("workspace_create", {"minutes": 5})
         rented = await called(session, "workspace_create", {"ttl_minutes": 5})
-        workspace = rented.structuredContent["id"]
+        workspace = rented.structured_content["id"]
         scope = {"workspace": workspace}
         if kind == "http":
-            scope["token"] = rented.structuredContent["capability_token"]
+            scope["token"] = rented.structured_content["capability_token"]
         await called(session, "ingest", {"text": text, "name": "lighthouses.md", **scope})
-        item = (await called(session, "item_list", scope)).structuredContent["items"][0]["id"]
+        item = (await called(session, "item_list", scope)).structured_content["items"][0]["id"]
         read = await called(session, "item_read", {"item": item, **scope})
         extended = await called(session, "workspace_extend", {"ttl_minutes": 5, **scope})
         deleted = await called(session, "item_delete", {"item": item, **scope})
         disposed = await called(session, "workspace_dispose", scope)
     said = {
         "tools": tools,
-        "charged": [added.structuredContent["charged"], found.structuredContent["charged"]],
+        "charged": [added.structured_content["charged"], found.structured_content["charged"]],
         "found": found.content[0].text,
         "wrong": wrong.content[0].text,
         "read": read.content[0].text,
-        "extended": extended.structuredContent["price_usd"],
-        "deleted": deleted.structuredContent["state"],
-        "disposed": disposed.structuredContent["claims"]["workspace"] == workspace,
+        "extended": extended.structured_content["price_usd"],
+        "deleted": deleted.structured_content["state"],
+        "disposed": disposed.structured_content["claims"]["workspace"] == workspace,
     }
     print(json.dumps(said))
 
