@@ -148,7 +148,7 @@ export const HitSchema = Type.Object(
     text_source: Type.Optional(
       OneOf(TEXT_SOURCES, {
         description:
-          'How the text came to be known: written in the file, recognised (OCR), from subtitles or speech.',
+          'How the text came to be known: written in the file, recognised (OCR), from subtitles or speech, or told about the file by its metadata.',
       }),
     ),
     ocr_confidence: Type.Optional(

@@ -1,5 +1,5 @@
 import type { Family, ListName, SegmentKind } from '../domain/family.ts';
-import type { RankedList, Rating } from '../shard/snapshot.ts';
+import { type Place, placeAt, type RankedList, type Rating } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 
 /** A ranked list with what its query finds in any Segment. */
@@ -12,13 +12,15 @@ export interface EvidenceList {
   readonly foreign: boolean;
 }
 
-/** What one list says of a place: its score for the best of the place's Segments. */
+/** What one list says of a moment: its score for the best of its Segments. */
 export interface ListEvidence {
   readonly score: number;
   /** Of words: share of the query's information in that Segment. */
   readonly held: number;
   readonly segment: number;
-  /** In the list, from 1; absent where the place was found by another list alone. */
+  /** The Segment's text is about the file and not in it. */
+  readonly note?: boolean;
+  /** Of the place in the list, from 1; absent where another list found it. */
   readonly rank?: number;
 }
 
@@ -33,10 +35,12 @@ export interface Scale {
   readonly sample: Rating['sample'];
 }
 
-/** A page, shot or section that a list found, with what every list of the kind says of it. */
-export interface Candidate {
-  readonly place: number;
-  /** The earliest of its Segments, and how many of them are in any list. */
+/**
+ * A moment that a list found, with what every list of the kind says of it: a shot of a film or a stretch of a recording, whose place
+ * is the whole; a page or a section, which is its own place.
+ */
+export interface Candidate extends Omit<Place, 'note'> {
+  /** The earliest of the place's Segments, and how many of them are in any list. */
   readonly first: number;
   readonly segments: number;
   readonly evidence: ReadonlyMap<ListName, ListEvidence>;
@@ -48,70 +52,99 @@ export interface Evidence {
 }
 
 const NO_SAMPLE = { count: 0, mean: 0, deviation: 0 };
+/** Moments of a film that each list names. */
+const MOMENTS_MAX = 10;
 
 /**
- * What the lists say of the first `depth` places of each. A place that one list found is rated by all lists of its kind: what is
+ * What the lists say of the first `depth` places of each. A moment that one list found is rated by all lists of its kind: what is
  * said of it does not depend on how deep another list was read.
  */
 export function evidenceOf(lists: readonly EvidenceList[], depth: number): Evidence {
-  const heads = lists.map(({ ranking }) => headsOf(ranking.places, depth));
-  const places = placesOf(lists, heads);
+  const heads = lists.map(({ ranking }) => headsOf(ranking, depth));
+  const moments = momentsOf(heads);
   const scales = lists.map((list, at) => {
     const { traits, name } = list.list;
     const { family, kind, nearIdentical = false } = traits;
-    const rated = list.rate ? rate(list, lists, heads, places) : undefined;
-    if (!rated) take(list, heads[at]!, places);
+    const rated = list.rate ? rate(list, lists, heads, moments) : undefined;
+    if (!rated) take(list, heads[at]!, moments);
     const { information = 0, sample = NO_SAMPLE } = rated ?? {};
     return { name, family, kind, nearIdentical, foreign: list.foreign, information, sample };
   });
-  countSegments(lists, places);
-  return { scales, candidates: [...places.values()] };
+  countSegments(lists, moments);
+  return { scales, candidates: [...moments.values()] };
 }
 
-interface Place {
-  readonly place: number;
+/** The best Segment of a moment in a list. */
+interface Head extends Place {
+  readonly segment: number;
+  readonly score: number;
+  /** Of its place, from 1. */
+  readonly rank: number;
+}
+
+type Heads = ReadonlyMap<number, Head>;
+
+interface Moment extends Omit<Place, 'note'> {
   first: number;
   segments: number;
   readonly evidence: Map<ListName, ListEvidence>;
 }
 
-function placesOf(
-  lists: readonly EvidenceList[],
-  heads: readonly ReadonlyMap<number, number>[],
-): Map<number, Place> {
-  const places = new Map<number, Place>();
-  for (const [at, { ranking }] of lists.entries())
-    for (const [place, head] of heads[at]!)
-      if (!places.has(place))
-        places.set(place, { place, first: ranking.segments[head]!, segments: 0, evidence: new Map() });
-  return places;
+type Moments = ReadonlyMap<number, Moment>;
+
+/** The moments of a list's first `depth` places. */
+function headsOf(ranking: RankedList, depth: number): Heads {
+  const heads = new Map<number, Head>();
+  const met = new Map<number, { readonly rank: number; moments: number }>();
+  for (const [at, segment] of ranking.segments.entries()) {
+    const where = placeAt(ranking, at);
+    if (heads.has(where.moment)) continue;
+    let of = met.get(where.place);
+    if (!of) {
+      if (met.size === depth) continue;
+      of = { rank: met.size + 1, moments: 0 };
+      met.set(where.place, of);
+    }
+    if (of.moments === MOMENTS_MAX) continue;
+    of.moments += 1;
+    heads.set(where.moment, { ...where, segment, score: ranking.scores[at]!, rank: of.rank });
+  }
+  return heads;
 }
 
-/** Rates the heads of all lists of the list's kind; the best Segment of each place counts. */
+function momentsOf(heads: readonly Heads[]): Moments {
+  const moments = new Map<number, Moment>();
+  for (const of of heads)
+    for (const { place, moment, size, segment } of of.values())
+      if (!moments.has(moment))
+        moments.set(moment, { place, moment, size, first: segment, segments: 0, evidence: new Map() });
+  return moments;
+}
+
+/** Rates the heads of all lists of the list's kind; the best Segment of each moment counts. */
 function rate(
   list: EvidenceList,
   lists: readonly EvidenceList[],
-  heads: readonly ReadonlyMap<number, number>[],
-  places: ReadonlyMap<number, Place>,
+  heads: readonly Heads[],
+  moments: Moments,
 ): Rating {
   const { name, traits } = list.list;
-  const placeOf = new Map<number, number>();
+  const headOf = new Map<number, Head>();
   for (const [at, other] of lists.entries())
     if (other.list.traits.kind === traits.kind)
-      for (const [place, head] of heads[at]!) placeOf.set(other.ranking.segments[head]!, place);
-  const segments = Uint32Array.from(placeOf.keys()).sort();
+      for (const head of heads[at]!.values()) headOf.set(head.segment, head);
+  const segments = Uint32Array.from(headOf.keys()).sort();
   const rating = list.rate!(segments);
   for (const [at, segment] of segments.entries()) {
     const score = rating.scores[at]!;
-    const { evidence } = places.get(placeOf.get(segment)!)!;
+    const { moment, note } = headOf.get(segment)!;
+    const { evidence } = moments.get(moment)!;
     const before = evidence.get(name);
     if (Number.isNaN(score) || (before && before.score >= score)) continue;
-    evidence.set(name, { score, held: rating.held[at]!, segment });
+    evidence.set(name, { score, held: rating.held[at]!, segment, ...(note && { note }) });
   }
-  let rank = 0;
-  for (const place of heads[lists.indexOf(list)]!.keys()) {
-    rank += 1;
-    const { evidence } = places.get(place)!;
+  for (const [moment, { rank }] of heads[lists.indexOf(list)]!) {
+    const { evidence } = moments.get(moment)!;
     const said = evidence.get(name);
     if (said) evidence.set(name, { ...said, rank });
   }
@@ -119,37 +152,22 @@ function rate(
 }
 
 /** Takes a list as it is. */
-function take(
-  { list, ranking }: EvidenceList,
-  heads: ReadonlyMap<number, number>,
-  places: ReadonlyMap<number, Place>,
-): void {
-  let rank = 0;
-  for (const [place, head] of heads) {
-    rank += 1;
-    const [score, segment] = [ranking.scores[head]!, ranking.segments[head]!];
-    places.get(place)!.evidence.set(list.name, { score, held: 0, segment, rank });
-  }
+function take({ list }: EvidenceList, heads: Heads, moments: Moments): void {
+  for (const [moment, { score, segment, rank }] of heads)
+    moments.get(moment)!.evidence.set(list.name, { score, held: 0, segment, rank });
 }
 
-/** The first `depth` places of a list, each with the index of its best Segment. */
-function headsOf(places: Uint32Array, depth: number): Map<number, number> {
-  const heads = new Map<number, number>();
-  for (let at = 0; at < places.length && heads.size < depth; at += 1) {
-    const place = places[at]!;
-    if (!heads.has(place)) heads.set(place, at);
-  }
-  return heads;
-}
-
-function countSegments(lists: readonly EvidenceList[], places: ReadonlyMap<number, Place>): void {
+/** Counts the Segments of each place that are in any list. */
+function countSegments(lists: readonly EvidenceList[], moments: Moments): void {
   const counted = new Set<number>();
+  const places = new Map<number, { first: number; segments: number }>();
   for (const { ranking } of lists)
     for (const [at, segment] of ranking.segments.entries()) {
-      const place = places.get(ranking.places[at]!);
-      if (!place || counted.has(segment)) continue;
+      if (counted.has(segment)) continue;
       counted.add(segment);
-      place.segments += 1;
-      if (segment < place.first) place.first = segment;
+      const { place } = placeAt(ranking, at);
+      const { first = segment, segments = 0 } = places.get(place) ?? {};
+      places.set(place, { first: Math.min(first, segment), segments: segments + 1 });
     }
+  for (const moment of moments.values()) Object.assign(moment, places.get(moment.place));
 }

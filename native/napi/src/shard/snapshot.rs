@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::error::{ShardError, catch_panic};
 use farthing_core::ranking::options::{SearchOptions, Stop};
+use farthing_core::ranking::place::Place;
 use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::hits;
@@ -103,8 +104,8 @@ impl NativeSnapshot {
 #[napi]
 impl NativeSnapshot {
     /// Fills the caller's arrays, best first, and returns the number of hits. `by_places`: `k` counts places, and
-    /// `places` gets the first Segment in the place of each hit. `exact`: prove the answer. `facts`: exact (0 or 1),
-    /// scanned, rescored, the bits of the ceiling as f32, and the method.
+    /// `places` gets four numbers for each hit, as in `farthing_core::ranking::place`. `exact`: prove the answer.
+    /// `facts`: exact (0 or 1), scanned, rescored, the bits of the ceiling as f32, and the method.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn answer(
@@ -271,14 +272,15 @@ impl NativeSnapshot {
     }
 }
 
+/// Each hit has four numbers in `places`: its place, its moment, the size of the recording, and whether it is a note.
 fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mut [u32], facts: &mut [u32]) -> u32 {
     let hits = ranking.hits.len().min(segments.len()).min(scores.len());
     for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
         *segment = hit.segment;
         *score = hit.score;
     }
-    for (place, found) in places.iter_mut().zip(&ranking.places) {
-        *place = *found;
+    for (Place { place, moment, size, note }, numbers) in ranking.places.iter().zip(places.chunks_exact_mut(4)) {
+        numbers.copy_from_slice(&[*place, *moment, *size, u32::from(*note)]);
     }
     let values = [
         u32::from(ranking.exact),
