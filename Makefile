@@ -18,7 +18,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup console server run test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,9 @@ $(SERVER): $(MODULES) $(SERVER_SOURCES)
 
 run: setup ## Start the server; the first start shows a paid round trip
 	@FARTHING_METRICS_PORT=$${FARTHING_METRICS_PORT:-$${METRICS_PORT:-9402}} exec node $(SERVER)
+
+package: setup ## The packages that work without the tree, in .build/packages: npm install them anywhere, then npx farthing serve
+	@node --no-warnings scripts/package.ts
 
 test: setup ## All checks, and every kind of test, in a few minutes; some files: npm test -- FILE…
 	@node test/all.ts

@@ -11,6 +11,9 @@ const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'src/console');
 const target = join(root, '.build/console');
 
+/** Endings of the sample files that the console offers. */
+const SAMPLES = ['.pdf', '.png', '.jpg', '.md', '.txt'];
+
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['main.tsx', 'operate.tsx', 'theme.ts', 'icon.svg', 'style/main.css', 'style/operate.css'].map(
@@ -19,7 +22,10 @@ const { outputFiles, metafile } = await build({
   outdir: '.build/console/assets',
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
-  loader: { '.svg': 'copy' },
+  // The samples are served as they are; pictures and PDF are not compressed again.
+  loader: { '.svg': 'copy', ...Object.fromEntries(SAMPLES.map((ending) => [ending, 'file'])) },
+  assetNames: '[name]-[hash]',
+  publicPath: '/assets',
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -49,9 +55,10 @@ for (const page of ['index.html', 'operate.html']) {
 for (const { path, contents } of outputFiles) await keep(join(target, 'assets', basename(path)), contents);
 
 async function keep(path: string, bytes: Uint8Array): Promise<void> {
+  await writeFile(path, bytes);
+  if (/\.(pdf|png|jpg)$/.test(path)) return;
   const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
   const gz = gzipSync(bytes, { level: 9 });
-  await writeFile(path, bytes);
   await writeFile(`${path}.br`, br);
   await writeFile(`${path}.gz`, gz);
   console.log(`${basename(path)}: ${bytes.length} bytes, ${br.length} as brotli, ${gz.length} as gzip`);

@@ -1,5 +1,5 @@
 /**
- * Builds the server's programs (src/server/main.ts and what it starts) into .build/server: each package's hundreds of small files
+ * Builds the server's programs (src/server/main.ts and what it starts) and the commands into .build/server: each package's hundreds of small files
  * and our own, stripped of their types, become a few that Node reads at once. `npx node scripts/build-server.ts`; called by
  * `make server`. A build is a quicker start and nothing else: the same programs run from their sources.
  */
@@ -11,13 +11,15 @@ const root = resolve(import.meta.dirname, '..');
 const sources = join(root, 'src');
 const target = join(root, '.build/server');
 
-/** What Node runs by itself: the server, its worker threads, and the processes that read strangers' files. */
+/** What Node runs by itself: the server, its worker threads, the processes that read strangers' files, and the commands. */
 const PROGRAMS = [
   'server/main',
   'encode/workers/worker',
   'encode/speech/voice-thread',
   'extract/child-bootstrap',
   'extract/child',
+  'bin/agent',
+  'bin/operator',
 ];
 
 /** They load native parts, WebAssembly, data or threads from files beside their own. */

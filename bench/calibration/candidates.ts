@@ -33,6 +33,8 @@ export interface DumpedQuery {
 }
 
 const DEPTH = 100;
+/** Items that are appended at once. */
+const AT_ONCE = 200;
 
 /** Searches indexes that are made of a collection's documents. */
 export async function dumpCandidates(
@@ -70,42 +72,46 @@ function startsOf({ passages }: Collection): number[] {
 async function fill(
   tenants: Tenants,
   tenant: string,
-  { passages, rows, dimensions }: Collection,
+  { titles, passages, rows, dimensions }: Collection,
   documents: readonly number[],
   starts: readonly number[],
 ): Promise<number[]> {
   const owners: number[] = [];
   await tenants.use(tenant, { create: true }, async (shard) => {
-    // Several Items in one: a write is durable, which takes milliseconds.
-    for (let from = 0; from < documents.length; from += 500) {
-      const item = `item_${from}`;
-      const segments = documents.slice(from, from + 500).flatMap((document, at) =>
-        passages[document]!.map(({ text, words, locator, place }, row) => {
-          owners.push(document);
-          const start = (starts[document]! + row) * dimensions;
-          return {
-            record: { item, locator, place: 1000 * at + place, text },
-            words,
-            vectors: { text_semantic: rows.subarray(start, start + dimensions) },
-          };
+    // Many at once share a transaction: each would be durable by itself, which takes milliseconds.
+    for (let from = 0; from < documents.length; from += AT_ONCE)
+      await Promise.all(
+        documents.slice(from, from + AT_ONCE).map((document) => {
+          const item = `item_${document}`;
+          const segments = passages[document]!.map(({ text, words, locator, place }, row) => {
+            owners.push(document);
+            const start = (starts[document]! + row) * dimensions;
+            return {
+              record: { item, locator, place, text },
+              words,
+              vectors: { text_semantic: rows.subarray(start, start + dimensions) },
+            };
+          });
+          const title = titles[document];
+          return shard.append(
+            {
+              id: item as ItemId,
+              name: `${item}.md`,
+              media_type: 'text/markdown',
+              bytes: 1,
+              sha256: document.toString(16).padStart(64, '0'),
+              state: 'searchable',
+              families: ['raw', 'text_semantic'],
+              segments: segments.length,
+              created_at: '2026-11-21T00:00:00.000Z',
+              expires_at: null,
+              ...(title && { title }),
+            },
+            segments,
+          );
         }),
       );
-      await shard.append(
-        {
-          id: item as ItemId,
-          name: `${item}.md`,
-          media_type: 'text/markdown',
-          bytes: 1,
-          sha256: from.toString(16).padStart(64, '0'),
-          state: 'searchable',
-          families: ['raw', 'text_semantic'],
-          segments: segments.length,
-          created_at: '2026-11-21T00:00:00.000Z',
-          expires_at: null,
-        },
-        segments,
-      );
-    }
+    await shard.whenIdle();
   });
   return owners;
 }

@@ -7,6 +7,7 @@ import { type BeirSet, readBeirSet } from '../sets/beir.ts';
 /** A set of BEIR's shape, cut and encoded once: encoding takes minutes. */
 export interface Collection {
   readonly set: BeirSet;
+  readonly titles: readonly string[];
   /** For each document its passages. */
   readonly passages: readonly (readonly Passage[])[];
   readonly dimensions: number;
@@ -29,8 +30,11 @@ export async function encodedCollection(
   if (!space) throw new Error('there is no text model to calibrate');
   const { dimensions, modelSha256 } = space;
   const passages: Passage[][] = [];
+  // A document that is a title alone has the title for its text.
   for (const { title, text } of set.documents)
-    passages.push(await encoder.cutPassages({ ...(title !== '' && { title }), blocks: [{ text }] }));
+    passages.push(
+      await encoder.cutPassages({ ...(title !== '' && { title }), blocks: [{ text: text || title }] }),
+    );
   const path = join(cacheFolder, `${set.name}-${modelSha256}`);
   const rows = await kept(`${path}.passages`, passages.flat().length, async (report) => {
     const texts = passages.flat().map(({ words }) => words);
@@ -46,7 +50,31 @@ export async function encodedCollection(
       vectors.push((await encoder.encodeQuery('text', text, { tenant: TENANT })).text_semantic!);
     return vectors;
   });
-  return { set, passages, dimensions, rows, queryRows };
+  const titles = set.documents.map(({ title }) => title);
+  return { set, titles, passages, dimensions, rows, queryRows };
+}
+
+/** A collection, and behind its own documents some of others: about so many passages, from all of them alike. */
+export function withStrangers(own: Collection, others: readonly Collection[], count: number): Collection {
+  const [titles, passages] = [[...own.titles], [...own.passages]];
+  const rows = [own.rows];
+  for (const other of others) {
+    let [document, taken] = [0, 0];
+    while (taken < count / others.length && document < other.passages.length) {
+      titles.push(other.titles[document]!);
+      passages.push(other.passages[document]!);
+      taken += other.passages[document]!.length;
+      document += 1;
+    }
+    rows.push(other.rows.subarray(0, taken * other.dimensions));
+  }
+  const all = new Float32Array(rows.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of rows) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return { ...own, titles, passages, rows: all };
 }
 
 /** Vectors from a file, or made and kept there. A file of another number of vectors is made again. */

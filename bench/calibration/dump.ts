@@ -1,23 +1,30 @@
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { type DumpedQuery, dumpCandidates } from './candidates.ts';
-import { type Collection, encodedCollection } from './collection.ts';
+import { type Collection, withStrangers } from './collection.ts';
 import { type Asked, exactQueries, judgedQueries } from './questions.ts';
 
 /** What the model may know of a collection's queries, in the whole index and in small ones by their number of Segments. */
 export interface Dump {
   readonly full: readonly DumpedQuery[];
   readonly cut: Readonly<Record<string, readonly DumpedQuery[]>>;
+  /** The first of the queries in the whole index with 1,000 Segments of other collections beside. */
+  readonly beside: readonly DumpedQuery[];
 }
 
 const SIZES = [1, 10, 100];
 const EXACT_QUERIES = 200;
-/** Queries that are asked of small indexes. */
+/** Queries, and as many exact ones, that are asked of small indexes. */
 const CUT_QUERIES = 60;
+const BESIDE_QUERIES = 300;
+const STRANGERS = 1000;
 /** Parts are skipped, because neighbours resemble each other. */
 const STEP = 7;
 
-export async function dumpCollection(encoder: Encoder, folder: string, cacheFolder: string): Promise<Dump> {
-  const collection = await encodedCollection(encoder, folder, cacheFolder);
+export async function dumpCollection(
+  encoder: Encoder,
+  collection: Collection,
+  others: readonly Collection[],
+): Promise<Dump> {
   const judged = judgedQueries(collection);
   const exact: Asked[] = [];
   for (const query of exactQueries(collection, EXACT_QUERIES)) {
@@ -30,12 +37,21 @@ export async function dumpCollection(encoder: Encoder, folder: string, cacheFold
   const full = await dumpCandidates(encoder, collection, [
     { documents: all, queries: [...judged, ...exact] },
   ]);
-  const step = Math.max(1, Math.floor(judged.length / CUT_QUERIES));
-  const asked = judged.filter((_, number) => number % step === 0).slice(0, CUT_QUERIES);
+  const mixed = withStrangers(collection, others, STRANGERS);
+  const beside = await dumpCandidates(encoder, mixed, [
+    { documents: [...mixed.passages.keys()], queries: some(judged, BESIDE_QUERIES) },
+  ]);
+  const asked = [...some(judged, CUT_QUERIES), ...some(exact, CUT_QUERIES)];
   const cut: Record<string, DumpedQuery[]> = {};
   for (const size of SIZES)
     cut[size] = await dumpCandidates(encoder, collection, indexesOf(collection, size, asked));
-  return { full, cut };
+  return { full, cut, beside };
+}
+
+/** So many of them, evenly. */
+function some(queries: readonly Asked[], count: number): Asked[] {
+  const step = Math.max(1, queries.length / count);
+  return Array.from({ length: Math.min(count, queries.length) }, (_, at) => queries[Math.floor(at * step)]!);
 }
 
 /** For each query an index with its answer and one without; of neighbouring documents. */

@@ -36,18 +36,38 @@ function errorOf(hits: readonly FirstHit[]): number {
   return error / Math.max(1, hits.length);
 }
 
-/** The confidence over which this share of the right first hits stands, and the share of the others that stand under it. */
-export function thresholdOf(
-  right: readonly number[],
-  unanswerable: readonly number[],
-  share = 0.9,
-): { threshold: number; unanswerable_below: number } {
-  const threshold = right.toSorted((a, b) => a - b)[Math.floor(right.length * (1 - share))] ?? 0;
-  return { threshold: rounded(threshold), unanswerable_below: rounded(shareBelow(unanswerable, threshold)) };
-}
+/** Share of right first hits that are to be told as answers. */
+const RIGHT_ABOVE = 0.9;
 
-export function shareBelow(values: readonly number[], threshold: number): number {
-  return values.filter((value) => value < threshold).length / Math.max(1, values.length);
+/** First hits of queries that one place answers, of several kinds, and one threshold for all. */
+export class Thresholds {
+  readonly #right = new Map<string, number[]>();
+  readonly #unanswerable = new Map<string, number[]>();
+
+  /** @param nothing queries without an answer that found nothing at all */
+  add(kind: string, answerable: readonly FirstHit[], unanswerable: readonly FirstHit[], nothing = 0): void {
+    const right = answerable.filter((hit) => hit.right).map(({ confidence }) => confidence);
+    const others = [...unanswerable.map(({ confidence }) => confidence), ...Array<number>(nothing).fill(0)];
+    this.#right.set(kind, [...(this.#right.get(kind) ?? []), ...right]);
+    this.#unanswerable.set(kind, [...(this.#unanswerable.get(kind) ?? []), ...others]);
+  }
+
+  /** The confidence over which nine in ten of the right stand, and for each kind what stands over and under it. */
+  figures() {
+    const right = [...this.#right.values()].flat().sort((a, b) => a - b);
+    const threshold = right[Math.floor(right.length * (1 - RIGHT_ABOVE))] ?? 0;
+    const below = (values: readonly number[] = []) =>
+      rounded(values.filter((value) => value < threshold).length / Math.max(1, values.length));
+    const of = (kind: string) => ({
+      right_above: rounded(1 - below(this.#right.get(kind))),
+      unanswerable_below: below(this.#unanswerable.get(kind)),
+    });
+    return {
+      threshold: rounded(threshold),
+      unanswerable_below: below([...this.#unanswerable.values()].flat()),
+      kinds: Object.fromEntries([...this.#right.keys()].map((kind) => [kind, of(kind)])),
+    };
+  }
 }
 
 export const rounded = (value: number): number => Math.round(value * 1000) / 1000;

@@ -1,7 +1,8 @@
 /**
  * Fits the curves of `models/manifest.json` and judges them on collections that they were not fitted on.
  *
- *   npx node bench/calibration/main.ts [SET…] [--data ../shared/data] [--cache /tmp/farthing-calibration] [--fresh]
+ *   npx node bench/calibration/main.ts [SET…] [--data ../shared/data] [--cache /tmp/farthing-calibration]
+ *       [--provider auto] [--fresh]
  *
  * Each collection (by default all in `data/text`; also folders of BEIR's shape) is encoded once and searched once: with its own
  * queries, with names, numbers and codes of its texts, and in indexes of about 1, 10 and 100 Segments with and without the answer. The
@@ -12,17 +13,25 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { ProviderChoice } from '../../src/encode/models/device.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
+import type { Curve } from '../../src/search/likelihood.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { ndcg } from '../rig/retrieval.ts';
+import { type Collection, encodedCollection } from './collection.ts';
 import { type Dump, dumpCollection } from './dump.ts';
-import { calibrationError, type FirstHit, rounded, shareBelow, thresholdOf } from './first-hits.ts';
+import { calibrationError, type FirstHit, rounded, Thresholds } from './first-hits.ts';
 import { confidenceOf, type Example, exampleOf, fitCurve, VIEWS, type View, type Weighed } from './model.ts';
 import { fitPictures } from './pictures.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { values, positionals } = parseArgs({
-  options: { data: { type: 'string' }, cache: { type: 'string' }, fresh: { type: 'boolean' } },
+  options: {
+    data: { type: 'string' },
+    cache: { type: 'string' },
+    provider: { type: 'string' },
+    fresh: { type: 'boolean' },
+  },
   allowPositionals: true,
 });
 const data = resolve(values.data ?? join(root, '../shared/data'));
@@ -38,6 +47,8 @@ const WEIGHTS = { unanswerable: 0.05, cut: 0.2, cutWithout: 0.1, exact: 0.15 };
 
 /** Sets of fewer queries are judged together. */
 const POOLED_BELOW = 200;
+/** Unrelated Segments should move a right first hit's confidence by at most this. */
+const MOVE_MAX = 0.1;
 
 const before = machine();
 const encoder = await openEncoder({
@@ -48,13 +59,22 @@ const encoder = await openEncoder({
   queryQueueMax: 64,
   ingestQueueMax: 64,
   log: () => {},
+  ...(values.provider && { provider: values.provider as ProviderChoice }),
 });
 try {
   const dumps = new Map<string, Dump>();
+  const collections = new Map<string, Collection>();
+  const pathOf = (folder: string) => join(cacheFolder, `candidates-${basename(folder)}.json`);
+  if (values.fresh || folders.some((folder) => !existsSync(pathOf(folder))))
+    for (const folder of folders)
+      collections.set(folder, await encodedCollection(encoder, folder, cacheFolder));
   for (const folder of folders) {
-    const path = join(cacheFolder, `candidates-${basename(folder)}.json`);
-    if (values.fresh || !existsSync(path))
-      writeFileSync(path, JSON.stringify(await dumpCollection(encoder, folder, cacheFolder)));
+    const path = pathOf(folder);
+    const collection = collections.get(folder);
+    if (collection) {
+      const others = [...collections.values()].filter((other) => other !== collection);
+      writeFileSync(path, JSON.stringify(await dumpCollection(encoder, collection, others)));
+    }
     dumps.set(basename(folder), JSON.parse(readFileSync(path, 'utf8')) as Dump);
   }
   const views = (Object.keys(VIEWS) as View[]).map((view) => judge(view, dumps));
@@ -65,20 +85,32 @@ try {
   await encoder.close();
 }
 
+interface WithAndWithout {
+  readonly with: readonly Example[];
+  readonly without: readonly Example[];
+}
+
 interface Examples {
   readonly judged: readonly Example[];
   readonly unanswerable: readonly Example[];
   readonly exact: readonly Example[];
   readonly exactUnanswerable: readonly Example[];
-  readonly cut: readonly { readonly with: readonly Example[]; readonly without: readonly Example[] }[];
+  /** In small indexes, by their number of Segments: with the answer and without it. */
+  readonly cut: ReadonlyMap<string, { readonly own: WithAndWithout; readonly exact: WithAndWithout }>;
+  /** In the index itself, and with 1,000 Segments of other collections in it. */
+  readonly beside: readonly (readonly [alone: Example, beside: Example])[];
   /** Unanswerable queries that find nothing at all: of exact ones, and of the others. */
   readonly nothing: { readonly exact: number; readonly others: number };
 }
 
-function examplesOf({ full, cut }: Dump, view: View): Examples {
+function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
   const of = (queries: Dump['full'], unanswerable = false) =>
     queries.flatMap((query) => exampleOf(query, view, unanswerable) ?? []);
   const isExact = ({ id }: Dump['full'][number]) => id.startsWith('exact ');
+  const withAndWithout = (queries: Dump['full']): WithAndWithout => ({
+    with: of(queries.filter(({ relevant }) => relevant.length > 0)),
+    without: of(queries.filter(({ relevant }) => relevant.length === 0)),
+  });
   const own = full.filter((query) => !isExact(query));
   const exact = full.filter(isExact);
   const unanswerable = of(own, true);
@@ -92,10 +124,20 @@ function examplesOf({ full, cut }: Dump, view: View): Examples {
       exact: exact.length - exactUnanswerable.length,
       others: own.length - unanswerable.length,
     },
-    cut: Object.values(cut).map((queries) => ({
-      with: of(queries.filter(({ relevant }) => relevant.length > 0)),
-      without: of(queries.filter(({ relevant }) => relevant.length === 0)),
-    })),
+    cut: new Map(
+      Object.entries(cut).map(([size, queries]) => [
+        size,
+        {
+          own: withAndWithout(queries.filter((query) => !isExact(query))),
+          exact: withAndWithout(queries.filter(isExact)),
+        },
+      ]),
+    ),
+    beside: beside.flatMap((query) => {
+      const same = full.find(({ id }) => id === query.id);
+      const [alone, crowded] = [same && exampleOf(same, view), exampleOf(query, view)];
+      return alone && crowded ? [[alone, crowded] as const] : [];
+    }),
   };
 }
 
@@ -106,9 +148,11 @@ function groupsOf(examples: Examples): Weighed[] {
     { examples: unanswerable, weight: WEIGHTS.unanswerable },
     { examples: exact, weight: WEIGHTS.exact },
     { examples: exactUnanswerable, weight: WEIGHTS.exact * WEIGHTS.unanswerable },
-    ...cut.flatMap((of) => [
-      { examples: of.with, weight: WEIGHTS.cut },
-      { examples: of.without, weight: WEIGHTS.cutWithout },
+    ...[...cut.values()].flatMap((of) => [
+      { examples: of.own.with, weight: WEIGHTS.cut },
+      { examples: of.own.without, weight: WEIGHTS.cutWithout },
+      { examples: of.exact.with, weight: WEIGHTS.cut * WEIGHTS.exact },
+      { examples: of.exact.without, weight: WEIGHTS.cutWithout * WEIGHTS.exact },
     ]),
   ];
   return groups.filter((group) => group.examples.length > 0);
@@ -119,7 +163,7 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
   const examples = new Map([...dumps].map(([name, dump]) => [name, examplesOf(dump, view)]));
   const curve = fitCurve([...examples.values()].flatMap(groupsOf), view);
   console.log(`${view}: ${JSON.stringify(curve)}`);
-  const [right, unanswerable]: [number[], number[]] = [[], []];
+  const told = new Thresholds();
   const small: FirstHit[] = [];
   const sets = [...examples].map(([name, own]) => {
     const others = [...examples].flatMap(([other, of]) => (other === name ? [] : groupsOf(of)));
@@ -131,18 +175,13 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
       }));
     const hits = first(own.judged);
     if (hits.length < POOLED_BELOW) small.push(...hits);
-    const isSingle = own.judged.every(({ answers }) => answers === 1);
-    const answerable = [
-      ...first(own.exact),
-      ...(isSingle ? [...hits, ...own.cut.flatMap((of) => first(of.with))] : []),
-    ];
-    const without = [
-      ...first(own.exactUnanswerable),
-      ...(isSingle ? [...first(own.unanswerable), ...own.cut.flatMap((of) => first(of.without))] : []),
-    ];
-    right.push(...answerable.filter((hit) => hit.right).map(({ confidence }) => confidence));
-    const nothing = own.nothing.exact + (isSingle ? own.nothing.others : 0);
-    unanswerable.push(...without.map(({ confidence }) => confidence), ...Array<number>(nothing).fill(0));
+    const { exact, exactUnanswerable, nothing, cut } = own;
+    told.add('names', first(exact), first(exactUnanswerable), nothing.exact);
+    for (const [size, of] of cut) told.add(`names, ${size}`, first(of.exact.with), first(of.exact.without));
+    if (own.judged.every(({ answers }) => answers === 1)) {
+      told.add('questions', hits, first(own.unanswerable), nothing.others);
+      for (const [size, of] of cut) told.add(`questions, ${size}`, first(of.own.with), first(of.own.without));
+    }
     const mean = (of: readonly number[]) => rounded(of.reduce((sum, value) => sum + value, 0) / of.length);
     const figures = {
       set: name,
@@ -151,25 +190,30 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
       first_right: mean(hits.map((hit) => Number(hit.right))),
       confidence: mean(hits.map(({ confidence }) => confidence)),
       ...calibrationError(hits),
-      exact_all_first: mean(own.exact.map((example) => Number(allFirst(example)))),
-      exact_right_at_half: mean(first(own.exact).map((hit) => Number(hit.right && hit.confidence >= 0.5))),
+      exact_all_first: mean(exact.map((example) => Number(allFirst(example)))),
+      exact_right_at_half: mean(first(exact).map((hit) => Number(hit.right && hit.confidence >= 0.5))),
+      moved_little: mean(movesOf(own, leftOut).map((move) => Number(move <= MOVE_MAX))),
     };
     console.log(JSON.stringify(figures));
     return figures;
   });
-  const threshold = thresholdOf(right, unanswerable);
-  const below = Object.fromEntries(
-    [0.05, 0.1, 0.2, 0.35, 0.4, 0.45, 0.5].map((floor) => [
-      floor,
-      { right: rounded(shareBelow(right, floor)), unanswerable: rounded(shareBelow(unanswerable, floor)) },
-    ]),
-  );
+  const answered = told.figures();
   const pooled = calibrationError(small);
   const errors = sets.flatMap(({ queries, ece }) => (queries < POOLED_BELOW ? [] : ece));
   if (small.length > 0) errors.push(pooled.ece);
   const ece_mean = rounded(errors.reduce((sum, ece) => sum + ece, 0) / errors.length);
-  console.log(JSON.stringify({ view, ece_mean, pooled, ...threshold, below }));
-  return { view, curve, ece_mean, pooled, ...threshold, below, sets };
+  console.log(JSON.stringify({ view, ece_mean, pooled, ...answered }));
+  return { view, curve, ece_mean, pooled, ...answered, sets };
+}
+
+/** How far 1,000 Segments of other collections move the confidence of each right first hit; 1 where it is no longer first. */
+function movesOf({ beside }: Examples, curve: Curve): number[] {
+  return beside.flatMap(([alone, crowded]) => {
+    const [first, then] = [alone.places[0]!, crowded.places[0]!];
+    if (!first.relevant) return [];
+    const stays = first.document === then.document;
+    return stays ? Math.abs(confidenceOf(alone, curve) - confidenceOf(crowded, curve)) : 1;
+  });
 }
 
 function gainOf({ places, answers }: Example): number {

@@ -2,6 +2,7 @@ import { BenchWorkspace, inParallel } from '../rig/agent.ts';
 import { Reliability, type Reliable } from '../rig/reliability.ts';
 import { mean, ndcg, recall } from '../rig/retrieval.ts';
 import { markdownOf, readBeirSet } from '../sets/beir.ts';
+import { besidePlainBm25 } from './plain-words.ts';
 
 const CLIENTS = 8;
 const DEPTH = 100;
@@ -9,7 +10,7 @@ const DEPTH = 100;
 const LOOKED_AT = 10;
 const FAMILIES = [['raw'], ['text_semantic'], undefined] as const;
 
-/** A set of BEIR's shape: each family by itself, then both. */
+/** A set of BEIR's shape: each family by itself, then both; and words beside a plain BM25. */
 export async function judgeText(serverUrl: string, folder: string) {
   const { name, documents, queries, judgements } = await readBeirSet(folder);
   const workspace = await BenchWorkspace.rent(serverUrl, 240);
@@ -43,8 +44,13 @@ export async function judgeText(serverUrl: string, folder: string) {
   console.log(
     `${name}  fused ${fusedWins ? '≥' : '<'} the best family (${(figures.fused!.ndcg_at_10 - best).toFixed(4)})`,
   );
+  const plain = await besidePlainBm25(folder, documents);
+  if (plain)
+    console.log(
+      `${name}  words of whole documents nDCG@10 ${plain.words}, plain BM25 with the stems of ${plain.language} ${plain.plain_bm25}`,
+    );
   return {
-    figures: { set: name, documents: documents.length, queries: queries.length, ...figures },
+    figures: { set: name, documents: documents.length, queries: queries.length, ...figures, plain },
     reliability,
   };
 }

@@ -1,4 +1,5 @@
-import { attack, type Target } from './attacks.ts';
+import { attack } from './attacks.ts';
+import type { Target } from './requests.ts';
 
 /**
  * A process that carries out one attack. It says when it is ready; its parent tells which attack, and ends it by a second message;

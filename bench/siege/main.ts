@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { ATTACKS, BESIEGED } from './attacks.ts';
+import { longestTurns } from './routes.ts';
 import { type Besieged, besiege, settle } from './siege.ts';
 
 /**
@@ -27,12 +28,14 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     const { client, attacker } = await settle(server.url);
     const target = {
       url: server.url,
+      folder: server.folder,
       workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
     };
     seen[name] = await besiege({
       server,
       client,
-      order: { name, target },
+      orders: [{ name, target }],
+      secondsBefore: SECONDS,
       seconds: SECONDS,
       searchesPerSecond: SEARCHES_PER_SECOND,
     });
@@ -41,10 +44,26 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     await server.stop();
   }
 }
+const turns = await turnsOfRoutes();
 mkdirSync('bench/record', { recursive: true });
 console.log(
-  `\nrecord: ${writeRecord('siege', { seconds: SECONDS, searches: SEARCHES_PER_SECOND, seen }, of)}`,
+  `\nrecord: ${writeRecord('siege', { seconds: SECONDS, searches: SEARCHES_PER_SECOND, seen, turns }, of)}`,
 );
+
+/** What one request costs the event loop at its largest, with nothing beside it. */
+async function turnsOfRoutes(): Promise<Record<string, number>> {
+  const server = await startServer(BESIEGED, { preload: join(import.meta.dirname, 'probe.ts') });
+  try {
+    const { client } = await settle(server.url);
+    const turns = await longestTurns(server, client);
+    console.log('\nlongest turn of the event loop that one request takes (median of 20)');
+    for (const [what, milliseconds] of Object.entries(turns))
+      console.log(`  ${milliseconds.toFixed(1).padStart(6)} ms  ${what}`);
+    return turns;
+  } finally {
+    await server.stop();
+  }
+}
 
 function show({ before, during, ...rest }: Besieged): void {
   const ms = (value: number) => `${value.toFixed(1)} ms`;

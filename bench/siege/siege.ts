@@ -7,6 +7,7 @@ import { runLoop } from '../load/loops.ts';
 import { untilIdle, usageOf } from '../load/process-tree.ts';
 import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
 import type { AttackOrder } from './attacker.ts';
+import { longestTurn } from './routes.ts';
 
 /** Of the client's searches: milliseconds from the moment each was meant to be sent. */
 export interface Searched {
@@ -36,7 +37,11 @@ export interface Besieged {
 export interface SiegeOptions {
   readonly server: StartedServer;
   readonly client: BenchWorkspace;
-  readonly order: AttackOrder;
+  /** Attacks that run side by side, each in a process of its own. */
+  readonly orders: readonly AttackOrder[];
+  /** Before the attacks. */
+  readonly secondsBefore: number;
+  /** Beside them. */
   readonly seconds: number;
   readonly searchesPerSecond: number;
 }
@@ -52,19 +57,16 @@ const never = new AbortController().signal;
 export async function besiege({
   server,
   client,
-  order,
+  orders,
+  secondsBefore,
   seconds,
   searchesPerSecond,
 }: SiegeOptions): Promise<Besieged> {
   await untilIdle(server.pid);
-  const search = () => searches(client, seconds, searchesPerSecond);
-  const before = await search();
+  const before = await searches(client, secondsBefore, searchesPerSecond);
   const quiet = usageOf(server.pid);
   await longestTurn(server);
-  const attacker = fork(join(import.meta.dirname, 'attacker.ts'));
-  await once(attacker, 'message');
-  const told = Promise.race([once(attacker, 'message'), once(attacker, 'exit').then(() => [0])]);
-  attacker.send(order);
+  const attackers = await Promise.all(orders.map(launch));
   let over = false;
   const most = { memory: 0, incoming: 0 };
   const watched = (async () => {
@@ -74,12 +76,13 @@ export async function besiege({
       await pause(SAMPLE_MS);
     }
   })();
-  const during = await search();
+  const during = await searches(client, seconds, searchesPerSecond);
   over = true;
   await watched;
   const turn = await longestTurn(server);
-  if (attacker.connected) attacker.send('over');
-  const [attackerCpuSeconds] = (await told) as [number];
+  const attackerCpuSeconds = (await Promise.all(attackers.map((end) => end()))).reduce(
+    (sum, own) => sum + own,
+  );
   const ended = performance.now();
   const isGone = () =>
     incomingMib(server) === 0 && usageOf(server.pid).openFiles <= quiet.openFiles + FILES_MORE_MAX;
@@ -93,6 +96,18 @@ export async function besiege({
     isGone: isGone(),
     longestTurn: turn,
     attackerCpuSeconds,
+  };
+}
+
+/** Starts an attack. @returns to end it, which resolves with the processor seconds that it took of its own */
+async function launch(order: AttackOrder): Promise<() => Promise<number>> {
+  const attacker = fork(join(import.meta.dirname, 'attacker.ts'));
+  await once(attacker, 'message');
+  const told = Promise.race([once(attacker, 'message'), once(attacker, 'exit').then(() => [0])]);
+  attacker.send(order);
+  return async () => {
+    if (attacker.connected) attacker.send('over');
+    return ((await told) as [number])[0];
   };
 }
 
@@ -116,12 +131,6 @@ async function searches(client: BenchWorkspace, seconds: number, perSecond: numb
   };
   await runLoop({ perSecond }, seconds, send, never);
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), answered: times.length, refused };
-}
-
-async function longestTurn({ child }: StartedServer): Promise<number> {
-  const told = once(child, 'message');
-  child.send('longest turn?');
-  return ((await told) as [number])[0];
 }
 
 function incomingMib({ folder }: StartedServer): number {

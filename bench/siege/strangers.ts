@@ -25,12 +25,15 @@ export class Strangers {
   }
 
   /** Sends pieces one after the other, as fast as they are taken, on a new connection; resolves when that has ended. */
-  async send(pieces: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>): Promise<void> {
+  async send(
+    pieces: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
+    { reads = true }: { readonly reads?: boolean } = {},
+  ): Promise<void> {
     if (!this.goesOn) return;
     const socket = connect(this.port, this.host);
     this.#open.add(socket);
     socket.on('error', () => undefined);
-    socket.resume();
+    if (reads) socket.resume();
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
     try {
       for await (const piece of pieces) {

@@ -31,24 +31,24 @@ export const ItemSchema = Type.Object(
     pages: Type.Optional(Count('Pages, for paged documents.')),
     duration_s: Type.Optional(Type.Number()),
     not_searchable: Type.Optional(
-      Type.Array(Type.String(), described('What is in the file and cannot be found here: `speech`.')),
+      Type.Array(Type.String(), described('Contents that cannot be searched here, such as `speech`.')),
     ),
     speech: Type.Optional(
       Type.Array(
         Type.Object({ time_s: Type.Number(), time_end_s: Type.Number() }),
-        described('Where somebody speaks in a recording: seconds from its start.'),
+        described('Speech in a recording, in seconds from its start.'),
       ),
     ),
     width: Type.Optional(Count('Pixels.')),
     height: Type.Optional(Count('Pixels.')),
-    parent_item_id: Type.Optional(Id<ItemId>('The archive or mail that it came in.')),
+    parent_item_id: Type.Optional(Id<ItemId>('Id of the archive or mail that contained it.')),
     path: Type.Optional(Type.String({ description: 'Path in the archive.' })),
     members: Type.Optional(
-      Count('Files inside, each an item of its own; `families` and `segments` are of all together.'),
+      Count('Number of files inside. Each is an item; `families` and `segments` cover all of them.'),
     ),
-    members_failed: Type.Optional(Count('Those of them that could not be read: their `error` says why.')),
+    members_failed: Type.Optional(Count('Number of members that could not be read; see their `error`.')),
     members_duplicate: Type.Optional(
-      Count('Those of them whose bytes were there already; they have no new item.'),
+      Count('Number of members that were already there; they have no new item.'),
     ),
     error: Type.Optional(
       Type.Object(

@@ -20,7 +20,7 @@ export const SearchRequestSchema = Type.Object(
       Type.Array(FamilySchema, {
         minItems: 1,
         maxItems: FAMILIES_ASKED_MAX,
-        description: 'Default: all that apply to what is asked.',
+        description: 'Default: all that apply to the query.',
       }),
     ),
     k: Type.Optional(
@@ -28,17 +28,17 @@ export const SearchRequestSchema = Type.Object(
         minimum: K_MIN,
         maximum: K_MAX,
         default: K_DEFAULT,
-        description: 'How many hits at most.',
+        description: 'Maximum number of hits.',
       }),
     ),
     explain: Type.Optional(
-      Type.Boolean({ default: false, description: 'Say how the answer and each hit came about.' }),
+      Type.Boolean({ default: false, description: 'Include how the answer and each hit were computed.' }),
     ),
     exact: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Prove that each list has its best rows, in large indexes too, where `bounds` would otherwise say how much is found. Costs some milliseconds there, and says nothing about relevance.',
+          'Guarantee the true best rows of each list, also in large indexes, where `bounds` would otherwise state the expected recall. Adds some milliseconds there. Says nothing about relevance.',
       }),
     ),
     min_confidence: Type.Optional(
@@ -46,7 +46,7 @@ export const SearchRequestSchema = Type.Object(
         minimum: 0,
         maximum: 1,
         default: 0,
-        description: 'Leave out hits of less confidence. By default none is left out.',
+        description: 'Leave out hits below this confidence. Default: keep all.',
       }),
     ),
   },
@@ -82,7 +82,10 @@ export type WorkspaceCreate = Static<typeof WorkspaceCreateSchema>;
 export const WorkspaceExtendSchema = Type.Object(
   {
     ttl_minutes: Type.Optional(
-      Type.Integer({ default: 15, description: 'Minutes to add. Clamped like a creation’s.' }),
+      Type.Integer({
+        default: 15,
+        description: 'Minutes to add. Clamped to the same bounds as at creation.',
+      }),
     ),
   },
   { $id: 'WorkspaceExtend' },

@@ -13,12 +13,12 @@ export const LocatorSchema = Type.Object(
       Type.Integer({ minimum: 1, description: 'Page of the file, from 1, for paged documents.' }),
     ),
     page_kind: Type.Optional(
-      OneOf(PAGE_KINDS, { description: 'What `page` counts, where it is no page of paper.' }),
+      OneOf(PAGE_KINDS, { description: 'Unit of `page` when it is not a printed page.' }),
     ),
     box: Type.Optional(
       Type.Object(
         { x: Share, y: Share, width: Share, height: Share },
-        described('Where the text stands, in shares of the page from its upper left corner.'),
+        described('Position of the text as fractions of the page, from its top left corner.'),
       ),
     ),
     time_s: Type.Optional(Type.Number({ description: 'Start in seconds, for time-based media.' })),
@@ -46,26 +46,27 @@ export const HitExplanationSchema = Type.Object(
         rank: Type.Optional(
           Type.Integer({
             minimum: 1,
-            description: 'Place in the list; absent where another list found the hit.',
+            description: 'Rank in the list; absent when another list found the hit.',
           }),
         ),
         raw_score: Type.Number({
-          description: 'As the list scores: cosine, BM25, or closeness of fingerprints.',
+          description: 'The list’s own score: cosine, BM25, or similarity of fingerprints.',
         }),
         part: Type.Number({
-          description: 'What the list adds to the score, in log-odds; 0 for lists of the other kind.',
+          description: 'The list’s contribution to the score, in log-odds; 0 for lists of the other kind.',
         }),
       }),
     ),
     kind: Kind,
     base: Type.Number({
       description:
-        'What holds for all hits of the kind: the query, the first hit’s evidence, the size of the index.',
+        'Common to all hits of this kind: from the query, the first hit’s evidence and the size of the index.',
     }),
   },
   {
     $id: 'HitExplanation',
-    description: 'score = base + the sum of part over the lists of the hit’s kind: the likelier kind counts.',
+    description:
+      'score = base + the sum of `part` over the lists of the hit’s kind. The likelier kind counts.',
   },
 );
 
@@ -80,25 +81,28 @@ export const SearchExplanationSchema = Type.Object(
         corrected: Type.Optional(
           Type.String({ description: 'The query as the list understood it, with slips corrected.' }),
         ),
-        scanned: Count('Rows, or postings, that were looked at.'),
+        scanned: Count('Rows or postings scanned.'),
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
         method: OneOf(SCAN_METHODS, {
           description:
-            '`proved`; `bits`: rows were passed over by a statistical bound; `graph`: found along a graph.',
+            '`proved`: exact; `bits`: rows skipped by a statistical bound; `graph`: graph search (HNSW).',
         }),
       }),
     ),
     segments: Count('Segments of the index.'),
-    depth: Count('Places of each list that were considered.'),
+    depth: Count('Top entries of each list that were fused.'),
     tasks: Type.Array(
       Type.Object({
         kind: Type.String(),
-        batch: Type.Integer({ minimum: 1, description: 'Queries done together, those of others included.' }),
-        waited_ms: Type.Number({ description: 'The longest that one of them waited for a worker.' }),
+        batch: Type.Integer({
+          minimum: 1,
+          description: 'Queries in the same batch, including those of other requests.',
+        }),
+        waited_ms: Type.Number({ description: 'Longest wait for a worker in the batch.' }),
         ran_ms: Type.Number({ minimum: 0 }),
       }),
-      described('What the encoders did.'),
+      described('Work of the encoders.'),
     ),
   },
   { $id: 'SearchExplanation' },
@@ -131,7 +135,7 @@ export const HitSchema = Type.Object(
     confidence: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'Probability that this hit answers. It never rises down the list.',
+      description: 'Estimated probability that this hit answers. Never rises down the list.',
     }),
     family: FamilySchema,
     locator: Ref(LocatorSchema),
@@ -142,17 +146,19 @@ export const HitSchema = Type.Object(
         Type.Unsafe<[start: number, end: number]>(
           Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
         ),
-        described('Where words of the query stand in the snippet: start and end, in UTF-16 code units.'),
+        described(
+          'Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units.',
+        ),
       ),
     ),
     text_source: Type.Optional(
       OneOf(TEXT_SOURCES, {
         description:
-          'How the text came to be known: written in the file, recognised (OCR), from subtitles or speech, or told about the file by its metadata.',
+          'Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata.',
       }),
     ),
     ocr_confidence: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: 'How sure OCR was of the text.' }),
+      Type.Number({ minimum: 0, maximum: 1, description: 'OCR’s own confidence in the text.' }),
     ),
     moments: Type.Optional(
       Type.Array(
@@ -195,9 +201,6 @@ export type SegmentRecord = Omit<Hit, MadeBySearch> & {
   readonly text?: string;
 };
 
-/** What a hit shows of a Segment: of its text, the part with most of the query's words. */
-export type ShownSegment = Omit<SegmentRecord, 'item' | 'text'> & Pick<Hit, 'snippet' | 'highlights'>;
-
 export const BoundSchema = Type.Object(
   {
     exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
@@ -206,11 +209,11 @@ export const BoundSchema = Type.Object(
         minimum: 0,
         maximum: 1,
         description:
-          'Where it is not proved: the mean share of the true best k, for every k, that this way of searching is held to. `exact: true` in the request gets the proof.',
+          'When not proved: the mean share of the true top k that is found, for every k. Send `exact: true` for the proof.',
       }),
     ),
   },
-  { $id: 'Bound', description: 'What holds for the lists of a family.' },
+  { $id: 'Bound', description: 'Guarantee for the lists of one family.' },
 );
 
 /** How sure the lists of a family are in one answer. */
@@ -236,7 +239,9 @@ export type Timing = Shape<typeof TimingSchema>;
 export const SearchResponseSchema = Type.Object(
   {
     hits: Type.Array(Ref(HitSchema)),
-    latency_ms: Type.Number({ description: 'From the request read to the hits ready, without the payment.' }),
+    latency_ms: Type.Number({
+      description: 'Time from reading the request to having the hits, excluding the payment.',
+    }),
     timing: Ref(TimingSchema),
     answered: Type.Boolean({
       description: 'Whether a hit is likely to answer. False: probably not in your files.',
@@ -244,7 +249,7 @@ export const SearchResponseSchema = Type.Object(
     reason: Type.Optional(
       OneOf(UNANSWERED_REASONS, {
         description:
-          'Why not: the index is empty; nothing was found; or no hit is likely to answer (hits that are found are given all the same).',
+          'Why `answered` is false: the index is empty, nothing was found, or no hit is likely to answer (hits that were found are still returned).',
       }),
     ),
     corrected: Type.Optional(
@@ -255,7 +260,7 @@ export const SearchResponseSchema = Type.Object(
     ),
     exact: Type.Boolean({
       description:
-        'Proved: the index has no row that a list scores better than those considered. It says nothing about relevance.',
+        'Proved: no row of the index scores better in any list than those considered. Says nothing about relevance.',
     }),
     bounds: Type.Unsafe<Partial<Record<Family, Static<typeof BoundSchema>>>>(
       Type.Object(

@@ -8,6 +8,7 @@ export const PaymentRequiredSchema = Type.Object(
     error: Type.String(),
     resource: Type.String(),
     description: Type.String(),
+    help: Type.Optional(Type.String({ description: 'Which clients can pay, and where it says how.' })),
     accepts: Type.Array(
       Type.Object(
         {
@@ -64,11 +65,11 @@ export const ReadinessSchema = Type.Object(
         {
           tenants_left: Type.Integer(),
           segments_done: Type.Integer(),
-          segments_given_up: Type.Integer({ description: 'Their source could not be had.' }),
+          segments_given_up: Type.Integer({ description: 'Their source file was not available.' }),
           tenants_failed: Type.Integer(),
         },
         described(
-          'A change of model that is under way: indexes are searched by the former one until theirs is done.',
+          'A model change in progress. An index is searched with the previous model until it is re-encoded.',
         ),
       ),
     ),
@@ -97,4 +98,13 @@ export const DescriptionSchema = Type.Object(
 export const JwksSchema = Type.Object(
   { keys: Type.Array(Details('A public key (RFC 7517).')) },
   { $id: 'JsonWebKeySet' },
+);
+
+export const PaidResourcesSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    resources: Type.Array(Type.String(), described('Addresses of the paid operations.')),
+    instructions: Type.String({ description: 'How to use them.' }),
+  },
+  { $id: 'PaidResources' },
 );

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import { runAgentCommand } from '../cli/command.ts';
+import type { Terminal } from '../cli/terminal/io.ts';
 
 /** Runs an agent's commands (`farthing search`). They need a server's address, not its data folder. */
 
@@ -19,18 +19,19 @@ process.exitCode = await runAgentCommand(process.argv.slice(2), {
   environment: process.env,
   write: (text) => void stdout.write(text),
   explain: (text) => void stderr.write(text),
-  outColumns: columnsOf(stdout),
-  errColumns: columnsOf(stderr),
+  out: terminalOf(stdout),
+  err: terminalOf(stderr),
   ask: stdin.isTTY && stderr.isTTY ? askPerson : () => undefined,
   signal: interrupted.signal,
 });
 
 /** A terminal without a size says 0. */
-function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
-  return isTTY ? columns || COLUMNS : undefined;
+function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
+  return stream.isTTY ? { columns: stream.columns || COLUMNS, colours: stream.hasColors() } : undefined;
 }
 
 async function askPerson(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: stdin, output: stderr });
   try {
     return /^\s*y(es)?\s*$/i.test(await lines.question(question, { signal: interrupted.signal }));

@@ -1,21 +1,22 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Farthing } from '../client/index.ts';
 import { localBackend, type WorkspaceKeeper } from '../mcp/local-backend.ts';
 import { makeServer } from '../mcp/server.ts';
-import { COMMON_OPTIONS, openAccess } from './access.ts';
-import { EXIT, type Io } from './io.ts';
-import { forget, readMemory, remember } from './workspace-memory.ts';
+import { openAccess } from './access/access.ts';
+import { markEnded, readMemory, remember } from './access/workspace-memory.ts';
+import { EXIT, type Io } from './terminal/io.ts';
+import type { Call } from './words/specs.ts';
 
 /** `mcp`: serves the tools over standard input and output until the host closes them. Prices are not confirmed: the budget is the limit. */
-export async function mcpCommand(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS });
-  const { client } = await openAccess(
-    { ...values, yes: true, 'no-workspace': values.workspace === undefined },
-    io,
-  );
-  const keeper = keeperOf(client, io, values.workspace);
+export async function mcpCommand({ values }: Call<'mcp'>, io: Io): Promise<number> {
+  const isNamed = values.workspace !== undefined;
+  const { client } = await openAccess({ ...values, yes: true, 'no-workspace': !isNamed }, io, {
+    patient: true,
+  });
+  const { current } = await readMemory(io);
+  const first = values['no-workspace'] ? undefined : (values.workspace ?? current[client.baseUrl]);
+  const keeper = keeperOf(client, io, first);
   const server = makeServer('local', (_meta, cancelled) =>
     localBackend({ client, keeper, readFile, signal: AbortSignal.any([cancelled, io.signal]) }),
   );
@@ -30,17 +31,21 @@ export async function mcpCommand(args: readonly string[], io: Io): Promise<numbe
   return EXIT.done;
 }
 
-/** Shares the remembered workspaces with the other commands. */
-function keeperOf(client: Farthing, io: Io, fixed: string | undefined): WorkspaceKeeper {
+/** Shares the remembered workspaces with the other commands; which one is current is the session's own matter. */
+function keeperOf(client: Farthing, io: Io, first: string | undefined): WorkspaceKeeper {
+  let current = first;
   return {
-    current: async () => fixed ?? (await readMemory(io)).current ?? undefined,
+    current: () => current,
     find: async (id) => {
       const known = (await readMemory(io)).known[id];
-      return known?.server === client.baseUrl
+      return known?.server === client.baseUrl && !('ended' in known)
         ? client.workspaces.open({ id, token: known.token })
         : undefined;
     },
-    add: ({ id, token }, { expires_at }) => remember(io, id, { server: client.baseUrl, token, expires_at }),
-    remove: (id) => forget(io, id),
+    add: async ({ id, token }, { expires_at }) => {
+      await remember(io, id, { server: client.baseUrl, token, expires_at });
+      current = id;
+    },
+    remove: (id) => markEnded(io, id, 'destroyed'),
   };
 }

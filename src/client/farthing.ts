@@ -14,8 +14,8 @@ import { type ExtendOptions, Workspace, type WorkspaceAccess } from './workspace
 export interface FarthingOptions {
   /** Address of the server: `http://127.0.0.1:8402`. */
   readonly baseUrl: string;
-  /** What signs payments: a viem account. */
-  readonly account?: PaymentAccount;
+  /** What signs payments: a viem account, or what opens one when the first payment is signed. */
+  readonly account?: PaymentAccount | (() => Promise<PaymentAccount>);
   /** Or an EIP-1193 provider: a browser wallet, a viem client. */
   readonly signer?: Eip1193Signer;
   /** The most that one call may cost; default 1 USD. */
@@ -170,10 +170,10 @@ export class Farthing {
 }
 
 async function accountOf(
-  account: PaymentAccount | undefined,
+  account: FarthingOptions['account'],
   signer: Eip1193Signer | undefined,
 ): Promise<PaymentAccount> {
-  if (account) return account;
+  if (account) return typeof account === 'function' ? account() : account;
   if (signer) return accountOfSigner(signer);
   throw new FarthingError('wallet_missing', 'This call is paid: give the client an account or a signer.');
 }

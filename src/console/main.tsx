@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import { begin } from './model/actions.ts';
-import { discoverWallets } from './model/wallet.ts';
+import { begin } from './model/visit.ts';
+import { discoverWallets } from './model/wallet/wallet.ts';
 import { App } from './view/app.tsx';
 
 discoverWallets();

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { keepWatching } from './model/snapshots.ts';
+import { keepWatching } from './model/operate/snapshots.ts';
 import { Operate } from './view/operate/operate.tsx';
 
 void keepWatching();

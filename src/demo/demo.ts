@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type SearchOptions, type Workspace } from '../client/index.ts';
-import { formatTable } from './table.ts';
+import { answerLine } from './answer-line.ts';
 
 /** One search of each kind; the queries belong to the files in `samples/`. */
 const SCRIPT = {
@@ -12,26 +12,29 @@ const SCRIPT = {
   picture: 'chelsea.png',
   description: 'a cup of coffee',
 } as const;
-const MINUTES = 15;
 const MINUTES_TO_TRY = 60;
+const QUERY_COLUMNS = 54;
 
 type Print = (line: string) => void;
 
 /**
  * Shows one paid round trip against a running server: 402, payment, upload, four kinds of search, a workspace and its
- * disposal. Ends with lines to try by hand.
+ * receipt. Ends with what to do next.
  * @throws when a step is not answered as it should be
  */
 export async function runDemo(baseUrl: string, samplesFolder: string, print: Print): Promise<void> {
   const files = await readSamples(samplesFolder);
   const demo = new Demo(baseUrl, print);
+  print('A paid round trip: a new wallet with play money, and the files in samples/');
   print('');
-  print('A paid round trip on the sample files, with a throwaway wallet (play money: nothing real is moved)');
-  print(`  wallet ${demo.wallet}`);
   await demo.showChallenge();
-  for (const file of files) await demo.ingest(demo.client, file);
+  await demo.upload(files);
+  print('');
   await demo.searchEachWay(files.find(({ name }) => name === SCRIPT.picture)!);
+  print('');
+  demo.showSpending();
   await demo.workspaceRoundTrip(files.find(({ name }) => name.endsWith('.pdf'))!);
+  print('');
   await demo.leaveOneToTry(files);
 }
 
@@ -42,27 +45,23 @@ async function readSamples(folder: string): Promise<File[]> {
 
 /** The steps, each printed as it is done. */
 class Demo {
-  readonly client: Farthing;
-  readonly wallet: string;
+  readonly #client: Farthing;
   readonly #print: Print;
-  /** Transaction of the call that was charged last, until it is printed. */
-  #transaction: string | undefined;
+  #receipts = 0;
 
   constructor(baseUrl: string, print: Print) {
-    const account = privateKeyToAccount(generatePrivateKey());
-    this.wallet = account.address;
     this.#print = print;
-    this.client = new Farthing({
+    this.#client = new Farthing({
       baseUrl,
-      account,
-      onPayment: ({ transaction }) => {
-        this.#transaction = transaction;
+      account: privateKeyToAccount(generatePrivateKey()),
+      onPayment: () => {
+        this.#receipts += 1;
       },
     });
   }
 
   async showChallenge(): Promise<void> {
-    const response = await fetch(`${this.client.baseUrl}/agent/v1/search`, { method: 'POST' });
+    const response = await fetch(`${this.#client.baseUrl}/agent/v1/search`, { method: 'POST' });
     const { accepts } = (await response.json()) as {
       accepts: { maxAmountRequired: string; network: string }[];
     };
@@ -70,92 +69,70 @@ class Demo {
     if (response.status !== 402 || !option)
       throw new Error(`an unpaid search was answered ${response.status}, not 402`);
     const usd = Number(option.maxAmountRequired) / 1e6;
-    this.#print(`  unpaid search → 402 Payment Required: ${usd} USD on ${option.network}`);
+    this.#print(`  a search without a payment is answered 402: ${usd} USD on ${option.network}`);
   }
 
-  async ingest(target: Farthing | Workspace, file: File): Promise<void> {
-    const { item } = await target.ingest(file);
-    this.#print(
-      `  uploaded ${file.name}: ${item.media_type}, ${item.segments} segments${this.#takeReceipt()}`,
-    );
+  async upload(files: readonly File[]): Promise<void> {
+    const { failed } = await this.#client.ingestMany(files);
+    if (failed.length > 0) throw failed[0]!.error;
+    this.#print(`  ${files.length} files uploaded and paid: ${files.map(({ name }) => name).join(', ')}`);
   }
 
   async searchEachWay(picture: File): Promise<void> {
     const { meaning, words, description } = SCRIPT;
-    const search = (title: string, query: SearchOptions) =>
-      this.#search(this.client, title, { ...query, k: 3 });
-    await search(`in your own words: “${meaning}”`, { query: meaning });
-    await search(`by exact words: “${words}”`, { query: words, families: ['raw'] });
-    await search(`by picture: ${picture.name}`, { image: picture });
-    await search(`a picture by describing it: “${description}”`, {
+    const client = this.#client;
+    await this.#search(client, `“${meaning}”`, 'in your own words', { query: meaning });
+    await this.#search(client, `“${words}”`, 'by exact words', { query: words, families: ['raw'] });
+    await this.#search(client, picture.name, 'by picture', { image: picture });
+    await this.#search(client, `“${description}”`, 'a picture by describing it', {
       query: description,
       families: ['visual'],
     });
   }
 
+  showSpending(): void {
+    const { spentUsd } = this.#client.spending;
+    this.#print(`  ${this.#receipts} payments, ${spentUsd} USD of play money, each with its receipt`);
+  }
+
   async workspaceRoundTrip(document: File): Promise<void> {
-    const workspace = await this.#rent(MINUTES);
-    await this.ingest(workspace, document);
-    await this.#search(workspace, `inside it: “${SCRIPT.meaning}”`, { query: SCRIPT.meaning, k: 2 });
-    const { claims } = await workspace.dispose();
-    this.#print('');
+    const { workspace, record } = await this.#client.workspaces.rent();
+    await workspace.ingest(document);
+    const { hits } = await workspace.search({ query: SCRIPT.meaning, k: 1 });
+    if (hits.length === 0) throw new Error('the search of the workspace found nothing');
+    await workspace.dispose();
     this.#print(
-      `  deleted; the disposal receipt’s signature is good: ${JSON.stringify(claims).slice(0, 100)}…`,
+      `  a workspace for ${record.ttl_minutes} minutes, ${record.price_usd} USD: searched free of charge, destroyed, its receipt verified`,
     );
   }
 
   async leaveOneToTry(files: readonly File[]): Promise<void> {
-    const workspace = await this.#rent(MINUTES_TO_TRY);
-    for (const file of files) await workspace.ingest(file);
-    const { id, token } = workspace;
-    const { baseUrl } = this.client;
+    const { workspace } = await this.#client.workspaces.rent({ ttlMinutes: MINUTES_TO_TRY });
+    await workspace.ingestMany(files);
+    const { baseUrl } = this.#client;
     for (const line of [
+      `Next: open ${baseUrl} in a browser. Or search these files by hand; a workspace holds them for an hour:`,
       '',
-      'Try it by hand: this workspace holds the same files and lives for an hour. Paste:',
+      `  curl -s ${baseUrl}/agent/v1/workspaces/${workspace.id}/search \\`,
+      `    -H 'Authorization: Bearer ${workspace.token}' -d '{"query": "${SCRIPT.description}", "k": 3}'`,
       '',
-      `  W=${baseUrl}/agent/v1/workspaces/${id}`,
-      `  A='Authorization: Bearer ${token}'`,
-      `  curl -s $W/search -H "$A" -d '{"query": "${SCRIPT.meaning}", "k": 3}'`,
-      `  curl -s $W/ingest -H "$A" -H 'Prefer: wait=30' -F file=@/path/to/your/file.pdf`,
-      `  curl -s $W/usage -H "$A"`,
-      `  curl -s -X DELETE $W -H "$A"`,
-      `  curl -si -X POST ${baseUrl}/agent/v1/search | head -n 1     # without a payment: 402`,
+      'Your own files, paid by the call: npx farthing --help. Ctrl-C stops the server.',
       '',
     ])
       this.#print(line);
   }
 
-  async #rent(ttlMinutes: number): Promise<Workspace> {
-    const { workspace, record } = await this.client.workspaces.rent({ ttlMinutes });
-    this.#transaction = undefined;
-    this.#print('');
-    this.#print(`  workspace ${record.id}: ${record.ttl_minutes} minutes for ${record.price_usd} USD`);
-    return workspace;
-  }
-
-  async #search(target: Farthing | Workspace, title: string, query: SearchOptions): Promise<void> {
-    const { hits, latency_ms } = await target.search(query);
-    if (hits.length === 0) throw new Error(`the search ${title} found nothing`);
-    this.#print('');
-    this.#print(`  search ${title} → ${latency_ms.toFixed(1)} ms${this.#takeReceipt()}`);
-    this.#print(
-      formatTable(
-        ['  family', 'item', 'page', 'confidence', 'snippet'],
-        hits.map(({ family, item, locator, confidence, snippet }) => [
-          `  ${family}`,
-          item.name,
-          locator.page === undefined ? '' : String(locator.page),
-          confidence.toFixed(2),
-          (snippet ?? '').replace(/\s+/g, ' ').slice(0, 60),
-        ]),
-      ),
-    );
-  }
-
-  /** What the last call was charged by, as the end of its line; empty when it was not charged. */
-  #takeReceipt(): string {
-    const transaction = this.#transaction;
-    this.#transaction = undefined;
-    return transaction ? `, receipt ${transaction.slice(0, 18)}…` : '';
+  /** Prints a query and its first hit. */
+  async #search(
+    target: Farthing | Workspace,
+    query: string,
+    kind: string,
+    options: SearchOptions,
+  ): Promise<void> {
+    const { hits, latency_ms } = await target.search({ ...options, k: 3 });
+    const [first] = hits;
+    if (!first) throw new Error(`the search ${query} found nothing`);
+    this.#print(`  ${query.padEnd(QUERY_COLUMNS)}${kind}, ${latency_ms.toFixed(1)} ms`);
+    this.#print(answerLine(first));
   }
 }

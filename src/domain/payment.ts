@@ -24,6 +24,9 @@ export interface Discovery {
   readonly bodyFields?: Readonly<Record<string, unknown>>;
   readonly bodyExample?: unknown;
   readonly pathParams?: Readonly<Record<string, unknown>>;
+  readonly pathExample?: Readonly<Record<string, string>>;
+  /** JSON Schema of the query string's parameters; catalogues take a GET without it for one that lacks a description. */
+  readonly queryParams?: Readonly<Record<string, unknown>>;
   readonly outputSchema: Readonly<Record<string, unknown>>;
   readonly outputExample: unknown;
 }

@@ -57,7 +57,7 @@ export interface WorkspaceInventory {
 /** The end of a workspace, complete or under way. */
 export interface WorkspaceEnd {
   readonly reason: DisposalReason;
-  /** The token's hash is still stored, so that a repeated DELETE gets its answer. */
+  /** The token's hash is still stored, so that it gets the receipt. */
   readonly tokenKept: boolean;
   /** Wall clock, in milliseconds: the end of the paid time, as it looked when the end began. */
   readonly expiresAt: number;

@@ -5,7 +5,8 @@ import type { ArgumentsOf, Backend } from './tools.ts';
 
 /** Keeps the tokens of workspaces: the model sees only their ids. */
 export interface WorkspaceKeeper {
-  current(): Promise<string | undefined>;
+  /** Of this session: chosen when it began, or created in it. */
+  current(): string | undefined;
   find(id: string): Promise<Workspace | undefined>;
   add(workspace: Workspace, record: WorkspaceAnswer): Promise<void>;
   remove(id: string): Promise<void>;
@@ -21,7 +22,7 @@ export interface LocalDeps {
 /** Pays from this machine's wallet, within the client's budget. */
 export function localBackend({ client, keeper, readFile, signal }: LocalDeps): Backend {
   const chosen = async ({ workspace: id }: Scope): Promise<Workspace | undefined> => {
-    const wanted = id ?? (await keeper.current());
+    const wanted = id ?? keeper.current();
     if (wanted === undefined) return undefined;
     const found = await keeper.find(wanted);
     if (!found && id !== undefined)

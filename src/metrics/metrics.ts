@@ -18,6 +18,7 @@ const SECONDS = [
   0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60,
 ];
 const BATCH = [1, 2, 4, 8, 16, 32, 64];
+const SHARES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
 
 /**
@@ -55,6 +56,12 @@ export class Metrics {
     'Segments of the index that was searched.',
     [],
     ROWS,
+  );
+  readonly #confidence = this.#histogram(
+    'search_confidence',
+    'Confidence of the first hit of each search; 0 without one.',
+    [],
+    SHARES,
   );
   readonly #inexact = this.#counter('searches_total', 'Searches of indexes that were not empty.', ['exact']);
   readonly #recallExpected = this.#counter(
@@ -122,7 +129,8 @@ export class Metrics {
     }
   };
 
-  readonly searched = ({ lists, segments, exact, timing }: SearchedEvent): void => {
+  readonly searched = ({ lists, segments, exact, timing, confidence }: SearchedEvent): void => {
+    this.#confidence.observe(confidence);
     this.#inexact.inc({ exact: String(exact) });
     this.#indexSegments.observe(segments);
     for (const { list, scanned, rescored } of lists) {

@@ -6,31 +6,57 @@ export interface Answered {
   readonly route: string;
   readonly method: string;
   readonly status: number;
+  /** Why it was refused. */
+  readonly code?: string;
   readonly milliseconds: number;
 }
 
-const ROUTES_SHOWN = 12;
+const SHOWN_MAX = 12;
+/** Codes are ours, but a 402's reason is a facilitator's word: later ones count as another. */
+const CODES_MAX = 200;
 
 /** Counts answers since the start. Its size is bounded by the number of routes. */
 export class Traffic {
   #requests = 0;
   readonly #byStatus = new Map<string, number>();
-  readonly #byRoute = new Map<string, number>();
+  readonly #byCode = new Map<string, number>();
+  readonly #byRoute = new Map<string, { count: number; readonly latencies: LatencyHistogram }>();
   readonly #searches = new LatencyHistogram();
 
-  count({ route, method, status, milliseconds }: Answered): void {
+  count({ route, method, status, code, milliseconds }: Answered): void {
     this.#requests += 1;
     add(this.#byStatus, `${Math.floor(status / 100)}xx`);
-    add(this.#byRoute, `${KNOWN_METHODS.has(method) ? method : 'other'} ${route}`);
+    if (code !== undefined) {
+      const name = `${status} ${code}`;
+      add(this.#byCode, this.#byCode.has(name) || this.#byCode.size < CODES_MAX ? name : `${status} other`);
+    }
+    this.#countRoute(`${KNOWN_METHODS.has(method) ? method : 'other'} ${route}`, milliseconds);
     if (route.endsWith('/search') && status === 200) this.#searches.add(milliseconds);
   }
 
+  #countRoute(name: string, milliseconds: number): void {
+    const route = this.#byRoute.get(name) ?? { count: 0, latencies: new LatencyHistogram() };
+    this.#byRoute.set(name, route);
+    route.count += 1;
+    route.latencies.add(milliseconds);
+  }
+
   report(): TrafficReport {
-    const routes = [...this.#byRoute].sort(([, a], [, b]) => b - a).slice(0, ROUTES_SHOWN);
+    const codes = [...this.#byCode].sort(([, a], [, b]) => b - a).slice(0, SHOWN_MAX);
+    const routes = [...this.#byRoute]
+      .map(([route, { count, latencies }]) => {
+        const { p50, p99 } = latencies.percentiles();
+        return { route, count, p50_ms: p50, p99_ms: p99 };
+      })
+      .sort((a, b) => (b.p99_ms ?? 0) - (a.p99_ms ?? 0));
     return {
       requests: this.#requests,
       by_status: Object.fromEntries(this.#byStatus),
-      by_route: routes.map(([route, count]) => ({ route, count })),
+      by_code: codes.map(([name, count]) => {
+        const [status, code = ''] = name.split(' ');
+        return { status: Number(status), code, count };
+      }),
+      by_route: routes.slice(0, SHOWN_MAX),
       search_latency: this.#searches.buckets().map(([bucket, count]) => [edgeOfBucket(bucket), count]),
     };
   }

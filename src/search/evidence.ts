@@ -17,6 +17,8 @@ export interface ListEvidence {
   readonly score: number;
   /** Of words: share of the query's information in that Segment. */
   readonly held: number;
+  /** Of words: that Segment is one of few with every word as it is written. */
+  readonly written: boolean;
   readonly segment: number;
   /** The Segment's text is about the file and not in it. */
   readonly note?: boolean;
@@ -56,18 +58,26 @@ const NO_SAMPLE = { count: 0, mean: 0, deviation: 0 };
 const MOMENTS_MAX = 10;
 
 /**
- * What the lists say of the first `depth` places of each. A moment that one list found is rated by all lists of its kind: what is
- * said of it does not depend on how deep another list was read.
+ * What the lists say of the first `depth` places of each, and of the few that have the words as they are written. A moment that one
+ * list found is rated by all lists of its kind: what is said of it does not depend on how deep another list was read.
  */
 export function evidenceOf(lists: readonly EvidenceList[], depth: number): Evidence {
   const heads = lists.map(({ ranking }) => headsOf(ranking, depth));
   const moments = momentsOf(heads);
+  const asked = lists.map((list) => askedOf(list, lists, heads));
+  const ratings = lists.map((list, at) => list.rate?.(segmentsOf(asked[at]!)));
+  for (const [at, rating] of ratings.entries())
+    for (const [segment, place] of rating?.written ?? [])
+      if (!asked[at]!.has(segment)) addWritten(segment, place, lists[at]!, lists, asked, moments);
   const scales = lists.map((list, at) => {
     const { traits, name } = list.list;
     const { family, kind, nearIdentical = false } = traits;
-    const rated = list.rate ? rate(list, lists, heads, moments) : undefined;
-    if (!rated) take(list, heads[at]!, moments);
-    const { information = 0, sample = NO_SAMPLE } = rated ?? {};
+    const segments = segmentsOf(asked[at]!);
+    const before = ratings[at];
+    const rating = before && before.scores.length < segments.length ? list.rate?.(segments) : before;
+    if (rating) apply(list, rating, segments, asked[at]!, heads[at]!, moments);
+    else take(list, heads[at]!, moments);
+    const { information = 0, sample = NO_SAMPLE } = rating ?? {};
     return { name, family, kind, nearIdentical, foreign: list.foreign, information, sample };
   });
   countSegments(lists, moments);
@@ -90,7 +100,7 @@ interface Moment extends Omit<Place, 'note'> {
   readonly evidence: Map<ListName, ListEvidence>;
 }
 
-type Moments = ReadonlyMap<number, Moment>;
+type Moments = Map<number, Moment>;
 
 /** The moments of a list's first `depth` places. */
 function headsOf(ranking: RankedList, depth: number): Heads {
@@ -113,48 +123,85 @@ function headsOf(ranking: RankedList, depth: number): Heads {
 }
 
 function momentsOf(heads: readonly Heads[]): Moments {
-  const moments = new Map<number, Moment>();
+  const moments: Moments = new Map();
   for (const of of heads)
-    for (const { place, moment, size, segment } of of.values())
-      if (!moments.has(moment))
-        moments.set(moment, { place, moment, size, first: segment, segments: 0, evidence: new Map() });
+    for (const head of of.values())
+      if (!moments.has(head.moment)) moments.set(head.moment, newMoment(head, head.segment));
   return moments;
 }
 
-/** Rates the heads of all lists of the list's kind; the best Segment of each moment counts. */
-function rate(
-  list: EvidenceList,
+const newMoment = ({ place, moment, size }: Place, first: number): Moment => ({
+  place,
+  moment,
+  size,
+  first,
+  segments: 0,
+  evidence: new Map(),
+});
+
+/** The heads of all lists of a list's kind, which it is to rate. */
+function askedOf(
+  { list }: EvidenceList,
   lists: readonly EvidenceList[],
   heads: readonly Heads[],
-  moments: Moments,
-): Rating {
-  const { name, traits } = list.list;
-  const headOf = new Map<number, Head>();
+): Map<number, Place> {
+  const placeOf = new Map<number, Place>();
   for (const [at, other] of lists.entries())
-    if (other.list.traits.kind === traits.kind)
-      for (const head of heads[at]!.values()) headOf.set(head.segment, head);
-  const segments = Uint32Array.from(headOf.keys()).sort();
-  const rating = list.rate!(segments);
+    if (other.list.traits.kind === list.traits.kind)
+      for (const head of heads[at]!.values()) placeOf.set(head.segment, head);
+  return placeOf;
+}
+
+const segmentsOf = (asked: ReadonlyMap<number, Place>) => Uint32Array.from(asked.keys()).sort();
+
+/** Lets all lists of the kind rate a Segment that has the words as they are written and that no list named. */
+function addWritten(
+  segment: number,
+  place: Place,
+  { list }: EvidenceList,
+  lists: readonly EvidenceList[],
+  asked: readonly Map<number, Place>[],
+  moments: Moments,
+): void {
+  if (!moments.has(place.moment)) moments.set(place.moment, { ...newMoment(place, segment), segments: 1 });
+  for (const [at, other] of lists.entries())
+    if (other.list.traits.kind === list.traits.kind) asked[at]!.set(segment, place);
+}
+
+/** Notes what a list says of each moment: of its Segment that has the words as they are written, or else of its best one. */
+function apply(
+  { list: { name } }: EvidenceList,
+  rating: Rating,
+  segments: Uint32Array,
+  placeOf: ReadonlyMap<number, Place>,
+  heads: Heads,
+  moments: Moments,
+): void {
   for (const [at, segment] of segments.entries()) {
     const score = rating.scores[at]!;
-    const { moment, note } = headOf.get(segment)!;
+    if (Number.isNaN(score)) continue;
+    const { moment, note } = placeOf.get(segment)!;
     const { evidence } = moments.get(moment)!;
+    const written = rating.written.has(segment);
+    const said = { score, held: rating.held[at]!, written, segment, ...(note && { note }) };
     const before = evidence.get(name);
-    if (Number.isNaN(score) || (before && before.score >= score)) continue;
-    evidence.set(name, { score, held: rating.held[at]!, segment, ...(note && { note }) });
+    if (!before || isBetter(said, before)) evidence.set(name, said);
   }
-  for (const [moment, { rank }] of heads[lists.indexOf(list)]!) {
+  for (const [moment, { rank }] of heads) {
     const { evidence } = moments.get(moment)!;
     const said = evidence.get(name);
     if (said) evidence.set(name, { ...said, rank });
   }
-  return rating;
+}
+
+function isBetter(one: ListEvidence, other: ListEvidence): boolean {
+  return one.written === other.written ? one.score > other.score : one.written;
 }
 
 /** Takes a list as it is. */
 function take({ list }: EvidenceList, heads: Heads, moments: Moments): void {
   for (const [moment, { score, segment, rank }] of heads)
-    moments.get(moment)!.evidence.set(list.name, { score, held: 0, segment, rank });
+    moments.get(moment)!.evidence.set(list.name, { score, held: 0, written: false, segment, rank });
 }
 
 /** Counts the Segments of each place that are in any list. */

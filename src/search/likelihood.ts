@@ -47,6 +47,8 @@ const NOTE_SHARE = 0.5;
 const GAP_MAX = 0.6;
 const GAP_SIXTH_MAX = 1;
 const WHOLE = 0.999;
+/** How far those that have the words as written stand at least before the others. */
+const WRITTEN_LEAD = 0.05;
 /** Log-odds of a picture of which nothing is known. */
 const PICTURE_PRIOR = -2.2;
 /** A likeness never reaches the log-odds of a near-identical picture. */
@@ -56,7 +58,7 @@ const IDENTITY = 10;
 const IDENTITY_SPREAD = 10;
 /**
  * A film has as many chances to look like a description as it has frames. This share of what the best of so many random pictures would
- * have above the others is taken off; it is no more since frames are alike. With it 18, 17 and 17 of 21 captioned photographs are
+ * have above the others is taken off; it is no more since frames are alike. By cosine alone, with it 18, 17 and 17 of 21 captioned photographs are
  * among the first five beside films, PDFs and both, 18 alone, and without it 16, 17 and 16. At .5 a film of bottles lost to a photograph of coins.
  */
 const CHANCES_SHARE = 0.3;
@@ -92,6 +94,8 @@ export interface Ordered {
   readonly score: number;
   readonly held: number;
   readonly whole: boolean;
+  /** It is one of few that have every word as it is written. */
+  readonly written: boolean;
   readonly deviations: number;
 }
 
@@ -119,7 +123,7 @@ export function passageLikelihoods(
 
 /**
  * Passages, best first: by the share that their BM25 score has of the query's best one, plus their cosine in deviations, plus
- * what it counts to have every word of the query.
+ * what it counts to have every word of the query; first those few that have every word as it is written.
  */
 export function orderPassages(
   candidates: readonly Candidate[],
@@ -133,16 +137,28 @@ export function orderPassages(
     (lists.get('text_semantic')?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
   const best = Math.max(0, ...candidates.map(({ evidence }) => evidence.get('raw_words')?.score ?? 0));
   const ordered = candidates.map((candidate): Ordered => {
-    const { score = 0, held = 0 } = candidate.evidence.get('raw_words') ?? {};
+    const { score = 0, held = 0, written = false } = candidate.evidence.get('raw_words') ?? {};
     const meant = candidate.evidence.get('text_semantic');
     const whole = held > WHOLE;
     const share = candidate.evidence.get('raw_words')?.note ? NOTE_SHARE : 1;
     const words = best > 0 ? share * (wordsWeight * (score / best) + (whole ? wholeWeight : 0)) : 0;
     const deviations = scale && meant ? deviationsOf(meant.score, scale.sample) : 0;
     const meaning = meaningWeight * deviations;
-    return { candidate, words, meaning, order: words + meaning, score, held, whole, deviations };
+    return { candidate, words, meaning, order: words + meaning, score, held, whole, written, deviations };
   });
-  return ordered.sort((a, b) => b.order - a.order || a.candidate.first - b.candidate.first);
+  return lifted(ordered).sort((a, b) => b.order - a.order || a.candidate.first - b.candidate.first);
+}
+
+/** Passages that have rare words as they are written come before likenesses and other forms of the words. */
+function lifted(places: readonly Ordered[]): Ordered[] {
+  const written = places.filter((place) => place.written);
+  const others = places.filter((place) => !place.written);
+  if (written.length === 0 || others.length === 0) return [...places];
+  const best = Math.max(...others.map(({ order }) => order));
+  const least = Math.min(...written.map(({ order }) => order));
+  const lift = Math.max(0, best + WRITTEN_LEAD - least);
+  const up = (place: Ordered) => ({ ...place, words: place.words + lift, order: place.order + lift });
+  return [...written.map(up), ...others];
 }
 
 /** The moments of a film do not stand behind each other. */

@@ -9,14 +9,15 @@ const MOMENTS_MAX = 10;
 export function momentsOf(
   snapshot: Pick<Snapshot, 'records'>,
   fused: readonly FusedPlace[],
-  locators: readonly (Locator | undefined)[],
 ): (Moment[] | undefined)[] {
-  const segments = fused.flatMap(({ moments }) => moments.map(({ segment }) => segment));
-  if (segments.length === 0) return [];
+  const films = fused.filter(({ moments }) => moments.length > 0);
+  if (films.length === 0) return [];
+  const segments = films.flatMap(({ segment, moments }) => [segment, ...moments.map((one) => one.segment)]);
   const records = snapshot.records(Uint32Array.from(segments)).values();
-  return fused.map(({ moments }, at) => {
+  return fused.map(({ moments }) => {
+    if (moments.length === 0) return undefined;
     const shown: Moment[] = [];
-    const taken: Stretch[] = [locators[at] ?? {}];
+    const taken: Stretch[] = [records.next().value?.locator ?? {}];
     for (const { confidence } of moments) {
       const { time_s, time_end_s } = records.next().value?.locator ?? {};
       if (time_s === undefined || shown.length === MOMENTS_MAX) continue;

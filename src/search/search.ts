@@ -1,6 +1,7 @@
-import type { Hit, ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
+import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { SPACE_NAMES } from '../domain/family.ts';
+import { JsonArray } from '../domain/json-array.ts';
 import type { SearchInput, Verdict } from '../domain/search.ts';
 import type { PreviousSpace } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
@@ -21,7 +22,8 @@ import { boundsOf, clientLeft, scanLists } from './scan.ts';
 import { LoopYields } from './yield-to-loop.ts';
 
 /** An answer before it is known whether it is charged. */
-export interface SearchResult extends Omit<SearchAnswer, 'charged' | 'warnings'> {
+export interface SearchResult extends Omit<SearchAnswer, 'hits' | 'charged' | 'warnings'> {
+  readonly hits: JsonArray;
   /** False when nothing was searchable: such a search is not charged. */
   readonly searchable: boolean;
 }
@@ -33,6 +35,8 @@ export interface SearchedEvent {
   readonly segments: number;
   readonly exact: boolean;
   readonly timing: Timing;
+  /** Of the first hit; 0 without one. */
+  readonly confidence: number;
 }
 
 export interface SearchDeps {
@@ -49,8 +53,17 @@ interface IndexState {
   readonly previous: readonly PreviousSpace[];
 }
 
+/** How a search is asked for, beside what. */
+interface Asked {
+  readonly signal: AbortSignal;
+  readonly expiresAt: string | null;
+  readonly started: number;
+}
+
 interface Scanned extends Verdict {
-  readonly hits: Hit[];
+  readonly hits: JsonArray;
+  /** Of the first hit; 0 without one. */
+  readonly confidence: number;
   readonly timing: Timing;
   readonly scans: readonly ListScan[];
   readonly unproved: readonly UnprovedList[];
@@ -80,16 +93,21 @@ export class Search {
   }
 
   /**
-   * Searches what is searchable now: whole Items only, from one snapshot. `signal` cancels the search.
-   * @throws family_not_applicable, family_unavailable, image_unreadable, overloaded
+   * Searches what is searchable now: whole Items only, from one snapshot. `signal` cancels the search. `expiresAt`: when the
+   * Tenant's Items end, if that is known. @throws family_not_applicable, family_unavailable, image_unreadable, overloaded
    */
-  async run(tenant: string, input: SearchInput, signal: AbortSignal): Promise<SearchResult> {
+  async run(
+    tenant: string,
+    input: SearchInput,
+    signal: AbortSignal,
+    expiresAt: string | null = null,
+  ): Promise<SearchResult> {
     const started = performance.now();
     // Begins again if the index ended or changed its model since the query was encoded: vectors of two models are never compared.
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const state = await this.#stateOf(tenant);
       try {
-        const found = await this.#attempt(tenant, state, input, signal, started);
+        const found = await this.#attempt(tenant, state, input, { signal, expiresAt, started });
         if (found) return found;
       } catch (error) {
         // A previous model closes once no index needs it: this index has dropped it since.
@@ -104,8 +122,7 @@ export class Search {
     tenant: string,
     { searchable, previous }: IndexState,
     input: SearchInput,
-    signal: AbortSignal,
-    started: number,
+    { signal, expiresAt, started }: Asked,
   ): Promise<SearchResult | undefined> {
     const { tenants, encoders, extractor, observe, probe } = this.#deps;
     const encoder = previous.length === 0 ? encoders.current : await encoders.searching(previous);
@@ -125,7 +142,7 @@ export class Search {
     const answer = await tenants.useIfThere(tenant, (shard) =>
       withSnapshot(shard, (snapshot) =>
         isSame(snapshot.previousSpaces(), previous)
-          ? scanAndFuse(snapshot, encoder, input, lists, query, signal)
+          ? scanAndFuse(snapshot, encoder, input, lists, query, { signal, expiresAt })
           : undefined,
       ),
     );
@@ -133,7 +150,7 @@ export class Search {
     const { hits, answered, reason, corrected, scans, unproved, segments, depth } = answer;
     const timing = { encode_ms: encoded - started, ...answer.timing };
     const exact = scans.every((scan) => scan.exact);
-    observe?.({ lists: scans, segments, exact, timing });
+    observe?.({ lists: scans, segments, exact, timing, confidence: answer.confidence });
     probe?.consider(tenant, unproved);
     return {
       hits,
@@ -173,7 +190,7 @@ async function scanAndFuse(
   { query: words = '', k, explain, exact = false, min_confidence: minConfidence }: SearchInput,
   lists: readonly ServedList[],
   query: QueryVectors,
-  signal: AbortSignal,
+  { signal, expiresAt }: Pick<Asked, 'signal' | 'expiresAt'>,
 ): Promise<Scanned> {
   const started = performance.now();
   const depth = Math.max(k, fusion.depth);
@@ -189,10 +206,12 @@ async function scanAndFuse(
     query: { segments, length: words.length, quoted: native.hasPhrases(words) },
     unknownLanguageShare: fusion.unknown_language_share,
   });
-  const hits = hitsOf(snapshot, places, corrected === undefined ? query.words : `${corrected} ${words}`);
+  const shown = corrected === undefined ? query.words : `${corrected} ${words}`;
+  const hits = hitsOf(snapshot, places, { query: shown, expiresAt });
   const timing = { scan_ms: rated - started, fuse_ms: performance.now() - rated };
-  const verdict = verdictOf(evidence.candidates.length, places[0]?.confidence ?? 0, fusion.answered_min);
-  return { hits, ...verdict, timing, scans, unproved, segments, depth, corrected };
+  const confidence = places[0]?.confidence ?? 0;
+  const verdict = verdictOf(evidence.candidates.length, confidence, fusion.answered_min);
+  return { hits, ...verdict, confidence, timing, scans, unproved, segments, depth, corrected };
 }
 
 /** Whether any hit is likely to answer. @param first confidence of the first hit */
@@ -203,7 +222,7 @@ function verdictOf(found: number, first: number, answeredMin: number): Verdict {
 
 function emptyResult(started: number): SearchResult {
   return {
-    hits: [],
+    hits: JsonArray.EMPTY,
     answered: false,
     reason: 'nothing_searchable',
     latency_ms: performance.now() - started,

@@ -56,6 +56,7 @@ export function limitsOf(settings: Settings, ingestWorkers: number): Limits {
       burst: 2 * settings.TENANT_REQUESTS_PER_SECOND,
       searchesAtOnce: settings.TENANT_SEARCHES_AT_ONCE,
       ingestsAtOnce: settings.TENANT_INGESTS_AT_ONCE,
+      streamsAtOnce: settings.TENANT_STREAMS_AT_ONCE,
     },
   };
 }

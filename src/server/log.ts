@@ -1,6 +1,9 @@
+import { writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
+import { readableLine } from './terminal/log-line.ts';
+import { CLEAR_LINE } from './terminal/progress.ts';
 
 /** Members that hold credentials or payments. Nothing logs them on purpose, but an error may carry a request with them. */
 const SECRETS = [
@@ -16,12 +19,23 @@ const redact = {
   censor: '[redacted]',
 };
 
+type LogSettings = Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>;
+
+/** Whether the log is for a person: readable lines instead of JSON. */
+export function isReadable({ LOG_FORMAT }: Pick<Settings, 'LOG_FORMAT'>): boolean {
+  return LOG_FORMAT === 'text' || (LOG_FORMAT === 'auto' && process.stdout.isTTY === true);
+}
+
 /**
- * Opens the log: JSON lines on the standard output.
+ * Opens the log on the standard output: JSON lines, or readable ones for a terminal.
  * @param sync each line is written before the call returns, for a process that ends without its exit handlers
  */
-export function openLog({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>, { sync = false } = {}): Logger {
-  return pino({ level: LOG_LEVEL, redact }, pino.destination({ sync }));
+export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
+  const options = { level: settings.LOG_LEVEL, redact };
+  if (!isReadable(settings)) return pino(options, pino.destination({ sync }));
+  // A step of the start may stand on the terminal's line.
+  const begin = process.stdout.isTTY ? CLEAR_LINE : '';
+  return pino(options, { write: (line) => void writeSync(1, `${begin}${readableLine(line)}`) });
 }
 
 function redactPath(before: string, name: string): string {

@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { VERSION } from '../domain/version.ts';
 import { native } from '../native/index.ts';
 import { ConfigError, configNotices, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
-import { openLog } from './log.ts';
+import { isReadable, openLog } from './log.ts';
+import { refusalOf } from './refusal.ts';
 import { type Running, start } from './start.ts';
 import { strayErrors } from './stray-errors.ts';
+import { banner } from './terminal/banner.ts';
+import { silentProgress, TerminalProgress } from './terminal/progress.ts';
 
 /** File in the data folder that says that the demo was shown. */
 const DEMO_MARK = 'demo-shown';
@@ -17,23 +21,21 @@ const SAME_SIGNAL_MS = 1000;
 let stoppingSince: number | undefined;
 refuseOldNode();
 const settings = readOrExplain();
-const running = await start(settings).catch(explain);
+const terminal = isReadable(settings) ? new TerminalProgress(say) : undefined;
+if (terminal) say(`\nFarthing ${VERSION}\n\n`);
+const running = await start(settings, {}, terminal ?? silentProgress).catch(explain);
 for (const notice of configNotices(process.env)) running.log.warn({ event: 'setting_notice', ...notice });
 const stray = strayErrors(running.alarm, endWith);
 process.on('unhandledRejection', stray.unhandledRejection);
 process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
 process.on('SIGINT', () => void stop(running, settings));
-// At every log level: programs that start the server wait for this line.
-console.log(
-  JSON.stringify({
-    event: 'ready',
-    url: running.url,
-    metrics_url: running.metricsUrl,
-    start_ms: running.startMilliseconds,
-  }),
-);
+announce(running);
 await showDemoOnce(settings, running);
+
+function say(text: string): void {
+  process.stdout.write(text);
+}
 
 function refuseOldNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -53,21 +55,43 @@ function readOrExplain(): Settings {
 }
 
 function explain(error: unknown): never {
-  if (error instanceof ConfigError)
-    console.error(`Farthing does not start:\n${error.message.replace(/^/gm, '  ')}`);
-  else console.error('Farthing does not start:', error);
+  terminal?.fail();
+  const refusal = error instanceof ConfigError ? error.message : refusalOf(error);
+  if (refusal === undefined) console.error('Farthing does not start:', error);
+  else console.error(`Farthing does not start:\n${refusal.replace(/^/gm, '  ')}`);
   return native.endProcess(2);
+}
+
+/** Says that the server answers: the banner on a terminal, elsewhere a line of JSON, at every log level: programs wait for it. */
+function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Running): void {
+  if (!terminal) {
+    console.log(
+      JSON.stringify({ event: 'ready', url, metrics_url: metricsUrl, start_ms: startMilliseconds }),
+    );
+    return;
+  }
+  const models = encoder.spaces.map(({ weights }) => weights).filter((weights) => !/ over /.test(weights));
+  const missing = encoder.missing.map(({ space, asksWith, reason }) => `${space} by ${asksWith} (${reason})`);
+  say(`\n${banner(settings, { url, adminPort, metricsUrl, models: [...new Set(models)], missing })}\n`);
 }
 
 async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
   const mark = join(resolve(DATA_DIR), DEMO_MARK);
-  if (DEMO === '0' || existsSync(mark)) return;
+  if (DEMO === '0' || existsSync(mark)) {
+    if (terminal) say(`Open ${url} in a browser. Ctrl-C stops the server.\n\n`);
+    return;
+  }
+  const { level } = log;
+  // The story names its requests itself.
+  if (terminal) log.level = 'warn';
   try {
     const { runDemo } = await import('../demo/demo.ts');
     await runDemo(url, resolve(import.meta.dirname, '../../samples'), (line) => console.log(line));
     await writeFile(mark, '');
   } catch (error) {
     log.error({ event: 'demo_failed', err: error });
+  } finally {
+    log.level = level;
   }
 }
 

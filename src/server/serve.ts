@@ -7,13 +7,16 @@ import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
+import type { StartProgress } from './terminal/progress.ts';
 import { type ProcessOptions, wireProcess } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
 
 /** Sources of time; tests simulate them. */
 export type Times = Pick<SlotOptions, 'clock' | 'monotonic'>;
 
-export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl'> {}
+export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl'> {
+  readonly progress: StartProgress;
+}
 
 /** A server that answers. */
 export interface Served {
@@ -22,8 +25,8 @@ export interface Served {
   /** Port of the operator's page, where there is one. */
   readonly adminPort: number | undefined;
   readonly log: Logger;
-  /** For benches and the operator: counts of the encoders, and their numbers of workers. */
-  readonly encoder: Pick<Encoder, 'counters' | 'workers'>;
+  /** For benches and the operator: what the encoders serve, their counts and their numbers of workers. */
+  readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'spaces' | 'missing'>;
   /** Where Prometheus reads, where the settings want it. */
   readonly metricsUrl: string | undefined;
   /** Absolute path of the folder with all content of a Tenant. */
@@ -38,12 +41,14 @@ const SWEEP_INTERVAL_MS = 1000;
 const MCP_LOAD_AFTER_MS = 3000;
 
 /** Connects the parts, finishes what a crash left, and listens. @throws ConfigError when an address cannot be had */
-export async function serve({ clock, monotonic, ...options }: ServeOptions): Promise<Served> {
+export async function serve({ clock, monotonic, progress, ...options }: ServeOptions): Promise<Served> {
   const { settings, data, log } = options;
+  progress.begin('state and indexes');
   const address = new Address(settings);
   const runtime = await wireProcess({ ...options, baseUrl: () => address.base });
   const slot = wireSlot({ runtime, folder: data, clock, monotonic });
   await slot.recover();
+  progress.begin('console, API and MCP');
   const services = servicesOf(runtime, slot);
   const traffic = new Traffic();
   const deps = { runtime, slot, services, mcp: mcpAnswer(address) };

@@ -1,6 +1,8 @@
-import type { Services } from '../http/access/services.ts';
+import { formatUsd } from '../domain/money.ts';
+import type { Services, Terms } from '../http/access/services.ts';
 import { Incoming } from '../http/body/incoming.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
+import type { Settings } from '../settings/settings.ts';
 import { readinessOf } from './readiness.ts';
 import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';
@@ -17,6 +19,7 @@ export function servicesOf(runtime: Runtime, slot: Slot): Services {
       item: settings.ITEM_PRICE_USD,
     },
     limits: limits.http,
+    terms: termsOf(settings),
     incoming: new Incoming({
       folder: runtime.stagingFolder,
       shares: sharesOf(limits.http.incomingBytesMax),
@@ -29,5 +32,16 @@ export function servicesOf(runtime: Runtime, slot: Slot): Services {
     },
     readiness: () => readinessOf(runtime, slot),
     jwks: () => runtime.signer.jwks(),
+  };
+}
+
+function termsOf(settings: Settings): Terms {
+  return {
+    playUsd: settings.FACILITATOR_URL === '' ? formatUsd(settings.LOCAL_BALANCE_USD) : undefined,
+    bodyNetwork: settings.X402_BODY_NETWORK,
+    contact: settings.CONTACT,
+    pagesMax: settings.PAGES_MAX,
+    mediaSecondsMax: settings.MEDIA_SECONDS_MAX,
+    payerIndexMinutes: settings.PAYER_INDEX_MINUTES,
   };
 }

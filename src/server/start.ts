@@ -8,8 +8,10 @@ import { native } from '../native/index.ts';
 import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { checkDataVersion } from '../state/data-version.ts';
+import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
 import type { Served, Times } from './serve.ts';
+import { type StartProgress, silentProgress } from './terminal/progress.ts';
 
 export type { Times } from './serve.ts';
 
@@ -22,15 +24,29 @@ export interface Running extends Served {
 }
 
 /** Starts the whole server. @throws ConfigError when the folder belongs to another process, or an address cannot be had */
-export async function start(settings: Settings, times: Times = {}): Promise<Running> {
+export async function start(
+  settings: Settings,
+  times: Times = {},
+  progress: StartProgress = silentProgress,
+): Promise<Running> {
   const started = performance.now();
   const log = openLog(settings);
+  const { level } = log;
+  // Its steps and the banner say it.
+  if (progress !== silentProgress && level === 'info') log.level = 'warn';
   const metrics = new Metrics();
   const alarm = (event: object) => {
     metrics.logged(event);
     log.error(event);
   };
+  progress.begin('data folder and addresses');
   const folder = await claimDataFolder(settings);
+  // Before the models, which take seconds.
+  await checkAddresses(settings).catch((error: unknown) => {
+    folder.lock.release();
+    throw error;
+  });
+  progress.begin('models: checksums, sessions, warm-up');
   const encoding = encoderOptions(settings, folder.data, { log, metrics, alarm });
   // Workers open their sessions on other cores while this thread, which they need to begin, loads the rest of the server.
   let opening!: Promise<Encoder>;
@@ -39,7 +55,9 @@ export async function start(settings: Settings, times: Times = {}): Promise<Runn
     opening.catch(failed);
   });
   const [{ serve }, encoder] = await Promise.all([import('./serve.ts'), opening]);
-  const served = await serve({ ...times, ...folder, settings, encoding, encoder, log, metrics });
+  const served = await serve({ ...times, ...folder, settings, encoding, encoder, log, metrics, progress });
+  progress.end();
+  log.level = level;
   const stop = async () => {
     await served.stop();
     folder.lock.release();

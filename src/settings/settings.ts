@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseUsd } from '../domain/money.ts';
 
 /** Reads one setting from text. @throws Error that says what is allowed */
@@ -40,6 +41,11 @@ const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integ
 const rowsOrMeasured: Read<number | undefined> = (text) =>
   text === 'measured' ? undefined : integer(1, 2 ** 32 - 1)(text);
 
+const contact: Read<string> = (text) => {
+  if (text === '' || /^[^\s@]+@[^\s@]+$/.test(text)) return text;
+  return httpUrl(text);
+};
+
 const text: Read<string> = (value) => value;
 const list: Read<readonly string[]> = (value) =>
   value
@@ -48,6 +54,7 @@ const list: Read<readonly string[]> = (value) =>
     .filter((part) => part !== '');
 const httpUrls: Read<readonly string[]> = (value) => list(value).map(httpUrl);
 const MEBIBYTE = 1024 * 1024;
+const OWN_MODELS = resolve(import.meta.dirname, '../../models');
 
 interface Setting<T> {
   readonly read: Read<T>;
@@ -75,7 +82,11 @@ export const SETTINGS = {
     '',
     'Folder of derived data that can be rebuilt: verified checksums, embeddings of labels, graphs optimised for this processor. Empty: `cache` in FARTHING_DATA_DIR.',
   ),
-  MODELS_DIR: setting(text, './models', 'Folder of the models and their manifest.'),
+  MODELS_DIR: setting(
+    (folder) => folder || OWN_MODELS,
+    '',
+    'Folder of the models and their manifest. Empty: `models` of this installation.',
+  ),
   MODEL_HUB_URL: setting(
     httpUrl,
     'https://huggingface.co',
@@ -221,6 +232,11 @@ export const SETTINGS = {
   ),
   TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Most searches of one tenant at once.'),
   TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Most uploads of one tenant at once.'),
+  TENANT_STREAMS_AT_ONCE: setting(
+    integer(1, 100_000),
+    '64',
+    'Most downloads and event streams of one tenant at once.',
+  ),
   OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Most open indexes; the least recently used is closed.'),
   BITS_ROWS_MIN: setting(
     rowsOrMeasured,
@@ -237,6 +253,11 @@ export const SETTINGS = {
     '200',
     'One in this many searches without a proof is proved in the background, for the metric farthing_recall. 0: none.',
   ),
+  CONTACT: setting(
+    contact,
+    '',
+    'Mail address or web page of the operator, in /openapi.json; catalogues of paid services ask for it.',
+  ),
   CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
   ADMIN_PORT: setting(
     (text) => (text === 'off' ? undefined : integer(0, 65535)(text)),
@@ -244,6 +265,11 @@ export const SETTINGS = {
     'Port of the operator’s page, on 127.0.0.1 only: `off`, or 0 for a free one.',
   ),
   CONSOLE: setting(choice('0', '1'), '1', '`0` disables the console at `/`.'),
+  LOG_FORMAT: setting(
+    choice('auto', 'text', 'json'),
+    'auto',
+    '`auto`: readable lines on a terminal, JSON elsewhere.',
+  ),
   LOG_LEVEL: setting(
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',

@@ -1,6 +1,7 @@
 import type { Item } from '../api/items.ts';
-import type { SegmentRecord, ShownSegment } from '../api/search.ts';
+import type { SegmentRecord } from '../api/search.ts';
 import { FarthingError } from '../domain/error.ts';
+import { JsonArray } from '../domain/json-array.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
 import type { PreviousSpace } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
@@ -67,6 +68,8 @@ export interface Rating {
   readonly scores: Float32Array;
   /** Of words: the share of the query's information (inverse document frequencies) that each Segment has. */
   readonly held: Float32Array;
+  /** Of words: the Segments that have every word of the query as it is written, if they are few, each with its place. */
+  readonly written: ReadonlyMap<number, Place>;
   /** Of words: the sum of the inverse document frequencies of the query's words. */
   readonly information: number;
   /** Of vectors: the scores of a fixed sample of the space's rows. */
@@ -92,11 +95,18 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
-/** Null stands for a Segment or Item that the snapshot does not have. */
-export interface ShownHits {
-  /** In the order of the requested Segments; `item` is an index into `items`. */
-  readonly records: readonly ((ShownSegment & { readonly item: number }) | null)[];
-  readonly items: readonly (Item | null)[];
+/** What an answer says of a Segment that it shows: members of its JSON object, before and after what is stored. */
+export interface FusedMembers {
+  readonly segment: number;
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>>;
+}
+
+export interface HitsOptions {
+  /** Its words are shown: snippets have most of them. */
+  readonly query?: string;
+  /** RFC 3339 of the Items' end; absent: as it is stored. */
+  readonly expiresAt?: string | null;
 }
 
 /** One read transaction: it sees whole Items only, never changes and never waits for a writer. Keep it short and close it. */
@@ -120,8 +130,11 @@ export interface Snapshot {
   searchWords(query: string, k: number): RankedList;
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
-  /** What hits show: Segments, with snippets for the query's words, and Items. @throws shard_corrupt */
-  hits(segments: Uint32Array, query?: string): ShownHits;
+  /**
+   * What hits show, in their order: Items, and Segments with snippets for the query's words. One that the snapshot does not have
+   * is left out. @throws shard_corrupt
+   */
+  hits(fused: readonly FusedMembers[], options?: HitsOptions): JsonArray;
   /** The stored records of some Segments. */
   records(segments: Uint32Array): (SegmentRecord | undefined)[];
   item(id: string): Item | undefined;
@@ -176,16 +189,26 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     },
     rate: (query, segments) => {
       const [scores, held] = [new Float32Array(segments.length), new Float32Array(segments.length)];
-      const facts = new Float32Array(RATING_FACTS);
-      crossing(() => snapshot.rate(toNative(query), segments, scores, held, facts));
-      const [information = 0, count = 0, mean = 0, deviation = 0] = facts;
-      return { scores, held, information, sample: { count, mean, deviation } };
+      const [written, facts] = [
+        new Uint32Array((1 + PLACE_NUMBERS) * WRITTEN_MAX),
+        new Float32Array(RATING_FACTS),
+      ];
+      crossing(() => snapshot.rate(toNative(query), segments, scores, held, written, facts));
+      const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
+      const places = written.subarray(few);
+      const named = Array.from({ length: few }, (_, at) => [written[at]!, placeAt({ places }, at)] as const);
+      return { scores, held, written: new Map(named), information, sample: { count, mean, deviation } };
     },
     probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
-    hits: (segments, query) => crossing(() => JSON.parse(snapshot.hits(segments, query)) as ShownHits),
+    hits: (fused, { query, expiresAt } = {}) => {
+      const segments = Uint32Array.from(fused, ({ segment }) => segment);
+      const lines = fused.map(({ before, after }) => `${members(before)}\n${members(after)}\n`).join('');
+      const { json, count } = crossing(() => snapshot.hits(segments, lines, query, expiresAt));
+      return new JsonArray(json, count);
+    },
     records: (segments) =>
       crossing(() => native.storedSegments(snapshot, segments)).map((record) =>
         parsed<SegmentRecord>(record),
@@ -201,7 +224,9 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
 
 type HitBuffers = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
 const FACTS = 5;
-const RATING_FACTS = 4;
+const RATING_FACTS = 5;
+/** Segments that have every word as it is written are named up to this number, as in the native `as_written`. */
+const WRITTEN_MAX = 10;
 
 /** Arrays in one buffer for the native side to fill, as large as the answer can be. */
 function hitBuffers(k: number, segments: number): HitBuffers {
@@ -309,6 +334,11 @@ function reliableLanguage(query: string): string | undefined {
 function countsOf(snapshot: NativeSnapshot): ShardCounts {
   const [items = 0, segments = 0, bytes = 0] = crossing(() => snapshot.counts());
   return { items, segments, bytes };
+}
+
+/** The members of an object as JSON, which has no line breaks outside of its strings. */
+function members(object: object): string {
+  return JSON.stringify(object).slice(1, -1);
 }
 
 function parsed<T>(json: string | null | undefined): T | undefined {

@@ -8,6 +8,8 @@ export interface TenantLimitSettings {
   readonly burst: number;
   readonly searchesAtOnce: number;
   readonly ingestsAtOnce: number;
+  /** Downloads and event streams. */
+  readonly streamsAtOnce: number;
 }
 
 interface Usage {
@@ -15,6 +17,7 @@ interface Usage {
   arrival: number;
   searches: number;
   ingests: number;
+  streams: number;
 }
 
 /** Tenants that are remembered before idle ones are forgotten. */
@@ -64,7 +67,12 @@ export class TenantLimits {
     return this.#take(tenant, 'ingests', this.#settings.ingestsAtOnce);
   }
 
-  #take(tenant: TenantId, kind: 'searches' | 'ingests', atOnceMax: number): () => void {
+  /** Takes one of the Tenant's places for answers that take long to send. @returns a function that gives it back. @throws rate_limited */
+  stream(tenant: TenantId): () => void {
+    return this.#take(tenant, 'streams', this.#settings.streamsAtOnce);
+  }
+
+  #take(tenant: TenantId, kind: 'searches' | 'ingests' | 'streams', atOnceMax: number): () => void {
     const usage = this.#usageOf(tenant, this.#monotonic());
     if (usage[kind] >= atOnceMax)
       throw limited(`More than ${atOnceMax} ${kind} at once.`, SLOT_RETRY_AFTER_S);
@@ -81,15 +89,15 @@ export class TenantLimits {
     const known = this.#usage.get(tenant);
     if (known) return known;
     if (this.#usage.size >= this.#pruneAbove) this.#forgetIdle(now);
-    const usage: Usage = { arrival: now, searches: 0, ingests: 0 };
+    const usage: Usage = { arrival: now, searches: 0, ingests: 0, streams: 0 };
     this.#usage.set(tenant, usage);
     return usage;
   }
 
   /** An idle Tenant is as good as a new one. The next pass waits until the number has doubled: constant cost per Tenant. */
   #forgetIdle(now: number): void {
-    for (const [tenant, { arrival, searches, ingests }] of this.#usage) {
-      if (arrival <= now && searches === 0 && ingests === 0) this.#usage.delete(tenant);
+    for (const [tenant, { arrival, searches, ingests, streams }] of this.#usage) {
+      if (arrival <= now && searches + ingests + streams === 0) this.#usage.delete(tenant);
     }
     this.#pruneAbove = Math.max(REMEMBERED_MAX, this.#usage.size * 2);
   }

@@ -264,6 +264,24 @@ export class Workspaces {
     return disposalAnswer(disposed);
   }
 
+  /**
+   * The receipt of a workspace that is over, by DELETE or because its time was, for 24 hours.
+   * @throws workspace_unauthorized; not_found while it is live
+   */
+  async receipt(id: string, token: string | undefined): Promise<DisposalAnswer> {
+    const record = this.#ofToken(id, token);
+    if (!record) throw unauthorized();
+    if (this.#records.isLive(record))
+      throw new FarthingError(
+        'not_found',
+        'The workspace is not over. DELETE ends it and answers with the receipt.',
+      );
+    if (!this.#records.mayHaveReceipt(record)) throw unauthorized();
+    const disposed = await this.#disposals.end(record.id, 'expired');
+    if (!disposed?.end?.tokenKept) throw unauthorized();
+    return disposalAnswer(disposed);
+  }
+
   /** The operator ends a workspace. @throws not_found. */
   async disposeAsOperator(id: WorkspaceId): Promise<DisposalAnswer> {
     const disposed = await this.#disposals.end(id, 'operator');

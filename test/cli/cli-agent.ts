@@ -39,8 +39,8 @@ export class Agent {
       explain: (piece) => {
         said.err += piece;
       },
-      outColumns: undefined,
-      errColumns: undefined,
+      out: undefined,
+      err: undefined,
       ask: () => undefined,
       signal: new AbortController().signal,
     });

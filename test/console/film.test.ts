@@ -4,6 +4,7 @@ import t from 'tap';
 import { onlyDeep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
+import { addFiles, ask, rent, searchable } from './page.ts';
 
 const FILM = resolve(import.meta.dirname, '../../../shared/data/samples/video/bottle-detection.mp4');
 const lacking = missing() ?? (existsSync(FILM) ? undefined : 'the shared sample files are not here');
@@ -13,19 +14,18 @@ t.setTimeout(4 * PATIENCE_MS);
 t.test('a moment of a film is found, shown, and played from there', { skip }, async (t) => {
   const server = await startTestServer(t);
   const { page, faults } = await visit(await openBrowser(t), server.url);
-  await page.getByRole('button', { name: 'Use a play wallet' }).click();
-  await page.getByRole('button', { name: 'Pay and open' }).click();
-  await page.getByLabel('Files to add').setInputFiles(FILM);
-  await page.locator('.file[data-state="searchable"]').waitFor();
-  await page.getByRole('searchbox').fill('bottles of water');
-  await page.keyboard.press('Enter');
-  const later = page.locator('.hit', { has: page.locator('.moment') }).last();
-  await seen(later);
+  await rent(page);
+  await addFiles(page, FILM);
+  await searchable(page, 1);
+  await ask(page, 'bottles of water');
+  const hit = page.locator('.hit[data-kind="film"]').last();
+  await seen(hit);
   // Pictures are loaded near the screen alone.
-  await later.scrollIntoViewIfNeeded();
-  const [minutes, seconds] = (await later.locator('.moment').textContent())!.split(':').map(Number);
-  await later.locator('.thumbnail[data-state="shown"]').waitFor();
-  await later.locator('.face').click();
+  await hit.scrollIntoViewIfNeeded();
+  await hit.locator('.thumbnail[data-state="shown"]').first().waitFor();
+  const place = await hit.locator('.place').textContent();
+  const [, minutes, seconds] = /at (\d+):(\d\d)/.exec(place!)!;
+  await hit.locator('.title').click();
   const film = page.locator('dialog[open] video');
   await film.waitFor();
   // Not `waitForFunction`: what it repeats in the page is evaluated there, which the page's policy forbids.
@@ -35,7 +35,7 @@ t.test('a moment of a film is found, shown, and played from there', { skip }, as
     else film.addEventListener('loadeddata', () => done(), { once: true });
   })`);
   const at = (await page.evaluate("document.querySelector('dialog video').currentTime")) as number;
-  t.ok(at >= minutes! * 60 + seconds!, `it is at ${at} s`);
+  t.ok(at >= Number(minutes) * 60 + Number(seconds), `it is at ${at} s`);
   t.same(await violations(page), []);
   await shoot(page, '12-film');
   t.same(faults, []);

@@ -26,6 +26,22 @@ t.test('the snapshot shows what the server does, and no tenant’s content', asy
     snapshot.traffic.search_latency.reduce((sum: number, [, count]: [number, number]) => sum + count, 0),
     1,
   );
+  t.match(snapshot, {
+    disk: { free_bytes: Number, total_bytes: Number },
+    revenue_by_day: [{ day: /^\d{4}-\d\d-\d\d$/, count: 1, usd: '0.0175' }],
+    traffic: { by_code: [{ status: 402, count: 1 }] },
+  });
+  t.equal(
+    snapshot.confidence.reduce((sum: number, [, count]: [number, number]) => sum + count, 0),
+    1,
+    'the confidence of one search',
+  );
+  const routes: { route: string; p99_ms: number }[] = snapshot.traffic.by_route;
+  t.same(
+    routes,
+    routes.toSorted((a, b) => b.p99_ms - a.p99_ms),
+    'the slowest first',
+  );
   t.notMatch(body.toString('utf8'), /gulls|lighthouse/);
   t.notMatch(
     body.toString('utf8'),
@@ -34,7 +50,7 @@ t.test('the snapshot shows what the server does, and no tenant’s content', asy
 });
 
 t.test('the port answers to local names only; the public port has none of it', async (t) => {
-  for (const path of ['/', '/snapshot.json', '/doctor.json'])
+  for (const path of ['/', '/snapshot.json', '/hour.json', '/doctor.json'])
     t.equal((await get({ host, port }, path, { Host: 'evil.example' })).status, 404, path);
   t.equal((await get({ host, port }, '/snapshot.json', { Host: `localhost:${port}` })).status, 200);
   t.notOk(
@@ -65,7 +81,14 @@ t.test('the page draws what happens', { skip: lacking ?? false }, async (t) => {
   const browser = await openBrowser(t);
   const url = `http://${host}:${port}`;
   const { page, faults, requested } = await visit(browser, url);
-  await seen(page.getByRole('heading', { name: 'Models' }));
+  for (const name of [
+    'Models',
+    'Slowest routes',
+    'Errors by code',
+    'Confidence of answers',
+    'Revenue by day',
+  ])
+    await seen(page.getByRole('heading', { name }));
   await seen(page.locator('.chart canvas'));
   await seen(page.locator('.finding[data-state="ok"]'));
   // The figure stands for one interval: there are searches in each until it was seen.
@@ -76,6 +99,10 @@ t.test('the page draws what happens', { skip: lacking ?? false }, async (t) => {
   seeing.catch(() => undefined);
   while (!drawn) await workspace.search({ query: 'gulls' });
   await seeing;
+  await page.reload();
+  await seen(page.getByText(/p50 \d/));
+  t.pass('the server keeps the last hour: a reload shows it at once');
+  t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   t.same(await violations(page), []);
   await shoot(page, '11-operate');
   t.same(faults, []);

@@ -1,12 +1,13 @@
-import { join, resolve } from 'node:path';
 import t from 'tap';
 import { type Hex, hashTypedData, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { deep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, visit } from './browser.ts';
+import { sample } from './files.ts';
+import { addFiles, rent, searchable } from './page.ts';
 
-const samples = resolve(import.meta.dirname, '../../samples');
-const CROWD = 1000;
+const CROWD = deep(200, 1000);
 const lacking = missing();
 if (lacking) {
   t.test('the console in a browser', { skip: lacking }, async () => undefined);
@@ -54,21 +55,20 @@ if (lacking) {
     await seen(page.getByText('The wallet refused to sign. Nothing was paid.'));
     willing = true;
     await page.getByRole('button', { name: 'Pay and open' }).click();
-    await seen(page.getByRole('heading', { name: 'Files' }));
+    await page.locator('.files').waitFor();
     t.same(asked.filter((method) => method === 'wallet_switchEthereumChain').length, 1);
 
     await page.reload();
-    await seen(page.getByRole('heading', { name: 'Files' }));
+    await page.locator('.files').waitFor();
     t.pass('a reload does not lose what was paid for');
     t.same(faults, []);
   });
 
-  t.test(`${CROWD} hits are listed and reached`, async (t) => {
+  t.test(`${CROWD} hits can be reached, drawn as they come near`, async (t) => {
     const { page, faults } = await visit(browser, server.url);
-    await page.getByRole('button', { name: 'Use a play wallet' }).click();
-    await page.getByRole('button', { name: 'Pay and open' }).click();
-    await page.getByLabel('Files to add').setInputFiles(join(samples, 'almanac.pdf'));
-    await page.locator('.file[data-state="searchable"]').waitFor();
+    await rent(page);
+    await addFiles(page, sample('almanac.pdf'));
+    await searchable(page, 1);
     // A real answer, with its hits again and again: so many pages would take long to encode.
     await page.route('**/search', async (route) => {
       const response = await route.fetch({ timeout: PATIENCE_MS });
@@ -80,7 +80,10 @@ if (lacking) {
     await page.keyboard.press('Enter');
     // By its id: looking for roles among so many elements takes the driver longer than the page takes to draw them.
     await seen(page.locator('#results-title', { hasText: `${CROWD} hits` }));
-    t.equal(await page.locator('.hit').count(), CROWD);
+    t.ok((await page.locator('.hit').count()) < CROWD, 'drawn as they come near');
+    // Each scroll to the end draws some more.
+    while ((await page.locator('.hit').count()) < CROWD)
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     await page.locator('.hit').last().scrollIntoViewIfNeeded();
     await page.locator('.hit').last().locator('.thumbnail[data-state="shown"]').waitFor();
     await page.locator('input[name=query]').fill('something else');

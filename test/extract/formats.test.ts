@@ -51,8 +51,7 @@ t.test('docs/api.md and the description of an upload list the names of the table
         handle: () => Promise.reject(new Error('only described')),
       },
     ],
-    'http://localhost',
-    '',
+    { baseUrl: 'http://localhost', notes: '', guidance: '', contact: '' },
   );
   t.match(JSON.stringify(description), READABLE_NAMES);
 });

@@ -380,7 +380,7 @@ t.test(
       rig.events.find(({ event }) => event === 'ingest_stuck'),
       { error: /shard_corrupt/ },
     );
-    t.match(rig.ingest.job(broken.id), { state: 'extracting' });
+    t.match(rig.ingest.job(broken.id), { state: 'accepted' });
     rig.tenants.damaged.clear();
     await rig.restart();
     t.match(await rig.ingest.waitFor(broken.id, A_WHILE_MS), { state: 'searchable' });

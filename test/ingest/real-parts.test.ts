@@ -101,11 +101,10 @@ t.test(
       });
       const snapshot = shard.snapshot();
       try {
-        const best = snapshot.hits(snapshot.searchWords('tides in the estuary', 3).segments);
-        t.match(best.records[0], { locator: { page: 5 } });
-        t.match(best.items[0], { id: almanac });
+        const best = snapshot.searchWords('tides in the estuary', 3);
+        t.match(snapshot.records(best.segments)[0], { item: almanac, locator: { page: 5 } });
         const exact = snapshot.searchPicture(picture.fingerprint, picture.digest, 3);
-        t.match(snapshot.hits(exact.segments).items[0], { id: rocket });
+        t.match(snapshot.records(exact.segments)[0], { item: rocket });
         t.equal(exact.scores[0], 1);
       } finally {
         snapshot.close();

@@ -5,8 +5,8 @@ import ajvFormats from 'ajv-formats';
 const UNDESCRIBED_HEADERS =
   /^(content-type|content-length|date|connection|keep-alive|transfer-encoding|cache-control|vary|uwebsockets|access-control-.*)$/;
 
-/** What is for browsers: the console's pages and their parts. */
-const OTHER_PROTOCOLS = /^(\/(assets\/.*)?)?$/;
+/** What is for browsers and crawlers: the console's pages and their parts. */
+const OTHER_PROTOCOLS = /^(\/(assets\/.*|robots\.txt|favicon\.ico)?)?$/;
 
 type Described = Readonly<{
   headers?: Record<string, unknown>;

@@ -9,6 +9,8 @@ import type { Rating } from '../../src/shard/snapshot.ts';
 interface Known {
   readonly scores: ReadonlyMap<number, number>;
   readonly held?: ReadonlyMap<number, number>;
+  /** Segments that have every word as it is written. */
+  readonly written?: readonly number[];
   readonly information?: number;
   readonly sample?: Rating['sample'];
   readonly foreign?: boolean;
@@ -37,7 +39,7 @@ function list(
   momentOf = placeOf,
   sizeOf: NumberOf = () => 0,
 ): EvidenceList {
-  const { scores, held, information = 10, foreign = false, notes = [] } = known;
+  const { scores, held, written = [], information = 10, foreign = false, notes = [] } = known;
   const { sample = { count: 1000, mean: 0.1, deviation: 0.1 } } = known;
   const ranked = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, known.read);
   const segments = Uint32Array.from(ranked, ([segment]) => segment);
@@ -47,6 +49,12 @@ function list(
       (segment) => scores.get(segment) ?? (name === 'raw_words' ? 0 : Number.NaN),
     ),
     held: Float32Array.from(asked, (segment) => held?.get(segment) ?? 0),
+    written: new Map(
+      written.map((segment) => [
+        segment,
+        { place: placeOf(segment), moment: momentOf(segment), size: sizeOf(segment), note: false },
+      ]),
+    ),
     information,
     sample,
   });
@@ -134,6 +142,33 @@ t.test('every exact hit stands before likenesses, not the first alone', async (t
     ],
   );
 });
+
+t.test(
+  'rare words as they are written come before other forms and likenesses, though no list names them',
+  async (t) => {
+    const forms = Array.from({ length: 20 }, (_, at) => [10 + at, 12 - at / 10] as const);
+    const fused = fuse(
+      {
+        text_semantic: { scores: scores([10, 0.9], [50, 0.95], [1, 0.1], [2, 0.05]), read: 2 },
+        raw_words: {
+          scores: scores(...forms, [1, 5], [2, 4]),
+          held: scores(...forms.map(([segment]) => [segment, 1] as const), [1, 1], [2, 1]),
+          written: [1, 2],
+          read: 15,
+        },
+      },
+      { k: 30 },
+    );
+    t.same(
+      fused.slice(0, 2).map(({ segment }) => segment),
+      [1, 2],
+    );
+    for (const { score, explanation } of fused) {
+      const parts = explanation!.lists.reduce((sum, { part }) => sum + part, explanation!.base);
+      t.ok(Math.abs(parts - score) < 1e-9, 'the parts still add up');
+    }
+  },
+);
 
 t.test('neither k nor the depth of lists changes what is said of a hit', async (t) => {
   const meaning = scores(...Array.from({ length: 80 }, (_, at) => [at, 0.6 - at / 200] as const));

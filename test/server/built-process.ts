@@ -6,13 +6,22 @@ import { builtServer } from '../../scripts/built-server.ts';
 import { environmentOf } from '../rig/environment.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
+interface BuiltOptions extends Pick<SpawnOptions, 'stdio' | 'detached'> {
+  /** Its output is a terminal, which `script` opens; killing it hangs up. */
+  readonly terminal?: boolean;
+}
+
 /** What `make run` starts, in a process and over a data folder of its own; killed when the test ends. */
 export function spawnBuilt(
   t: Test,
   environment: Readonly<Record<string, string>>,
-  { stdio = ['ignore', 'pipe', 'inherit'], detached = false }: Pick<SpawnOptions, 'stdio' | 'detached'> = {},
+  { stdio = ['ignore', 'pipe', 'inherit'], detached = false, terminal = false }: BuiltOptions = {},
 ) {
-  const child = spawn(process.execPath, [builtServer()], {
+  const program = [process.execPath, builtServer()];
+  const [command = '', ...parts] = terminal
+    ? ['script', '-qefc', `exec ${program.join(' ')}`, '/dev/null']
+    : program;
+  const child = spawn(command, parts, {
     env: environmentOf({
       PATH: process.env.PATH,
       PORT: '0',

@@ -19,7 +19,7 @@ for (const [refused, named, environment] of [
   ],
 ] as const) {
   t.test(
-    `a start with ${refused} names the settings and ends with 2, though workers still open models`,
+    `a start with ${refused} names the settings and ends with 2, before any model is opened`,
     async (t) => {
       const { child, ended } = spawnBuilt(
         t,

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { placeAt, type RankedList, type Snapshot } from '../../src/shard/snapshot.ts';
-import { itemOf, open, passage, sha256, towards } from './fixtures.ts';
+import { itemOf, open, passage, sha256, towards, unranked } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
 const NEVER = new AbortController().signal;
@@ -52,17 +52,18 @@ t.test('an item becomes visible with all its segments, in every family', async (
       t.same([...snapshot.searchWords('cat', 5).segments], [0]);
       const picture = snapshot.searchPicture(new Uint8Array(16).fill(0x5a), digest, 5);
       t.same([[...picture.segments], [...picture.scores]], [[2], [1]]);
+      const shown = {
+        item: itemOf('a', { segments: 3 }),
+        locator: { page: 1 },
+        text_source: 'native',
+      };
       t.same(
-        snapshot.hits(new Uint32Array([1, 99, 0]), 'bark'),
-        {
-          records: [
-            { item: 0, snippet: 'Dogs bark', highlights: [[5, 9]], locator: { page: 1 }, place: 7 },
-            null,
-            { item: 0, snippet: 'Tabby cats sleep', highlights: [], locator: { page: 1 }, place: 0 },
-          ],
-          items: [itemOf('a', { segments: 3 })],
-        },
-        'an item once, a snippet in the place of a text',
+        snapshot.hits(unranked([1, 99, 0]), { query: 'bark' }).toJSON(),
+        [
+          { ...shown, snippet: 'Dogs bark', highlights: [[5, 9]] },
+          { ...shown, snippet: 'Tabby cats sleep', highlights: [] },
+        ],
+        'a snippet in the place of a text',
       );
       const folded = snapshot.rank({ words: 'bark howl' }, { depth: 5 }, NEVER) as RankedList;
       t.same(
@@ -89,7 +90,7 @@ t.test('a removed item is gone from every family, and the others are not', async
     look(shard, (snapshot) => {
       t.same([...snapshot.searchWords('red', 5).segments], [1]);
       t.same([...snapshot.searchVector('text_semantic', towards(0), 5).segments], [1]);
-      t.same(snapshot.hits(new Uint32Array([0])), { records: [null], items: [] });
+      t.same(snapshot.hits(unranked([0])).toJSON(), []);
       t.same(snapshot.counts(), { items: 1, segments: 1, bytes: 100 });
     });
   });

@@ -1,25 +1,28 @@
 import { resolve } from 'node:path';
 import t from 'tap';
 import { startServer } from '../../bench/rig/agent.ts';
-import { BESIEGED } from '../../bench/siege/attacks.ts';
+import { ATTACKS, BESIEGED } from '../../bench/siege/attacks.ts';
 import { besiege, settle } from '../../bench/siege/siege.ts';
+import { deep } from '../rig/deep.ts';
 import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
 
 /** What `make siege` measures, for a moment each, as far as it needs no clock: nobody who pays is refused, and nothing is left. */
 
-const SECONDS = 2;
+const SECONDS = deep(2, 6);
 const SEARCHES_PER_SECOND = 5;
 const MEMORY_MIB_MAX = 150;
 /** A third of twelve times the largest file. */
 const INCOMING_MIB_MAX = 256;
-const NAMES = [
-  'pipelined description',
-  'MCP calls with many faults',
-  'MCP bodies that drip',
-  'search bodies of empty wallets that drip',
-  'nested JSON from a cheap workspace',
-  'uploads of empty wallets',
-] as const;
+/** Those of one line run side by side. */
+const QUICK = [
+  [
+    'pipelined description',
+    'MCP calls with many faults',
+    'nested JSON from a cheap workspace',
+    'event streams of a cheap workspace',
+  ],
+  ['MCP bodies that drip', 'search bodies of empty wallets that drip', 'uploads of empty wallets'],
+];
 
 // How long a query may wait on a busy machine is no matter of a test.
 const settings = { ...BESIEGED, ...FEW_WORKERS, CACHE_DIR, QUERY_WAIT_MS_MAX: '0' };
@@ -29,16 +32,20 @@ t.teardown(() => server.stop());
 const { client, attacker } = await settle(server.url);
 const target = {
   url: server.url,
+  folder: server.folder,
   workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
 };
 
-for (const name of NAMES) {
-  t.test(`${name}: no search of a paying client is refused`, async (t) => {
-    const order = { name, target };
+for (const names of deep(
+  QUICK,
+  Object.keys(ATTACKS).map((name) => [name]),
+)) {
+  t.test(`${names.join(', ')}: no search of a paying client is refused`, async (t) => {
     const seen = await besiege({
       server,
       client,
-      order,
+      orders: names.map((name) => ({ name, target })),
+      secondsBefore: 0,
       seconds: SECONDS,
       searchesPerSecond: SEARCHES_PER_SECOND,
     });

@@ -6,7 +6,7 @@ import { SimulatedClock } from './simulated-clock.ts';
 
 const A = newId('workspace');
 const B = newId('workspace');
-const SETTINGS = { requestsPerSecond: 10, burst: 5, searchesAtOnce: 2, ingestsAtOnce: 1 };
+const SETTINGS = { requestsPerSecond: 10, burst: 5, searchesAtOnce: 2, ingestsAtOnce: 1, streamsAtOnce: 1 };
 
 function refusal(work: () => unknown) {
   try {

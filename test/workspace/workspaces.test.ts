@@ -152,6 +152,11 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
     expected,
     'deleted',
   );
+  t.match(
+    await world.workspaces.receipt(expired.id, expired.token),
+    { claims: { reason: 'expired' } },
+    'before a sweep has found it, too',
+  );
   t.equal(world.workspaces.authenticate(mine.id, mine.token).id, mine.id);
 });
 

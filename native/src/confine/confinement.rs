@@ -17,9 +17,12 @@ pub struct Confinement {
     pub memory_limit: Protection,
 }
 
+/// RLIMIT_DATA does not count page tables, of which memory that is only read needs a page for each 2 MiB: 128 MiB at most
+/// with this limit. WebAssembly reserves 10 GiB for each of its memories, a reader 12 in all.
+const ADDRESS_SPACE_BYTES: u64 = 64 << 30;
+
 /// Confines the process permanently. `readable`: folders whose files may still be opened, for reading only.
-/// `memory_bytes` limits its writable memory by RLIMIT_DATA; a limit of the address space would forbid WebAssembly's
-/// reservations.
+/// `memory_bytes` limits its writable memory.
 ///
 /// # Errors
 /// If the process has an io_uring; nothing is changed then. What is submitted to a ring bypasses the filter of system
@@ -34,6 +37,7 @@ pub fn confine(readable: &[String], memory_bytes: u64) -> Result<Confinement, St
     let no_new_privileges = to_protection(set_no_new_privileges());
     let memory_limit = to_protection(
         limit(libc::RLIMIT_DATA, memory_bytes)
+            .and_then(|()| limit(libc::RLIMIT_AS, ADDRESS_SPACE_BYTES))
             .and_then(|()| limit(libc::RLIMIT_CORE, 0))
             .and_then(|()| limit(libc::RLIMIT_FSIZE, 0)),
     );

@@ -1,6 +1,9 @@
 //! Confines a child process that reads strangers' files.
 
+mod allowed;
 mod calls;
+#[cfg(test)]
+mod calls_tests;
 pub mod confinement;
 mod files;
 pub mod protection;

@@ -4,7 +4,7 @@ use super::protection::Protection;
 
 /// Confinement is permanent, so it is tested in a child. Returns 0 if every claim holds, else the number of the first
 /// that does not.
-fn in_a_child(claims: impl Fn() -> i32) -> i32 {
+pub fn in_a_child(claims: impl Fn() -> i32) -> i32 {
     // SAFETY: the child only makes system calls and ends with _exit.
     unsafe {
         let child = libc::fork();
@@ -33,7 +33,7 @@ fn a_confined_process_reads_one_folder_and_has_no_network_and_no_programs() {
             std::fs::read(inside.path().join("file")).is_ok(),
             std::fs::write(inside.path().join("file"), "changed").is_err(),
             std::fs::read(outside.path().join("file")).is_err(),
-            std::net::TcpStream::connect("127.0.0.1:1").unwrap_err().kind() == std::io::ErrorKind::PermissionDenied,
+            std::net::TcpStream::connect("127.0.0.1:1").unwrap_err().raw_os_error() == Some(libc::ENOSYS),
             std::process::Command::new("/bin/true").status().is_err(),
             std::thread::spawn(|| std::fs::read("/etc/passwd").is_err()).join().unwrap(),
         ];

@@ -8,6 +8,9 @@ pub struct Rating {
     pub scores: Vec<f32>,
     /// Of words: the share of the query's information (inverse document frequencies) that each segment has.
     pub held: Vec<f32>,
+    /// Of words: the segments, ascending, that hold every word of the query as it is written, not by its stem; none if they
+    /// are many. They need not be among the rated.
+    pub written: Vec<u32>,
     /// Of words: the query's information, the sum of its words' inverse document frequencies.
     pub information: f32,
     /// Of vectors: the scores of a fixed sample of the space's rows.

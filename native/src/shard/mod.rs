@@ -12,3 +12,4 @@ pub mod query;
 pub mod snapshot;
 #[cfg(test)]
 mod tests;
+mod titles;

@@ -1,12 +1,13 @@
 //! What a reader sees: one LMDB read transaction. It never changes and never waits for a writer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use heed::{RoTxn, WithoutTls};
 use serde::Deserialize;
 
 use super::places::{distinct, place_of, reach_places};
 use super::query::{Conditional, Query};
+use super::titles::Titles;
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
@@ -27,7 +28,7 @@ use crate::words::block::WordsBlock;
 use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
 use crate::words::query::{language_of, may_have_phrases};
-use crate::words::rank::{self, Correction};
+use crate::words::rank::{self, Asked, Correction};
 use crate::words::rating as words_rating;
 use crate::write::write_queue::WriteQueue;
 
@@ -44,12 +45,13 @@ pub struct Snapshot {
     // The transaction must end before the environment, which the queue keeps open: fields are dropped in this order.
     txn: RoTxn<'static, WithoutTls>,
     queue: Arc<WriteQueue>,
+    last_asked: Mutex<Option<Arc<Asked>>>,
 }
 
 impl Snapshot {
     pub(super) fn open(queue: Arc<WriteQueue>) -> Result<Self> {
         let txn = queue.store().env.clone().static_read_txn()?;
-        Ok(Self { txn, queue })
+        Ok(Self { txn, queue, last_asked: Mutex::default() })
     }
 
     /// The answer to a query: best first, equal scores in order of insertion.
@@ -74,7 +76,11 @@ impl Snapshot {
                 let kernel = detection::chosen().map_err(ShardError::internal)?;
                 rating::rate(self.queue.store(), &self.txn, kernel, self.space(space)?, vector, segments)
             }
-            Query::Words { text, language } => words_rating::rate(&self.words_blocks()?, text, *language, segments),
+            Query::Words { text, language } => {
+                let mut titles = Titles::default();
+                let text_of = |segment| titles.with_text(self, segment);
+                words_rating::rate(&self.words_blocks()?, &self.asked(text, *language), segments, text_of)
+            }
             Query::Picture { .. } => Ok(Rating::default()),
         }
     }
@@ -142,7 +148,17 @@ impl Snapshot {
     }
 
     fn words_list(&self, query: &str, language: Option<Language>, options: &SearchOptions) -> Result<Ranking> {
-        rank::search_telling(&self.words_blocks()?, query, language, options, |correction| self.spelt(correction))
+        let asked = self.asked(query, language);
+        rank::search_telling(&self.words_blocks()?, &asked, options, |correction| self.spelt(correction))
+    }
+
+    /// A query of this snapshot: the last one is kept, for it is ranked, ranked deeper, and then rated.
+    fn asked(&self, text: &str, language: Option<Language>) -> Arc<Asked> {
+        let mut last = self.last_asked.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(asked) if asked.text == text && asked.language == language => asked.clone(),
+            _ => last.insert(Arc::new(Asked::new(text, language))).clone(),
+        }
     }
 
     /// How a corrected word is written in the text of a Segment that has it.
@@ -199,6 +215,11 @@ impl Snapshot {
     /// The record of a Segment, as JSON.
     pub fn record(&self, segment: u32) -> Result<Option<&str>> {
         self.segment(segment)?.map(|(_, record)| text(record)).transpose()
+    }
+
+    /// Where Segments belong.
+    pub fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {
+        self.places_of(&segments.iter().map(|segment| Scored { score: 0.0, segment: *segment }).collect::<Vec<_>>())
     }
 
     fn places_of(&self, hits: &[Scored]) -> Result<Vec<Place>> {

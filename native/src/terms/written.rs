@@ -219,14 +219,15 @@ fn without_hyphens(whole: &str) -> String {
     lowered(&whole.replace('-', ""))
 }
 
-fn normalised(text: &str) -> Cow<'_, str> {
+/// NFKC, with one form of the apostrophe.
+pub fn normalised(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.nfkc().map(|letter| if letter == '\u{2019}' { '\'' } else { letter }).collect())
 }
 
-fn lowered(word: &str) -> String {
+pub fn lowered(word: &str) -> String {
     if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().nfc().collect() }
 }
 

@@ -145,6 +145,14 @@ fn lowercase(letter: char) -> char {
 }
 
 fn is_same_word(wanted: &[char], word: &str) -> bool {
+    // Of words of one first letter most differ in the second.
+    if let (Some(second), Some(byte)) = (wanted.get(1), word.as_bytes().get(1))
+        && byte.is_ascii()
+        && word.as_bytes()[0].is_ascii()
+        && byte.to_ascii_lowercase() as char != *second
+    {
+        return false;
+    }
     let mut letters = word.chars().map(lowercase);
     let same = wanted.iter().take_while(|letter| letters.next() == Some(**letter)).count();
     if same < SAME_LETTERS_MIN.min(wanted.len()) {
@@ -154,13 +162,27 @@ fn is_same_word(wanted: &[char], word: &str) -> bool {
     same == longer || (same >= SAME_LETTERS_MIN && longer - same <= OTHER_LETTERS_MAX)
 }
 
+/// Bytes that are letters and digits of ASCII: by a table, because most of a hit's time is spent here.
+static IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
 /// Start and end, in bytes, of the first word from a byte on. In scripts without spaces each character is a word.
 fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut start = from;
     loop {
-        let byte = *bytes.get(start)?;
-        let letter = if byte.is_ascii() { byte as char } else { letter_at(text, start)? };
+        start += bytes.get(start..)?.iter().take_while(|byte| byte.is_ascii() && !IN_WORD[**byte as usize]).count();
+        if bytes.get(start)?.is_ascii() {
+            break;
+        }
+        let letter = letter_at(text, start)?;
         if in_word(letter) {
             if is_unspaced(letter) {
                 return Some((start, start + letter.len_utf8()));
@@ -170,18 +192,17 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
         start += letter.len_utf8();
     }
     let mut end = start;
-    while let Some(byte) = bytes.get(end) {
-        if byte.is_ascii() {
-            if !byte.is_ascii_alphanumeric() {
-                break;
+    loop {
+        end += bytes[end..].iter().take_while(|byte| IN_WORD[**byte as usize]).count();
+        match bytes.get(end) {
+            Some(byte) if !byte.is_ascii() => {
+                let letter = letter_at(text, end)?;
+                if !in_word(letter) || is_unspaced(letter) {
+                    break;
+                }
+                end += letter.len_utf8();
             }
-            end += 1;
-        } else {
-            let letter = letter_at(text, end)?;
-            if !in_word(letter) || is_unspaced(letter) {
-                break;
-            }
-            end += letter.len_utf8();
+            _ => break,
         }
     }
     Some((start, end))

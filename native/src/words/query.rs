@@ -75,7 +75,7 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     }
     let mut words = distinct(&all, &own, &analysers);
     for word in &mut words {
-        word.written.take_if(|written| as_quoted.contains(written));
+        word.may_slip &= !as_quoted.contains(&word.written);
     }
     ParsedQuery { words, phrases }
 }
@@ -153,12 +153,14 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
     }
     let looked_up =
         |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
-    let written = |word: &Word| {
-        let may_slip = word.form == Form::Spaced && word.parts == 1 && slips_of(&word.text) > 0;
-        may_slip.then(|| word.text.clone())
-    };
-    let words =
-        order.into_iter().map(|(word, count)| QueryWord { variants: looked_up(word), count, written: written(word) });
+    let may_slip = |word: &Word| word.form == Form::Spaced && word.parts == 1 && slips_of(&word.text) > 0;
+    let words = order.into_iter().map(|(word, count)| QueryWord {
+        variants: looked_up(word),
+        count,
+        written: word.text.clone(),
+        may_slip: may_slip(word),
+        is_part: word.parts == 0,
+    });
     words.filter(|word| word.variants.iter().any(|variant| variant.matched != 0)).collect()
 }
 

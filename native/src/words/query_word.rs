@@ -15,6 +15,9 @@ pub struct QueryWord {
     pub variants: Vec<Variant>,
     /// What its weight is multiplied by: how often it occurs in the query, each time as [`weight_of`] says.
     pub count: f32,
-    /// The word in lower case, if it may be misspelt.
-    pub written: Option<String>,
+    /// The word in lower case, not stemmed.
+    pub written: String,
+    pub may_slip: bool,
+    /// Part of a whole that the query has too.
+    pub is_part: bool,
 }

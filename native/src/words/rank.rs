@@ -1,7 +1,9 @@
 //! The best segments for a query's words, by BM25 over all blocks together. Frequencies and lengths are exactly those
 //! of the living segments.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -29,20 +31,19 @@ pub fn search(
     language: Option<Language>,
     options: &SearchOptions,
 ) -> Result<Ranking> {
-    search_telling(blocks, query, language, options, |_| Ok(None))
+    search_telling(blocks, &Asked::new(query, language), options, |_| Ok(None))
 }
 
 /// As [`search`]. `spelt` finds how a corrected word is written in a segment that has it.
 pub fn search_telling(
     blocks: &[WordsBlock<'_>],
-    query: &str,
-    language: Option<Language>,
+    asked: &Asked,
     options: &SearchOptions,
     spelt: impl Fn(&Correction) -> Result<Option<String>>,
 ) -> Result<Ranking> {
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
-    let Some(sought) = Sought::of(blocks, query, language, &options.stop)? else { return Ok(ranking) };
-    ranking.corrected = corrected(query, &sought.corrections, spelt)?;
+    let Some(sought) = Sought::of(blocks, asked, &options.stop)? else { return Ok(ranking) };
+    ranking.corrected = corrected(&asked.text, &sought.corrections, spelt)?;
     let Sought { collection, phrases, found, weights, .. } = sought;
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
     // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
@@ -72,6 +73,28 @@ pub fn search_telling(
     Ok(ranking)
 }
 
+/// A query of one state of an index. What its words mean there is found out once.
+#[derive(Debug)]
+pub struct Asked {
+    pub text: String,
+    /// The query's, if it is certain.
+    pub language: Option<Language>,
+    understood: OnceLock<Understood>,
+}
+
+/// A query's words, and for each what it may mean where it is misspelt: the terms of the index are walked for that.
+#[derive(Debug)]
+struct Understood {
+    parsed: ParsedQuery,
+    instead: Vec<Option<QueryWord>>,
+}
+
+impl Asked {
+    pub fn new(text: &str, language: Option<Language>) -> Self {
+        Self { text: text.to_owned(), language, understood: OnceLock::new() }
+    }
+}
+
 /// What a query asks of the blocks: its words, and those that it may mean where one is misspelt.
 pub struct Sought<'a> {
     pub collection: Collection,
@@ -80,6 +103,8 @@ pub struct Sought<'a> {
     /// The weight of each word: its inverse document frequency, as often as the query has it.
     pub weights: Vec<f32>,
     pub corrections: Vec<Correction>,
+    /// Whether no segment has one of the words.
+    pub has_absent: bool,
 }
 
 /// A word in whose place the index has another.
@@ -93,39 +118,56 @@ pub struct Correction {
 }
 
 impl<'a> Sought<'a> {
-    /// None if nothing can be found.
-    pub fn of(blocks: &[WordsBlock<'a>], query: &str, language: Option<Language>, stop: &Stop) -> Result<Option<Self>> {
+    /// None if nothing can be found. `asked` is always asked of the same blocks.
+    pub fn of(blocks: &[WordsBlock<'a>], asked: &Asked, stop: &Stop) -> Result<Option<Self>> {
         let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
         let collection = Collection::of(blocks, &dead);
-        let ParsedQuery { words, phrases } = parse(query, language, &collection.languages);
-        if words.is_empty() || collection.documents == 0 {
+        let before = asked.understood.get();
+        let parsed = match before {
+            Some(understood) => Cow::Borrowed(&understood.parsed),
+            None => Cow::Owned(parse(&asked.text, asked.language, &collection.languages)),
+        };
+        if parsed.words.is_empty() || collection.documents == 0 {
             return Ok(None);
         }
-        let (mut found, mut weights, mut corrections) = (vec![], vec![], vec![]);
+        let (mut found, mut weights, mut corrections, mut meanings) = (vec![], vec![], vec![], vec![]);
         let mut add = |word: &QueryWord, of_word: Found<'a>| {
             weights.push(word.count * collection.idf(of_word.frequency));
             found.push(of_word);
         };
-        for word in &words {
+        let mut has_absent = false;
+        for (at, word) in parsed.words.iter().enumerate() {
             stop.check()?;
             let of_word = find(blocks, &dead, word)?;
             let frequency = of_word.frequency;
+            has_absent |= frequency == 0;
             let is_rare = frequency > 0 && frequency <= RARE_MAX.min(collection.documents / MEANT_RATIO);
-            let instead = if frequency == 0 || is_rare { meant(blocks, word, frequency, stop)? } else { None };
+            let instead = match before {
+                Some(understood) => understood.instead[at].clone(),
+                None if frequency == 0 || is_rare => meant(blocks, word, frequency, stop)?,
+                None => None,
+            };
             // A word that nothing has, but stands for another, is no information of its own.
             if frequency > 0 || instead.is_none() {
-                add(word, of_word);
+                let written = (!word.is_part).then(|| word.written.clone());
+                add(word, Found { written, ..of_word });
             }
-            if let Some(instead) = instead {
+            if let Some(instead) = &instead {
                 corrections.push(Correction {
-                    written: word.written.clone().unwrap_or_default(),
+                    written: word.written.clone(),
                     segments: some_segments(blocks, &instead.variants[0])?,
                     meant: instead.variants[0].clone(),
                 });
-                add(&instead, find(blocks, &dead, &instead)?);
+                add(instead, Found { informs: frequency == 0, ..find(blocks, &dead, instead)? });
             }
+            meanings.push(instead);
         }
-        Ok(Some(Self { collection, phrases, found, weights, corrections }))
+        let phrases = parsed.phrases.clone();
+        if let Cow::Owned(parsed) = parsed {
+            // Two threads may have found out the same.
+            let _ = asked.understood.set(Understood { parsed, instead: meanings });
+        }
+        Ok(Some(Self { collection, phrases, found, weights, corrections, has_absent }))
     }
 }
 
@@ -166,13 +208,17 @@ fn corrected(
 /// Where a word of the query occurs.
 pub struct Found<'a> {
     /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
-    frequency: u64,
+    pub(super) frequency: u64,
     /// For each block: lists of postings, each with the languages whose segments it counts for.
     pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
+    /// Whether it is information of the query. What may be meant instead of a rare word is none.
+    pub(super) informs: bool,
+    /// The word as it is written. Absent for parts of a whole, and for what is meant instead of a word.
+    pub(super) written: Option<String>,
 }
 
 fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
-    let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()) };
+    let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()), informs: true, written: None };
     for (block, dead) in blocks.iter().zip(dead) {
         let mut lists = vec![];
         for variant in &word.variants {

@@ -1,45 +1,52 @@
 //! The BM25 scores of given segments, and how much of the query's information each has.
 
+use super::as_written::as_written;
 use super::block::WordsBlock;
-use super::rank::Sought;
+use super::rank::{Asked, Found, Sought};
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
-use crate::terms::language::Language;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
-pub fn rate(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, segments: &[u32]) -> Result<Rating> {
+/// `text_of`: the words of a segment.
+pub fn rate(
+    blocks: &[WordsBlock<'_>],
+    asked: &Asked,
+    segments: &[u32],
+    text_of: impl FnMut(u32) -> Result<Option<String>>,
+) -> Result<Rating> {
     let mut rating =
         Rating { scores: vec![f32::NAN; segments.len()], held: vec![0.0; segments.len()], ..Rating::default() };
-    let Some(sought) = Sought::of(blocks, query, language, &Stop::default())? else { return Ok(rating) };
-    let Sought { collection, found, weights, .. } = sought;
-    rating.information = weights.iter().sum();
+    let Some(sought) = Sought::of(blocks, asked, &Stop::default())? else { return Ok(rating) };
+    let Sought { collection, phrases, found, weights, has_absent, .. } = sought;
+    rating.information = found.iter().zip(&weights).filter(|word| word.0.informs).map(|word| word.1).sum();
     // The same order of summands as in a search: the sums are the same bits.
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|left, right| weights[*right].total_cmp(&weights[*left]));
     let formula = collection.formula();
     for (at, block) in blocks.iter().enumerate() {
         let view = &block.view;
-        let asked: Vec<(usize, u32)> = segments
+        let present: Vec<(usize, u32)> = segments
             .iter()
             .enumerate()
             .filter_map(|(index, segment)| Some((index, view.segments.position(*segment)? as u32)))
             .collect();
-        if asked.is_empty() {
+        if present.is_empty() {
             continue;
         }
-        asked.iter().for_each(|(index, _)| rating.scores[*index] = 0.0);
+        present.iter().for_each(|(index, _)| rating.scores[*index] = 0.0);
         for word in &order {
             let weight = weights[*word];
-            for (postings, languages) in &found[*word].lists[at] {
+            let Found { lists, informs, .. } = &found[*word];
+            for (postings, languages) in &lists[at] {
                 postings.for_each_of(
-                    asked.len(),
-                    |at| asked[at].1,
+                    present.len(),
+                    |at| present[at].1,
                     |at, count| {
-                        let (index, row) = asked[at];
+                        let (index, row) = present[at];
                         if view.language(row).bit() & languages != 0 {
                             rating.scores[index] += formula.impact(weight, count, view.lengths.get(row as usize));
-                            rating.held[index] += weight;
+                            rating.held[index] += if *informs { weight } else { 0.0 };
                         }
                     },
                 )?;
@@ -48,6 +55,10 @@ pub fn rate(blocks: &[WordsBlock<'_>], query: &str, language: Option<Language>, 
     }
     if rating.information > 0.0 {
         rating.held.iter_mut().for_each(|held| *held = (*held / rating.information).min(1.0));
+    }
+    // What quotes a phrase has its own condition.
+    if !has_absent && phrases.is_empty() {
+        rating.written = as_written(blocks, &asked.text, &found, text_of)?;
     }
     Ok(rating)
 }

@@ -52,8 +52,10 @@ struct Near {
 
 /// What a word that `frequency` segments have may mean instead: the terms, best first. None if nothing is near.
 pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: &Stop) -> Result<Option<QueryWord>> {
-    let Some(written) = word.written.as_deref() else { return Ok(None) };
-    let slips = slips_of(written);
+    if !word.may_slip {
+        return Ok(None);
+    }
+    let slips = slips_of(&word.written);
     let mut near: Vec<Near> = vec![];
     // Two slips are looked for only if there is nothing within one, and the word as written is absent.
     for reach in 1..=if frequency == 0 { slips } else { slips.min(1) } {
@@ -70,7 +72,7 @@ pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: 
     }
     let weight = if frequency == 0 { ABSENT_WEIGHT } else { RARE_WEIGHT };
     let variants = near.into_iter().map(|near| near.variant).collect();
-    Ok(Some(QueryWord { variants, count: word.count * weight, written: None }))
+    Ok(Some(QueryWord { variants, count: word.count * weight, may_slip: false, ..word.clone() }))
 }
 
 /// The terms within reach of any variant, each with the languages of that variant.

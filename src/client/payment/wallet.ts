@@ -1,4 +1,3 @@
-import { getTypesForEIP712Domain, serializeTypedData } from 'viem';
 import { FarthingError } from '../answers/error.ts';
 
 export type Hex = `0x${string}`;
@@ -40,6 +39,8 @@ export async function accountOfSigner(signer: Eip1193Signer): Promise<PaymentAcc
     address: address as Hex,
     signTypedData: async (message) => {
       await moveToChain(signer, Number(message.domain.chainId));
+      // Large, and of no use to whoever has a key or a workspace's token.
+      const { getTypesForEIP712Domain, serializeTypedData } = await import('viem');
       const typed = {
         ...message,
         types: { EIP712Domain: getTypesForEIP712Domain({ domain: message.domain }), ...message.types },

@@ -1,7 +1,7 @@
 import { Farthing, type Workspace } from '../../client/index.ts';
 import { listedFetch } from './calls.ts';
 import type { OpenWorkspace } from './session.ts';
-import type { Wallet } from './wallet.ts';
+import type { Wallet } from './wallet/wallet.ts';
 
 /** Attempts of a call; few, because a person waits. */
 const ATTEMPTS_MAX = 4;

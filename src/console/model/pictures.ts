@@ -1,4 +1,4 @@
-import type { Hit } from '../../client/index.ts';
+import type { PreviewPart } from '../../client/index.ts';
 import { workspaceOf } from './client.ts';
 import type { OpenWorkspace } from './session.ts';
 
@@ -13,24 +13,57 @@ export interface Picture {
   readonly address: string;
 }
 
-const kept = new Map<string, Promise<Picture | undefined>>();
+/** Of which part of which item. A hit is one. */
+export interface PictureOf {
+  readonly item: { readonly id: string };
+  readonly locator: PreviewPart;
+}
+
+interface Request {
+  readonly picture: Promise<Picture | undefined>;
+  /** Those who wait for it; without any it is not begun. */
+  wanted: number;
+}
+
+const kept = new Map<string, Request>();
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** The preview of a hit's page or moment; undefined without one. Requested once. */
-export function previewOf(opened: OpenWorkspace, { item, locator }: Hit): Promise<Picture | undefined> {
-  const key = `${item.id}/${locator.page ?? 0}/${locator.time_s ?? 0}`;
-  const known = kept.get(key);
-  if (known) return known;
-  const made = inTurn(async () => {
-    const blob = await workspaceOf(opened)
-      .preview(item.id, locator)
-      .catch(() => undefined);
-    return blob && { blob, address: URL.createObjectURL(blob) };
+/**
+ * The preview of a page or moment; undefined without one. Requested once.
+ * @param signal aborted when it is no longer in view: a request that has not begun is dropped
+ */
+export function previewOf(
+  opened: OpenWorkspace,
+  { item, locator: { page, time_s } }: PictureOf,
+  signal?: AbortSignal,
+): Promise<Picture | undefined> {
+  const key = `${item.id}/${page ?? 0}/${time_s ?? 0}`;
+  let request = kept.get(key);
+  if (!request) {
+    const asked: Request = {
+      wanted: 0,
+      picture: inTurn(async () => {
+        if (asked.wanted === 0) {
+          kept.delete(key);
+          return undefined;
+        }
+        const blob = await workspaceOf(opened)
+          .preview(item.id, { page, time_s })
+          .catch(() => undefined);
+        return blob && { blob, address: URL.createObjectURL(blob) };
+      }),
+    };
+    request = asked;
+    kept.set(key, asked);
+    if (kept.size > KEPT_MAX) forget(kept.keys().next().value!);
+  }
+  const asked = request;
+  asked.wanted += 1;
+  signal?.addEventListener('abort', () => {
+    asked.wanted -= 1;
   });
-  kept.set(key, made);
-  if (kept.size > KEPT_MAX) forget(kept.keys().next().value!);
-  return made;
+  return asked.picture;
 }
 
 /** Frees every preview: the workspace is gone. */
@@ -39,11 +72,13 @@ export function forgetPreviews(): void {
 }
 
 function forget(key: string): void {
-  void kept.get(key)?.then((picture) => picture && URL.revokeObjectURL(picture.address));
+  void kept.get(key)?.picture.then((picture) => picture && URL.revokeObjectURL(picture.address));
   kept.delete(key);
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  // At least one turn later, so that who asks is counted.
+  await undefined;
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {

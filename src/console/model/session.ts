@@ -1,43 +1,20 @@
 import type {
   DisposalAnswer,
-  IngestProgress,
-  Item,
+  HistoryAnswer,
   ReadyAnswer,
   SearchAnswer,
   UsageAnswer,
 } from '../../client/index.ts';
+import type { FileEntry } from './files/entry.ts';
+import { type Asked, EMPTY_FORM } from './search/asked.ts';
+import type { Filter } from './search/results.ts';
 import { Store } from './store.ts';
-import type { Wallet } from './wallet.ts';
+import type { Wallet } from './wallet/wallet.ts';
 
 /** The workspace that is open, kept over a reload: it was paid for. */
 export interface OpenWorkspace {
   readonly id: string;
   readonly token: string;
-}
-
-export type FileState = 'waiting' | IngestProgress['stage'] | Item['state'] | 'duplicate' | 'refused';
-
-export interface FileEntry {
-  readonly key: number;
-  readonly name: string;
-  readonly bytes: number;
-  readonly state: FileState;
-  readonly progress: number;
-  /** Of a searchable one. */
-  readonly segments?: number;
-  readonly why?: string;
-}
-
-/** A picture that is searched with. */
-export interface QueryPicture {
-  readonly blob: Blob;
-  readonly name: string;
-  readonly address: string;
-}
-
-export interface Asked {
-  readonly query: string;
-  readonly picture?: QueryPicture;
 }
 
 export interface SearchState {
@@ -54,11 +31,23 @@ export interface Session {
   readonly usage?: UsageAnswer;
   /** `performance.now()` at which the rented time is over. */
   readonly endsAt?: number;
+  /** Newest first. */
   readonly files: readonly FileEntry[];
-  readonly query: string;
-  readonly picture?: QueryPicture;
+  /** Items that the workspace has and `files` does not list: there are too many. */
+  readonly filesUnlisted: number;
+  /** Dropped before a workspace was open. */
+  readonly filesWaiting: readonly File[];
+  /** The form of the search. */
+  readonly form: Asked;
   readonly searching: boolean;
   readonly search?: SearchState;
+  /** Why the last search has no answer. */
+  readonly searchFault?: string;
+  readonly filter: Filter;
+  /** Past searches, newest first. */
+  readonly past: HistoryAnswer['entries'];
+  /** A workspace whose time is over, while its receipt can be had. */
+  readonly ended?: OpenWorkspace;
   readonly disposal?: DisposalAnswer;
   /** Why the receipt could not be verified; absent when it was. */
   readonly doubt?: string;
@@ -69,23 +58,20 @@ export interface Session {
   readonly said: string;
 }
 
-export const session = new Store<Session>({ files: [], query: '', searching: false, said: '' });
+/** What belongs to one workspace, and goes with it. */
+export const NO_WORKSPACE = {
+  opened: undefined,
+  usage: undefined,
+  endsAt: undefined,
+  files: [],
+  filesUnlisted: 0,
+  form: EMPTY_FORM,
+  searching: false,
+  search: undefined,
+  searchFault: undefined,
+  filter: {},
+  past: [],
+} satisfies Partial<Session>;
 
-const OPENED = 'farthing.workspace';
-
-/** The workspace of an earlier visit, if there is one. */
-export function recallOpened(): OpenWorkspace | undefined {
-  try {
-    const kept = JSON.parse(localStorage.getItem(OPENED) ?? 'null') as Partial<OpenWorkspace> | null;
-    return typeof kept?.id === 'string' && typeof kept.token === 'string'
-      ? { id: kept.id, token: kept.token }
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function keepOpened(opened: OpenWorkspace | undefined): void {
-  if (opened) localStorage.setItem(OPENED, JSON.stringify(opened));
-  else localStorage.removeItem(OPENED);
-}
+/** The state of the whole page: components draw it, actions change it. */
+export const session = new Store<Session>({ ...NO_WORKSPACE, filesWaiting: [], said: '' });

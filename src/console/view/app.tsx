@@ -1,8 +1,10 @@
-import { dismissFault } from '../model/actions.ts';
+import { dismissFault } from '../model/attempt.ts';
+import { isPlayMoney } from '../model/prices.ts';
 import { session } from '../model/session.ts';
 import { useStore } from '../model/store.ts';
 import { CloseIcon, CoinIcon } from './controls/icons.tsx';
 import { ThemeButton } from './controls/theme-button.tsx';
+import { DropAnywhere } from './files/drop-anywhere.tsx';
 import { Start } from './start/start.tsx';
 import { WalletChip } from './start/wallet-chip.tsx';
 import { Receipt } from './workspace/receipt.tsx';
@@ -22,7 +24,7 @@ export function App() {
           <CoinIcon />
           <span>Farthing</span>
         </span>
-        {facts?.payment.facilitator.kind === 'local' && <span class="play-money">play money</span>}
+        {facts && isPlayMoney(facts) && <span class="play-money">play money</span>}
         <span class="spring" />
         <WalletChip />
         <ThemeButton />
@@ -44,6 +46,7 @@ export function App() {
           <a href="/openapi.json">openapi.json</a> · <a href="/readyz">readyz</a>
         </p>
       </footer>
+      <DropAnywhere />
       <p class="unseen" role="status">
         {said}
       </p>

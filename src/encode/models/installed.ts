@@ -152,10 +152,12 @@ class Finder implements Installed {
     for (const variant of variants) {
       const file = model.files[variant.file]!;
       for (const provider of variant.providers) {
-        const reason = deviceRefusal(provider, this.#choice) ?? (await this.#verification.refusal(file));
+        const absent = deviceRefusal(provider, this.#choice);
+        const reason = absent ?? (await this.#verification.refusal(file));
         if (reason === undefined)
           found.push(candidateOf(variant, provider, join(this.#folder, file.path), file.sha256!));
-        else this.passedOver.push({ model: model.name, provider, reason });
+        // A device that is not there is no news at each start: the doctor tells of it.
+        else if (absent === undefined) this.passedOver.push({ model: model.name, provider, reason });
         // Every machine has a processor: its reason is shown rather than another provider's.
         if (reason !== undefined && (shown === undefined || provider === 'cpu')) shown = reason;
       }

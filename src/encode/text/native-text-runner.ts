@@ -1,9 +1,10 @@
-import { awaitCrossing, native } from '../../native/index.ts';
+import { awaitCrossing, crossing, fromNative, native } from '../../native/index.ts';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
 import { longTexts, PROBE_TEXT } from './probe.ts';
 
 type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
+type Encoded = NonNullable<Parameters<Parameters<Encoder['listen']>[0]>[1]>;
 
 /**
  * A text model on the native encoder's own threads. It may be used from any JavaScript thread: all of them share the weights,
@@ -12,6 +13,8 @@ type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
 export class NativeTextRunner implements Runner {
   readonly #tower: TextTower;
   readonly #encoder: Encoder;
+  /** Calls that the encoder's threads work on. */
+  readonly #calls = new Calls();
   #threadMs = 0;
 
   /** @throws FarthingError `models_invalid` with the reason when the native encoder does not run the model */
@@ -33,6 +36,7 @@ export class NativeTextRunner implements Runner {
   private constructor(tower: TextTower, encoder: Encoder) {
     this.#tower = tower;
     this.#encoder = encoder;
+    this.#calls.listenTo(encoder);
   }
 
   get dimensions(): number {
@@ -49,8 +53,8 @@ export class NativeTextRunner implements Runner {
   ): Promise<RunTotals> {
     const { query_prefix, passage_prefix } = this.#tower.settings;
     const prefix = use === 'query' ? query_prefix : passage_prefix;
-    const { vectors, runs, tokens, threadMs } = await awaitCrossing(() =>
-      this.#encoder.encode(texts as string[], prefix, use),
+    const { vectors, runs, tokens, threadMs } = await this.#calls.begin((call) =>
+      crossing(() => this.#encoder.encode(call, texts as string[], prefix, use)),
     );
     this.#threadMs += threadMs;
     const size = this.dimensions;
@@ -73,5 +77,33 @@ export class NativeTextRunner implements Runner {
   async fullRun(rows: number): Promise<void> {
     const texts = longTexts(rows, this.#tower.settings.limit);
     await this.encode(texts, 'query', new Float32Array(rows * this.dimensions), 0, this.dimensions);
+  }
+}
+
+/** Calls of an encoder by their numbers. They do not hold the encoder, which holds what it tells. */
+class Calls {
+  readonly #waiting = new Map<number, (encoded: Encoded | null, error: string | null) => void>();
+  #number = 0;
+
+  listenTo(encoder: Encoder): void {
+    const waiting = this.#waiting;
+    encoder.listen((call, encoded, error) => {
+      const end = waiting.get(call);
+      waiting.delete(call);
+      end?.(encoded, error);
+    });
+  }
+
+  /** Rejects with what `begins` throws, too. */
+  begin(begins: (call: number) => void): Promise<Encoded> {
+    this.#number = (this.#number + 1) >>> 0;
+    const call = this.#number;
+    return new Promise((resolve, reject) => {
+      begins(call);
+      this.#waiting.set(call, (encoded, error) => {
+        if (encoded) resolve(encoded);
+        else reject(fromNative(new Error(error ?? '')));
+      });
+    });
   }
 }

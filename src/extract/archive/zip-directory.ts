@@ -62,7 +62,7 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
     if (at + CENTRAL_ENTRY_BYTES > bytes.length || view.getUint32(at, true) !== CENTRAL_ENTRY)
       throw corrupt('the list of its members is damaged');
     if (view.getUint16(at + 8, true) & ENCRYPTED)
-      throw new FarthingError('file_encrypted', 'The file is encrypted. Send it without a password.');
+      throw new FarthingError('file_encrypted', 'The file has a password. Remove the password and send it again.');
     const lengths = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
     const [nameBytes = 0, extraBytes = 0, commentBytes = 0] = lengths;
     const extraAt = at + CENTRAL_ENTRY_BYTES + nameBytes;

@@ -21,6 +21,11 @@ const FIELD = /^([!-9;-~]{1,76}):[ \t]?/;
 /** No mail program nests parts as deep. */
 const PARSING = { maxNestingDepth: 50, maxRfc822NestingDepth: 2, maxHeadersSize: 2 ** 20 } as const;
 
+/** The parser's time grows with the square of their number. Attachments have a limit of their own. */
+const PARTS_MAX = 10_000;
+const BOUNDARY = /boundary\s*=\s*(?:"([^"\r\n]{1,200})"|([^\s";]{1,200}))/gi;
+const DELIMITER = /^--(.*?)(?:--)?[ \t]*\r?$/gm;
+
 /** A mail is a document, and an archive of its attachments. */
 export const mail: MakeReader = (mediaType) => ({
   sniff: (file) => {
@@ -98,7 +103,18 @@ async function unpackMail(bytes: Uint8Array, limits: ExtractLimits, sink: Member
   }
 }
 
+/** @throws document_too_large for a mail of more parts than any has. */
+function checkParts(bytes: Uint8Array): void {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const boundaries = new Set(Array.from(source.matchAll(BOUNDARY), ([, quoted, bare]) => quoted ?? bare));
+  let parts = 0;
+  for (const [, boundary] of source.matchAll(DELIMITER))
+    if (boundaries.has(boundary) && ++parts > PARTS_MAX)
+      throw tooLarge(`Send mails of at most ${PARTS_MAX} parts.`, { limit_parts: PARTS_MAX });
+}
+
 async function parse(bytes: Uint8Array): Promise<Email> {
+  checkParts(bytes);
   try {
     return await PostalMime.parse(bytes, PARSING);
   } catch {

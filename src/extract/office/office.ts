@@ -14,7 +14,7 @@ export function officeReader(read: (zip: Zip) => OfficeContent): MakeReader {
   return (mediaType) => ({
     sniff: (file) => {
       if (file.find(isEncryptedPackage))
-        throw new FarthingError('file_encrypted', 'The document is encrypted. Send it without a password.');
+        throw new FarthingError('file_encrypted', 'The document has a password. Remove the password and send it again.');
       return file.find(packageType) === mediaType;
     },
     open: ({ bytes }) => {

@@ -175,7 +175,7 @@ function openDocument(pdfium: Pdfium, bytes: Uint8Array): PdfDocument {
   } catch (error) {
     if (!(error instanceof PdfOpenError)) throw error;
     if (error.reason === 'damaged') throw corrupt('it is no complete PDF');
-    throw new FarthingError('file_encrypted', 'The PDF is encrypted. Send it without a password.');
+    throw new FarthingError('file_encrypted', 'The PDF has a password. Remove the password and send it again.');
   }
 }
 

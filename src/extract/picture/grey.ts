@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import type { ExtractLimits } from '../../domain/document.ts';
 import type { RawPicture } from './bmp.ts';
-import { decoding, openSource, pipelineOfRaw } from './picture-source.ts';
+import { decoding, openSource, type PictureSource, pipelineOfRaw } from './picture-source.ts';
 
 /** One byte a pixel, row by row. */
 export interface GreyPicture {
@@ -18,7 +18,11 @@ export async function greyOfPicture(
   sideMax: number,
   limits: ExtractLimits,
 ): Promise<GreyPicture> {
-  const source = await openSource(bytes, mediaType, limits, page - 1);
+  return greyOfSource(await openSource(bytes, mediaType, limits, page - 1), sideMax);
+}
+
+/** The same of a source that is open. */
+export function greyOfSource(source: PictureSource, sideMax: number): Promise<GreyPicture> {
   return toGrey(source.pipeline(), sideMax);
 }
 

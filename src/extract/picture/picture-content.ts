@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
 import { native } from '../../native/index.ts';
 import type { RawPicture } from './bmp.ts';
-import { decoding, openSource, type PictureSource, pipelineOfRaw, WHITE } from './picture-source.ts';
+import {
+  decodedOnce,
+  decoding,
+  openSource,
+  type PictureSource,
+  pipelineOfRaw,
+  WHITE,
+} from './picture-source.ts';
 
 /** Side of the grey picture that the fingerprint is made from. */
 const GREY_SIDE_PIXELS = 64;
@@ -14,7 +21,7 @@ export async function readPicture(
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
 ): Promise<PictureContent> {
-  const source = await openSource(bytes, mediaType, limits);
+  const source = await decodedOnce(await openSource(bytes, mediaType, limits));
   return contentOf(source, spec, { digest: createHash('sha256').update(bytes).digest() });
 }
 

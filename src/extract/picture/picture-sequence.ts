@@ -2,12 +2,18 @@ import { createHash } from 'node:crypto';
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
 import { tooLarge } from '../reading/refusal.ts';
 import { contentOf, contentsOf } from './picture-content.ts';
-import { openSource, type PictureSource } from './picture-source.ts';
+import { decodedOnce, openSource, type PictureSource } from './picture-source.ts';
 
 /** Frames of an animation that are read; of more, every nth one. */
 const FRAMES_READ_MAX = 200;
 /** Memory for the contents of the frames that are decoded at once. */
 const STRIP_BYTES_MAX = 32 * 2 ** 20;
+
+/** One picture of a file; what it was read from, unless it is a frame of an animation. */
+export interface ReadPicture {
+  readonly content: PictureContent;
+  readonly source?: PictureSource;
+}
 
 /** A picture alone, each page of a TIFF, or the frames of an animation with their times. @throws file_corrupt, document_too_large. */
 export async function* readPictures(
@@ -15,7 +21,7 @@ export async function* readPictures(
   mediaType: string,
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
-): AsyncGenerator<PictureContent> {
+): AsyncGenerator<ReadPicture> {
   const first = await openSource(bytes, mediaType, limits);
   const digest = createHash('sha256').update(bytes).digest();
   // The digest of the first picture is the file's. The others' follow from it.
@@ -29,11 +35,9 @@ export async function* readPictures(
     });
   if (!delays) {
     for (let page = 0; page < Math.min(frames, limits.pagePicturesMax); page++) {
-      const source = page === 0 ? first : await openSource(bytes, mediaType, limits, page);
-      yield await contentOf(source, spec, {
-        digest: digestOf(page),
-        ...(frames > 1 && { page: page + 1 }),
-      });
+      const source = await decodedOnce(page === 0 ? first : await openSource(bytes, mediaType, limits, page));
+      const place = { digest: digestOf(page), ...(frames > 1 && { page: page + 1 }) };
+      yield { content: await contentOf(source, spec, place), source };
     }
     return;
   }
@@ -41,10 +45,12 @@ export async function* readPictures(
   const alone = (frame: number): Promise<PictureSource> => openSource(bytes, mediaType, limits, frame);
   for await (const [frame, content] of framesOf(first, alone, step, limits, spec)) {
     yield {
-      ...content,
-      digest: digestOf(frame),
-      time_s: secondsOf(delays.slice(0, frame)),
-      time_end_s: secondsOf(delays.slice(0, Math.min(frames, frame + step))),
+      content: {
+        ...content,
+        digest: digestOf(frame),
+        time_s: secondsOf(delays.slice(0, frame)),
+        time_end_s: secondsOf(delays.slice(0, Math.min(frames, frame + step))),
+      },
     };
   }
 }

@@ -24,6 +24,10 @@ export interface PictureSource {
   readonly height: number;
   /** The picture in sRGB without transparency, before any scaling. */
   readonly pipeline: () => Sharp;
+  /** True where scaling decoded pixels gives the very bytes that scaling the file does, and decoding them once is cheaper. */
+  readonly decodesWhole: boolean;
+  /** Its pixels have one channel. */
+  readonly isGrey: boolean;
   /** Pages, or frames of an animation. */
   readonly frames: number;
   /** How long each frame of an animation is shown, in milliseconds. */
@@ -56,12 +60,38 @@ export async function openSource(
   return {
     width,
     height,
+    decodesWhole: decodesWhole(metadata) && width * height <= KEPT_PIXELS_MAX,
+    isGrey: metadata.space === 'b-w',
     frames,
     ...(isAnimated && { delays: metadata.delay! }),
     ...(isAnimated &&
       (metadata.orientation ?? 1) === 1 && { strip: (from, count) => plain({ page: from, pages: count }) }),
     pipeline: () => plain({ page }),
   };
+}
+
+/** Of pixels that are kept decoded: 3 bytes each. */
+const KEPT_PIXELS_MAX = 16 * 2 ** 20;
+
+/**
+ * JPEG and WebP are decoded at a smaller scale where a small picture is wanted. Of other colours than these, some are converted
+ * after the scaling.
+ */
+function decodesWhole(metadata: Metadata): boolean {
+  const { format, depth, space, hasProfile, hasAlpha, pages = 1, orientation = 1 } = metadata;
+  // What is rotated is rotated after the scaling.
+  if (format !== 'png' || depth !== 'uchar' || pages > 1 || orientation !== 1) return false;
+  const isPlainGrey = space === 'b-w' && !hasProfile && !hasAlpha;
+  return space === 'srgb' || isPlainGrey;
+}
+
+/** The same picture, whose pixels are decoded once for any number of scalings, where that is cheaper. @throws file_corrupt */
+export async function decodedOnce(source: PictureSource): Promise<PictureSource> {
+  if (!source.decodesWhole) return source;
+  const pixels = source.isGrey ? source.pipeline().toColourspace('b-w') : source.pipeline();
+  const { data, info } = await decoding(() => pixels.raw().toBuffer({ resolveWithObject: true }));
+  const { width, height, channels } = info;
+  return { ...source, pipeline: () => pipelineOfRaw({ data, width, height, channels: channels as 1 | 3 }) };
 }
 
 /** Checks what a picture's header says, and decodes no pixel. @throws file_corrupt, document_too_large. */
@@ -104,11 +134,20 @@ function openBmp(bytes: Uint8Array, limits: ExtractLimits): PictureSource {
   const header = bmpHeaderOf(bytes, limits);
   const picture = refusingDamage(() => decodeBmp(bytes, header));
   const { width, height } = picture;
-  return { width, height, frames: 1, pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }) };
+  return {
+    width,
+    height,
+    decodesWhole: false,
+    isGrey: false,
+    frames: 1,
+    pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }),
+  };
 }
 
-/** Pixels that another reader has decoded. */
-export function pipelineOfRaw({ data, width, height, channels }: RawPicture): Sharp {
+type DecodedPixels = Omit<RawPicture, 'channels'> & { readonly channels: RawPicture['channels'] | 1 };
+
+/** Pixels that are decoded. */
+export function pipelineOfRaw({ data, width, height, channels }: DecodedPixels): Sharp {
   return sharp(data, { raw: { width, height, channels }, limitInputPixels: false }).toColourspace('srgb');
 }
 

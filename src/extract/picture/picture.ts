@@ -4,7 +4,7 @@ import type { MakeReader, ReadContext } from '../reading/format-reader.ts';
 import type { Sink, Summary } from '../reading/sink.ts';
 import { decodeText } from '../text/charset.ts';
 import { captionOf } from './caption.ts';
-import { greyOfPicture } from './grey.ts';
+import { greyOfSource } from './grey.ts';
 import { previewOfPicture } from './picture-preview.ts';
 import { readPictures, secondsOf } from './picture-sequence.ts';
 import { decoding, openSource } from './picture-source.ts';
@@ -77,15 +77,14 @@ async function extractPicture(
   if (caption) await sink.block(caption);
   const shots = new ShotMerger(limits.pagePicturesMax);
   const textless: number[] = [];
-  for await (const content of readPictures(bytes, mediaType, limits, pictureSpec)) {
-    if (content.time_s !== undefined) {
+  for await (const { content, source } of readPictures(bytes, mediaType, limits, pictureSpec)) {
+    if (!source) {
       shots.push(content);
       continue;
     }
     await sink.picture(content);
-    const page = content.page ?? 1;
-    const { grey, width } = await greyOfPicture(bytes, mediaType, page, JUDGED_SIDE_PIXELS, limits);
-    if (looksLikeTextPage(grey, width)) textless.push(page);
+    const { grey, width } = await greyOfSource(source, JUDGED_SIDE_PIXELS);
+    if (looksLikeTextPage(grey, width)) textless.push(content.page ?? 1);
   }
   for (const shot of shots.finish()) await sink.picture(shot);
   return { textless };

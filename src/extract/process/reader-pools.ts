@@ -31,8 +31,12 @@ const QUERIES_WAITING_MAX = 64;
 /** No share, and in it no Tenant, fills the line of queries alone. */
 const SHARE_QUERIES_WAITING_MAX = 32;
 const TENANT_QUERIES_WAITING_MAX = 8;
-const OPENINGS_WAITING_MAX = 64;
+/** Sixteen Tenants may have as many uploads at once as each may by default. */
+const OPENINGS_WAITING_MAX = 256;
 const PREVIEWS_WAITING_MAX = 64;
+const TENANT_PREVIEWS_WAITING_MAX = 16;
+/** Uploads, and moments of films. */
+const TENANT_MEDIA_OPENINGS_WAITING_MAX = 32;
 const EXTRACTIONS_WAITING_MAX = 1024;
 /** A Tenant occupies all but one of them: a file that takes long delays only its own Tenant's files. */
 const READERS_MIN = 2;
@@ -59,7 +63,11 @@ export class ReaderPools {
     rmSync(scratchFolder, { recursive: true, force: true });
     this.#queries = this.#queriesPool('query', options.pictureSpec);
     this.openings = this.#pool('open', { program: 'reader', waitingMax: OPENINGS_WAITING_MAX, readers });
-    this.mediaOpenings = this.#pool('open-media', { program: 'media', waitingMax: OPENINGS_WAITING_MAX });
+    this.mediaOpenings = this.#pool('open-media', {
+      program: 'media',
+      waitingMax: OPENINGS_WAITING_MAX,
+      tenantWaitingMax: TENANT_MEDIA_OPENINGS_WAITING_MAX,
+    });
     const ingest = { waitingMax: EXTRACTIONS_WAITING_MAX, niceness: INGEST_NICENESS };
     this.extractions = this.#pool('extract', { ...ingest, program: 'reader', readers });
     this.mediaExtractions = this.#pool('extract-media', { ...ingest, program: 'media' });
@@ -67,6 +75,7 @@ export class ReaderPools {
     this.previews = this.#pool('preview', {
       program: 'reader',
       waitingMax: PREVIEWS_WAITING_MAX,
+      tenantWaitingMax: TENANT_PREVIEWS_WAITING_MAX,
       niceness: INGEST_NICENESS,
     });
     void this.#warm();

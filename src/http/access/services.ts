@@ -18,6 +18,7 @@ export interface Services {
   readonly baseUrl: () => string;
   readonly prices: Prices;
   readonly limits: HttpLimits;
+  readonly terms: Terms;
   readonly incoming: Incoming;
   readonly gate: PaymentGate;
   readonly search: Search;
@@ -33,6 +34,19 @@ export interface Services {
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => object;
+}
+
+/** What the pages for agents say of this server beside its prices. */
+export interface Terms {
+  /** Play money of a wallet that is new to the local facilitator, in US dollars; undefined where money is real. */
+  readonly playUsd: string | undefined;
+  /** Name of the network in the body of a 402: legacy v1 clients know `base` alone. */
+  readonly bodyNetwork: string;
+  /** Mail address or web page of the operator; empty: not told. */
+  readonly contact: string;
+  readonly pagesMax: number;
+  readonly mediaSecondsMax: number;
+  readonly payerIndexMinutes: number;
 }
 
 export interface Prices {

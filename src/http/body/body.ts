@@ -26,6 +26,9 @@ export interface BodyOptions {
   readonly shares: Shares;
 }
 
+/** Every answered request's: made once, because making an error costs more than the rest of an answer's end. */
+const GIVEN_UP = new FarthingError('request_malformed', 'The body was given up.');
+
 /**
  * A request body that arrives in pieces, with back-pressure. It is read once, whole (with a limit) or as a stream.
  * The connection pushes into it; `fail` ends it when the client leaves. Its bytes count against the budget of all bodies.
@@ -94,7 +97,7 @@ export class RequestBody {
 
   /** The rest will not be read: the socket flows again, so that the answer gets out. */
   discard(): void {
-    this.fail(new FarthingError('request_malformed', 'The body was given up.'));
+    this.fail(GIVEN_UP);
     this.#resumeSource();
   }
 

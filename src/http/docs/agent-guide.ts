@@ -2,17 +2,22 @@ import { formatUsd } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
 import { ASSETS } from '../../payment/asset.ts';
 import type { Services } from '../access/services.ts';
+import { searchDiscovery } from './discovery.ts';
 
-type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces'>;
+export type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces' | 'terms' | 'limits'>;
+
+const MEBIBYTE = 2 ** 20;
 
 /** `/llms.txt` (llmstxt.org): what this server is, with links to the rest. */
-export function llmsTxt({ baseUrl }: Described): string {
+export function llmsTxt({ baseUrl, terms }: Described): string {
   const url = baseUrl();
   const coins = ASSETS.map(({ symbol, network }) => `${symbol} on ${network}`).join(', ');
   return `# Farthing
 
 > Search over files that you upload yourself: by meaning, by exact words, by picture, or for pictures by describing them.
 > Paid by the request (HTTP 402, x402, ${coins}), or by renting a private workspace for some minutes. No accounts.
+
+${moneyOf(terms)} ${clientsOf(terms)}
 
 - [Guide for agents](${url}/agents.md): how to pay, upload, search and end a workspace
 - [OpenAPI 3.1](${url}/openapi.json): every operation, field, price and error code
@@ -22,8 +27,14 @@ export function llmsTxt({ baseUrl }: Described): string {
 `;
 }
 
+/** How to use this server, in some sentences: for catalogues, which show them to agents before the first call. */
+export function guidance({ baseUrl, terms }: Described): string {
+  return `Upload files with POST /agent/v1/ingest, search them with POST /agent/v1/search, each paid by the call (x402). For more than a few files rent a workspace (POST /agent/v1/workspaces): uploads and searches in it are then free. ${moneyOf(terms)} ${clientsOf(terms)} Guide: ${baseUrl()}/agents.md`;
+}
+
 /** `/agents.md`: a guide for agents, with this server's address and prices. */
-export function agentGuide({ baseUrl, prices, workspaces }: Described): string {
+export function agentGuide(described: Described): string {
+  const { baseUrl, prices, workspaces, terms, limits } = described;
   const api = `${baseUrl()}/agent/v1`;
   const usd = (amount: bigint) => `${formatUsd(amount)} USD`;
   const { minUsd, maxUsd } = workspaces.prices.creationRange();
@@ -31,32 +42,60 @@ export function agentGuide({ baseUrl, prices, workspaces }: Described): string {
 
 Everything below is described exactly in [openapi.json](${baseUrl()}/openapi.json).
 
-## Paying by the request
+## Money
 
-1. Send the request without a payment. The answer is 402; what to pay is in its body (x402 v1) and its \`PAYMENT-REQUIRED\` header (v2).
-2. Sign it and send the same request again with \`X-PAYMENT\` (v1) or \`PAYMENT-SIGNATURE\` (v2). An x402 client does both by itself.
+${moneyOf(terms)}
+
+1. Send the request without a payment. The answer is 402; what to pay is in its \`PAYMENT-REQUIRED\` header (x402 v2) and its body (v1).
+2. Sign it and send the same request again with \`PAYMENT-SIGNATURE\` (v2) or \`X-PAYMENT\` (v1). An x402 client does both by itself.
 3. The answer's \`X-PAYMENT-RESPONSE\` is the receipt. What fails is not charged (of \`settlement_pending\` it is not known yet); \`charged\` in answers that
    have it, and the receipt alone for an item or its preview, say what was.
 
 Send an \`Idempotency-Key\` (16 to 128 characters, yours alone) with what you pay for. If the answer is lost, send the same request with
 the same key: you get the same answer, uncharged. With a new key or none you buy again.
 
+## Clients
+
+${clientsOf(terms)}
+
+| language | library | how |
+|---|---|---|
+| TypeScript | \`@x402/fetch\` + \`@x402/evm\` | \`wrapFetchWithPayment(fetch, new x402Client().register('eip155:*', new ExactEvmScheme(account)))\` |
+| TypeScript | \`@x402/axios\` + \`@x402/evm\` | \`wrapAxiosWithPayment(axios.create(), client)\`, the same client |
+| Python | \`x402[requests,evm]\` | \`x402_requests(client)\` after \`register_exact_evm_client(client, EthAccountSigner(account))\` |
+| Python | \`x402[httpx,evm]\` | \`x402HttpxClient(client)\`, the same client |
+| any | an MCP client | \`${baseUrl()}/mcp\` |
+
+Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferWithAuthorization\` (EIP-712) with the values of \`accepts[0]\`.
+
+## Paths and prices
+
 | request | price |
 |---|---|
 | \`POST ${api}/ingest\`: upload one file (multipart field \`file\`, or the raw bytes) | ${usd(prices.ingest)} |
 | \`POST ${api}/search\` | ${usd(prices.search)} |
-| \`GET ${api}/items/{item_id}\` | ${usd(prices.item)} |
+| \`GET ${api}/items/{item_id}\`: metadata | ${usd(prices.item)} |
+| \`GET ${api}/items/{item_id}/preview?page=N\` or \`?time_s=S\`: a small picture (WebP) | ${usd(prices.item)} |
+| \`POST ${api}/workspaces\`: rent a workspace | ${minUsd} to ${maxUsd} USD, by the minutes |
+| \`POST ${api}/workspaces/{id}/extend\`: more minutes | by the minutes |
 | \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
 
-Uploads go into an index of your wallet's own; nobody else finds them. A zip, tar or tar.gz is one upload: each file in it becomes an item. Send \`Prefer: wait=30\` to be answered when a file is searchable.
+## Files
+
 Formats, recognised by content: ${READABLE_NAMES}.
+
+At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar or tar.gz is one upload: each file in it becomes an item.
+Scans are read (OCR). Speech is found (where somebody speaks) but not written down: words that are only spoken cannot be searched.
+Meaning knows English; exact words work in every language.
+
+Uploads go into an index of your wallet's own; nobody else finds them. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. Send \`Prefer: wait=30\` to be answered when a file is searchable.
 
 ## Renting a workspace
 
 \`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${minUsd} to ${maxUsd} USD, by the minutes. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
 \`X-Workspace-TTL-Seconds\` in each answer says what is left; \`POST …/extend\` buys more. \`DELETE ${api}/workspaces/{id}\` destroys it at once
-and answers with a signed receipt.
+and answers with a signed receipt. For several files it costs less than paying for each.
 
 ## Searching
 
@@ -67,9 +106,16 @@ and answers with a signed receipt.
 {"query": "\\"exact phrase\\"", "families": ["raw"], "explain": true}
 \`\`\`
 
-Each hit has its \`item\`, a \`locator\` (page, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the probability
-that this hit answers. It never rises down the list. \`answered: false\` means that no hit is likely to answer, and \`reason\` says why; the hits are given
-all the same, so look at the first before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+A sample answer:
+
+\`\`\`json
+${JSON.stringify(searchDiscovery.outputExample, null, 1)}
+\`\`\`
+
+Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the estimated probability
+that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
+\`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
+snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
 
 \`exact: true\` in an answer proves that no row of the index scores better in any list; it says nothing about relevance. \`bounds\` says it for each
 family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof.
@@ -81,7 +127,19 @@ paid in \`_meta["x402/payment"]\`, or costs nothing at \`/mcp?workspace=ID\` wit
 
 ## When something is refused
 
-Errors are problem documents; match on \`code\`, read \`detail\`. 503 and 429: wait for \`Retry-After\` seconds and send the same again. 402 with
-\`authorization_already_used\`: sign a fresh payment. 415 lists the types that can be read. Everything else needs a changed request.
+Errors are problem documents; match on \`code\`, read \`detail\`; \`allowed\` lists the values that a field takes. 503 and 429: wait for \`Retry-After\` seconds and
+send the same again. 402 with \`authorization_already_used\`: sign a fresh payment. 415 lists the types that can be read. Everything else needs a changed request.
 `;
+}
+
+/** Whose money it is, in a sentence. */
+export function moneyOf({ playUsd }: Described['terms']): string {
+  if (playUsd === undefined) return 'Payments here move real money.';
+  return `Payments here are play money: any key works, a newly generated one too. Each wallet starts with ${playUsd} USD, and no chain is touched.`;
+}
+
+/** Which clients can pay here, in a sentence. */
+export function clientsOf({ bodyNetwork }: Described['terms']): string {
+  if (bodyNetwork === 'base') return 'Clients of x402 v2 and v1 can pay.';
+  return `Clients of x402 v2 can pay. Those of v1 (x402-fetch, x402-axios) cannot: they know no network named ${bodyNetwork}, and fail with "Invalid enum value" or "invalid_enum_value". Use a v2 client, or ask the operator for FARTHING_X402_BODY_NETWORK=base, which serves both.`;
 }

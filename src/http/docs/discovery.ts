@@ -34,6 +34,13 @@ const workspace = {
   spend_limit_usd: null,
 };
 
+const OF_ITEM = {
+  pathParams: {
+    item_id: { type: 'string', description: 'Id of one of your items, from the upload or a hit.' },
+  },
+  pathExample: { item_id: item.id },
+};
+
 export const searchDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/search',
@@ -94,7 +101,8 @@ export const ingestDiscovery: Discovery = {
 export const itemDiscovery: Discovery = {
   method: 'GET',
   routeTemplate: '/agent/v1/items/:item_id',
-  pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
+  ...OF_ITEM,
+  queryParams: {},
   outputSchema: inlineProperties(ItemSchema),
   outputExample: item,
 };
@@ -102,7 +110,11 @@ export const itemDiscovery: Discovery = {
 export const previewDiscovery: Discovery = {
   method: 'GET',
   routeTemplate: '/agent/v1/items/:item_id/preview',
-  pathParams: { item_id: { type: 'string', description: 'Id of one of your items.' } },
+  ...OF_ITEM,
+  queryParams: {
+    page: { type: 'integer', minimum: 1, description: 'Page of a paged document. Default: the first.' },
+    time_s: { type: 'number', minimum: 0, description: 'Seconds from the start, for films and recordings.' },
+  },
   // Catalogues take objects only: `body` is the whole answer.
   outputSchema: { body: { type: 'string', contentMediaType: 'image/webp' } },
   outputExample: { body: 'the bytes of a WebP picture' },
@@ -125,6 +137,7 @@ export const workspaceExtendDiscovery: Discovery = {
   bodyFields: inlineProperties(WorkspaceExtendSchema),
   bodyExample: { ttl_minutes: 15 },
   pathParams: { id: { type: 'string', description: 'Id of the workspace.' } },
+  pathExample: { id: workspace.id },
   outputSchema: inlineProperties(WorkspaceSchema),
   outputExample: { ...workspace, price_usd: '0.0075', charged: true },
 };

@@ -15,6 +15,7 @@ import {
   TIME_LEFT,
   WAIT_PARAMETER,
 } from './openapi-headers.ts';
+import { DESCRIPTIONS } from './operation-descriptions.ts';
 
 /** Version of the published interface. */
 const INTERFACE_VERSION = '1.0.0';
@@ -42,8 +43,19 @@ const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   507: 'The disk of the server is full. Nothing was stored or charged.',
 };
 
+/** What the description says beside its routes. */
+export interface ApiFacts {
+  readonly baseUrl: string;
+  /** Added to the description: what is unavailable now. */
+  readonly notes: string;
+  /** How to use the server, in some sentences. */
+  readonly guidance: string;
+  /** Mail address or web page of the operator; empty: not told. */
+  readonly contact: string;
+}
+
 /** The OpenAPI 3.1.0 description, made from the routes and schemas that serve the requests. */
-export function describeApi(routes: readonly Route[], baseUrl: string, notes: string): Json {
+export function describeApi(routes: readonly Route[], { baseUrl, notes, guidance, contact }: ApiFacts): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     if (!route.operation) continue;
@@ -56,6 +68,8 @@ export function describeApi(routes: readonly Route[], baseUrl: string, notes: st
       title: 'Farthing Agent API',
       version: INTERFACE_VERSION,
       description: `Semantic, exact-word and picture search over your own files, paid by the request (x402) or by the minute.${notes}`,
+      contact: { name: 'The operator of this server', ...contactOf(contact, baseUrl) },
+      'x-guidance': guidance,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
@@ -84,11 +98,16 @@ export function describeApi(routes: readonly Route[], baseUrl: string, notes: st
   };
 }
 
+function contactOf(contact: string, baseUrl: string): Json {
+  return contact.includes('@') ? { email: contact } : { url: contact || `${baseUrl}/llms.txt` };
+}
+
 function describeOperation(path: string, operation: Operation): Json {
   const { operationId, summary, tag, security, price, requestBody } = operation;
   return {
     operationId,
     summary,
+    description: DESCRIPTIONS[operationId],
     tags: [tag],
     security: security === 'token' ? [{ capabilityToken: [] }] : [],
     ...(price && { 'x-payment-info': paymentInfo(price) }),

@@ -5,6 +5,7 @@ import type { Answer } from '../../domain/payment.ts';
 import { RequestBody } from '../body/body.ts';
 import type { Shares } from '../body/shared-bytes.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
+import { jsonText } from './json-text.ts';
 import { writePieces } from './pieces.ts';
 import type { ContentReply, EventsReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
@@ -143,9 +144,8 @@ export class Exchange {
 
   /** Writes the answer. @returns true when all of it reached the network; false when the client had left */
   answer({ status, headers, body }: Answer): boolean {
-    const json = JSON.stringify(body);
-    const text = this.#ending.endsRead() ? json.padEnd(json.length + CORK_BYTES) : json;
-    return this.send(status, { 'Content-Type': 'application/json', ...headers }, text);
+    const json = jsonText(body, this.#ending.endsRead() ? CORK_BYTES : 0);
+    return this.send(status, { 'Content-Type': 'application/json', ...headers }, json);
   }
 
   /** Writes raw bytes under the given headers; the same result as `answer`. */

@@ -1,4 +1,4 @@
-import type { Static, TObject } from '@sinclair/typebox';
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { type ErrorCode, FarthingError } from '../../domain/error.ts';
 
@@ -54,12 +54,14 @@ export class Validator<S extends TObject> {
     if (!this.#check.Check(value)) {
       const error = this.#check.Errors(value).First()!;
       const field = error.path.split('/')[1] ?? '';
-      throw new FarthingError(this.#codeOf(field, error), `${field}: ${error.message}.`, {
-        facts: { field },
+      const allowed = allowedBy(error.schema);
+      const what = allowed ? `Send one of ${allowed.join(', ')}` : error.message;
+      throw new FarthingError(this.#codeOf(field, error), `${field}: ${what}.`, {
+        facts: { field, ...(allowed && { allowed }) },
       });
     }
     const unknown = Object.keys(object).filter((name) => !this.#known.includes(name));
-    return { value: value as Static<S>, warnings: warningsFor(unknown) };
+    return { value: value as Static<S>, warnings: warningsFor(unknown, this.#known) };
   }
 
   /** The fields of an object that are valid by themselves. For quotes of unpaid requests. */
@@ -73,10 +75,20 @@ export class Validator<S extends TObject> {
   }
 }
 
-export function warningsFor(unknown: readonly string[]): string[] {
+/** @param known the fields that are read */
+export function warningsFor(unknown: readonly string[], known: readonly string[]): string[] {
   return unknown
     .slice(0, WARNINGS_MAX)
-    .map((name) => `Unknown field ignored: ${JSON.stringify(name.slice(0, WARNING_LENGTH_MAX))}`);
+    .map(
+      (name) =>
+        `Unknown field ignored: ${JSON.stringify(name.slice(0, WARNING_LENGTH_MAX))}. Known: ${known.join(', ')}.`,
+    );
+}
+
+/** The values of a field that takes some strings alone; undefined for any other. */
+function allowedBy({ anyOf }: TSchema): readonly string[] | undefined {
+  const values = (anyOf as readonly TSchema[] | undefined)?.map((each) => each.const as unknown);
+  return values?.every((value) => typeof value === 'string') ? values : undefined;
 }
 
 /** The `warnings` member of an answer, left out when there are none. */

@@ -138,7 +138,7 @@ async function receiveMultipart(exchange: Exchange, type: string, target: Target
       facts: { field: FILE_FIELD },
     });
   }
-  return { path, name: file.name, warnings: warningsFor([...new Set(unknown)]), ...written };
+  return { path, name: file.name, warnings: warningsFor([...new Set(unknown)], ['file']), ...written };
 }
 
 async function writeFile(

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { BytesReply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
 import { type Asset, type Encoded, type Encoding, encoded, give } from './asset.ts';
 
@@ -10,6 +12,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  // Sample files.
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** Nothing inline and nothing from other origins. The page makes blobs of the workspace's pictures and videos. */
@@ -34,20 +42,34 @@ const PAGE_HEADERS = {
 /** A name holds a digest of its content. */
 const ASSET_HEADERS = { ...NO_GUESSING, 'Cache-Control': 'public, max-age=31536000, immutable' };
 
-/** The console at `/` and its assets, read once from the folder that `make console` built. */
+/** What the console loads beside its page, read once from the folder that `make console` built. */
 export function consoleRoutes(folder: string): Route[] {
-  return [pageRoute(folder, 'index.html'), consoleAssets(folder)];
+  return [consoleAssets(folder), iconRoute(folder)];
 }
 
 /** A page of the folder at `/`. Without it the server starts all the same, and the route says what to do. */
 export function pageRoute(folder: string, name: string): Route {
+  return { method: 'GET', path: '/', handle: pageOf(folder, name) };
+}
+
+/** Answers with a page of the folder. */
+export function pageOf(folder: string, name: string): (exchange: Exchange) => BytesReply {
   const page = readAssets(folder).get(name);
+  return (exchange) => {
+    if (!page) throw new FarthingError('not_found', 'The console is not built: `make console` does it.');
+    return give(exchange, page, PAGE_HEADERS);
+  };
+}
+
+/** The console's icon where browsers look that have not read its page. */
+function iconRoute(folder: string): Route {
+  const icon = [...readAssets(join(folder, 'assets'))].find(([name]) => name.endsWith('.svg'))?.[1];
   return {
     method: 'GET',
-    path: '/',
+    path: '/favicon.ico',
     handle: (exchange) => {
-      if (!page) throw new FarthingError('not_found', 'The console is not built: `make console` does it.');
-      return give(exchange, page, PAGE_HEADERS);
+      if (!icon) throw new FarthingError('not_found', 'The console is not built: `make console` does it.');
+      return give(exchange, icon, { ...NO_GUESSING, 'Cache-Control': 'public, max-age=86400' });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Finding, Snapshot } from '../../api/operator.ts';
+import type { Finding, HourPoint, Snapshot } from '../../api/operator.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
@@ -9,15 +9,17 @@ const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
 
 interface Sources {
   readonly snapshot: () => Promise<Snapshot>;
+  readonly hour: () => Promise<{ readonly points: readonly HourPoint[] }>;
   readonly doctor: () => Promise<{ readonly findings: readonly Finding[] }>;
 }
 
-/** Routes of the operator's port: a page of charts, the snapshot that it draws, and the doctor's findings. */
-export function operateRoutes(folder: string, { snapshot, doctor }: Sources): Route[] {
+/** Routes of the operator's port: a page of charts, the figures that it draws, and the doctor's findings. */
+export function operateRoutes(folder: string, { snapshot, hour, doctor }: Sources): Route[] {
   return [
     pageRoute(folder, 'operate.html'),
     consoleAssets(folder),
     jsonRoute('/snapshot.json', snapshot),
+    jsonRoute('/hour.json', hour),
     jsonRoute('/doctor.json', doctor),
   ].map((route) => ({
     ...route,

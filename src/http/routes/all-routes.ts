@@ -1,8 +1,10 @@
 import type { AnswerMcp } from '../../api/mcp.ts';
 import type { Services } from '../access/services.ts';
+import { guidance } from '../docs/agent-guide.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
 import { consoleRoutes } from '../pages/console.ts';
+import { entryRoutes } from './entry.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemRoute } from './items.ts';
 import {
@@ -21,6 +23,7 @@ import {
   createWorkspaceRoute,
   disposeWorkspaceRoute,
   extendWorkspaceRoute,
+  receiptRoute,
   usageRoute,
 } from './workspaces.ts';
 
@@ -52,11 +55,19 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     usageRoute(services),
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
+    receiptRoute(services),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
+    ...entryRoutes(services, { routes: () => routes, consoleFolder }),
     mcpRoute(mcp, services),
     ...serviceRoutes(services, {
       notes,
-      description: () => describeApi(routes, services.baseUrl(), notes()),
+      description: () =>
+        describeApi(routes, {
+          baseUrl: services.baseUrl(),
+          notes: notes(),
+          guidance: guidance(services),
+          contact: services.terms.contact,
+        }),
     }),
   ];
   return routes;

@@ -11,15 +11,20 @@ import type { Route } from '../exchange/route.ts';
 /** Shortest time between events of a job. */
 const EVENT_EVERY_MS = 250;
 
-/** States and progress of a job as events; the last one is its end. */
-function eventsOf({ ingest }: Services, job: Job, signal: AbortSignal): EventsReply {
+/** States and progress of a job as events; the last one is its end. @throws rate_limited */
+function eventsOf({ ingest, tenantLimits }: Services, job: Job, signal: AbortSignal): EventsReply {
+  const giveBack = tenantLimits.stream(job.tenant);
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const events = async function* () {
     for await (const each of ingest.watch(job.id, EVENT_EVERY_MS, either))
       yield { event: 'job', data: shownJob(each) };
   };
-  return { status: 200, headers: {}, events: events(), close: () => over.abort() };
+  const close = () => {
+    over.abort();
+    giveBack();
+  };
+  return { status: 200, headers: {}, events: events(), close };
 }
 
 /** GET /agent/v1/jobs/{job_id}/events: free; the id is the credential. */
@@ -57,7 +62,7 @@ const EVENTS_OPERATION = {
     description: 'Events named `job`, each with the job as JSON; the stream ends with the job.',
     text: 'text/event-stream',
   },
-  errors: [404],
+  errors: [404, 429],
 } as const;
 
 /** @throws job_not_found */

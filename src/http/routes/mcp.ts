@@ -10,6 +10,11 @@ import type { Operation, Route } from '../exchange/route.ts';
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
+/** Of these, those of one workspace. */
+const WORKSPACE_CALLS_MAX = 64;
+/** Of these, all that bring no workspace's token, whether they pay or not. */
+const UNPROVED_CALLS_MAX = 128;
+const UNPROVED = 'unproved';
 /** Of a message without its picture or file: it is parsed and validated on the event loop, before any payment. */
 const MESSAGE_LIMITS = { bytes: 64 * 1024, values: 1024 };
 /** Headers that the transport and the tools read. */
@@ -59,18 +64,19 @@ export function mcpRoute(
   answer: AnswerMcp,
   { workspaces, limits }: Pick<Services, 'workspaces' | 'limits'>,
 ): Route {
-  let running = 0;
+  const calls = new Calls();
   return {
     method: 'POST',
     path: '/mcp',
     operation: OPERATION,
     handle: async (exchange) => {
       const workspace = new URLSearchParams(exchange.head.query).get('workspace');
-      if (workspace !== null && workspaces.tokenOpens(workspace, bearerToken(exchange)))
-        exchange.body.proved(workspace);
+      const isProved = workspace !== null && workspaces.tokenOpens(workspace, bearerToken(exchange));
+      if (isProved) exchange.body.proved(workspace);
       const sent = await readMessage(await exchange.body.whole(limits.searchBodyBytesMax));
-      if (running >= CALLS_MAX) throw overloaded();
-      running += 1;
+      const leave = isProved
+        ? calls.enter(workspace, WORKSPACE_CALLS_MAX)
+        : calls.enter(UNPROVED, UNPROVED_CALLS_MAX);
       try {
         const response = await answer(requestOf(exchange), sent, exchange.signal);
         const type = response.headers.get('content-type');
@@ -80,14 +86,31 @@ export function mcpRoute(
           raw: new Uint8Array(await response.arrayBuffer()),
         };
       } finally {
-        running -= 1;
+        leave();
       }
     },
   };
 }
 
-function overloaded(): FarthingError {
-  return new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+/** Calls that run, by whom. */
+class Calls {
+  readonly #running = new Map<string, number>();
+  #sum = 0;
+
+  /** @returns to be called at the end of the call. @throws overloaded */
+  enter(owner: string, atOnceMax: number): () => void {
+    const own = this.#running.get(owner) ?? 0;
+    if (own >= atOnceMax || this.#sum >= CALLS_MAX)
+      throw new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+    this.#running.set(owner, own + 1);
+    this.#sum += 1;
+    return () => {
+      const left = this.#running.get(owner)! - 1;
+      if (left > 0) this.#running.set(owner, left);
+      else this.#running.delete(owner);
+      this.#sum -= 1;
+    };
+  }
 }
 
 async function readMessage(body: Buffer): Promise<SentMessage> {

@@ -1,6 +1,5 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { type SearchAnswer, SearchResponseSchema } from '../../api/search.ts';
-import { shownItem } from '../../api/shown.ts';
 import type { PayerId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
@@ -19,9 +18,10 @@ const PATH = '/agent/v1/search';
 const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
-function body(result: SearchResult, expiresAt: string | null, charged: boolean): SearchAnswer {
-  const { answered, reason, corrected, latency_ms, timing, exact, bounds, explanation } = result;
-  const hits = result.hits.map((hit) => ({ ...hit, item: shownItem(hit.item, expiresAt) }));
+function body(
+  { hits, answered, reason, corrected, latency_ms, timing, exact, bounds, explanation }: SearchResult,
+  charged: boolean,
+): Omit<SearchAnswer, 'hits'> & Pick<SearchResult, 'hits'> {
   return {
     hits,
     answered,
@@ -96,10 +96,10 @@ class PaidSearch implements PaidRoute<PayerSearch> {
   }
 
   async run({ tenant, input }: PayerSearch, signal: AbortSignal): Promise<WorkOutcome> {
-    const result = await this.#services.search.run(tenant, input, signal);
-    const expiresAt = this.#services.expiry(tenant);
+    const { search, expiry } = this.#services;
+    const result = await search.run(tenant, input, signal, expiry(tenant));
     if (!result.searchable) {
-      const answer = { status: 200, headers: {}, body: body(result, expiresAt, false) };
+      const answer = { status: 200, headers: {}, body: body(result, false) };
       return { charged: false, answer };
     }
     return {
@@ -107,7 +107,7 @@ class PaidSearch implements PaidRoute<PayerSearch> {
       answer: ({ verify_ms, settle_ms }) => {
         const total_ms = performance.now() - this.#exchange.startedAt;
         const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
-        return { status: 200, headers: {}, body: body(timed, expiresAt, true) };
+        return { status: 200, headers: {}, body: body(timed, true) };
       },
     };
   }
@@ -137,8 +137,8 @@ export function workspaceSearchRoute(services: Services): Route {
             exchange,
             services.limits.searchBodyBytesMax,
           );
-          const result = await services.search.run(workspace.id, input, exchange.signal);
           const expiresAt = services.expiry(workspace.id);
+          const result = await services.search.run(workspace.id, input, exchange.signal, expiresAt);
           const { explain: _, exact: __, ...asked } = identity;
           services.workspaces.countSearch(workspace.id, {
             ...asked,
@@ -149,7 +149,7 @@ export function workspaceSearchRoute(services: Services): Route {
           return {
             status: 200,
             headers: {},
-            body: { ...body({ ...result, timing }, expiresAt, false), ...named(warnings) },
+            body: { ...body({ ...result, timing }, false), ...named(warnings) },
           };
         },
         'search',

@@ -9,7 +9,7 @@ import {
 import { shownItem } from '../../api/shown.ts';
 import { HistorySchema } from '../../api/workspaces.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { type ItemId, parseId } from '../../domain/id.ts';
+import { type ItemId, parseId, type WorkspaceId } from '../../domain/id.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
@@ -126,8 +126,11 @@ function contentRoute(services: Services): Route {
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const itemId = parseId('item', params.item_id!);
-        const found = itemId && (await services.items.open(id, itemId));
-        if (!found) throw unknownItem();
+        const giveBack = services.tenantLimits.stream(id);
+        const found = await opened(services, id, itemId).catch((error: unknown) => {
+          giveBack();
+          throw error;
+        });
         const { item, file } = found;
         return {
           status: 200,
@@ -135,11 +138,17 @@ function contentRoute(services: Services): Route {
           content: {
             bytes: item.bytes,
             pieces: file.createReadStream({ start: 0, end: item.bytes - 1, autoClose: false }),
-            close: () => file.close(),
+            close: () => file.close().finally(giveBack),
           },
         };
       }),
   };
+}
+
+async function opened({ items }: Services, workspace: WorkspaceId, item: ItemId | undefined) {
+  const found = item && (await items.open(workspace, item));
+  if (!found) throw unknownItem();
+  return found;
 }
 
 /** DELETE /agent/v1/workspaces/{id}/items/{item_id}: removes it from every family at once, with its file and its job. */

@@ -191,11 +191,39 @@ export function disposeWorkspaceRoute(services: Services): Route {
       summary: 'Destroy a workspace',
       tag: 'Workspaces',
       security: 'token',
-      success: { status: 200, description: 'Signed disposal receipt.', schema: DisposalSchema },
+      success: {
+        status: 200,
+        description: 'Signed disposal receipt; a repeated DELETE gets the same for 24 hours.',
+        schema: DisposalSchema,
+      },
       errors: [500],
     },
     handle: async (exchange, params) => {
       const disposal = await services.workspaces.dispose(params.id!, bearerToken(exchange));
+      return { status: 200, headers: { 'Cache-Control': 'private' }, body: { ...disposal } };
+    },
+  };
+}
+
+/** GET /agent/v1/receipts/{id}: most workspaces end because their time is over, when nobody asks for a receipt. */
+export function receiptRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/receipts/{id}',
+    operation: {
+      operationId: 'workspaceReceipt',
+      summary: 'The receipt of a workspace that is over',
+      tag: 'Workspaces',
+      security: 'token',
+      success: {
+        status: 200,
+        description: 'Signed disposal receipt, for 24 hours after the end, however the workspace ended.',
+        schema: DisposalSchema,
+      },
+      errors: [404, 500],
+    },
+    handle: async (exchange, params) => {
+      const disposal = await services.workspaces.receipt(params.id!, bearerToken(exchange));
       return { status: 200, headers: { 'Cache-Control': 'private' }, body: { ...disposal } };
     },
   };

@@ -9,15 +9,15 @@ import { Pace } from './pace.ts';
 const ROWS_PER_TURN = 500;
 
 /**
- * The jobs. A change of state is durable before anyone sees it; progress within a state stays in memory. Those who wait for
- * a job or watch it are notified.
+ * The jobs. Their beginning and their end are durable before anyone sees them. The stages between, and progress, stay in memory:
+ * a job that is interrupted begins again. Those who wait for a job or watch it are notified.
  */
 export class JobTable {
   readonly #store: Store;
   readonly #rows: Table<Job>;
   readonly #clock: Clock;
-  /** Progress of running jobs, newer than their rows. */
-  readonly #progress = new Map<JobId, Pick<Job, 'progress' | 'segments'>>();
+  /** How far running jobs are, newer than their rows. */
+  readonly #running = new Map<JobId, Partial<Job>>();
   readonly #waiters = new Map<JobId, Set<() => void>>();
   /** Called at every change, progress included. */
   readonly #watchers = new Map<JobId, Set<() => void>>();
@@ -32,7 +32,7 @@ export class JobTable {
 
   get(id: JobId): Job | undefined {
     const row = this.#rows.get(id);
-    return row && { ...row, ...this.#progress.get(id) };
+    return row && { ...row, ...this.#running.get(id) };
   }
 
   /** The job, with an estimate of the time left. */
@@ -59,19 +59,24 @@ export class JobTable {
     return row;
   }
 
-  /** Moves a job to another state. @throws Error for a step that is not allowed. */
+  /** Moves a job to another state; its end is durable then. @throws Error for a step that is not allowed. */
   async move(
     id: JobId,
     state: JobState,
     changes: Partial<Pick<Job, 'error' | 'progress' | 'segments'>> = {},
   ): Promise<Job> {
     const done = state === 'searchable' ? { progress: 1 } : {};
-    const moved = await this.#write(id, (job) => {
+    const step = (job: Job): Job => {
       if (!jobMayPass(job.state, state))
         throw new Error(`job ${id} may not go from ${job.state} to ${state}`);
       return { ...job, ...changes, ...done, state };
-    });
+    };
+    if (isEnded(state)) return await this.#write(id, step);
+    const moved = { ...step(this.#existing(id)), updated_at: toTimestamp(this.#clock.now()) };
+    const { progress, segments, updated_at } = moved;
+    this.#running.set(id, { state, progress, segments, updated_at });
     if (state === 'extracting') this.#pace.begin(id);
+    this.#notify(id);
     return moved;
   }
 
@@ -98,7 +103,7 @@ export class JobTable {
 
   /** Sets the progress of a running job. */
   setProgress(id: JobId, progress: number, segments: number): void {
-    this.#progress.set(id, { progress, segments });
+    this.#running.set(id, { ...this.#running.get(id), progress, segments });
     this.#notify(id);
   }
 
@@ -195,17 +200,23 @@ export class JobTable {
 
   /** Changes the row in a transaction, since a payment and the Tenant's end may change a job at the same time. */
   async #write(id: JobId, change: (job: Job) => Job): Promise<Job> {
-    const row = await this.#store.transaction(() => {
-      const job = this.get(id);
-      if (!job) throw new Error(`job ${id} does not exist`);
-      const changed = { ...change(job), updated_at: toTimestamp(this.#clock.now()) };
-      void this.#rows.put(id, changed);
-      return changed;
+    const { row, written } = await this.#store.transaction(() => {
+      const written = this.#running.get(id);
+      const row = { ...change(this.#existing(id)), updated_at: toTimestamp(this.#clock.now()) };
+      void this.#rows.put(id, row);
+      return { row, written };
     });
-    this.#progress.delete(row.id);
+    // What came while it was being written stays newer than the row.
+    if (this.#running.get(id) === written) this.#running.delete(id);
     if (isEnded(row.state)) this.#ended(row.id);
     else this.#notify(row.id);
     return row;
+  }
+
+  #existing(id: JobId): Job {
+    const job = this.get(id);
+    if (!job) throw new Error(`job ${id} does not exist`);
+    return job;
   }
 
   #notify(id: JobId): void {
@@ -213,7 +224,7 @@ export class JobTable {
   }
 
   #ended(id: JobId): void {
-    this.#progress.delete(id);
+    this.#running.delete(id);
     this.#pace.end(id);
     this.#notify(id);
     this.#wake(id);

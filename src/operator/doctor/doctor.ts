@@ -11,6 +11,7 @@ import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from './finding.ts';
 import { models, nativeEncoder, providers } from './models.ts';
+import { threads } from './threads.ts';
 
 const GIBIBYTE = 2 ** 30;
 const FACILITATOR_TIMEOUT_MS = 10_000;
@@ -47,10 +48,12 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['memory', () => [memory()]],
     ['disk', () => disk(settings)],
     ['file limit', () => [fileLimit(settings)]],
+    ['threads', () => [threads()]],
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],
     ['facilitator', () => facilitator(settings)],
+    ['x402 clients', () => [clients(settings)]],
   ];
 }
 
@@ -186,6 +189,16 @@ async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Pr
       ? ok('clock', found)
       : problem('clock', found, 'Turn on time synchronisation (timedatectl set-ntp true).'),
   ];
+}
+
+/** Which clients can pay: every v2 client, and v1 clients where the body names the network as they know it. */
+function clients({ X402_BODY_NETWORK }: Settings): Finding {
+  return ok(
+    'x402 clients',
+    X402_BODY_NETWORK === 'base'
+      ? 'v2 and v1 (FARTHING_X402_BODY_NETWORK=base)'
+      : `v2; the bodies of 402s name ${X402_BODY_NETWORK}, which v1 clients refuse: FARTHING_X402_BODY_NETWORK=base serves both`,
+  );
 }
 
 function ports(settings: Settings): Promise<Finding[]> {

@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -10,11 +11,13 @@ import { operateRoutes } from '../../http/pages/operate.ts';
 import type { Traffic } from '../../metrics/traffic.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { examineRunning } from '../doctor/doctor.ts';
+import { LastHour } from './last-hour.ts';
+import type { RunningSnapshot } from './snapshot.ts';
 
 export interface OperatorPageDeps {
   readonly settings: Settings;
   /** What the server does now. */
-  readonly snapshot: () => Omit<Snapshot, 'traffic' | 'recall_probe'>;
+  readonly snapshot: () => RunningSnapshot;
   readonly services: Pick<Services, 'readiness' | 'onFault'>;
   readonly traffic: Traffic;
   readonly registry: Registry;
@@ -29,23 +32,40 @@ export async function openOperatorPage(deps: OperatorPageDeps): Promise<Server |
   const doctor = remembering(() =>
     examineRunning(settings, process.env, services.readiness().body.extraction),
   );
+  const whole = async (): Promise<Snapshot> => ({
+    ...snapshot(),
+    traffic: traffic.report(),
+    recall_probe: await recallProbe(registry),
+    confidence: await confidences(registry),
+    disk: diskOf(settings.DATA_DIR),
+  });
+  const hour = new LastHour(whole);
   const server = await listenAt(['ADMIN_PORT'], {
     host: '127.0.0.1',
     port: settings.ADMIN_PORT,
     cors: new Cors([]),
     routes: operateRoutes(resolve(deps.consoleFolder), {
-      snapshot: async () => ({
-        ...snapshot(),
-        traffic: traffic.report(),
-        recall_probe: await recallProbe(registry),
-      }),
+      snapshot: whole,
+      hour: async () => ({ points: await hour.read() }),
       doctor: async () => ({ findings: await doctor() }),
     }),
     onAnswered: () => undefined,
     onFault: services.onFault,
   });
   log.info({ event: 'operator_page', url: `http://127.0.0.1:${server.port}` });
-  return server;
+  return {
+    port: server.port,
+    running: () => server.running(),
+    close: async () => {
+      hour.end();
+      await server.close();
+    },
+  };
+}
+
+function diskOf(folder: string): Snapshot['disk'] {
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  return { free_bytes: bavail * bsize, total_bytes: blocks * bsize };
 }
 
 /** An examination takes seconds: a page that is reloaded gets the last one. */
@@ -62,6 +82,19 @@ function remembering(examine: () => Promise<Finding[]>): () => Promise<Finding[]
     }
     return found;
   };
+}
+
+/** Of the searches so far, by tenths. */
+async function confidences(registry: Registry): Promise<Snapshot['confidence']> {
+  const metric = await registry.getSingleMetric('farthing_search_confidence')?.get();
+  let below = 0;
+  return (metric?.values ?? [])
+    .filter(({ labels }) => Number.isFinite(Number(labels.le)))
+    .map(({ labels, value }) => {
+      const count = value - below;
+      below = value;
+      return [Number(labels.le), count] as const;
+    });
 }
 
 const PROBE_METRIC = /^farthing_recall(_|$)/;

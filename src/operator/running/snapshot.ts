@@ -15,18 +15,16 @@ export interface SnapshotDeps {
   readonly workspaces: Workspaces;
 }
 
+/** What the parts of the server say of themselves; the operator's page adds the rest. */
+export type RunningSnapshot = Omit<Snapshot, 'traffic' | 'recall_probe' | 'confidence' | 'disk'>;
+
+const DAYS_SHOWN = 30;
 const PAGE = 500;
 /** Most workspaces that are counted; with more, the figure is a lower bound and says so. */
 const COUNTED_MAX = 5_000;
 
 /** What the server does now, for its operator: figures only, no content and no ids. */
-export function snapshotOf({
-  encoder,
-  extractor,
-  gate,
-  tenants,
-  workspaces,
-}: SnapshotDeps): Omit<Snapshot, 'traffic' | 'recall_probe'> {
+export function snapshotOf({ encoder, extractor, gate, tenants, workspaces }: SnapshotDeps): RunningSnapshot {
   const totals = gate.journal.totals();
   return {
     families: familyReports(encoder),
@@ -39,6 +37,9 @@ export function snapshotOf({
         { count, usd: formatUsd(BigInt(amount)) },
       ]),
     ),
+    revenue_by_day: gate.journal
+      .days(DAYS_SHOWN)
+      .map(({ day, settled: { count, amount } }) => ({ day, count, usd: formatUsd(BigInt(amount)) })),
     tenants: { open_indexes: tenants.openCount, ...countWorkspaces(workspaces) },
     confinement: extractor.confinement() ?? 'not started yet',
     memory_bytes: process.memoryUsage().rss,

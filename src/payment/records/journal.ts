@@ -51,6 +51,8 @@ export class Journal {
   readonly #totals: Table<JournalSum>;
   /** Sums of the entries that were pruned, so that totals can still be reconciled with the entries. */
   readonly #dropped: Table<JournalSum>;
+  /** Settled payments by day (UTC), a row a day. */
+  readonly #days: Table<JournalSum>;
   readonly #store: Store;
   #sequence = 0;
   #lastTime = 0;
@@ -59,6 +61,7 @@ export class Journal {
     this.#entries = store.table('journal');
     this.#totals = store.table('journal_totals');
     this.#dropped = store.table('journal_dropped');
+    this.#days = store.table('journal_days');
     this.#store = store;
     for (const { key } of this.#entries.range({ reverse: true, limit: 1 })) {
       this.#lastTime = Number(key.slice(0, TIME_DIGITS));
@@ -70,12 +73,21 @@ export class Journal {
   append(entry: JournalEntry, { resolves = false } = {}): void {
     this.#entries.put(this.#nextKey(entry.time), entry);
     addTo(this.#totals, entry.kind, 1, BigInt(entry.amount));
+    if (entry.kind === 'settled') addTo(this.#days, dayOf(entry.time), 1, BigInt(entry.amount));
     if (resolves) addTo(this.#totals, 'pending', -1, -BigInt(entry.amount));
   }
 
   /** Sums over all time; `pending` is what is open now. */
   totals(): JournalTotals {
     return sumsOf(this.#totals);
+  }
+
+  /** What was settled on each day with any, newest first; days before this release are not among them. */
+  days(limit: number): { readonly day: string; readonly settled: JournalSum }[] {
+    return [...this.#days.range({ reverse: true, limit })].map(({ key, value }) => ({
+      day: key,
+      settled: value,
+    }));
   }
 
   /** Sums of what is no longer among the entries. But for `pending`, which are resolved: totals = dropped + entries. */
@@ -122,9 +134,14 @@ function sumsOf(table: Table<JournalSum>): JournalTotals {
   };
 }
 
-function addTo(table: Table<JournalSum>, kind: JournalKind, count: number, amount: bigint): void {
-  const sum = table.get(kind) ?? NOTHING;
-  table.put(kind, { count: sum.count + count, amount: (BigInt(sum.amount) + amount).toString() });
+function addTo(table: Table<JournalSum>, key: string, count: number, amount: bigint): void {
+  const sum = table.get(key) ?? NOTHING;
+  table.put(key, { count: sum.count + count, amount: (BigInt(sum.amount) + amount).toString() });
+}
+
+/** `2026-11-22`: these sort by time. */
+function dayOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
 function timeKey(milliseconds: number): string {

@@ -127,11 +127,20 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
     error,
     resource,
     description: short(description),
+    help: helpOf(resource, settings),
     accepts: settings.assets.map((asset) => {
       const network = settings.bodyNetworks === 'v1' ? asset.networkNameV1 : asset.network;
       return requirementsV1({ network, amount, resource, description, outputSchema }, asset, settings);
     }),
   };
+}
+
+/** For whoever reads the body: which clients can pay, and where it says how. Clients of v1 fail at the network's name, without a word. */
+function helpOf(resource: string, { assets, bodyNetworks }: ChallengeSettings): string {
+  const guide = resource.replace(/\/agent\/v1\/.*$/, '/agents.md');
+  if (bodyNetworks === 'v1') return `Clients of x402 v2 and v1 can pay. ${guide} says how.`;
+  const { network, networkNameV1 } = assets[0]!;
+  return `Clients of x402 v2 can pay: they read the PAYMENT-REQUIRED header. Those of v1 know ${network} as ${networkNameV1} and refuse this body: the operator serves both with FARTHING_X402_BODY_NETWORK=${networkNameV1}. ${guide} says how to pay.`;
 }
 
 /** Catalogues cut or refuse longer descriptions. */

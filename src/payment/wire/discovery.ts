@@ -26,9 +26,15 @@ function bazaar({
   bodyFields,
   bodyExample,
   pathParams,
+  pathExample,
+  queryParams,
   outputExample,
 }: Discovery) {
-  const body = bodyType && { bodyType, body: bodyExample ?? {} };
+  const input = {
+    ...(bodyType && { bodyType, body: bodyExample ?? {} }),
+    ...(pathExample && { pathParams: pathExample }),
+    ...(queryParams && { queryParams: {} }),
+  };
   const inputProperties = {
     type: { type: 'string', const: 'http' },
     method: { type: 'string', enum: [method] },
@@ -36,11 +42,14 @@ function bazaar({
       bodyType: { type: 'string', enum: [bodyType] },
       body: { type: 'object', properties: bodyFields ?? {} },
     }),
-    ...(pathParams && { pathParams: { type: 'object', properties: pathParams } }),
+    ...(pathParams && {
+      pathParams: { type: 'object', properties: pathParams, required: Object.keys(pathParams) },
+    }),
+    ...(queryParams && { queryParams: { type: 'object', properties: queryParams } }),
   };
   return {
     info: {
-      input: { type: 'http', method, ...body },
+      input: { type: 'http', method, ...input },
       output: { type: 'json', example: outputExample },
     },
     routeTemplate,
@@ -65,7 +74,14 @@ function bazaar({
   };
 }
 
-function outputSchema({ method, bodyType, bodyFields, pathParams, outputSchema: output }: Discovery) {
+function outputSchema({
+  method,
+  bodyType,
+  bodyFields,
+  pathParams,
+  queryParams,
+  outputSchema: output,
+}: Discovery) {
   return {
     input: {
       type: 'http',
@@ -76,6 +92,7 @@ function outputSchema({ method, bodyType, bodyFields, pathParams, outputSchema: 
         bodyFields: bodyFields ?? {},
       }),
       ...(pathParams && { pathParams }),
+      ...(queryParams && { queryParams }),
     },
     output,
   };

@@ -79,8 +79,13 @@ export class WorkspaceRecords {
 
   /** Whether its token may still ask for its end, or for the answer to that again. */
   mayDelete(record: WorkspaceRecord): boolean {
-    if (this.isLive(record)) return true;
-    if (record.end?.reason !== 'deleted') return false;
+    return this.isLive(record) || (record.end?.reason === 'deleted' && this.mayHaveReceipt(record));
+  }
+
+  /** Whether it is over, and its token may have the receipt. */
+  mayHaveReceipt(record: WorkspaceRecord): boolean {
+    if (this.#mayEnd(record, 'expired')) return true;
+    if (!record.end?.tokenKept) return false;
     return record.state === 'disposing' || !this.#repeatsAreOver(record.end);
   }
 
@@ -168,7 +173,8 @@ export class WorkspaceRecords {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || !this.#mayEnd(before, reason)) return before;
-      const tokenKept = reason === 'deleted';
+      // Its holder may have been away when the time was over: the token gets the receipt, and nothing else.
+      const tokenKept = reason === 'deleted' || reason === 'expired';
       const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(before.endsAt) };
       const after: WorkspaceRecord = { ...before, state: 'disposing', end };
       this.write(before, after);
@@ -232,7 +238,7 @@ export class WorkspaceRecords {
     });
   }
 
-  /** Ends the time in which a repeated DELETE is answered. */
+  /** Ends the time in which its token gets the receipt. */
   async forgetToken(id: WorkspaceId): Promise<void> {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);

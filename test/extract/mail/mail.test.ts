@@ -1,5 +1,6 @@
 import t from 'tap';
 import { looksLikeMail } from '../../../src/extract/mail/mail.ts';
+import { manyParts } from '../../hostile/files.ts';
 import { openBytes, readBytes, unpackBytes } from '../../rig/readers.ts';
 
 const MAIL = Buffer.from(
@@ -76,4 +77,9 @@ t.test('a mail that is nested too deep is refused as damaged', async (t) => {
   ).join('');
   const mail = Buffer.from(`From: a@b.c\nDate: now\nSubject: x\nMIME-Version: 1.0\n${open}\nwords`);
   await t.rejects(openBytes(mail), { code: 'file_corrupt' });
+});
+
+t.test('a mail of many parts is read, one of more than any has is refused', async (t) => {
+  t.match((await readBytes(Buffer.from(manyParts(900)))).fileInfo, { mediaType: 'message/rfc822' });
+  await t.rejects(openBytes(Buffer.from(manyParts(10_001))), { code: 'document_too_large' });
 });

@@ -21,6 +21,7 @@ function servicesOf(enter: () => Promise<() => void>): Services {
       burst: 100,
       searchesAtOnce: 1,
       ingestsAtOnce: 1,
+      streamsAtOnce: 1,
     }),
   } as unknown as Services;
 }

@@ -97,6 +97,7 @@ t.test(
     for (const id of ['workspaceItemContent', 'workspaceUsage', 'extendWorkspace', 'deleteWorkspaceItem'])
       await examples(id);
     await examples('disposeWorkspace');
+    await examples('workspaceReceipt');
     for (const { operationId, path } of operations)
       if (!path.startsWith('/agent/')) await examples(operationId);
     // A job that ended can no longer be cancelled, and a text has no picture: previews.test.ts and workspace-contents.test.ts.

@@ -132,6 +132,23 @@ t.test('a disposed workspace’s token gets the same receipt again, for DELETE o
   t.equal(again.body.receipt, receipt.body.receipt);
 });
 
+t.test('the receipt of a workspace that is over is for its token alone', async (t) => {
+  const ask = async (id: string, authorization?: string) => {
+    const headers = authorization === undefined ? undefined : { Authorization: authorization };
+    const response = await fetch(`${server.url}/agent/v1/receipts/${id}`, { headers });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  t.match(await ask(expired.id, bearer(expired)), { status: 200, body: { claims: { reason: 'expired' } } });
+  t.match(await ask(deleted.id, bearer(deleted)), { status: 200, body: { receipt: receipt.body.receipt } });
+  t.match(await ask(right.id, bearer(right)), { status: 404, body: { code: 'not_found' } });
+  const refusal = visible(await call(endpoints[0]!, right.id));
+  for (const [caller, id, authorization] of [
+    ...refused,
+    ['another’s token', deleted.id, bearer(right)] as const,
+  ].filter(([, id]) => id !== expired.id))
+    t.strictSame(visible(await ask(id, authorization)), refusal, caller);
+});
+
 t.test('an extension of any id is quoted, and a paid one for an unknown id is refused', async (t) => {
   const quoted = async (id: string, headers: Record<string, string>) => {
     const response = await fetch(`${server.url}${BASE.replace('{id}', id)}/extend`, {

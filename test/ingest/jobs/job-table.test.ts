@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Address } from '../../../src/domain/address.ts';
 import { type JobId, newId, payerTenantId } from '../../../src/domain/id.ts';
-import { JOB_STATES, type Job, type JobState, jobMayPass } from '../../../src/domain/job.ts';
+import { isEnded, JOB_STATES, type Job, type JobState, jobMayPass } from '../../../src/domain/job.ts';
 import { JobTable } from '../../../src/ingest/jobs/job-table.ts';
 import { openStore } from '../../../src/state/store.ts';
 
@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const PAYER = `0x${'a'.repeat(40)}` as const;
 const TENANT = payerTenantId(PAYER);
 
-t.test('a job takes every allowed step, and no other', async (t) => {
+t.test('a job takes every allowed step, and no other; its end is on the disk', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const rows = store.table<Job>('jobs');
@@ -21,7 +21,8 @@ t.test('a job takes every allowed step, and no other', async (t) => {
       await rows.put(id, { ...job, state: from });
       if (jobMayPass(from, to)) t.match(await jobs.move(id, to), { state: to });
       else await t.rejects(jobs.move(id, to), /may not go/);
-      t.equal(rows.get(id)?.state, jobMayPass(from, to) ? to : from, `${from} to ${to}`);
+      t.equal(jobs.get(id)?.state, jobMayPass(from, to) ? to : from, `${from} to ${to}`);
+      t.equal(rows.get(id)?.state, jobMayPass(from, to) && isEnded(to) ? to : from);
     }
   }
   const path: JobState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
@@ -32,6 +33,21 @@ t.test('a job takes every allowed step, and no other', async (t) => {
   await t.rejects(jobs.move(newId('job'), 'failed'), /does not exist/);
   const taken = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
   await t.rejects(jobs.create({ id: taken.id, tenant: TENANT, item: newId('item') }), /exists/);
+});
+
+t.test('what a job reaches while its row is written is not lost', async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const jobs = new JobTable(store, { now: () => 0 });
+  const { id } = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item'), held: true });
+  const released = jobs.change(id, { held: undefined });
+  await jobs.move(id, 'extracting');
+  jobs.setProgress(id, 0.2, 3);
+  await released;
+  t.match(jobs.get(id), { state: 'extracting', progress: 0.2, segments: 3 });
+  t.notOk(jobs.get(id)?.held);
+  await jobs.move(id, 'failed');
+  t.match(store.table<Job>('jobs').get(id), { state: 'failed', segments: 3 });
 });
 
 t.test('a job whose item is searchable passes through its remaining states', async (t) => {

@@ -13,7 +13,7 @@ t.test(
   async (t) => {
     const metrics = new Metrics();
     const page = await openOperatorPage({
-      settings: readConfig(environmentOf({ ADMIN_PORT: '0' })),
+      settings: readConfig(environmentOf({ ADMIN_PORT: '0', DATA_DIR: t.testdir({}) })),
       snapshot: () => ({}) as ReturnType<OperatorPageDeps['snapshot']>,
       services: {
         readiness: () => ({ ready: true, body: {} as Readiness['body'] }),

@@ -1,6 +1,8 @@
 import type { Test } from 'tap';
 import type { Item } from '../../../src/api/items.ts';
+import type { Hit } from '../../../src/api/search.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
+import { unranked } from '../fixtures.ts';
 
 /** One tenant as the writer printed it: each Item's number of Segments, and whether it must, may or must not be there. */
 interface Known {
@@ -72,8 +74,8 @@ export class Expected {
         const { segments = 0 } = known.items.get(id) ?? {};
         sum += segments;
         const found = snapshot.searchWords(`w${id}`, 64).segments;
-        const { records, items } = snapshot.hits(found);
-        if (found.length !== segments || records.some((record) => items[record?.item ?? -1]?.id !== id))
+        const hits = snapshot.hits(unranked(found)).toJSON() as Pick<Hit, 'item'>[];
+        if (found.length !== segments || hits.length !== segments || hits.some(({ item }) => item.id !== id))
           problems.push(`${id} has ${found.length} of ${segments} segments`);
       }
       const rows = snapshot.searchVector('text_semantic', new Float32Array(8).fill(0.1), sum + 10).segments

@@ -112,6 +112,8 @@ t.test(
     t.equal(world.store.table('workspace_tokens').get(id), undefined);
     t.equal(world.workspaces.show(id)?.state, 'disposed');
     world.minutes(91 * 24 * 60);
+    // The token of the one whose time was over is due first, then its record.
+    await world.workspaces.sweep();
     await world.workspaces.sweep();
     for (const table of ['workspaces', 'workspace_due', 'workspace_activity', 'workspace_steps']) {
       t.equal(world.store.table(table).count(), 0, table);
@@ -151,6 +153,15 @@ t.test(
       t.notOk(world.tenants.has(id));
       t.ok(await isRefused(world.workspaces.dispose(id, token)));
     }
+    t.ok(await isRefused(world.workspaces.receipt(operators.id, operators.token)));
+    const { receipt } = await world.workspaces.disposeAsOperator(expired.id);
+    t.equal(
+      (await world.workspaces.receipt(expired.id, expired.token)).receipt,
+      receipt,
+      'its holder was away',
+    );
+    world.minutes(24 * 60);
+    t.ok(await isRefused(world.workspaces.receipt(expired.id, expired.token)), 'a day later');
     const unpaid = await world.workspaces.create({});
     await t.rejects(world.workspaces.disposeAsOperator(unpaid.id), { code: 'not_found' });
     await t.rejects(world.workspaces.disposeAsOperator(newId('workspace')), { code: 'not_found' });

@@ -1,1 +1,2 @@
+mod listener;
 pub mod text_encoder;

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use farthing_core::encoder::bert::matched::{DescribedPooling, Description};
 use farthing_core::encoder::bert::pattern::Inputs;
@@ -9,10 +10,11 @@ use farthing_core::encoder::encoding::threads::{self, Use};
 use farthing_core::encoder::forward::scratch::Scratch;
 use farthing_core::encoder::lanes::kernel;
 use farthing_core::error::{ShardError, catch_panic};
-use napi::bindgen_prelude::{Float32Array, Object};
+use napi::bindgen_prelude::{Float32Array, Function, Object};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
+use super::listener::{Arguments, Finished, Listener};
 use crate::error::{internal, js_error};
 use crate::text::tokenize::TokenizerRules;
 
@@ -57,6 +59,7 @@ pub struct EncodedTexts {
 #[napi]
 pub struct NativeTextEncoder {
     inner: TextEncoder,
+    listener: OnceLock<Listener>,
 }
 
 #[napi]
@@ -80,35 +83,42 @@ impl NativeTextEncoder {
                 let opened = TextEncoder::open(&model, &description, &tokenizer, rules.into());
                 opened.map_err(|refusal| ShardError::new("models_invalid", refusal.to_string()))
             },
-            |inner| Ok(Self { inner }),
+            |inner| Ok(Self { inner, listener: OnceLock::new() }),
         )
     }
 
-    /// Encodes texts, each after the prefix and cut to the limit: on the threads for queries, or on those for passages,
-    /// which have a lower priority.
-    #[napi(catch_unwind, ts_return_type = "Promise<EncodedTexts>")]
-    pub fn encode<'env>(
+    /// Names the function that is told of finished calls, once: their number, and the vectors or the error's message.
+    #[napi(catch_unwind)]
+    pub fn listen(
         &self,
-        env: &'env Env,
+        #[napi(ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null) => void")]
+        listener: Function<Arguments, ()>,
+    ) -> Result<()> {
+        self.listener.set(Listener::of(listener)?).map_err(|_| internal("somebody listens already"))
+    }
+
+    /// Begins to encode texts, each after the prefix and cut to the limit: on the threads for queries, or on those for
+    /// passages, which have a lower priority. The listener is told under the number `call`.
+    #[napi(catch_unwind)]
+    pub fn encode(
+        &self,
+        env: &Env,
+        call: u32,
         texts: Vec<String>,
         prefix: String,
         #[napi(ts_arg_type = "'query' | 'ingest'")] of: String,
-    ) -> Result<Object<'env>> {
-        let encoder = self.inner.clone();
+    ) -> Result<()> {
+        let listener = self.listener.get().ok_or_else(|| internal("nobody listens"))?.clone();
+        let (encoder, telling) = (self.inner.clone(), listener.clone());
         let of = if of == "query" { Use::Query } else { Use::Passage };
-        off_thread(
-            env,
-            of,
-            move |scratch| encoder.encode(&texts, &prefix, scratch),
-            |encoded| {
-                Ok(EncodedTexts {
-                    vectors: encoded.vectors.into(),
-                    runs: encoded.runs,
-                    tokens: encoded.tokens,
-                    thread_ms: encoded.milliseconds,
-                })
-            },
-        )
+        listener.begin(env);
+        let task = move |scratch: &mut Scratch| {
+            telling.tell(Finished { call, outcome: catch_panic(|| encoder.encode(&texts, &prefix, scratch)) });
+        };
+        threads::run(of, task).map_err(|error| {
+            listener.end(env);
+            js_error(error)
+        })
     }
 
     /// Elements of a vector.

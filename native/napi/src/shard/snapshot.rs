@@ -6,12 +6,12 @@ use farthing_core::ranking::options::{SearchOptions, Stop};
 use farthing_core::ranking::place::Place;
 use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
-use farthing_core::shard::hits::hits;
+use farthing_core::shard::hits::{FusedHit, hits};
 use farthing_core::shard::query::{Conditional, Query};
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::threads::scan_pool;
 use farthing_core::write::input::digest_of_hex;
-use napi::bindgen_prelude::{Float32Array, Float32ArraySlice, Object, Uint32Array, Uint32ArraySlice};
+use napi::bindgen_prelude::{Buffer, Float32Array, Float32ArraySlice, Object, Uint32Array, Uint32ArraySlice};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
@@ -36,6 +36,13 @@ impl SearchStop {
     pub fn stop(&self) {
         self.inner.stop();
     }
+}
+
+/// A JSON array of hits.
+#[napi(object)]
+pub struct HitsJson {
+    pub json: Buffer,
+    pub count: u32,
 }
 
 /// A snapshot that may be closed while another thread is searching it.
@@ -127,7 +134,8 @@ impl NativeSnapshot {
     }
 
     /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
-    /// and `held` with the share of the query's information that each has. `facts`: the query's information; number, mean
+    /// `held` with the share of the query's information that each has, and `written` with the few segments that have every word as
+    /// it is written, then four numbers for the place of each. `facts`: how many these are; the query's information; number, mean
     /// and standard deviation of the sampled scores. See `farthing_core::ranking::rating`.
     #[napi(catch_unwind)]
     pub fn rate(
@@ -136,15 +144,21 @@ impl NativeSnapshot {
         segments: &[u32],
         mut scores: Float32ArraySlice,
         mut held: Float32ArraySlice,
+        mut written: Uint32ArraySlice,
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
-        let rating = self.read(|snapshot| snapshot.rate(&query.inner.query, segments))?;
+        let (rating, places) = self.read(|snapshot| {
+            let rating = snapshot.rate(&query.inner.query, segments)?;
+            let places = snapshot.places(&rating.written)?;
+            Ok((rating, places))
+        })?;
         let Sample { count, mean, deviation } = rating.sample;
-        let values = [rating.information, count as f32, mean, deviation];
+        let values = [rating.written.len() as f32, rating.information, count as f32, mean, deviation];
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
         unsafe {
             copy(&rating.scores, scores.as_mut());
             copy(&rating.held, held.as_mut());
+            copy(&[rating.written, places.iter().flat_map(numbers_of).collect()].concat(), written.as_mut());
             copy(&values, facts.as_mut());
         }
         Ok(())
@@ -225,10 +239,26 @@ impl NativeSnapshot {
         Ok(promise)
     }
 
-    /// What the hits of a search show, as one JSON text: see `farthing_core::shard::hits`.
+    /// What the hits of a search show: see `farthing_core::shard::hits`. `fused`: two lines for each segment, the members
+    /// of its JSON object before and after what is stored. `expires_at`: when the Items end.
     #[napi(catch_unwind)]
-    pub fn hits(&self, segments: &[u32], query: Option<String>) -> Result<String> {
-        self.read(|snapshot| hits(snapshot, segments, query.as_deref()))
+    pub fn hits(
+        &self,
+        segments: &[u32],
+        fused: String,
+        query: Option<String>,
+        expires_at: Option<String>,
+    ) -> Result<HitsJson> {
+        let mut lines = fused.lines();
+        let mut fused = Vec::with_capacity(segments.len());
+        for segment in segments {
+            let (Some(before), Some(after)) = (lines.next(), lines.next()) else {
+                return Err(internal("A hit without its two lines."));
+            };
+            fused.push(FusedHit { segment: *segment, before, after });
+        }
+        let written = self.read(|snapshot| hits(snapshot, &fused, query.as_deref(), expires_at.as_deref()))?;
+        Ok(HitsJson { json: written.json.into_bytes().into(), count: written.count })
     }
 
     /// An Item's record as JSON.
@@ -272,15 +302,18 @@ impl NativeSnapshot {
     }
 }
 
-/// Each hit has four numbers in `places`: its place, its moment, the size of the recording, and whether it is a note.
+fn numbers_of(Place { place, moment, size, note }: &Place) -> [u32; 4] {
+    [*place, *moment, *size, u32::from(*note)]
+}
+
 fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mut [u32], facts: &mut [u32]) -> u32 {
     let hits = ranking.hits.len().min(segments.len()).min(scores.len());
     for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
         *segment = hit.segment;
         *score = hit.score;
     }
-    for (Place { place, moment, size, note }, numbers) in ranking.places.iter().zip(places.chunks_exact_mut(4)) {
-        numbers.copy_from_slice(&[*place, *moment, *size, u32::from(*note)]);
+    for (place, numbers) in ranking.places.iter().zip(places.chunks_exact_mut(4)) {
+        numbers.copy_from_slice(&numbers_of(place));
     }
     let values = [
         u32::from(ranking.exact),
@@ -295,7 +328,7 @@ fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mu
     hits as u32
 }
 
-fn copy(from: &[f32], to: &mut [f32]) {
+fn copy<T: Copy>(from: &[T], to: &mut [T]) {
     from.iter().zip(to).for_each(|(value, place)| *place = *value);
 }
 

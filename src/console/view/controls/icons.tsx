@@ -38,6 +38,16 @@ export const UploadIcon = () => (
     <path d="M10 13V3.8M6.4 7 10 3.4 13.6 7M3.4 13v2.2a1.4 1.4 0 0 0 1.4 1.4h10.4a1.4 1.4 0 0 0 1.4-1.4V13" />
   </Drawing>
 );
+export const BackIcon = () => (
+  <Drawing>
+    <path d="M12 4.6 6.6 10l5.4 5.4" />
+  </Drawing>
+);
+export const NextIcon = () => (
+  <Drawing>
+    <path d="M8 4.6 13.4 10 8 15.4" />
+  </Drawing>
+);
 export const CloseIcon = () => (
   <Drawing>
     <path d="m5 5 10 10M15 5 5 15" />

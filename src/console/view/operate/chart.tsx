@@ -1,20 +1,20 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import type { Point } from '../../model/snapshots.ts';
+import type { HourPoint } from '../../../api/operator.ts';
 
 export interface Curve {
   readonly name: string;
   readonly unit: string;
   /** A custom property of the style sheet. */
   readonly colour: string;
-  readonly of: (point: Point) => number | null;
+  readonly of: (point: HourPoint) => number | null;
   readonly decimals: number;
 }
 
 const HEIGHT = 180;
 
-/** Curves over the last minutes, with their current values above. */
-export function Chart({ points, curves }: { points: readonly Point[]; curves: readonly Curve[] }) {
+/** Curves over the last hour, with their current values above. */
+export function Chart({ points, curves }: { points: readonly HourPoint[]; curves: readonly Curve[] }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
   const newest = useRef(points);
@@ -77,7 +77,10 @@ function optionsOf(element: HTMLElement, curves: readonly Curve[]): UPlot.Option
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
-    axes: [axis, { ...axis, size: 54 }],
+    axes: [
+      { ...axis, values: (_, times) => times.map(timeOfDay) },
+      { ...axis, size: 54 },
+    ],
     series: [
       {},
       ...curves.map((curve) => ({
@@ -90,6 +93,11 @@ function optionsOf(element: HTMLElement, curves: readonly Curve[]): UPlot.Option
   };
 }
 
-function dataOf(points: readonly Point[], curves: readonly Curve[]): UPlot.AlignedData {
+/** Of seconds since 1970, as the reader's clock shows it. */
+function timeOfDay(seconds: number): string {
+  return new Date(seconds * 1000).toTimeString().slice(0, seconds % 60 === 0 ? 5 : 8);
+}
+
+function dataOf(points: readonly HourPoint[], curves: readonly Curve[]): UPlot.AlignedData {
   return [points.map(({ at }) => at), ...curves.map(({ of }) => points.map(of))];
 }

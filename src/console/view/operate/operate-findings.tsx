@@ -10,7 +10,7 @@ const ORDER: readonly Finding['state'][] = ['problem', 'warning', 'ok'];
 /** The doctor's findings on this host, most urgent first. */
 export function Doctor({ findings }: { findings: readonly Finding[] | undefined }) {
   return (
-    <section class="card wide" aria-labelledby="doctor-title">
+    <section class="card wide doctor" aria-labelledby="doctor-title">
       <h2 id="doctor-title">Doctor</h2>
       {findings ? (
         <table>

@@ -1,26 +1,26 @@
-import type { ComponentChildren } from 'preact';
-import type { Snapshot } from '../../../api/operator.ts';
-import { formatBytes, formatClock } from '../../model/format.ts';
-import { watch } from '../../model/snapshots.ts';
+import type { HourPoint } from '../../../api/operator.ts';
+import { watch } from '../../model/operate/snapshots.ts';
 import { useStore } from '../../model/store.ts';
 import { CoinIcon } from '../controls/icons.tsx';
 import { ThemeButton } from '../controls/theme-button.tsx';
 import { Chart, type Curve } from './chart.tsx';
 import { Doctor, Probe } from './operate-findings.tsx';
+import { Tables } from './operate-tables.tsx';
+import { Panel } from './panel.tsx';
 
 const LATENCY: readonly Curve[] = [
-  { name: 'p50', unit: 'ms', colour: '--part-encode', of: ({ p50 }) => p50, decimals: 1 },
-  { name: 'p99', unit: 'ms', colour: '--part-payment', of: ({ p99 }) => p99, decimals: 1 },
+  { name: 'p50', unit: 'ms', colour: '--part-encode', of: ({ p50_ms }) => p50_ms, decimals: 1 },
+  { name: 'p99', unit: 'ms', colour: '--part-payment', of: ({ p99_ms }) => p99_ms, decimals: 1 },
 ];
 const THROUGHPUT: readonly Curve[] = [
   {
     name: 'Requests',
     unit: '/ s',
     colour: '--part-scan',
-    of: (point) => point.requestsPerSecond,
+    of: (point) => point.requests_per_second,
     decimals: 1,
   },
-  { name: 'Faults (5xx)', unit: '/ s', colour: '--bad', of: (point) => point.faultsPerSecond, decimals: 1 },
+  { name: 'Faults (5xx)', unit: '/ s', colour: '--bad', of: (point) => point.faults_per_second, decimals: 1 },
 ];
 const QUEUES: readonly Curve[] = [
   { name: 'To encode', unit: '', colour: '--part-encode', of: ({ encoding }) => encoding, decimals: 0 },
@@ -29,7 +29,6 @@ const QUEUES: readonly Curve[] = [
 const REVENUE: readonly Curve[] = [
   { name: 'Settled', unit: 'USD', colour: '--bronze', of: ({ usd }) => usd, decimals: 4 },
 ];
-
 const RECALL: readonly Curve[] = [
   { name: 'Recall', unit: '', colour: '--good', of: ({ recall }) => recall, decimals: 4 },
 ];
@@ -44,6 +43,7 @@ export function Operate() {
           <CoinIcon />
           <span>Farthing</span>
         </span>
+        <span class="quiet">{sayCovered(points)}</span>
         <span class="spring" />
         <ThemeButton />
       </header>
@@ -81,82 +81,10 @@ export function Operate() {
   );
 }
 
-function Panel({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  );
-}
-
-function Tables({ snapshot }: { snapshot: Snapshot }) {
-  const { families, revenue, tenants, payment, memory_bytes, uptime_s, traffic } = snapshot;
-  return (
-    <>
-      <Panel title="Now">
-        <dl class="usage">
-          <Row name="Up" value={formatClock(uptime_s)} />
-          <Row name="Memory" value={formatBytes(memory_bytes)} />
-          <Row
-            name="Workspaces"
-            value={`${tenants.counted_all ? '' : 'at least '}${tenants.active_workspaces}`}
-          />
-          <Row name="Indexes" value={`${tenants.open_indexes} open`} />
-          <Row name="Payments" value={`${payment.running} running, ${payment.pending} pending`} />
-          {Object.entries(revenue).map(([kind, { count, usd }]) => (
-            <Row key={kind} name={kind} value={`${count} for ${usd} USD`} />
-          ))}
-        </dl>
-      </Panel>
-      <Panel title="Requests since the start">
-        <table>
-          <tbody>
-            {traffic.by_route.map(({ route, count }) => (
-              <tr key={route}>
-                <th scope="row">
-                  <code>{route}</code>
-                </th>
-                <td class="figure">{count}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Panel>
-      <section class="card wide">
-        <h2>Models</h2>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Family</th>
-              <th scope="col">Model</th>
-              <th scope="col">Provider</th>
-              <th scope="col" class="figure">
-                Warm-up, ms
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {families.map(({ family, available, reason, model, provider, warmup_ms }) => (
-              <tr key={family}>
-                <th scope="row">{family}</th>
-                <td>{available ? (model ?? 'none needed') : `not available: ${reason ?? ''}`}</td>
-                <td>{provider ?? '–'}</td>
-                <td class="figure">{warmup_ms === undefined ? '–' : Math.round(warmup_ms)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </>
-  );
-}
-
-function Row({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
+/** How much of the past the curves show. */
+function sayCovered(points: readonly HourPoint[]): string {
+  const [first, last] = [points[0], points.at(-1)];
+  if (!first || !last) return 'The first figures come in a moment.';
+  const minutes = Math.round((last.at - first.at) / 60);
+  return minutes <= 1 ? 'The last minute' : `The last ${minutes} minutes`;
 }

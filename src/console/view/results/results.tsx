@@ -1,25 +1,48 @@
-import { useMemo, useState } from 'preact/hooks';
-import { unansweredText } from '../../../client/answers/unanswered.ts';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { formatMs } from '../../model/format.ts';
+import { deeper, isShown, layoutOf } from '../../model/search/results.ts';
+import { filterBy, searchDeeper } from '../../model/search/search.ts';
 import { type SearchState, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
-import { HitCard } from './hit-card.tsx';
-import { HitDialog } from './hit-dialog.tsx';
+import { HitDialog } from '../hit/hit-dialog.tsx';
+import { AsCode } from './as-code.tsx';
+import { Filters } from './filters.tsx';
+import { HitList } from './hit-list.tsx';
 import { TimingBar } from './timing-bar.tsx';
+import { Verdict } from './verdict.tsx';
 
-/** The hits of the last search, and its timing. */
+interface Opened {
+  readonly index: number;
+  readonly time?: number;
+}
+
+/** The hits of the last search, what it took, and a hit large. */
 export function Results({ search }: { search: SearchState }) {
-  const { searching } = useStore(session);
-  const [shown, setShown] = useState<Hit>();
+  const { searching, filter } = useStore(session);
+  const [opened, setOpened] = useState<Opened>();
   const { asked, answer, roundTripMs } = search;
-  const words = useMemo(() => wordsOf(asked.query), [asked.query]);
-  const count = answer.hits.length;
+  const hits = useMemo(() => answer.hits.filter((hit) => isShown(hit, filter)), [answer, filter]);
+  const open = useCallback(
+    (hit: Hit, time?: number) => setOpened({ index: hits.indexOf(hit), time }),
+    [hits],
+  );
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => bringIntoView(place.current), [answer]);
+  const deeperK = deeper(asked.k, answer.hits.length);
+  const shown = opened && hits[opened.index];
   return (
-    <section class="results" aria-labelledby="results-title" data-searching={searching}>
+    <section
+      class="results"
+      id="results"
+      ref={place}
+      aria-labelledby="results-title"
+      data-searching={searching}
+      data-answered={answer.answered}
+    >
       <div class="summary">
         <h2 id="results-title">
-          {count === 0 ? 'Nothing found' : count === 1 ? 'One hit' : `${count} hits`}
+          {sayCount(hits.length, answer.hits.length)}
           <span class="quiet"> in {formatMs(answer.latency_ms)} ms</span>
         </h2>
         {answer.exact && (
@@ -30,25 +53,56 @@ export function Results({ search }: { search: SearchState }) {
             complete scan
           </span>
         )}
+        <span class="spring" />
+        <Filters hits={answer.hits} filter={filter} />
       </div>
-      {!answer.answered && <p class="unanswered">{unansweredText(answer.reason)}</p>}
-      <TimingBar timing={answer.timing} roundTripMs={roundTripMs} />
-      <ol class="hits">
-        {answer.hits.map((hit, index) => (
-          <HitCard key={`${hit.item.id}/${index}`} hit={hit} words={words} onOpen={setShown} />
-        ))}
-      </ol>
-      {shown && <HitDialog hit={shown} words={words} onClose={() => setShown(undefined)} />}
+      {answer.corrected !== undefined && (
+        <p class="corrected">
+          Searched for <b>{answer.corrected}</b> (corrected)
+        </p>
+      )}
+      <Verdict answer={answer} />
+      <HitList key={`${asked.query}/${asked.k}`} hits={hits} layout={layoutOf(asked, answer)} onOpen={open} />
+      {hits.length === 0 && answer.hits.length > 0 && (
+        <p class="none">
+          The filter hides all {answer.hits.length} hits.{' '}
+          <button type="button" onClick={() => filterBy({ kind: undefined, item: undefined })}>
+            Show them
+          </button>
+        </p>
+      )}
+      {deeperK !== undefined && (
+        <p class="deeper">
+          <button type="button" disabled={searching} onClick={() => void searchDeeper()}>
+            Search for up to {deeperK} hits
+          </button>
+        </p>
+      )}
+      <div class="beside">
+        <TimingBar timing={answer.timing} roundTripMs={roundTripMs} />
+        <AsCode asked={asked} />
+      </div>
+      {opened && shown && (
+        <HitDialog
+          hit={shown}
+          time={opened.time}
+          position={{ index: opened.index, count: hits.length }}
+          onMove={(step) => setOpened({ index: opened.index + step })}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
     </section>
   );
 }
 
-const WORD_LENGTH_MIN = 3;
+function sayCount(shown: number, all: number): string {
+  if (all === 0) return 'No hits';
+  if (shown < all) return `${shown} of ${all} hits`;
+  return all === 1 ? 'One hit' : `${all} hits`;
+}
 
-/** What is worth marking in a snippet. */
-function wordsOf(query: string): RegExp | undefined {
-  const words = query.match(/[\p{L}\p{N}]+/gu)?.filter((word) => word.length >= WORD_LENGTH_MIN) ?? [];
-  return words.length === 0
-    ? undefined
-    : new RegExp(`(?<![\\p{L}\\p{N}])(${[...new Set(words)].join('|')})`, 'giu');
+/** On a narrow screen the results may begin below what is seen. */
+function bringIntoView(results: HTMLElement | null): void {
+  if (!results || !matchMedia('(max-width: 900px)').matches) return;
+  if (results.getBoundingClientRect().top > innerHeight / 2) results.scrollIntoView({ block: 'start' });
 }

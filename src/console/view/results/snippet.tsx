@@ -1,9 +1,18 @@
-/** A passage with the query's words marked. */
-export function Snippet({ text, words }: { text: string; words: RegExp | undefined }) {
-  const parts = words ? text.split(words) : [text];
-  return (
-    <span class="snippet">
-      {parts.map((part, index) => (index % 2 === 1 ? <mark key={`${index}${part}`}>{part}</mark> : part))}
-    </span>
-  );
+import type { ComponentChildren } from 'preact';
+import type { Hit } from '../../../client/index.ts';
+
+/** A passage with the query's words marked, as the server found them. */
+export function Snippet({ text, marks = [] }: { text: string; marks?: Hit['highlights'] }) {
+  return <span class="snippet">{marked(text, marks)}</span>;
+}
+
+export function marked(text: string, marks: Hit['highlights'] = []): ComponentChildren[] {
+  const parts: ComponentChildren[] = [];
+  let at = 0;
+  for (const [start, end] of marks) {
+    if (start < at || end > text.length) continue;
+    parts.push(text.slice(at, start), <mark key={start}>{text.slice(start, end)}</mark>);
+    at = end;
+  }
+  return [...parts, text.slice(at)];
 }

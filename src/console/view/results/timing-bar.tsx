@@ -1,7 +1,7 @@
 import type { Timing } from '../../../client/index.ts';
 import { formatMs } from '../../model/format.ts';
 
-/** The stages of a search in milliseconds, as a bar and in words. */
+/** The stages of a search in milliseconds, as a bar and in words; folded away. */
 export function TimingBar({ timing, roundTripMs }: { timing: Timing; roundTripMs: number }) {
   const { verify_ms = 0, settle_ms = 0, encode_ms = 0, scan_ms = 0, fuse_ms = 0, total_ms = 0 } = timing;
   const payment = verify_ms + settle_ms;
@@ -18,19 +18,18 @@ export function TimingBar({ timing, roundTripMs }: { timing: Timing; roundTripMs
     { name: 'network', label: 'Network and page', ms: Math.max(0, roundTripMs - total_ms) },
   ];
   return (
-    <figure class="timing">
+    <details class="timing">
+      <summary>Timing</summary>
       <div class="bar" aria-hidden="true">
         {parts.map(({ name, ms }) => ms > 0 && <i key={name} data-part={name} style={{ flexGrow: ms }} />)}
       </div>
-      <figcaption>
-        <ul>
-          {parts.map(({ name, label, ms, note }) => (
-            <li key={name} data-part={name}>
-              {label} <b>{note ?? `${formatMs(ms)} ms`}</b>
-            </li>
-          ))}
-        </ul>
-      </figcaption>
-    </figure>
+      <ul>
+        {parts.map(({ name, label, ms, note }) => (
+          <li key={name} data-part={name}>
+            {label} <b>{note ?? `${formatMs(ms)} ms`}</b>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -1,7 +1,7 @@
-import { leaveWallet } from '../../model/actions.ts';
 import { shortAddress } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { leaveWallet } from '../../model/wallet/choose.ts';
 
 /** The wallet that pays, by its short address. */
 export function WalletChip() {
@@ -9,7 +9,7 @@ export function WalletChip() {
   if (!wallet) return null;
   return (
     <details class="chip">
-      <summary>
+      <summary aria-label={`${wallet.name} ${shortAddress(wallet.address)}`}>
         <span class="dot" aria-hidden="true" />
         <span class="chip-name">{wallet.name} </span>
         <code>{shortAddress(wallet.address)}</code>

@@ -1,14 +1,14 @@
 import { useRef } from 'preact/hooks';
-import { dispose } from '../../model/actions.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { dispose } from '../../model/workspace/workspace.ts';
 
 /** Asks once more, then destroys the workspace. */
 export function DisposeButton() {
   const { busy } = useStore(session);
   const dialog = useRef<HTMLDialogElement>(null);
   return (
-    <>
+    <div>
       <button
         type="button"
         class="danger"
@@ -30,6 +30,6 @@ export function DisposeButton() {
           </button>
         </form>
       </dialog>
-    </>
+    </div>
   );
 }

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { DisposalAnswer } from '../../../client/index.ts';
-import { startAgain } from '../../model/actions.ts';
+import { save } from '../../model/files/content.ts';
 import { formatBytes, formatTime } from '../../model/format.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { startAgain } from '../../model/workspace/workspace.ts';
+import { CopyButton } from '../controls/copy-button.tsx';
 import { SealIcon } from '../controls/icons.tsx';
 
 /** What the server keeps of an ended workspace. */
@@ -47,13 +49,21 @@ export function Receipt({ disposal }: { disposal: DisposalAnswer }) {
         <textarea readOnly rows={5} aria-label="Receipt" value={disposal.receipt} />
       </details>
       <div class="buttons">
-        <CopyButton text={disposal.receipt} />
+        <button type="button" onClick={() => saveReceipt(disposal)}>
+          Save it as a file
+        </button>
+        <CopyButton text={disposal.receipt} label="Copy the receipt" />
         <button type="button" class="primary" onClick={startAgain}>
           Open another workspace
         </button>
       </div>
     </article>
   );
+}
+
+/** `farthing admin receipt verify` reads it. */
+function saveReceipt({ id, receipt }: DisposalAnswer): void {
+  save(new Blob([receipt, '\n'], { type: 'application/jose' }), `farthing-receipt-${id}.jws`);
 }
 
 function Verdict({ doubt }: { doubt: string | undefined }) {
@@ -89,15 +99,5 @@ function KeptList({ kept }: { kept: readonly Kept[] }) {
         ))}
       </ul>
     </section>
-  );
-}
-
-function CopyButton({ text }: { text: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = () => void navigator.clipboard?.writeText(text).then(() => setCopied(true));
-  return (
-    <button type="button" onClick={copy}>
-      {copied ? 'Copied' : 'Copy the receipt'}
-    </button>
   );
 }

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { extend, extensionPrice, refreshUsage, sayTimeLeft } from '../../model/actions.ts';
 import { formatClock, formatPrice } from '../../model/format.ts';
+import { extensionPrice } from '../../model/prices.ts';
 import { session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { refreshUsage } from '../../model/workspace/usage.ts';
+import { extend, sayTimeLeft } from '../../model/workspace/workspace.ts';
 
 const TICK_MS = 1000;
 const FEW_SECONDS = 120;
@@ -10,9 +12,8 @@ const STEPS = [15, 60, 240];
 
 /** The time left, and a button that buys more. */
 export function Time() {
-  const { endsAt, facts, wallet, busy } = useStore(session);
+  const { facts, wallet, busy } = useStore(session);
   const [minutes, setMinutes] = useState(STEPS[0]!);
-  const left = useSecondsLeft(endsAt);
   const price = facts && formatPrice(extensionPrice(facts, minutes));
   const submit = (event: Event) => {
     event.preventDefault();
@@ -21,13 +22,9 @@ export function Time() {
   return (
     <div class="time">
       <h2>Time left</h2>
-      {left === undefined ? (
-        <p class="clock">–</p>
-      ) : (
-        <p class="clock" data-few={left < FEW_SECONDS} role="timer" aria-label={sayTimeLeft(left)}>
-          {formatClock(left)}
-        </p>
-      )}
+      <p class="clock">
+        <Clock />
+      </p>
       <form class="extend" onSubmit={submit}>
         <label>
           <span class="unseen">Minutes to add</span>
@@ -48,6 +45,18 @@ export function Time() {
         </button>
       </form>
     </div>
+  );
+}
+
+/** The time left, running. */
+export function Clock() {
+  const { endsAt } = useStore(session);
+  const left = useSecondsLeft(endsAt);
+  if (left === undefined) return <span>–</span>;
+  return (
+    <span class="time-left" data-few={left < FEW_SECONDS} role="timer" aria-label={sayTimeLeft(left)}>
+      {formatClock(left)}
+    </span>
   );
 }
 

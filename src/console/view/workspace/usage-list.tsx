@@ -13,11 +13,8 @@ export function UsageList() {
       <Figure name="Paid" value={`${spend_usd} USD`} beside={spend_limit_usd && `of ${spend_limit_usd}`} />
       <Figure name="Searches" value={searches} />
       <Figure name="Uploads" value={ingests} />
-      <Figure
-        name="JobsAwaitingPayment"
-        value={`${items} items`}
-        beside={`${segments} segments, ${formatBytes(bytes)}`}
-      />
+      <Figure name="Contents" value={`${items} items`} beside={formatBytes(bytes)} />
+      <Figure name="Segments" value={segments} />
     </dl>
   );
 }

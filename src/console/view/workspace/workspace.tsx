@@ -1,20 +1,21 @@
 import { useEffect } from 'preact/hooks';
-import { refreshUsage } from '../../model/actions.ts';
-import type { OpenWorkspace } from '../../model/session.ts';
-import { session } from '../../model/session.ts';
+import { search as searchAgain } from '../../model/search/search.ts';
+import { type OpenWorkspace, session } from '../../model/session.ts';
 import { useStore } from '../../model/store.ts';
+import { refreshUsage } from '../../model/workspace/usage.ts';
+import { Fold } from '../controls/fold.tsx';
+import { Files } from '../files/files.tsx';
 import { Results } from '../results/results.tsx';
+import { SearchForm } from '../search/search-form.tsx';
 import { DisposeButton } from './dispose-button.tsx';
-import { Files } from './files.tsx';
-import { SearchForm } from './search-form.tsx';
-import { Time } from './time.tsx';
+import { Invitation } from './invitation.tsx';
+import { Clock, Time } from './time.tsx';
 import { UsageList } from './usage-list.tsx';
 
 const REFRESH_MS = 15_000;
 
-/** An open workspace: its state and files on one side, search and results on the other. */
+/** An open workspace: search, files and time, results. */
 export function WorkspaceView({ opened }: { opened: OpenWorkspace }) {
-  const { search } = useStore(session);
   useEffect(() => {
     const timer = setInterval(() => void refreshUsage().catch(() => undefined), REFRESH_MS);
     return () => clearInterval(timer);
@@ -22,32 +23,33 @@ export function WorkspaceView({ opened }: { opened: OpenWorkspace }) {
   return (
     <div class="workspace">
       <h1 class="unseen">Workspace</h1>
+      <SearchForm />
       <aside class="side" aria-label="Workspace">
-        <section class="card">
+        <Fold title="Workspace" brief={<Clock />} class="lease">
           <Time />
           <UsageList />
           <DisposeButton />
-        </section>
+        </Fold>
         <Files />
       </aside>
-      <section class="desk" aria-label="Search">
-        <SearchForm />
-        {search ? <Results search={search} /> : <Invitation />}
-      </section>
+      <Found />
     </div>
   );
 }
 
-function Invitation() {
-  const { files } = useStore(session);
-  const ready = files.some(({ state }) => state === 'searchable' || state === 'duplicate');
-  return (
-    <div class="invitation">
-      <p>
-        {ready
-          ? 'Ask something: words, “a quoted phrase”, what a picture shows, or drop a picture on the field.'
-          : 'Add files first: text, Markdown, HTML, PDF, or pictures. They can be searched as soon as their dots are full.'}
-      </p>
-    </div>
-  );
+/** The answer, or what stands in its place. */
+function Found() {
+  const { search, searchFault, searching } = useStore(session);
+  if (searchFault !== undefined)
+    return (
+      <div class="results verdict-card" role="alert">
+        <h2>The search failed</h2>
+        <p>{searchFault}</p>
+        <button type="button" onClick={() => void searchAgain()}>
+          Try again
+        </button>
+      </div>
+    );
+  if (search) return <Results search={search} />;
+  return searching ? <p class="invitation quiet">Searching…</p> : <Invitation />;
 }

@@ -1,0 +1,137 @@
+//! Which segments hold the words of a query as they are written, and not only words with the same stems: a name or a code
+//! stands before them.
+
+use std::collections::HashSet;
+
+use super::block::WordsBlock;
+use super::rank::Found;
+use crate::error::Result;
+use crate::terms::written::{lowered, normalised, words};
+
+/// Segments with the stems of all words that are read. More, and the words are too common.
+const READ_MAX: usize = 400;
+/// Segments that may have all the words as they are written: more, and the words are not rare.
+pub const RARE_MAX: usize = 10;
+
+/// The segments, ascending, that have every word of a query as it is written, if they are few. `found`: the query's words.
+/// `text_of`: the words of a segment.
+pub fn as_written(
+    blocks: &[WordsBlock<'_>],
+    query: &str,
+    found: &[Found<'_>],
+    mut text_of: impl FnMut(u32) -> Result<Option<String>>,
+) -> Result<Vec<u32>> {
+    let mut sought: Vec<&Found<'_>> = found.iter().filter(|word| word.written.is_some()).collect();
+    sought.sort_by_key(|word| word.frequency);
+    let Some((rarest, others)) = sought.split_first() else { return Ok(vec![]) };
+    if rarest.frequency == 0 || rarest.frequency > READ_MAX as u64 {
+        return Ok(vec![]);
+    }
+    let mut segments = vec![];
+    for (at, block) in blocks.iter().enumerate() {
+        let mut rows = rows_with(block, at, rarest)?;
+        for word in others {
+            rows = rows_with_too(block, at, word, &rows)?;
+        }
+        segments.extend(rows.iter().map(|row| block.view.segments.get(*row as usize)));
+    }
+    segments.sort_unstable();
+    let of_query = lowered(&normalised(query));
+    let words: Vec<Written<'_>> = sought
+        .iter()
+        .filter_map(|word| word.written.as_deref())
+        .map(|text| Written { text, literal: of_query.contains(text) })
+        .collect();
+    let mut written = vec![];
+    for segment in segments {
+        if text_of(segment)?.is_some_and(|text| has_all(&text, &words)) {
+            written.push(segment);
+        }
+        if written.len() > RARE_MAX {
+            return Ok(vec![]);
+        }
+    }
+    Ok(written)
+}
+
+/// The living rows of a block that have a word, ascending.
+fn rows_with(block: &WordsBlock<'_>, at: usize, word: &Found<'_>) -> Result<Vec<u32>> {
+    let mut rows = vec![];
+    for (postings, languages) in &word.lists[at] {
+        postings.for_each(|row, _| {
+            if block.view.language(row).bit() & languages != 0 && !block.dead.has(row as usize) {
+                rows.push(row);
+            }
+        })?;
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    Ok(rows)
+}
+
+/// Those of some rows that have a word.
+fn rows_with_too(block: &WordsBlock<'_>, at: usize, word: &Found<'_>, rows: &[u32]) -> Result<Vec<u32>> {
+    let mut has = vec![false; rows.len()];
+    for (postings, languages) in &word.lists[at] {
+        let visit = |index: usize, _| has[index] |= block.view.language(rows[index]).bit() & languages != 0;
+        postings.for_each_of(rows.len(), |index| rows[index], visit)?;
+    }
+    Ok(rows.iter().zip(has).filter(|row| row.1).map(|row| *row.0).collect())
+}
+
+/// A word of a query. Literal: as it stands there, not joined of parts (`IL-6` is found by `IL6`).
+struct Written<'a> {
+    text: &'a str,
+    literal: bool,
+}
+
+fn has_all(text: &str, sought: &[Written<'_>]) -> bool {
+    let text = normalised(text);
+    let lower = lowered(&text);
+    if sought.iter().any(|word| word.literal && !lower.contains(word.text)) {
+        return false;
+    }
+    if sought.iter().all(|word| stands_alone(&lower, word.text)) {
+        return true;
+    }
+    let all: HashSet<String> = words(&text).into_iter().map(|word| word.text).collect();
+    sought.iter().all(|word| all.contains(word.text))
+}
+
+/// Whether a word is in a text without letters or digits beside it.
+fn stands_alone(text: &str, word: &str) -> bool {
+    let is_other = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    text.match_indices(word)
+        .any(|(at, _)| is_other(text[..at].chars().next_back()) && is_other(text[at + word.len()..].chars().next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(text: &str, query: &str) -> bool {
+        let parsed = words(query);
+        let whole = parsed.iter().filter(|word| word.parts > 0);
+        let of_query = lowered(query);
+        let sought: Vec<Written<'_>> =
+            whole.map(|word| Written { text: &word.text, literal: of_query.contains(&word.text) }).collect();
+        has_all(text, &sought)
+    }
+
+    #[test]
+    fn words_with_the_same_stem_are_not_as_written() {
+        assert!(has("The Bridges of", "bridges") && has("bridges, names", "Bridges"));
+        assert!(!has("a bridge, bridged", "bridges"));
+        assert!(has("Anna Bridges", "Anna Bridges") && !has("Anna bridged", "Anna Bridges"));
+        assert!(has("\u{fb01}sh, GRÖSSE", "größe".to_uppercase().as_str()));
+    }
+
+    #[test]
+    fn parts_of_wholes_are_as_written_and_joined_parts_are_not() {
+        assert!(has("https://commons.wikimedia.org/wiki", "wikimedia") && !has("wikimedias", "wikimedia"));
+        assert!(has("fileName here", "name"));
+        assert!(has("IL6", "IL-6") && has("IL-6 levels", "IL-6"));
+        assert!(has("UCP3", "UCP3") && !has("UCP-3", "UCP3"));
+        assert!(has("1100 pages", "1100") && !has("1,100 pages", "1100"));
+    }
+}

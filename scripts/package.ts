@@ -1,0 +1,117 @@
+/**
+ * Makes the packages that work outside the tree: `farthing`, and beside it the native part for this platform as its optional package,
+ * as napi-rs does. `node scripts/package.ts [FOLDER]`; called by `make package`.
+ *
+ * `npm pack` alone makes one package that holds the native part of this platform itself.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Of the one that napi-rs's loader asks for; a package of another platform has its own name. */
+const PLATFORM = { name: 'linux-x64-gnu', os: ['linux'], cpu: ['x64'], libc: ['glibc'] } as const;
+const RUNTIME = 'onnxruntime-node';
+const RUNTIME_SHARED = 'onnxruntime-common';
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly files: readonly string[];
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly [name: string]: unknown;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const target = resolve(process.argv[2] ?? join(root, '.build/packages'));
+const stage = mkdtempSync(join(tmpdir(), 'farthing-package-'));
+const manifest = readManifest(root);
+const addon = `farthing.${PLATFORM.name}.node`;
+
+try {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  const whole = join(stage, pack(root, stage));
+  execFileSync('tar', ['-xzf', whole, '-C', stage]);
+  rmSync(whole);
+  console.log(pack(platformPackage(), target));
+  console.log(pack(mainPackage(), target));
+} finally {
+  rmSync(stage, { recursive: true, force: true });
+}
+
+/** @returns the name of the file */
+function pack(folder: string, into: string): string {
+  const said = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', into], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  const answer = JSON.parse(said) as { filename: string }[] | Record<string, { filename: string }>;
+  return Object.values(answer)[0]!.filename;
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** The native part alone. */
+function platformPackage(): string {
+  const folder = join(stage, PLATFORM.name);
+  mkdirSync(folder);
+  renameSync(join(stage, 'package/src/native/addon', addon), join(folder, addon));
+  const { version, license } = manifest;
+  const { name: platform, ...fits } = PLATFORM;
+  writeManifest(folder, {
+    name: `farthing-${platform}`,
+    version,
+    description: `The native part of farthing for ${platform}.`,
+    license,
+    main: addon,
+    files: [addon],
+    ...fits,
+  });
+  return folder;
+}
+
+/** All else. ONNX Runtime comes inside: its own installer would fetch GPU libraries, and fail without a network. */
+function mainPackage(): string {
+  const folder = join(stage, 'package');
+  const { scripts: _, devDependencies: __, private: ___, napi: ____, ...kept } = manifest;
+  const runtime = bundledRuntime(folder);
+  writeManifest(folder, {
+    ...kept,
+    os: PLATFORM.os,
+    cpu: PLATFORM.cpu,
+    libc: PLATFORM.libc,
+    dependencies: { ...manifest.dependencies, ...runtime },
+    optionalDependencies: { [`farthing-${PLATFORM.name}`]: manifest.version },
+    bundleDependencies: Object.keys(runtime),
+  });
+  return folder;
+}
+
+/** Copies ONNX Runtime with its binaries for this platform, without its installer. @returns its packages and their versions */
+function bundledRuntime(folder: string): Record<string, string> {
+  const from = join(root, 'node_modules', RUNTIME);
+  const to = join(folder, 'node_modules', RUNTIME);
+  for (const part of ['dist', 'bin/napi-v6/linux/x64', 'README.md'])
+    cpSync(join(from, part), join(to, part), {
+      recursive: true,
+      // What `make gpu` laid out is this machine's.
+      filter: (path) => !/providers_(cuda|tensorrt)/.test(path),
+    });
+  const { name, version, license, main, types } = readManifest(from);
+  const shared = readManifest(join(root, 'node_modules', RUNTIME_SHARED)).version;
+  writeManifest(to, { name, version, license, main, types, dependencies: { [RUNTIME_SHARED]: shared } });
+  cpSync(join(root, 'node_modules', RUNTIME_SHARED), join(folder, 'node_modules', RUNTIME_SHARED), {
+    recursive: true,
+  });
+  return { [RUNTIME]: version, [RUNTIME_SHARED]: shared };
+}
+
+function writeManifest(folder: string, content: object): void {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`);
+}

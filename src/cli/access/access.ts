@@ -1,0 +1,145 @@
+import { Farthing, FarthingError, type Workspace } from '../../client/index.ts';
+import { formatUsd } from '../../domain/money.ts';
+import { usdText } from '../terminal/figures.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
+import { amountOf, Consent } from './consent.ts';
+import { openWallet, walletMissing } from './key-file.ts';
+import {
+  type EndedWorkspace,
+  type KnownWorkspace,
+  markEnded,
+  notRemembered,
+  readMemory,
+  type WorkspaceMemory,
+} from './workspace-memory.ts';
+
+const SERVER = 'http://127.0.0.1:8402';
+const BUDGET_USD = '1';
+const MAX_PRICE_USD = '1';
+/** A person waits: about a second. A run over many files is more patient. */
+const ATTEMPTS_MAX = 4;
+
+/** Options that say what is reached, and how it is paid for. A command has those that apply to it. */
+export interface AccessValues {
+  readonly server?: string | undefined;
+  readonly budget?: string | undefined;
+  readonly 'max-price'?: string | undefined;
+  readonly 'ask-above'?: string | undefined;
+  readonly yes?: boolean;
+  readonly workspace?: string | undefined;
+  readonly 'no-workspace'?: boolean;
+}
+
+export interface Access {
+  readonly client: Farthing;
+  /** The chosen workspace; undefined: the wallet's own index, paid by the call. */
+  readonly workspace: Workspace | undefined;
+  /** Where files go: server, and workspace or wallet. Key of the memory of sent files. */
+  readonly target: string;
+  readonly consent: Consent;
+  /** The most that the command may spend. */
+  readonly budgetUsd: string;
+}
+
+/** Opens the client with the local wallet and the chosen workspace. @throws workspace_unauthorized when that has ended */
+export async function openAccess(
+  values: AccessValues,
+  io: Io,
+  { patient = false }: { patient?: boolean } = {},
+): Promise<Access> {
+  const memory = await readMemory(io);
+  const server = serverOf(values, io, memory);
+  const known = chosenWorkspace(values, io, memory, server);
+  const account = await openWallet(io);
+  const consent = new Consent({ 'ask-above': values['ask-above'], yes: values.yes ?? false }, io);
+  const budgetUsd = usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD);
+  const client = new Farthing({
+    baseUrl: server,
+    // Whoever has a workspace needs no wallet: its absence counts when something is paid.
+    account: account ?? (() => openWallet(io).then((later) => later ?? Promise.reject(walletMissing()))),
+    budgetUsd,
+    maxPriceUsd: usd(
+      'max-price',
+      values['max-price'] ?? io.environment.FARTHING_MAX_PRICE_USD ?? MAX_PRICE_USD,
+    ),
+    approve: ({ usd: price, payTo, description }) => consent.forOne(price, `${description} To ${payTo}.`),
+    ...(!patient && { attemptsMax: ATTEMPTS_MAX }),
+  });
+  const workspace = known && client.workspaces.open(known);
+  const target = `${server} ${workspace?.id ?? account?.address ?? ''}`;
+  return { client, workspace, target, consent, budgetUsd };
+}
+
+/**
+ * The named workspace, or the server's current one. A token is sent to its own server only.
+ * @throws UsageError when the named one is not remembered or is at another server
+ */
+function chosenWorkspace(
+  values: AccessValues,
+  io: Io,
+  { current, known }: WorkspaceMemory,
+  server: string,
+): (KnownWorkspace & { readonly id: string }) | undefined {
+  const id = values['no-workspace'] ? undefined : (values.workspace ?? current[server]);
+  if (id === undefined) return undefined;
+  const workspace = known[id];
+  if (!workspace) throw notRemembered(id);
+  if ('ended' in workspace) throw workspaceEnded(id, workspace);
+  if (workspace.server === server) return { id, ...workspace };
+  const from = values.server === undefined && io.environment.FARTHING_URL ? 'FARTHING_URL says' : 'you named';
+  throw new UsageError(`The workspace ${id} is at ${workspace.server}, and ${from} ${server}.`);
+}
+
+/** The server: as the command names it, as the environment does, or the one used last. */
+export function serverOf(
+  { server }: Pick<AccessValues, 'server'>,
+  io: Io,
+  memory: Pick<WorkspaceMemory, 'server'>,
+): string {
+  const found = server ?? (io.environment.FARTHING_URL || (memory.server ?? SERVER));
+  if (!URL.canParse(found) || !/^https?:/.test(found))
+    throw new UsageError(`"${found}" is no address of a server, such as ${SERVER}.`);
+  return found.replace(/\/+$/, '');
+}
+
+/**
+ * Runs what a workspace is used for. When the server no longer takes it, that is remembered if its time is over.
+ * @throws workspace_unauthorized with what to do instead
+ */
+export async function inWorkspace<T>({ workspace }: Access, io: Io, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!workspace || (error as FarthingError).code !== 'workspace_unauthorized') throw error;
+    const known = (await readMemory(io)).known[workspace.id];
+    const end = known && !('ended' in known) ? known.expires_at : undefined;
+    if (end === undefined || Date.parse(end) > Date.now())
+      throw ended(`The server does not know the workspace ${workspace.id}, or not its token.`);
+    await markEnded(io, workspace.id, 'time over');
+    throw ended(`The workspace ${workspace.id} has ended: its time was over, and its files are gone.`);
+  }
+}
+
+function workspaceEnded(id: string, { ended: how }: EndedWorkspace): FarthingError {
+  const why = how === 'destroyed' ? 'it was destroyed' : 'its time was over';
+  return ended(`The workspace ${id} has ended: ${why}, and its files are gone.`);
+}
+
+/** It stays the current one, so that nothing meant for it is paid by the call instead. */
+function ended(what: string): FarthingError {
+  return new FarthingError(
+    'workspace_unauthorized',
+    `${what}\n"farthing workspace create" rents another; "farthing workspace use none" pays by the call.`,
+  );
+}
+
+function usd(option: string, value: string): string {
+  return formatUsd(amountOf(option, value));
+}
+
+/** Says at a terminal what was paid. */
+export function explainSpending({ client }: Access, io: Io): void {
+  const { spentUsd } = client.spending;
+  if (spentUsd !== '0' && io.err) say(io, `Paid ${usdText(spentUsd)}.`);
+}

@@ -1,0 +1,70 @@
+import { FarthingError } from '../../client/index.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { usdText } from '../terminal/figures.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
+
+/** Higher sums need a person's consent or --yes. */
+const ASK_ABOVE_USD = '0.05';
+
+/** A price that nobody could be asked about. The code ends a run over many files. */
+class NobodyToAsk extends UsageError {
+  readonly code = 'payment_declined';
+}
+
+/** What a person agrees to pay in one command: up to `--ask-above` in all without being asked. */
+export class Consent {
+  readonly #io: Io;
+  readonly #asksNobody: boolean;
+  #agreed: AtomicAmount;
+  #signed = 0n;
+  /** Questions are asked one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @throws UsageError when the limit is no amount */
+  constructor({ 'ask-above': limit = ASK_ABOVE_USD, yes }: { 'ask-above'?: string; yes: boolean }, io: Io) {
+    this.#io = io;
+    this.#asksNobody = yes;
+    this.#agreed = amountOf('ask-above', limit);
+  }
+
+  /** Asks for the whole price of a command. @throws payment_declined; UsageError when there is nobody to ask */
+  async forAll(amount: AtomicAmount, question: string): Promise<void> {
+    if (this.#asksNobody || amount <= this.#agreed) return;
+    if (!(await this.#ask(question, amount)))
+      throw new FarthingError('payment_declined', 'You said no: nothing was paid.');
+    this.#agreed = amount;
+  }
+
+  /** Asks for one payment, if it brings the sum over what was agreed to. @throws UsageError when there is nobody to ask */
+  forOne(usd: string, what: string): Promise<boolean> {
+    const next = this.#last.then(async () => {
+      const sum = this.#signed + parseUsd(usd);
+      if (!this.#asksNobody && sum > this.#agreed) {
+        if (!(await this.#ask(`${what}\nPay ${usdText(usd)}?`, sum))) return false;
+        this.#agreed = sum;
+      }
+      this.#signed = sum;
+      return true;
+    });
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  async #ask(question: string, sum: AtomicAmount): Promise<boolean> {
+    const answer = this.#io.ask(`${question} [y/N] `);
+    if (answer) return answer;
+    const usd = formatUsd(sum);
+    throw new NobodyToAsk(
+      `The price is ${usdText(usd)}, and there is no terminal to ask at: --yes or --ask-above ${usd} allows it. Nothing was paid.`,
+    );
+  }
+}
+
+/** @throws UsageError that names the option */
+export function amountOf(option: string, text: string): AtomicAmount {
+  try {
+    return parseUsd(text);
+  } catch {
+    throw new UsageError(`--${option}: "${text}" is no amount of US dollars, such as 0.05.`);
+  }
+}

@@ -1,0 +1,34 @@
+import { stat } from 'node:fs/promises';
+import { FarthingError, type PaymentAccount } from '../../client/index.ts';
+import type { Io } from '../terminal/io.ts';
+import { configFile, readJson } from './folders.ts';
+
+const OTHERS = 0o077;
+
+export interface KeyFile {
+  readonly address: `0x${string}`;
+  readonly private_key: `0x${string}`;
+}
+
+export const walletPath = (io: Io) => io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
+
+export function walletMissing(): FarthingError {
+  return new FarthingError('wallet_missing', 'There is no wallet yet: "farthing wallet new" makes one.');
+}
+
+/** The account of the key file; undefined without one. What signs is loaded when something is signed. @throws when others may read it */
+export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
+  const path = walletPath(io);
+  const file = await readJson<KeyFile>(path);
+  if (!file) return undefined;
+  if (((await stat(path)).mode & OTHERS) !== 0)
+    throw new Error(`Others may read the key in ${path}: chmod 600 it first.`);
+  if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key)) throw new Error(`${path} holds no private key.`);
+  return {
+    address: file.address,
+    signTypedData: async (message) => {
+      const { privateKeyToAccount } = await import('viem/accounts');
+      return privateKeyToAccount(file.private_key).signTypedData(message);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { IngestOutcome, NamedSource } from '../../client/index.ts';
+import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
+import { counted } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { ProgressLine } from '../terminal/progress.ts';
+import { say } from '../terminal/say.ts';
+import type { Call } from '../words/specs.ts';
+import { filesIn, pathOfKey } from './files.ts';
+import { IngestMemory } from './ingest-memory.ts';
+import { confirmUpload } from './price.ts';
+import { nameOf, refusalsText } from './refusals.ts';
+
+const CONCURRENCY = 4;
+const CONCURRENCY_MAX = 16;
+
+/** `ingest FILES…`: resumes an interrupted run. */
+export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): Promise<number> {
+  const concurrency = Number(values.concurrency ?? CONCURRENCY);
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > CONCURRENCY_MAX)
+    throw new UsageError(
+      `--concurrency: "${values.concurrency}" is no whole number from 1 to ${CONCURRENCY_MAX}.`,
+    );
+  const files = await filesIn(words, values.recursive);
+  const access = await openAccess(values, io, { patient: true });
+  const memory = await IngestMemory.open(io, access.target, { empty: values.again });
+  const line = new ProgressLine(io);
+  try {
+    const left = files.filter(({ key }) => !memory.has(key));
+    if (left.length > 1) await confirmUpload(left, access, io);
+    const before = files.length - left.length;
+    let [ended, refused] = [0, 0];
+    const onOutcome = (outcome: IngestOutcome) => {
+      ended += 1;
+      if ('error' in outcome) refused += 1;
+      if (values.json) io.write(`${JSON.stringify(outcomeJson(outcome))}\n`);
+      line.show(ended / left.length, `${ended} of ${left.length}  ${nameOf(outcome.key)}`);
+    };
+    const target = access.workspace ?? access.client;
+    const summary = await inWorkspace(access, io, () =>
+      target.ingestMany(files as NamedSource[], {
+        concurrency,
+        log: memory,
+        signal: io.signal,
+        onOutcome,
+        onProgress: (key, progress) => {
+          const share =
+            progress.stage === 'sending' ? progress.bytes / (progress.bytesTotal || 1) : progress.progress;
+          line.show(
+            (ended + share / 2) / left.length,
+            `${ended} of ${left.length}  ${progress.stage} ${nameOf(key)}`,
+          );
+        },
+      }),
+    ).catch((error: unknown) => {
+      line.clear();
+      const some = refused === 0 ? '' : ` (${refused} not taken)`;
+      if (files.length > 1)
+        say(io, `${before + ended} of ${files.length} done${some}; the same command goes on.`);
+      if (io.signal.aborted) return undefined;
+      throw error;
+    });
+    line.clear();
+    if (!summary) return EXIT.interrupted;
+    const { ingested, duplicates, skipped, failed } = summary;
+    if (values.json) {
+      const totals = { ingested, duplicates, skipped, failed: failed.length };
+      io.write(`${JSON.stringify({ summary: totals })}\n`);
+    } else {
+      const known = duplicates + skipped;
+      const parts = [
+        `${counted(ingested, 'file')} made searchable`,
+        ...(known > 0 ? [`${known} there already`] : []),
+      ];
+      io.explain(`${parts.join(', ')}\n${failed.length > 0 ? refusalsText(failed) : ''}`);
+    }
+    return failed.length > 0 ? EXIT.partly : EXIT.done;
+  } finally {
+    line.clear();
+    await memory.close();
+    explainSpending(access, io);
+  }
+}
+
+function outcomeJson(outcome: IngestOutcome): object {
+  const file = pathOfKey(outcome.key);
+  if ('answer' in outcome)
+    return { file, item: outcome.answer.item, duplicate: outcome.answer.duplicate ?? false };
+  const { code, detail } = outcome.error as { code?: string; detail?: string };
+  return { file, error: { code, detail } };
+}

@@ -1,0 +1,95 @@
+import type { Hit } from '../../client/index.ts';
+import type { Terminal } from '../terminal/io.ts';
+import { styleFor } from '../terminal/style.ts';
+import { clean, clip, clipName, MARK, widthOf, wrap } from '../terminal/text.ts';
+import { clockTime, place } from './place.ts';
+
+/** Wider lines are hard to read. */
+const COLUMNS_MAX = 100;
+/** Below it, confidence stands in a line of its own, and snippets get a line more. */
+const WIDE_COLUMNS = 80;
+const BAR_CELLS = 5;
+const MOMENTS_SHOWN = 5;
+
+/** What a person is told of a probability: from which on, the words. */
+const LIKELIHOODS = [
+  [0.85, 'very likely'],
+  [0.6, 'likely'],
+  [0.35, 'possible'],
+  [0, 'unlikely'],
+] as const;
+
+/** Hits for a person at a terminal: file and place, how likely, and the passage with the words that were looked for. */
+export function hitList(hits: readonly Hit[], terminal: Terminal): string {
+  const digits = String(hits.length).length;
+  return hits
+    .map((hit, index) => hitText(hit, `${String(index + 1).padStart(digits)}  `, terminal))
+    .join('\n');
+}
+
+function hitText(hit: Hit, number: string, { columns, colours }: Terminal): string {
+  const style = styleFor(colours);
+  const isWide = columns >= WIDE_COLUMNS;
+  const width = Math.max(20, Math.min(columns - 1, COLUMNS_MAX));
+  const inner = width - number.length;
+  const indent = ' '.repeat(number.length);
+  const word = likelihood(hit.confidence);
+  const likely = `${bar(hit.confidence)} ${word}`;
+  const room = isWide ? inner - widthOf(likely) - 2 : inner;
+  const where = clip(clean(place(hit.locator)), Math.floor(room / 2));
+  const name = clipName(clean(hit.item.name), Math.max(8, room - widthOf(where) - 2));
+  const title = [style.bold(name), where].filter(Boolean).join('  ');
+  const used = widthOf(name) + (where === '' ? 0 : widthOf(where) + 2);
+  const paint = word === 'unlikely' ? style.dim : hit.confidence >= LIKELIHOODS[1][0] ? style.good : String;
+  const head = isWide
+    ? [`${number}${title}${' '.repeat(Math.max(2, inner - used - widthOf(likely)))}${paint(likely)}`]
+    : [`${number}${title}`, `${indent}${paint(likely)}`];
+  const passage = markedSnippet(hit);
+  const lines = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
+  const others = momentsText(hit);
+  if (others !== '') lines.unshift(style.dim(clip(others, inner)));
+  return [...head, ...lines.map((line) => indent + line), ''].join('\n');
+}
+
+/** The other moments of a film or recording, in order of time. */
+function momentsText({ moments = [] }: Hit): string {
+  if (moments.length === 0) return '';
+  const best = moments.slice(0, MOMENTS_SHOWN).toSorted((a, b) => a.time_s - b.time_s);
+  const more = moments.length - best.length;
+  return `also at ${best.map(({ time_s }) => clockTime(time_s)).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** `▰▰▰▱▱` */
+function bar(confidence: number): string {
+  const full = Math.round(confidence * BAR_CELLS);
+  return '▰'.repeat(full) + '▱'.repeat(BAR_CELLS - full);
+}
+
+export function likelihood(confidence: number): string {
+  return LIKELIHOODS.find(([from]) => confidence >= from)![1];
+}
+
+/** The snippet in one line, with marks around the words of the query. */
+function markedSnippet({ snippet = '', highlights = [] }: Hit): string {
+  let [marked, at] = ['', 0];
+  for (const [start, end] of highlights) {
+    marked += plain(snippet.slice(at, start)) + MARK.start + plain(snippet.slice(start, end)) + MARK.end;
+    at = end;
+  }
+  return (marked + plain(snippet.slice(at))).replace(/ +/g, ' ').trim();
+}
+
+/** As `clean`, with the spaces at its ends. */
+function plain(text: string): string {
+  return clean(`.${text}.`).slice(1, -1);
+}
+
+/** Hits for another program without `--json`: a line each, its columns apart by tabs. */
+export function hitLines(hits: readonly Hit[]): string {
+  return hits
+    .map(({ item, locator, confidence, snippet = '' }) =>
+      [item.name, place(locator), confidence.toFixed(2), snippet].map(clean).join('\t'),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { correctedText } from '../../client/answers/corrected.ts';
+import { unansweredText } from '../../client/answers/unanswered.ts';
+import type { SearchAnswer } from '../../client/index.ts';
+import { FAMILIES, type Family } from '../../domain/family.ts';
+import { nearest } from '../../domain/nearest.ts';
+import { CONFIDENCE_FLOOR, K_MAX } from '../../domain/search.ts';
+import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
+import { counted } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
+import { styleFor } from '../terminal/style.ts';
+import { clean } from '../terminal/text.ts';
+import type { Call } from '../words/specs.ts';
+import { hitLines, hitList } from './hits.ts';
+
+const K = 10;
+const NEAREST = 3;
+
+/** `search "WORDS"` */
+export async function searchCommand({ words, values }: Call<'search'>, io: Io): Promise<number> {
+  const query = words.join(' ').trim() || undefined;
+  if (query === undefined && values.image === undefined)
+    throw new UsageError('What is to be found? farthing search "words", or --image FILE, or both.');
+  const search = {
+    query,
+    image: values.image === undefined ? undefined : await readPicture(values.image),
+    families: values.family?.map(familyOf),
+    k: countOf(values.k),
+    exact: values.exact || undefined,
+    minConfidence: shareOf(values['min-confidence']),
+    signal: io.signal,
+  };
+  const access = await openAccess(values, io);
+  const answer = await inWorkspace(access, io, () => (access.workspace ?? access.client).search(search));
+  if (values.json) {
+    io.write(`${JSON.stringify(answer)}\n`);
+    return EXIT.done;
+  }
+  if (io.out) explainAnswer(answer, io, values.k === undefined ? NEAREST : Infinity);
+  else {
+    io.write(hitLines(answer.hits));
+    if (answer.corrected !== undefined) say(io, correctedText(answer.corrected));
+    if (!answer.answered) say(io, unansweredText(answer.reason));
+  }
+  explainSpending(access, io);
+  return EXIT.done;
+}
+
+/** @param nearest how many hits are shown where none is likely to answer */
+function explainAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
+  const { hits, answered, reason, corrected, latency_ms } = answer;
+  const terminal = io.out!;
+  const style = styleFor(terminal.colours);
+  const shown = answered ? hits : hits.slice(0, nearest);
+  const lines = [
+    ...(corrected === undefined ? [] : [style.dim(correctedText(clean(corrected)))]),
+    ...(answered
+      ? []
+      : [`${style.bold(unansweredText(reason))}${shown.length > 0 ? ' The nearest:\n' : ''}`]),
+    ...(reason === 'nothing_searchable' ? ['"farthing ingest FILES" makes files searchable.'] : []),
+    ...(shown.length > 0 ? [hitList(shown, terminal)] : []),
+  ];
+  if (hits.length > 0) {
+    const more = hits.length - shown.length;
+    const words = `${counted(hits.length, 'result')} in ${Math.ceil(latency_ms)} ms`;
+    lines.push(style.dim(more > 0 ? `${words}; -k ${hits.length} shows all` : words));
+  }
+  io.write(`${lines.join('\n')}\n`);
+}
+
+async function readPicture(path: string): Promise<Uint8Array> {
+  return readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new UsageError(`--image: there is no ${path}.`) : error;
+  });
+}
+
+function familyOf(name: string): Family {
+  const known = FAMILIES.find((family) => family === name);
+  if (known) return known;
+  const near = nearest(name, FAMILIES);
+  throw new UsageError(
+    `--family: there is no "${name}". ${near ? `Did you mean ${near}?` : `It is one of: ${FAMILIES.join(', ')}.`}`,
+  );
+}
+
+function countOf(k: string | undefined): number {
+  if (k === undefined) return K;
+  const count = Number(k);
+  if (Number.isInteger(count) && count >= 1 && count <= K_MAX) return count;
+  throw new UsageError(`-k: "${k}" is no whole number from 1 to ${K_MAX}.`);
+}
+
+function shareOf(text: string | undefined): number {
+  const share = Number(text ?? CONFIDENCE_FLOOR);
+  if (share >= 0 && share <= 1) return share;
+  throw new UsageError(`--min-confidence: "${text}" is no number from 0 to 1.`);
+}

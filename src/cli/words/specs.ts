@@ -1,0 +1,220 @@
+import { FAMILIES } from '../../domain/family.ts';
+
+/** One option of a command. */
+export interface OptionSpec {
+  /** Name of its value in the help; absent: a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  /** May be given more than once. */
+  readonly multiple?: true;
+  readonly about: string;
+}
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** What a command takes, as its help, its completion and its parser know it. */
+export interface CommandSpec {
+  readonly about: string;
+  /** What follows its name, besides options. */
+  readonly usage: string;
+  /** Fewest and most words. */
+  readonly words: readonly [least: number, most: number];
+  readonly options: OptionSpecs;
+  /** What the about leaves out, a line each. */
+  readonly notes?: readonly string[];
+  readonly examples: readonly (readonly [command: string, what: string])[];
+}
+
+const json = { json: { about: 'for programs: one JSON value a line' } } as const;
+const connection = {
+  server: { value: 'URL', about: 'default: FARTHING_URL, then the server used last' },
+  ...json,
+} as const;
+const limits = {
+  budget: { value: 'USD', about: 'the most that this command may spend (1; FARTHING_BUDGET_USD)' },
+  'max-price': { value: 'USD', about: 'the most that one call may cost (1; FARTHING_MAX_PRICE_USD)' },
+} as const;
+const yes = { yes: { short: 'y', about: 'go on without asking' } } as const;
+const money = {
+  ...limits,
+  'ask-above': { value: 'USD', about: 'ask before the command spends more (0.05)' },
+  ...yes,
+} as const;
+const place = {
+  workspace: { value: 'ID', short: 'w', about: 'instead of the current one' },
+  'no-workspace': { about: 'your wallet’s own index, paid by the call' },
+} as const;
+const minutes = (about: string) => ({ minutes: { value: 'N', short: 'm', about } }) as const;
+
+/** Every command of an agent by its name, in the order of the help. */
+export const SPECS = {
+  search: {
+    about: 'Find passages, pages and pictures in your files.',
+    usage: '"WORDS"',
+    words: [0, Infinity],
+    options: {
+      image: { value: 'FILE', short: 'i', about: 'search by a picture, alone or with words' },
+      family: {
+        value: 'NAME',
+        short: 'f',
+        multiple: true,
+        about: `${FAMILIES.join(', ')}: search in this way alone`,
+      },
+      k: { value: 'N', short: 'k', about: 'results at most (10)' },
+      exact: { about: 'prove that nothing better is in the index' },
+      'min-confidence': { value: 'P', about: 'leave out less likely results, 0 to 1 (0.02)' },
+      ...connection,
+      ...place,
+      ...money,
+    },
+    examples: [
+      ['search "how is the filter cleaned?"', 'by meaning and by words'],
+      ['search --image photo.jpg', 'pictures like this one'],
+      ['search a tabby cat -f visual', 'pictures by describing them'],
+      ['search \'"force majeure"\'', 'the exact phrase'],
+    ],
+  },
+  ingest: {
+    about: 'Make files searchable.',
+    usage: 'FILES…',
+    words: [1, Infinity],
+    options: {
+      recursive: { short: 'r', about: 'take what is in folders; hidden files are left out' },
+      concurrency: { value: 'N', short: 'c', about: 'files at once, 1 to 16 (4)' },
+      again: { about: 'send what an earlier run has sent, too' },
+      ...connection,
+      ...place,
+      ...money,
+    },
+    notes: ['Interrupted, the same command goes on where it was. Files that are there already cost nothing.'],
+    examples: [
+      ['ingest almanac.pdf', 'one file'],
+      ['ingest -r photos', 'a folder; the price is shown first'],
+    ],
+  },
+  'workspace create': {
+    about: 'Rent a workspace and make it the current one.',
+    usage: '',
+    words: [0, 0],
+    options: {
+      ...minutes('how long (15)'),
+      'spend-limit': { value: 'USD', about: 'cap on its price with all extensions' },
+      ...connection,
+      ...money,
+    },
+    notes: [
+      'Files and searches inside are included in its price. When its time is over its data is destroyed.',
+    ],
+    examples: [['workspace create --minutes 60', 'for an hour']],
+  },
+  'workspace list': {
+    about: 'The workspaces that are remembered here.',
+    usage: '',
+    words: [0, 0],
+    options: json,
+    examples: [['workspace list', '* marks the current one']],
+  },
+  'workspace use': {
+    about: 'Choose the current workspace.',
+    usage: 'ID [TOKEN] | none',
+    words: [1, 2],
+    options: connection,
+    notes: ['none: your wallet’s own index, paid by the call.'],
+    examples: [
+      ['workspace use ws_1f…', 'one that is remembered'],
+      ['workspace use ws_1f… fws_9a…', 'one from elsewhere'],
+    ],
+  },
+  'workspace usage': {
+    about: 'Time left, spend, files and searches of a workspace.',
+    usage: '[ID]',
+    words: [0, 1],
+    options: { ...connection, workspace: place.workspace },
+    examples: [['workspace usage', 'of the current one']],
+  },
+  'workspace extend': {
+    about: 'Buy more minutes.',
+    usage: '[ID]',
+    words: [0, 1],
+    options: { ...minutes('minutes to add (15)'), ...connection, workspace: place.workspace, ...money },
+    examples: [['workspace extend --minutes 30', 'the current one']],
+  },
+  'workspace dispose': {
+    about: 'Destroy a workspace and its files for good.',
+    usage: '[ID]',
+    words: [0, 1],
+    options: { ...connection, workspace: place.workspace, ...yes },
+    notes: ['The signed receipt of it is checked and kept in a file.'],
+    examples: [['workspace dispose', 'the current one, after a question']],
+  },
+  'wallet new': {
+    about: 'Make a wallet: the key that pays.',
+    usage: '',
+    words: [0, 0],
+    options: json,
+    notes: ['The key stays in a file that only you can read (FARTHING_WALLET names another).'],
+    examples: [['wallet new', '']],
+  },
+  'wallet show': {
+    about: 'The address of your wallet.',
+    usage: '',
+    words: [0, 0],
+    options: json,
+    examples: [['wallet show', '']],
+  },
+  mcp: {
+    about: 'Serve the same as tools for an agent (MCP), over standard input and output.',
+    usage: '',
+    words: [0, 0],
+    options: { server: connection.server, ...place, ...limits },
+    notes: ['It asks nobody: --budget is the limit for as long as it runs.'],
+    examples: [['mcp --budget 0.50', 'as hosts start it']],
+  },
+  sign: {
+    about: 'Pay for a request of curl: the headers of its 402 in, the paying header out.',
+    usage: '',
+    words: [0, 0],
+    options: { 'max-price': { value: 'USD', about: 'sign nothing above it (0.1)' } },
+    examples: [['sign < headers.txt', 'headers.txt: curl -s -o /dev/null -D headers.txt URL']],
+  },
+  completion: {
+    about: 'Completion for your shell.',
+    usage: 'bash | zsh',
+    words: [1, 1],
+    options: {},
+    examples: [['completion bash', 'eval "$(farthing completion bash)" in ~/.bashrc']],
+  },
+} as const satisfies Readonly<Record<string, CommandSpec>>;
+
+export type CommandName = keyof typeof SPECS;
+export const COMMAND_NAMES = Object.keys(SPECS) as CommandName[];
+
+/** First words of commands of two words. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  workspace: 'Rent a private index for some minutes: files and searches inside are included.',
+  wallet: 'Make or show the wallet that pays.',
+};
+
+/** What may follow a group's word. */
+export function verbsOf(group: string): string[] {
+  return COMMAND_NAMES.filter((name) => name.startsWith(`${group} `)).map((name) =>
+    name.slice(group.length + 1),
+  );
+}
+
+type ValueOf<Option extends OptionSpec> = Option extends { readonly multiple: true }
+  ? readonly string[] | undefined
+  : Option extends { readonly value: string }
+    ? string | undefined
+    : boolean;
+/** Values of a command's options: text, a list of texts, or whether a switch was given. */
+export type ValuesOf<Name extends CommandName> = {
+  readonly [Option in keyof (typeof SPECS)[Name]['options']]: (typeof SPECS)[Name]['options'][Option] extends OptionSpec
+    ? ValueOf<(typeof SPECS)[Name]['options'][Option]>
+    : never;
+};
+
+/** A command as it was called. */
+export interface Call<Name extends CommandName> {
+  readonly words: readonly string[];
+  readonly values: ValuesOf<Name>;
+}

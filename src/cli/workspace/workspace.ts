@@ -1,0 +1,163 @@
+import type { UsageAnswer } from '../../client/index.ts';
+import {
+  type Access,
+  type AccessValues,
+  explainSpending,
+  inWorkspace,
+  openAccess,
+  serverOf,
+} from '../access/access.ts';
+import { amountOf } from '../access/consent.ts';
+import { makeCurrent, notRemembered, readMemory, remember, useNone } from '../access/workspace-memory.ts';
+import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
+import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { say } from '../terminal/say.ts';
+import { aligned } from '../terminal/table.ts';
+import type { Call } from '../words/specs.ts';
+
+/** `workspace create` */
+export async function workspaceCreate({ values }: Call<'workspace create'>, io: Io): Promise<number> {
+  const limit = values['spend-limit'];
+  if (limit !== undefined) amountOf('spend-limit', limit);
+  const access = await openAccess({ ...values, 'no-workspace': true }, io);
+  const { workspace, record } = await access.client.workspaces.rent({
+    ttlMinutes: minutesOf(values.minutes),
+    spendLimitUsd: limit,
+    signal: io.signal,
+  });
+  const { id, token } = workspace;
+  const { expires_at, ttl_minutes, ttl_minutes_asked } = record;
+  await makeCurrent(io, id, { server: access.client.baseUrl, token, expires_at });
+  const asked =
+    ttl_minutes_asked === null || ttl_minutes_asked === ttl_minutes
+      ? ''
+      : ` (you asked for ${ttl_minutes_asked})`;
+  show(
+    values.json,
+    io,
+    { ...record },
+    `${id}: yours for ${counted(ttl_minutes, 'minute')}${asked}, until ${timeText(expires_at)}`,
+  );
+  explainSpending(access, io);
+  if (io.err && !values.json)
+    say(
+      io,
+      'Files and searches inside are included. It is the current workspace now: "farthing ingest FILES" fills it.',
+    );
+  return EXIT.done;
+}
+
+/** `workspace use ID [TOKEN] | none` */
+export async function workspaceUse({ words, values }: Call<'workspace use'>, io: Io): Promise<number> {
+  const [id = '', token] = words;
+  const memory = await readMemory(io);
+  const named = serverOf(values, io, memory);
+  if (id === 'none') {
+    await useNone(io, named);
+    if (!values.json) say(io, `Calls to ${named} are paid one by one now: there is no current workspace.`);
+    return EXIT.done;
+  }
+  const workspace = token === undefined ? memory.known[id] : { server: named, token };
+  if (!workspace) throw notRemembered(id);
+  if ('ended' in workspace) throw new UsageError(`The workspace ${id} has ended.`);
+  await makeCurrent(io, id, workspace);
+  if (!values.json) say(io, `${id} is the current workspace of ${workspace.server}.`);
+  return EXIT.done;
+}
+
+/** `workspace list` */
+export async function workspaceList({ values }: Call<'workspace list'>, io: Io): Promise<number> {
+  const { current, known } = await readMemory(io);
+  const found = Object.entries(known).map(([id, workspace]) => ({
+    id,
+    server: workspace.server,
+    current: current[workspace.server] === id,
+    ended: 'ended' in workspace ? workspace.ended : undefined,
+    expires_at: 'ended' in workspace ? workspace.at : workspace.expires_at,
+  }));
+  if (values.json) {
+    for (const workspace of found) io.write(`${JSON.stringify(workspace)}\n`);
+    return EXIT.done;
+  }
+  if (found.length === 0) say(io, 'None yet: "farthing workspace create" rents one.');
+  else
+    io.write(
+      `${aligned(found.map(({ id, server, current: isCurrent, ended, expires_at }) => [isCurrent ? '*' : ' ', id, ended ?? timeLeft(expires_at), server]))}\n`,
+    );
+  return EXIT.done;
+}
+
+function timeLeft(expires_at: string | undefined): string {
+  if (expires_at === undefined) return 'time not known';
+  const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
+  return seconds > 0 ? `${durationText(seconds)} left` : 'time over';
+}
+
+/** `workspace usage [ID]` */
+export async function workspaceUsage({ words, values }: Call<'workspace usage'>, io: Io): Promise<number> {
+  const access = await openWorkspace(words, values, io);
+  const answer = await inWorkspace(access, io, () => access.workspace.usage());
+  show(values.json, io, { ...answer }, usageText(answer));
+  return EXIT.done;
+}
+
+function usageText(usage: UsageAnswer): string {
+  const { p50 } = usage.latency_ms;
+  return aligned([
+    ['workspace', usage.id],
+    ['time left', `${durationText(usage.ttl_seconds_left)}, until ${timeText(usage.expires_at)}`],
+    [
+      'spent',
+      `${usdText(usage.spend_usd)}${usage.spend_limit_usd === null ? '' : ` of at most ${usdText(usage.spend_limit_usd)}`}`,
+    ],
+    ['files', `${usage.items.toLocaleString('en-US')}, ${bytesText(usage.bytes)}`],
+    [
+      'searches',
+      `${usage.searches.toLocaleString('en-US')}${p50 === null ? '' : `, half of them within ${p50.toFixed(1)} ms`}`,
+    ],
+  ]);
+}
+
+/** `workspace extend [ID]` */
+export async function workspaceExtend({ words, values }: Call<'workspace extend'>, io: Io): Promise<number> {
+  const access = await openWorkspace(words, values, io);
+  const { workspace, client } = access;
+  const answer = await inWorkspace(access, io, () =>
+    workspace.extend({ ttlMinutes: minutesOf(values.minutes), signal: io.signal }),
+  );
+  await remember(io, workspace.id, {
+    server: client.baseUrl,
+    token: workspace.token,
+    expires_at: answer.expires_at,
+  });
+  show(
+    values.json,
+    io,
+    { ...answer },
+    `${workspace.id}: ${counted(answer.ttl_minutes, 'minute')} more, until ${timeText(answer.expires_at)}`,
+  );
+  explainSpending(access, io);
+  return EXIT.done;
+}
+
+/** The workspace that a word or --workspace names, or the current one. @throws UsageError without any */
+export async function openWorkspace(
+  [id]: readonly string[],
+  values: AccessValues,
+  io: Io,
+): Promise<Access & { readonly workspace: NonNullable<Access['workspace']> }> {
+  const access = await openAccess({ ...values, workspace: id ?? values.workspace }, io);
+  if (!access.workspace)
+    throw new UsageError('Which workspace? There is no current one: name it, or create one.');
+  return { ...access, workspace: access.workspace };
+}
+
+function minutesOf(minutes: string | undefined): number | undefined {
+  if (minutes !== undefined && !/^\d{1,9}$/.test(minutes))
+    throw new UsageError(`--minutes: "${minutes}" is no whole number.`);
+  return minutes === undefined ? undefined : Number(minutes);
+}
+
+function show(json: boolean, io: Io, value: object, text: string): void {
+  io.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+}

@@ -1,0 +1,25 @@
+import type { IngestProgress, Item } from '../../../client/index.ts';
+
+export type FileState = 'waiting' | IngestProgress['stage'] | Item['state'] | 'duplicate' | 'refused';
+
+/** A file in the workspace, or on its way there. */
+export interface FileEntry {
+  /** The item's id, or a number of this page's until there is one. */
+  readonly key: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly state: FileState;
+  /** 0..1 of the stage. */
+  readonly progress: number;
+  /** Once it is accepted. */
+  readonly item?: string;
+  /** Of a searchable one. */
+  readonly segments?: number;
+  /** Files inside an archive or mail. */
+  readonly members?: number;
+  readonly membersFailed?: number;
+  /** Why it was refused or failed. */
+  readonly why?: string;
+  /** What was chosen, while this page has it: it can be sent again. */
+  readonly source?: File;
+}

@@ -1,0 +1,46 @@
+import type { Family } from '../../../client/index.ts';
+import { FAMILIES } from '../../../domain/family.ts';
+import { K_DEFAULT, K_MAX, K_MIN } from '../../../domain/search.ts';
+import { type Filter, isKind } from './results.ts';
+
+/**
+ * What a search's address says. It stands behind the `#`, which no browser sends: a server, a proxy and their logs never see
+ * what is searched for.
+ */
+export interface SearchAddress {
+  readonly query: string;
+  /** SHA-256 of the picture. */
+  readonly picture?: string;
+  readonly families: readonly Family[];
+  readonly k: number;
+  readonly filter: Filter;
+}
+
+/** Undefined for an address without a search. */
+export function readAddress(hash: string): SearchAddress | undefined {
+  const values = new URLSearchParams(hash.replace(/^#/, ''));
+  const query = values.get('q') ?? '';
+  const picture = /^[0-9a-f]{64}$/.exec(values.get('picture') ?? '')?.[0];
+  if (query === '' && picture === undefined) return undefined;
+  const named = (values.get('in') ?? '').split(',');
+  const k = Number(values.get('k') ?? K_DEFAULT);
+  const kind = values.get('kind') ?? undefined;
+  return {
+    query,
+    picture,
+    families: FAMILIES.filter((family) => named.includes(family)),
+    k: Number.isInteger(k) && k >= K_MIN && k <= K_MAX ? k : K_DEFAULT,
+    filter: { kind: isKind(kind) ? kind : undefined, item: values.get('file') ?? undefined },
+  };
+}
+
+export function writeAddress({ query, picture, families, k, filter }: SearchAddress): string {
+  const values = new URLSearchParams();
+  if (query !== '') values.set('q', query);
+  if (picture !== undefined) values.set('picture', picture);
+  if (families.length > 0) values.set('in', families.join(','));
+  if (k !== K_DEFAULT) values.set('k', String(k));
+  if (filter.kind) values.set('kind', filter.kind);
+  if (filter.item) values.set('file', filter.item);
+  return `#${values}`;
+}

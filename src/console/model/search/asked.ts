@@ -1,0 +1,23 @@
+import type { Family } from '../../../client/index.ts';
+import { K_DEFAULT } from '../../../domain/search.ts';
+
+/** A picture that is searched with. */
+export interface QueryPicture {
+  readonly blob: Blob;
+  readonly name: string;
+  /** A blob address for showing it. */
+  readonly address: string;
+  /** SHA-256 in hex; undefined where the browser computes none (no HTTPS). */
+  readonly digest?: string;
+}
+
+/** What is searched for. */
+export interface Asked {
+  readonly query: string;
+  readonly picture?: QueryPicture;
+  /** None: all that apply. */
+  readonly families: readonly Family[];
+  readonly k: number;
+}
+
+export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };

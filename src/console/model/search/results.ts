@@ -1,0 +1,82 @@
+import type { Hit, SearchAnswer } from '../../../client/index.ts';
+import type { Asked } from './asked.ts';
+
+/** What is found, as a person tells it apart. */
+export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;
+export type Kind = keyof typeof KINDS;
+
+/** Which hits of an answer are shown. */
+export interface Filter {
+  readonly kind?: Kind;
+  /** Id of an item. */
+  readonly item?: string;
+}
+
+export function isKind(text: string | undefined): text is Kind {
+  return text !== undefined && Object.hasOwn(KINDS, text);
+}
+
+export function kindOf({ item: { media_type } }: Pick<Hit, 'item'>): Kind {
+  if (media_type.startsWith('video/')) return 'film';
+  if (media_type.startsWith('audio/')) return 'sound';
+  return media_type.startsWith('image/') ? 'picture' : 'text';
+}
+
+/** Whether the server draws pictures of an item's pages or moments. */
+export function hasPagePicture({ item: { media_type } }: Pick<Hit, 'item'>): boolean {
+  return /^(image|video)\/|^application\/pdf$/.test(media_type);
+}
+
+export function isShown(hit: Hit, { kind, item }: Filter): boolean {
+  return (kind === undefined || kindOf(hit) === kind) && (item === undefined || hit.item.id === item);
+}
+
+/** Kinds of an answer's hits with their counts, in the table's order. */
+export function kindCounts(hits: readonly Hit[]): { readonly kind: Kind; readonly count: number }[] {
+  return (Object.keys(KINDS) as Kind[])
+    .map((kind) => ({ kind, count: hits.filter((hit) => kindOf(hit) === kind).length }))
+    .filter(({ count }) => count > 0);
+}
+
+export interface FoundItem {
+  readonly id: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+/** Items of an answer's hits, best first. */
+export function foundItems(hits: readonly Hit[]): FoundItem[] {
+  const items = new Map<string, FoundItem>();
+  for (const { item } of hits) {
+    const { count } = items.get(item.id) ?? { count: 0 };
+    items.set(item.id, { id: item.id, name: item.name, count: count + 1 });
+  }
+  return [...items.values()];
+}
+
+/** First hits that decide whether an answer is one of pictures. */
+const LEADING = 6;
+
+/** Words are read in a list; pictures are compared in a grid. */
+export function layoutOf({ picture, query }: Asked, { hits }: Pick<SearchAnswer, 'hits'>): 'list' | 'grid' {
+  if (picture && query === '') return 'grid';
+  const leading = hits.slice(0, LEADING);
+  return leading.length > 0 && leading.every((hit) => kindOf(hit) === 'picture') ? 'grid' : 'list';
+}
+
+/** A moment of a recording. */
+export interface FoundMoment {
+  readonly time_s: number;
+  readonly confidence: number;
+}
+
+/** Moments of a film's or recording's hit in order of time, its best among them. */
+export function momentsOf({ locator, confidence, moments = [] }: Hit): FoundMoment[] {
+  if (locator.time_s === undefined) return [];
+  return [{ time_s: locator.time_s, confidence }, ...moments].sort((one, other) => one.time_s - other.time_s);
+}
+
+/** `k` of the next, deeper search; undefined when there is none. */
+export function deeper(k: number, found: number): number | undefined {
+  return found < k ? undefined : [100, 300, 1000].find((depth) => depth > k);
+}

@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks';
+import type { Hit } from '../../../client/index.ts';
+import { BackIcon, NextIcon } from '../controls/icons.tsx';
+import { BoxMark } from './box-mark.tsx';
+import { useContent } from './use-content.ts';
+import { usePreview } from './use-preview.ts';
+
+/** Pictures that every browser draws: the file itself is shown once it is here. */
+const DRAWN = /^image\/(jpeg|png|webp|gif|bmp)$/;
+const DRAWN_BYTES_MAX = 20_000_000;
+
+/** The page or picture of a hit, small at first, with what was found boxed, and the pages beside it. */
+export function PagePicture({ hit }: { hit: Hit }) {
+  const { item, locator } = hit;
+  const [page, setPage] = useState(locator.page);
+  const small = usePreview({ item, locator: { page, time_s: locator.time_s } });
+  const isDrawn =
+    DRAWN.test(item.media_type) && item.bytes <= DRAWN_BYTES_MAX && locator.time_s === undefined;
+  const { address: whole } = useContent(item.id, isDrawn);
+  const address = whole ?? small;
+  const { pages = 1 } = item;
+  return (
+    <div class="large" data-state={address === undefined ? 'loading' : 'shown'}>
+      {address && (
+        <span class="framed">
+          <img src={address} alt={page === undefined ? item.name : `${item.name}, page ${page}`} />
+          {page === locator.page && <BoxMark box={locator.box} />}
+        </span>
+      )}
+      {address === null && <p class="quiet">This page has no picture.</p>}
+      {page !== undefined && pages > 1 && (
+        <div class="pages">
+          <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
+            <BackIcon /> Page {Math.max(1, page - 1)}
+          </button>
+          <span class="figure">
+            {page} / {pages}
+          </span>
+          <button type="button" disabled={page >= pages} onClick={() => setPage(page + 1)}>
+            Page {Math.min(pages, page + 1)} <NextIcon />
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

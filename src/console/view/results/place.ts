@@ -1,0 +1,26 @@
+import type { Hit } from '../../../client/index.ts';
+import { formatClock } from '../../model/format.ts';
+
+/** Where in its file a hit is, in words. */
+export function placeOf({ item, locator }: Hit): string {
+  if (locator.time_s !== undefined) return `at ${formatClock(locator.time_s)}${lengthOf(item.duration_s)}`;
+  if (locator.page !== undefined)
+    return `${locator.page_kind ?? 'page'} ${locator.page}${item.pages === undefined ? '' : ` of ${item.pages}`}`;
+  if (item.width !== undefined && item.height !== undefined) return `${item.width} × ${item.height} pixels`;
+  return locator.heading ?? '';
+}
+
+function lengthOf(seconds: number | undefined): string {
+  return seconds === undefined ? '' : ` of ${formatClock(seconds)}`;
+}
+
+export function titleOf({ item }: Hit): string {
+  return item.title ?? item.name;
+}
+
+/** Text that was not written but recognised says so. */
+export function sourceOf({ text_source, ocr_confidence }: Hit): string | undefined {
+  if (text_source === undefined || text_source === 'native') return undefined;
+  const sure = ocr_confidence === undefined ? '' : `, ${Math.round(ocr_confidence * 100)} % sure`;
+  return text_source === 'ocr' ? `read from the picture${sure}` : `from ${text_source}`;
+}

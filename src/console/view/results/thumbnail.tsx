@@ -1,0 +1,75 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Box } from '../../../client/index.ts';
+import { formatClock } from '../../model/format.ts';
+import { type PictureOf, previewOf } from '../../model/pictures.ts';
+import { session } from '../../model/session.ts';
+import { watchView } from './in-view.ts';
+
+interface ThumbnailProps {
+  readonly of: PictureOf;
+  readonly box?: Box;
+  /** Shown in its corner. */
+  readonly time?: number;
+}
+
+/** A small picture of a page or moment, requested while it is near the screen. */
+export function Thumbnail({ of, box, time }: ThumbnailProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  const address = usePreview(place, of);
+  const isPage = of.locator.page !== undefined;
+  return (
+    <span
+      class="thumbnail"
+      ref={place}
+      data-page={isPage}
+      data-state={address === undefined ? 'loading' : address ? 'shown' : 'none'}
+    >
+      {address && (
+        <span class="framed" style={box && zoomOn(box)}>
+          <img src={address} alt="" decoding="async" />
+        </span>
+      )}
+      {address === null && <span class="quiet">no preview</span>}
+      {time !== undefined && <span class="moment">{formatClock(time)}</span>}
+    </span>
+  );
+}
+
+/** How much a page is enlarged: its text is seen to be text, and a word alone would tell little. */
+const ZOOM_MIN = 1.6;
+const ZOOM_MAX = 2.4;
+
+/** Enlarges a page so that what was found fills the width, or its beginning does. */
+function zoomOn({ x, y, width }: Box) {
+  return {
+    width: `${100 * Math.min(ZOOM_MAX, Math.max(ZOOM_MIN, 0.92 / width))}%`,
+    transform: `translate(calc(${-100 * x}% + 6px), calc(${-100 * y}% + 8px))`,
+  };
+}
+
+/** Undefined while it is awaited, null when there is none. */
+function usePreview(place: { readonly current: Element | null }, of: PictureOf): string | null | undefined {
+  const [address, setAddress] = useState<string | null>();
+  const { item, locator } = of;
+  useEffect(() => {
+    const { opened } = session.value;
+    if (!place.current || !opened) return;
+    let seeing: AbortController | undefined;
+    const load = async (signal: AbortSignal) => {
+      const picture = await previewOf(opened, of, signal);
+      if (signal.aborted) return;
+      end();
+      setAddress(picture?.address ?? null);
+    };
+    const end = watchView(place.current, (isInView) => {
+      seeing?.abort();
+      seeing = isInView ? new AbortController() : undefined;
+      if (seeing) void load(seeing.signal);
+    });
+    return () => {
+      seeing?.abort();
+      end();
+    };
+  }, [item.id, locator.page, locator.time_s]);
+  return address;
+}

@@ -1,0 +1,43 @@
+/** What a caller gets from each operation, and what to mind; by operation id. Its summary, beside the route, is the title. */
+export const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  search:
+    'Searches everything that this wallet has uploaded: by meaning, by exact words, by picture, or for pictures by a description. Charged also when nothing is found, but not while the index is empty (`charged` says so).',
+  ingest:
+    'Takes one file, as multipart field `file` or as the raw body, and makes it searchable for the wallet that pays. The file is recognised and opened before the payment is settled: what cannot be read costs nothing. Answers at once; `Prefer: wait=30` waits until it is searchable. The same bytes again are not charged. A zip or tar is one upload.',
+  item: 'Name, type, size, pages, state and expiry of one of your items. Only the wallet that uploaded it finds it.',
+  itemPreview:
+    'A WebP picture of an item, of the page `page`, or of the moment `time_s` of a film. Items without a picture are answered 422, uncharged.',
+  job: 'State and progress of an upload. Free: the id, which the upload returned, is the credential. Ends as `searchable` or `failed`; a paid upload that fails leaves a credit for the next one.',
+  jobEvents: 'The same as the job, pushed as it changes, until it ends.',
+  createWorkspace:
+    'Rents a private index for some minutes. The answer shows `capability_token` once: it alone opens the workspace, whoever paid. Uploads and searches in it cost nothing more until its time is over.',
+  searchWorkspace: 'As a paid search, over the workspace’s files. Included in its price.',
+  ingestWorkspace: 'As a paid upload, into the workspace. Included in its price.',
+  workspaceJob: 'State and progress of an upload into the workspace.',
+  workspaceJobEvents: 'The same as the job, pushed as it changes, until it ends.',
+  cancelWorkspaceJob: 'Stops reading a file. Nothing of it stays but the state of its job.',
+  workspaceHistory: 'Queries, when they were asked, how many hits they had, and how long they took.',
+  workspaceItems: 'All items, a page at a time; `next` leads to the following page.',
+  workspaceItem: 'Name, type, size, pages, state and expiry of an item.',
+  workspaceItemContent: 'The bytes that were uploaded, unchanged.',
+  workspaceItemPreview:
+    'A WebP picture of an item, of the page `page`, or of the moment `time_s` of a film. Items without a picture are answered 422.',
+  deleteWorkspaceItem:
+    'Removes an item from the index and the disk. Searches no longer find it from the answer on.',
+  workspaceUsage:
+    'Time left, money spent, counts of searches, uploads, items and segments, and how long searches took.',
+  extendWorkspace:
+    'Buys more minutes for a workspace. Anybody who knows the id may pay. Refused, uncharged, when the spend limit or the longest total time would be passed.',
+  disposeWorkspace:
+    'Destroys the workspace and everything in it, and returns a signed receipt (JWS). The same request gives the same receipt for 24 hours.',
+  description: 'The document that you are reading.',
+  llmsTxt: 'One page with links to the guide, this description and the keys.',
+  agentGuide:
+    'Prices, clients, limits on files, workspaces, searching and errors, with this server’s address.',
+  paidResources: 'Addresses of the paid operations, for catalogues that look there.',
+  health: 'Answers while the process runs. For supervisors; `/readyz` says whether it can serve.',
+  ready:
+    'What can be searched here now, with which models, whether payments move real money, and the prices. 503 while the server starts or stops.',
+  keys: 'Ed25519 keys. Receipts of disposals are verified with the one that their `kid` names; former keys stay.',
+  mcp: 'A Model Context Protocol server: JSON-RPC in, JSON out. Without a workspace each call of a tool is paid in `_meta["x402/payment"]`.',
+};

@@ -1,0 +1,81 @@
+import { PaidResourcesSchema } from '../../api/service.ts';
+import type { Services } from '../access/services.ts';
+import { guidance, llmsTxt } from '../docs/agent-guide.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Route } from '../exchange/route.ts';
+import { keptText } from '../pages/asset.ts';
+import { pageOf } from '../pages/console.ts';
+
+interface EntryOptions {
+  /** Every route of the server; asked once all are made. */
+  readonly routes: () => readonly Route[];
+  /** Folder of the built console; undefined: it is disabled. */
+  readonly consoleFolder: string | undefined;
+}
+
+/** Leads programs from `/` to what they can read (RFC 8288, 8631). */
+const LINKS = [
+  '</llms.txt>; rel="alternate"; type="text/plain"',
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</agents.md>; rel="service-doc"; type="text/markdown"',
+].join(', ');
+const TEXT = 'text/plain; charset=utf-8';
+const KEPT = { 'Cache-Control': 'public, max-age=60' };
+
+const ROBOTS = `# Agents: /llms.txt, /agents.md and /openapi.json say what is here and what it costs.
+User-agent: *
+Disallow: /agent/
+Disallow: /mcp
+`;
+
+/** Where somebody comes who knows the address alone: `/`, and what browsers, crawlers and catalogues look for. */
+export function entryRoutes(services: Services, { routes, consoleFolder }: EntryOptions): Route[] {
+  const { baseUrl } = services;
+  const dependsOn = baseUrl;
+  const page = consoleFolder === undefined ? undefined : pageOf(consoleFolder, 'index.html');
+  const text = keptText(TEXT, KEPT, { dependsOn, make: () => llmsTxt(services) });
+  const paidResources = () => ({
+    version: 1,
+    resources: routes()
+      .filter(({ operation }) => operation?.price !== undefined)
+      .map(({ path }) => baseUrl() + path),
+    instructions: guidance(services),
+  });
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      handle: (exchange) => {
+        const reply = page && isBrowser(exchange) ? page(exchange) : text(exchange);
+        return { ...reply, headers: { ...reply.headers, Link: LINKS, Vary: 'Accept, Accept-Encoding' } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/robots.txt',
+      handle: keptText(TEXT, KEPT, { dependsOn, make: () => ROBOTS }),
+    },
+    {
+      method: 'GET',
+      path: '/.well-known/x402',
+      operation: {
+        operationId: 'paidResources',
+        summary: 'What is paid for here',
+        tag: 'Service',
+        success: {
+          status: 200,
+          description: 'Addresses of the paid operations.',
+          schema: PaidResourcesSchema,
+          kept: true,
+        },
+        errors: [],
+      },
+      handle: keptText('application/json', KEPT, { dependsOn, make: () => JSON.stringify(paidResources()) }),
+    },
+  ];
+}
+
+/** Browsers name HTML; libraries and curl take anything. */
+function isBrowser(exchange: Exchange): boolean {
+  return /\btext\/html\b/.test(exchange.header('accept') ?? '');
+}

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import type { Settings } from '../../settings/settings.ts';
+
+/** What a start found, in the words of its banner. */
+export interface Started {
+  readonly url: string;
+  readonly adminPort: number | undefined;
+  readonly metricsUrl: string | undefined;
+  /** Names of the models that serve. */
+  readonly models: readonly string[];
+  /** What cannot be searched here, each with its reason. */
+  readonly missing: readonly string[];
+}
+
+const LABEL_COLUMNS = 10;
+
+/** The first lines of a server on a terminal: where it is, what it charges, and what it holds. */
+export function banner(settings: Settings, started: Started): string {
+  const { BASE_URL, CONSOLE, DATA_DIR, FACILITATOR_URL, PAY_TO } = settings;
+  const url = BASE_URL || started.url;
+  const rows: [label: string, text: string][] = [
+    ['console', CONSOLE === '0' ? 'off (FARTHING_CONSOLE=0)' : `${url}/`],
+    ['API', `${url}/openapi.json  for agents: ${url}/agents.md`],
+    ['docs', 'README.md, and docs/ by reader'],
+    [
+      'payments',
+      FACILITATOR_URL === ''
+        ? 'play money: no money moves. FARTHING_FACILITATOR_URL and FARTHING_PAY_TO make it real'
+        : `real money to ${PAY_TO}, settled by ${FACILITATOR_URL}`,
+    ],
+    ['models', started.models.join(', ') || 'none: only exact words are searched'],
+    ...started.missing.map((reason): [string, string] => ['', `missing: ${reason}`]),
+    ['data', resolve(DATA_DIR)],
+  ];
+  if (started.adminPort !== undefined) rows.push(['operator', `http://127.0.0.1:${started.adminPort}/`]);
+  if (started.metricsUrl !== undefined) rows.push(['metrics', started.metricsUrl]);
+  return rows.map(([label, text]) => `  ${label.padEnd(LABEL_COLUMNS)}${text}\n`).join('');
+}

@@ -1,0 +1,62 @@
+import { formatMilliseconds } from './words.ts';
+
+/** Members of an entry that every line has, or that its words already say. */
+const SAID = new Set(['level', 'time', 'pid', 'hostname', 'event', 'err', 'note', 'msg']);
+/** A terminal is read by a person, who would look no further; the JSON has the rest. */
+const VALUE_CHARACTERS_MAX = 120;
+const LEVEL_WARN = 40;
+const LEVEL_ERROR = 50;
+const METHOD_COLUMNS = 6;
+const ROUTE_COLUMNS = 38;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** One line for a person, from one of the log's JSON. Anything that is not such a line stays as it is. */
+export function readableLine(json: string): string {
+  let entry: Entry;
+  try {
+    entry = JSON.parse(json) as Entry;
+  } catch {
+    return json;
+  }
+  const time = new Date(Number(entry.time ?? Date.now())).toTimeString().slice(0, 8);
+  return `${time}  ${mark(Number(entry.level))}${wordsOf(entry)}\n`;
+}
+
+function mark(level: number): string {
+  if (level >= LEVEL_ERROR) return 'ERROR  ';
+  return level >= LEVEL_WARN ? 'warning  ' : '';
+}
+
+function wordsOf(entry: Entry): string {
+  const { event, note, msg, err } = entry;
+  if (event === 'answered') return answered(entry);
+  const said = [String(event ?? msg ?? '').replaceAll('_', ' ')];
+  for (const [name, value] of Object.entries(entry)) {
+    if (SAID.has(name) || value === undefined || isEmpty(value)) continue;
+    said.push(name === 'ms' ? formatMilliseconds(Number(value)) : `${name}=${short(value)}`);
+  }
+  if (note !== undefined) said.push(String(note));
+  if (err !== undefined) said.push(faultOf(err));
+  return said.join('  ');
+}
+
+function answered({ method, route, status, code, ms }: Entry): string {
+  const what = `${String(method).padEnd(METHOD_COLUMNS)} ${String(route).padEnd(ROUTE_COLUMNS)}`;
+  return `${String(status)}  ${what} ${formatMilliseconds(Number(ms))}${code === undefined ? '' : `  ${String(code)}`}`;
+}
+
+/** The whole stack of an error: it was not expected. */
+function faultOf(err: unknown): string {
+  const { stack, message } = (err ?? {}) as { stack?: string; message?: string };
+  return stack ?? message ?? short(err);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+function short(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX)}…`;
+}

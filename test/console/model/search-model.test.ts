@@ -1,0 +1,120 @@
+import t from 'tap';
+import type { Hit } from '../../../src/client/index.ts';
+import { readAddress, writeAddress } from '../../../src/console/model/search/address.ts';
+import { asCurl, asTypeScript } from '../../../src/console/model/search/as-code.ts';
+import { passageIn } from '../../../src/console/model/search/passage.ts';
+import {
+  deeper,
+  foundItems,
+  isShown,
+  kindCounts,
+  layoutOf,
+  momentsOf,
+} from '../../../src/console/model/search/results.ts';
+
+const hit = (name: string, media_type: string, more: object = {}) =>
+  ({
+    item: { id: `item_${name}`, name, media_type },
+    confidence: 0.5,
+    family: 'raw',
+    locator: {},
+    segments: 1,
+    ...more,
+  }) as unknown as Hit;
+const TEXT = hit('a.txt', 'text/plain', { snippet: 'one two' });
+const PAGE = hit('b.pdf', 'application/pdf', { snippet: 'three' });
+const PICTURE = hit('c.png', 'image/png');
+const FILM = hit('d.mp4', 'video/mp4', { locator: { time_s: 9 }, moments: [{ time_s: 2, confidence: 0.1 }] });
+
+t.test('an address says what it was made of, whatever the words', async (t) => {
+  const picture = 'ab'.repeat(32);
+  for (const query of ['', 'a b', 'c++ & d=e #f %41', '“quoted” / ?', 'ß 日本 \u{1f41d}']) {
+    const address = {
+      query,
+      picture,
+      families: ['visual', 'raw'] as const,
+      k: 300,
+      filter: { kind: 'film', item: 'item_1' } as const,
+    };
+    t.same(readAddress(writeAddress(address)), address, query);
+  }
+  const plain = { query: 'x', picture: undefined, families: [], k: 30, filter: {} };
+  t.equal(writeAddress(plain), '#q=x', 'defaults are left out');
+  t.match(readAddress('#q=x'), { ...plain, filter: { kind: undefined, item: undefined } });
+});
+
+t.test('an address that is none, or of nonsense, is harmless', async (t) => {
+  for (const hash of ['', '#', '#main', '#q=', '#picture=zz', '#k=5'])
+    t.equal(readAddress(hash), undefined, hash);
+  t.match(readAddress('#q=x&k=1e9&in=shoes,raw&kind=toString&picture=../..'), {
+    k: 30,
+    families: ['raw'],
+    filter: { kind: undefined },
+    picture: undefined,
+  });
+});
+
+t.test('words are a list, pictures a grid', async (t) => {
+  const words = { query: 'x', families: [], k: 30 };
+  const picture = { ...words, query: '', picture: {} as never };
+  t.equal(layoutOf(words, { hits: [TEXT, PICTURE] }), 'list');
+  t.equal(layoutOf(words, { hits: [PICTURE, PICTURE] }), 'grid');
+  t.equal(layoutOf(words, { hits: [] }), 'list');
+  t.equal(layoutOf(picture, { hits: [PAGE, PICTURE] }), 'grid');
+  t.equal(layoutOf({ ...picture, query: 'x' }, { hits: [PAGE, PICTURE] }), 'list');
+});
+
+t.test('hits are told apart by kind and file', async (t) => {
+  const hits = [TEXT, PICTURE, PAGE, FILM, TEXT];
+  t.same(kindCounts(hits), [
+    { kind: 'text', count: 3 },
+    { kind: 'picture', count: 1 },
+    { kind: 'film', count: 1 },
+  ]);
+  t.same(
+    foundItems(hits).map(({ name, count }) => `${name} ${count}`),
+    ['a.txt 2', 'c.png 1', 'b.pdf 1', 'd.mp4 1'],
+  );
+  t.same(
+    hits.filter((one) => isShown(one, { kind: 'text', item: 'item_b.pdf' })),
+    [PAGE],
+  );
+  t.same(
+    momentsOf(FILM).map(({ time_s }) => time_s),
+    [2, 9],
+    'in order of time, the best among them',
+  );
+  t.same(momentsOf(TEXT), []);
+});
+
+t.test('a deeper search is offered while there may be more', async (t) => {
+  t.equal(deeper(30, 30), 100);
+  t.equal(deeper(30, 29), undefined);
+  t.equal(deeper(1000, 1000), undefined);
+});
+
+t.test('a passage is found in its file with its marks, or not at all', async (t) => {
+  const found = passageIn('before. one two three. after.', {
+    ...TEXT,
+    snippet: '…one two three…',
+    highlights: [[1, 4]],
+  });
+  t.same(found, { before: 'before. ', text: 'one two three', after: '. after.', marks: [[0, 3]] });
+  t.equal(passageIn('something else', TEXT), undefined);
+});
+
+t.test('code quotes what a shell or a string would take apart', async (t) => {
+  const of = {
+    baseUrl: 'http://127.0.0.1:8402',
+    workspace: 'ws_1',
+    asked: { query: `it's "so" $HOME`, families: ['raw'] as const, k: 30 },
+  };
+  t.match(
+    asCurl(of),
+    String.raw`-d '{"query":"it'\''s \"so\" $HOME","families":["raw"],"k":30,"min_confidence":0.02}'`,
+  );
+  t.match(asTypeScript(of), String.raw`query: "it's \"so\" $HOME",`);
+  const picture = { ...of.asked, query: '', picture: { name: 'a b.png' } as never };
+  t.match(asCurl({ ...of, asked: picture }), `base64 -w 0 'a b.png'`);
+  t.match(asTypeScript({ ...of, asked: picture }), 'image: await readFile("a b.png"),');
+});

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { onlyDeep } from '../rig/deep.ts';
+import { startTestServer } from '../rig/test-server.ts';
+import { missing, openBrowser, PATIENCE_MS, shoot, violations, visit } from './browser.ts';
+import { film } from './files.ts';
+import { walk } from './walk.ts';
+
+const MINUTE_MS = 60_000;
+const skip = onlyDeep || (missing() ?? false);
+t.setTimeout(8 * PATIENCE_MS);
+
+const SCREENS = [
+  { name: 'wide, light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+  { name: 'narrow, dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const;
+
+for (const { name, ...screen } of SCREENS) {
+  t.test(`every state of the console is reached, and none has a fault: ${name}`, { skip }, async (t) => {
+    const shift = { milliseconds: 0 };
+    const server = await startTestServer(t, {}, { monotonic: () => performance.now() + shift.milliseconds });
+    const { page, faults } = await visit(await openBrowser(t), server.url, screen);
+    await walk(page, {
+      film: await film(join(server.dataFolder, '..', 'scenes.mkv')),
+      minutesPass: (minutes) => {
+        shift.milliseconds += minutes * MINUTE_MS;
+      },
+      stop: async (state) => {
+        t.same(await violations(page), [], state);
+        t.equal(
+          await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+          true,
+          `${state}: nothing is wider than the screen`,
+        );
+        await shoot(page, `walk-${screen.viewport.width}-${state}`);
+      },
+    });
+    t.same(faults, []);
+  });
+}

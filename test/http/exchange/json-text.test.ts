@@ -1,0 +1,21 @@
+import t from 'tap';
+import { JsonArray } from '../../../src/domain/json-array.ts';
+import { jsonText } from '../../../src/http/exchange/json-text.ts';
+
+const LIST = new JsonArray(Buffer.from('[{"é":"鳥"},2]'), 2);
+
+t.test('an object is written as JSON.stringify writes it, arrays that are JSON already, too', async (t) => {
+  const objects: Record<string, unknown>[] = [
+    {},
+    { a: 1, b: undefined, c: [undefined, null], '"': 'ü' },
+    { hits: LIST },
+    { before: undefined, hits: LIST, 'na"me': { deep: [1, '鳥'] }, none: undefined },
+    { a: 1, hits: LIST, again: LIST, date: new Date(0) },
+    { none: undefined, a: 1, hits: JsonArray.EMPTY },
+  ];
+  for (const object of objects) {
+    const text = Buffer.from(jsonText(object)).toString();
+    t.equal(text, JSON.stringify(object));
+    t.equal(Buffer.from(jsonText(object, 5)).toString(), `${text}     `);
+  }
+});
