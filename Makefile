@@ -52,7 +52,8 @@ $(PEERS): bench/peers/package.json
 
 $(CRATES): $(NATIVE_SOURCES) | $(CHECKED)
 	@echo "── native part: compiling (the first time one to two minutes)"
-	@cargo build --release --locked --manifest-path native/Cargo.toml -p farthing-napi || { \
+	@# napi names its target, and cargo keeps what it builds for a named one apart.
+	@cargo build --release --locked --target "$$(rustc -vV | sed -n 's/^host: //p')" --manifest-path native/Cargo.toml -p farthing-napi || { \
 	  echo "The native part could not be built: cargo says why above. Without a network there are no crates to build from." >&2; exit 1; }
 	@touch $@
 

@@ -55,7 +55,9 @@ export function exampleOf(query: DumpedQuery, view: View, unanswerable = false):
     const isFound = evidence.some(([name, { score }]) => name === 'text_semantic' || score > 0);
     if (!isFound || (unanswerable && relevant.has(place.document))) return [];
     documents[number] = place.document;
-    return [{ place: number, first: number, segments: 1, evidence: new Map(evidence) }];
+    return [
+      { place: number, moment: number, size: 0, first: number, segments: 1, evidence: new Map(evidence) },
+    ];
   });
   const ordered = orderPassages(candidates, scales, ORDER, UNKNOWN_LANGUAGE_SHARE);
   if (ordered.length === 0) return undefined;

@@ -5,6 +5,7 @@ import { BenchWorkspace, inParallel } from '../rig/agent.ts';
 import { Reliability, type Reliable } from '../rig/reliability.ts';
 import { mean } from '../rig/retrieval.ts';
 import { CHANGES, type Photograph, readPhotographs } from '../sets/photographs.ts';
+import { judgeNeighbours } from './neighbours.ts';
 
 const CLIENTS = 4;
 
@@ -39,12 +40,14 @@ export async function judgePhotographs(serverUrl: string, folder: string) {
     `${set}  by picture, all changes     R@1 ${overall.toFixed(3)}   (${photographs.length} pictures)`,
   );
   const captions = await judgeCaptions(workspace, photographs, nameOf, set);
+  const among = await judgeNeighbours(serverUrl, folder, photographs, join(folder, '../samples'));
   return {
     figures: {
       set,
       pictures: photographs.length,
       by_picture: { ...byPicture, overall },
       ...captions.figures,
+      ...among,
     },
     reliability: [reliable.of(set, 'by picture'), ...captions.reliability],
   };

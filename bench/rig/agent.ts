@@ -134,8 +134,10 @@ export class BenchWorkspace {
         );
         continue;
       }
-      if (!response.ok || body.job?.state !== 'searchable')
-        throw new Error(`${name}: ${JSON.stringify(body)}`);
+      const { state } = body.job ?? {};
+      // Bytes that are there already are waited for again.
+      if (response.ok && state !== 'searchable' && state !== 'failed') continue;
+      if (!response.ok || state !== 'searchable') throw new Error(`${name}: ${JSON.stringify(body)}`);
       return;
     }
   }

@@ -153,7 +153,8 @@ export const HitSchema = Type.Object(
     ),
     text_source: Type.Optional(
       OneOf(TEXT_SOURCES, {
-        description: 'Source of the text: the file itself, text recognition (OCR), subtitles or speech.',
+        description:
+          'Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata.',
       }),
     ),
     ocr_confidence: Type.Optional(

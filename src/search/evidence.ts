@@ -1,5 +1,5 @@
 import type { Family, ListName, SegmentKind } from '../domain/family.ts';
-import type { RankedList, Rating } from '../shard/snapshot.ts';
+import { type Place, placeAt, type RankedList, type Rating } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 
 /** A ranked list with what its query finds in any Segment. */
@@ -12,7 +12,7 @@ export interface EvidenceList {
   readonly foreign: boolean;
 }
 
-/** What one list says of a place: its score for the best of the place's Segments. */
+/** What one list says of a moment: its score for the best of its Segments. */
 export interface ListEvidence {
   readonly score: number;
   /** Of words: share of the query's information in that Segment. */
@@ -20,7 +20,9 @@ export interface ListEvidence {
   /** Of words: that Segment is one of few with every word as it is written. */
   readonly written: boolean;
   readonly segment: number;
-  /** In the list, from 1; absent where the place was found by another list alone. */
+  /** The Segment's text is about the file and not in it. */
+  readonly note?: boolean;
+  /** Of the place in the list, from 1; absent where another list found it. */
   readonly rank?: number;
 }
 
@@ -35,10 +37,12 @@ export interface Scale {
   readonly sample: Rating['sample'];
 }
 
-/** A page, shot or section that a list found, with what every list of the kind says of it. */
-export interface Candidate {
-  readonly place: number;
-  /** The earliest of its Segments, and how many of them are in any list. */
+/**
+ * A moment that a list found, with what every list of the kind says of it: a shot of a film or a stretch of a recording, whose place
+ * is the whole; a page or a section, which is its own place.
+ */
+export interface Candidate extends Omit<Place, 'note'> {
+  /** The earliest of the place's Segments, and how many of them are in any list. */
   readonly first: number;
   readonly segments: number;
   readonly evidence: ReadonlyMap<ListName, ListEvidence>;
@@ -50,109 +54,141 @@ export interface Evidence {
 }
 
 const NO_SAMPLE = { count: 0, mean: 0, deviation: 0 };
+/** Moments of a film that each list names. */
+const MOMENTS_MAX = 10;
 
 /**
- * What the lists say of the first `depth` places of each, and of the few that have the words as they are written. A place that one
+ * What the lists say of the first `depth` places of each, and of the few that have the words as they are written. A moment that one
  * list found is rated by all lists of its kind: what is said of it does not depend on how deep another list was read.
  */
 export function evidenceOf(lists: readonly EvidenceList[], depth: number): Evidence {
-  const heads = lists.map(({ ranking }) => headsOf(ranking.places, depth));
-  const places = placesOf(lists, heads);
+  const heads = lists.map(({ ranking }) => headsOf(ranking, depth));
+  const moments = momentsOf(heads);
   const asked = lists.map((list) => askedOf(list, lists, heads));
   const ratings = lists.map((list, at) => list.rate?.(segmentsOf(asked[at]!)));
   for (const [at, rating] of ratings.entries())
     for (const [segment, place] of rating?.written ?? [])
-      if (!asked[at]!.has(segment)) addWritten(segment, place, lists[at]!, lists, asked, places);
+      if (!asked[at]!.has(segment)) addWritten(segment, place, lists[at]!, lists, asked, moments);
   const scales = lists.map((list, at) => {
     const { traits, name } = list.list;
     const { family, kind, nearIdentical = false } = traits;
     const segments = segmentsOf(asked[at]!);
     const before = ratings[at];
     const rating = before && before.scores.length < segments.length ? list.rate?.(segments) : before;
-    if (rating) apply(list, rating, segments, asked[at]!, heads[at]!, places);
-    else take(list, heads[at]!, places);
+    if (rating) apply(list, rating, segments, asked[at]!, heads[at]!, moments);
+    else take(list, heads[at]!, moments);
     const { information = 0, sample = NO_SAMPLE } = rating ?? {};
     return { name, family, kind, nearIdentical, foreign: list.foreign, information, sample };
   });
-  countSegments(lists, places);
-  return { scales, candidates: [...places.values()] };
+  countSegments(lists, moments);
+  return { scales, candidates: [...moments.values()] };
 }
 
-interface Place {
-  readonly place: number;
+/** The best Segment of a moment in a list. */
+interface Head extends Place {
+  readonly segment: number;
+  readonly score: number;
+  /** Of its place, from 1. */
+  readonly rank: number;
+}
+
+type Heads = ReadonlyMap<number, Head>;
+
+interface Moment extends Omit<Place, 'note'> {
   first: number;
   segments: number;
   readonly evidence: Map<ListName, ListEvidence>;
 }
 
-function placesOf(
-  lists: readonly EvidenceList[],
-  heads: readonly ReadonlyMap<number, number>[],
-): Map<number, Place> {
-  const places = new Map<number, Place>();
-  for (const [at, { ranking }] of lists.entries())
-    for (const [place, head] of heads[at]!)
-      if (!places.has(place)) places.set(place, newPlace(place, ranking.segments[head]!));
-  return places;
+type Moments = Map<number, Moment>;
+
+/** The moments of a list's first `depth` places. */
+function headsOf(ranking: RankedList, depth: number): Heads {
+  const heads = new Map<number, Head>();
+  const met = new Map<number, { readonly rank: number; moments: number }>();
+  for (const [at, segment] of ranking.segments.entries()) {
+    const where = placeAt(ranking, at);
+    if (heads.has(where.moment)) continue;
+    let of = met.get(where.place);
+    if (!of) {
+      if (met.size === depth) continue;
+      of = { rank: met.size + 1, moments: 0 };
+      met.set(where.place, of);
+    }
+    if (of.moments === MOMENTS_MAX) continue;
+    of.moments += 1;
+    heads.set(where.moment, { ...where, segment, score: ranking.scores[at]!, rank: of.rank });
+  }
+  return heads;
 }
 
-const newPlace = (place: number, first: number): Place => ({
+function momentsOf(heads: readonly Heads[]): Moments {
+  const moments: Moments = new Map();
+  for (const of of heads)
+    for (const head of of.values())
+      if (!moments.has(head.moment)) moments.set(head.moment, newMoment(head, head.segment));
+  return moments;
+}
+
+const newMoment = ({ place, moment, size }: Place, first: number): Moment => ({
   place,
+  moment,
+  size,
   first,
   segments: 0,
   evidence: new Map(),
 });
 
-/** The heads of all lists of a list's kind, which it is to rate, each with its place. */
+/** The heads of all lists of a list's kind, which it is to rate. */
 function askedOf(
   { list }: EvidenceList,
   lists: readonly EvidenceList[],
-  heads: readonly ReadonlyMap<number, number>[],
-): Map<number, number> {
-  const placeOf = new Map<number, number>();
+  heads: readonly Heads[],
+): Map<number, Place> {
+  const placeOf = new Map<number, Place>();
   for (const [at, other] of lists.entries())
     if (other.list.traits.kind === list.traits.kind)
-      for (const [place, head] of heads[at]!) placeOf.set(other.ranking.segments[head]!, place);
+      for (const head of heads[at]!.values()) placeOf.set(head.segment, head);
   return placeOf;
 }
 
-const segmentsOf = (asked: ReadonlyMap<number, number>) => Uint32Array.from(asked.keys()).sort();
+const segmentsOf = (asked: ReadonlyMap<number, Place>) => Uint32Array.from(asked.keys()).sort();
 
 /** Lets all lists of the kind rate a Segment that has the words as they are written and that no list named. */
 function addWritten(
   segment: number,
-  place: number,
+  place: Place,
   { list }: EvidenceList,
   lists: readonly EvidenceList[],
-  asked: readonly Map<number, number>[],
-  places: Map<number, Place>,
+  asked: readonly Map<number, Place>[],
+  moments: Moments,
 ): void {
-  if (!places.has(place)) places.set(place, { ...newPlace(place, segment), segments: 1 });
+  if (!moments.has(place.moment)) moments.set(place.moment, { ...newMoment(place, segment), segments: 1 });
   for (const [at, other] of lists.entries())
     if (other.list.traits.kind === list.traits.kind) asked[at]!.set(segment, place);
 }
 
-/** Notes what a list says of each place: of its Segment that has the words as they are written, or else of its best one. */
+/** Notes what a list says of each moment: of its Segment that has the words as they are written, or else of its best one. */
 function apply(
   { list: { name } }: EvidenceList,
   rating: Rating,
   segments: Uint32Array,
-  placeOf: ReadonlyMap<number, number>,
-  heads: ReadonlyMap<number, number>,
-  places: ReadonlyMap<number, Place>,
+  placeOf: ReadonlyMap<number, Place>,
+  heads: Heads,
+  moments: Moments,
 ): void {
   for (const [at, segment] of segments.entries()) {
     const score = rating.scores[at]!;
     if (Number.isNaN(score)) continue;
-    const { evidence } = places.get(placeOf.get(segment)!)!;
-    const said = { score, held: rating.held[at]!, written: rating.written.has(segment), segment };
+    const { moment, note } = placeOf.get(segment)!;
+    const { evidence } = moments.get(moment)!;
+    const written = rating.written.has(segment);
+    const said = { score, held: rating.held[at]!, written, segment, ...(note && { note }) };
     const before = evidence.get(name);
     if (!before || isBetter(said, before)) evidence.set(name, said);
   }
-  let rank = 0;
-  for (const place of heads.keys()) {
-    rank += 1;
-    const { evidence } = places.get(place)!;
+  for (const [moment, { rank }] of heads) {
+    const { evidence } = moments.get(moment)!;
     const said = evidence.get(name);
     if (said) evidence.set(name, { ...said, rank });
   }
@@ -163,37 +199,22 @@ function isBetter(one: ListEvidence, other: ListEvidence): boolean {
 }
 
 /** Takes a list as it is. */
-function take(
-  { list, ranking }: EvidenceList,
-  heads: ReadonlyMap<number, number>,
-  places: ReadonlyMap<number, Place>,
-): void {
-  let rank = 0;
-  for (const [place, head] of heads) {
-    rank += 1;
-    const [score, segment] = [ranking.scores[head]!, ranking.segments[head]!];
-    places.get(place)!.evidence.set(list.name, { score, held: 0, written: false, segment, rank });
-  }
+function take({ list }: EvidenceList, heads: Heads, moments: Moments): void {
+  for (const [moment, { score, segment, rank }] of heads)
+    moments.get(moment)!.evidence.set(list.name, { score, held: 0, written: false, segment, rank });
 }
 
-/** The first `depth` places of a list, each with the index of its best Segment. */
-function headsOf(places: Uint32Array, depth: number): Map<number, number> {
-  const heads = new Map<number, number>();
-  for (let at = 0; at < places.length && heads.size < depth; at += 1) {
-    const place = places[at]!;
-    if (!heads.has(place)) heads.set(place, at);
-  }
-  return heads;
-}
-
-function countSegments(lists: readonly EvidenceList[], places: ReadonlyMap<number, Place>): void {
+/** Counts the Segments of each place that are in any list. */
+function countSegments(lists: readonly EvidenceList[], moments: Moments): void {
   const counted = new Set<number>();
+  const places = new Map<number, { first: number; segments: number }>();
   for (const { ranking } of lists)
     for (const [at, segment] of ranking.segments.entries()) {
-      const place = places.get(ranking.places[at]!);
-      if (!place || counted.has(segment)) continue;
+      if (counted.has(segment)) continue;
       counted.add(segment);
-      place.segments += 1;
-      if (segment < place.first) place.first = segment;
+      const { place } = placeAt(ranking, at);
+      const { first = segment, segments = 0 } = places.get(place) ?? {};
+      places.set(place, { first: Math.min(first, segment), segments: segments + 1 });
     }
+  for (const moment of moments.values()) Object.assign(moment, places.get(moment.place));
 }

@@ -4,7 +4,7 @@ import type { Candidate, Evidence } from './evidence.ts';
 import { type Likelihood, passageLikelihoods, pictureLikelihoods, type Query } from './likelihood.ts';
 import type { ServedList } from './lists.ts';
 
-/** A page, shot or section, with what all lists say of it. */
+/** A page, section or film, with what all lists say of it. */
 export interface FusedPlace {
   readonly segment: number;
   readonly family: Family;
@@ -14,7 +14,14 @@ export interface FusedPlace {
   readonly confidence: number;
   /** Number of Segments of the place in any list. */
   readonly segments: number;
+  /** The other moments of a film, best first. */
+  readonly moments: readonly FusedMoment[];
   readonly explanation?: HitExplanation;
+}
+
+export interface FusedMoment {
+  readonly segment: number;
+  readonly confidence: number;
 }
 
 export interface FuseOptions {
@@ -34,7 +41,7 @@ const LIKELIHOODS = {
 
 /**
  * The likeliest `k` places, best first; of equal ones the earlier ingested is first. A page may be found by its text and by its
- * look: the likelier kind counts, never the sum.
+ * look: the likelier kind counts, never the sum. Of a film the likeliest moment counts.
  */
 export function fuse(
   { scales, candidates }: Evidence,
@@ -53,23 +60,34 @@ export function fuse(
         best.set(candidate, { kind, likelihood });
     }
   }
-  const places = [...best].map(([candidate, side]) => ({
+  const found = [...best].map(([candidate, side]) => ({
     candidate,
     ...side,
     confidence: probabilityOf(side.likelihood.logOdds),
   }));
-  places.sort((a, b) => b.likelihood.logOdds - a.likelihood.logOdds || a.candidate.first - b.candidate.first);
-  return places
-    .filter(({ confidence }) => confidence >= minConfidence)
-    .slice(0, k)
-    .map(({ candidate, kind, likelihood, confidence }) => ({
+  const likely = found.filter(({ confidence }) => confidence >= minConfidence);
+  likely.sort(
+    ({ candidate: a, likelihood: one }, { candidate: b, likelihood: other }) =>
+      other.logOdds - one.logOdds || a.first - b.first || a.moment - b.moment,
+  );
+  const places = new Map<number, typeof likely>();
+  for (const one of likely) {
+    const moments = places.get(one.candidate.place);
+    if (moments) moments.push(one);
+    else places.set(one.candidate.place, [one]);
+  }
+  return [...places.values()].slice(0, k).map(([shown, ...others]) => {
+    const { candidate, kind, likelihood, confidence } = shown!;
+    return {
       segment: likelihood.segment,
       family: likelihood.family,
       score: likelihood.logOdds,
       confidence,
       segments: candidate.segments,
+      moments: others.map(({ likelihood: { segment }, confidence }) => ({ segment, confidence })),
       ...(explain && { explanation: explanationOf(candidate, scales, kind, likelihood) }),
-    }));
+    };
+  });
 }
 
 export function probabilityOf(logOdds: number): number {

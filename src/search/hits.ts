@@ -1,13 +1,15 @@
 import type { JsonArray } from '../domain/json-array.ts';
 import type { HitsOptions, Snapshot } from '../shard/snapshot.ts';
 import type { FusedPlace } from './fuse.ts';
+import { momentsOf } from './moments.ts';
 
-/** The hits of an answer, as JSON. What is stored of Items and Segments is shown as it is, and never parsed here. */
+/** The hits of an answer, as JSON. What is stored of Items and Segments is shown as it is; only times of moments are read here. */
 export function hitsOf(snapshot: Snapshot, fused: readonly FusedPlace[], options: HitsOptions): JsonArray {
-  const shown = fused.map(({ segment, family, score, confidence, segments, explanation }) => ({
+  const moments = momentsOf(snapshot, fused);
+  const shown = fused.map(({ segment, family, score, confidence, segments, explanation }, at) => ({
     segment,
     before: { confidence, family, score },
-    after: { segments, explanation },
+    after: { moments: moments[at], segments, explanation },
   }));
   return snapshot.hits(shown, options);
 }

@@ -7,6 +7,7 @@ import type { PreviousSpace } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { ModelVersions, QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
+import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
@@ -202,7 +203,7 @@ async function scanAndFuse(
     k,
     explain,
     minConfidence,
-    query: { segments },
+    query: { segments, quoted: native.hasPhrases(words) },
     unknownLanguageShare: fusion.unknown_language_share,
   });
   const shown = corrected === undefined ? query.words : `${corrected} ${words}`;

@@ -14,7 +14,7 @@ type NativeQuery = InstanceType<typeof native.NativeQuery>;
 export interface RankedList {
   readonly segments: Uint32Array;
   readonly scores: Float32Array;
-  /** The first Segment of each hit's place, the same for all hits of that place. Empty unless `rank` made the list. */
+  /** The place of each hit: `placeAt` reads it. Empty unless `rank` made the list. */
   readonly places: Uint32Array;
   /** True when the list is proved to be the best of all rows. */
   readonly exact: boolean;
@@ -26,6 +26,31 @@ export interface RankedList {
   readonly ceiling: number;
   /** The query with slips in its words corrected, as the list understood it. Absent where there are none. */
   readonly corrected?: string;
+}
+
+/** Where a hit belongs, by first Segments. */
+export interface Place {
+  /** The page or section, or the whole film or recording: one hit. */
+  readonly place: number;
+  /** The shot of a film; elsewhere the place. */
+  readonly moment: number;
+  /** Segments of the film or recording; 0 elsewhere. */
+  readonly size: number;
+  /** Whether its text is about the file and not in it: a date, a name, a camera. */
+  readonly note: boolean;
+}
+
+const PLACE_NUMBERS = 4;
+
+/** The place of a list's hit. */
+export function placeAt({ places }: Pick<RankedList, 'places'>, hit: number): Place {
+  const at = PLACE_NUMBERS * hit;
+  return {
+    place: places[at]!,
+    moment: places[at + 1]!,
+    size: places[at + 2]!,
+    note: places[at + 3] === 1,
+  };
 }
 
 /**
@@ -44,7 +69,7 @@ export interface Rating {
   /** Of words: the share of the query's information (inverse document frequencies) that each Segment has. */
   readonly held: Float32Array;
   /** Of words: the Segments that have every word of the query as it is written, if they are few, each with its place. */
-  readonly written: ReadonlyMap<number, number>;
+  readonly written: ReadonlyMap<number, Place>;
   /** Of words: the sum of the inverse document frequencies of the query's words. */
   readonly information: number;
   /** Of vectors: the scores of a fixed sample of the space's rows. */
@@ -166,11 +191,15 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     },
     rate: (query, segments) => {
       const [scores, held] = [new Float32Array(segments.length), new Float32Array(segments.length)];
-      const [written, facts] = [new Uint32Array(2 * WRITTEN_MAX), new Float32Array(RATING_FACTS)];
+      const [written, facts] = [
+        new Uint32Array((1 + PLACE_NUMBERS) * WRITTEN_MAX),
+        new Float32Array(RATING_FACTS),
+      ];
       crossing(() => snapshot.rate(toNative(query), segments, scores, held, written, facts));
       const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
-      const places = Array.from({ length: few }, (_, at) => [written[at]!, written[few + at]!] as const);
-      return { scores, held, written: new Map(places), information, sample: { count, mean, deviation } };
+      const places = written.subarray(few);
+      const named = Array.from({ length: few }, (_, at) => [written[at]!, placeAt({ places }, at)] as const);
+      return { scores, held, written: new Map(named), information, sample: { count, mean, deviation } };
     },
     probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
@@ -209,12 +238,12 @@ const WRITTEN_MAX = 10;
 function hitBuffers(k: number, segments: number): HitBuffers {
   if (!Number.isSafeInteger(k) || k < 0) throw new FarthingError('internal', `${k} is not a number of hits.`);
   const hitsMax = Math.min(k, segments);
-  const buffer = new ArrayBuffer(4 * (3 * hitsMax + FACTS));
+  const buffer = new ArrayBuffer(4 * ((2 + PLACE_NUMBERS) * hitsMax + FACTS));
   return [
     new Uint32Array(buffer, 0, hitsMax),
     new Float32Array(buffer, 4 * hitsMax, hitsMax),
-    new Uint32Array(buffer, 8 * hitsMax, hitsMax),
-    new Uint32Array(buffer, 12 * hitsMax, FACTS),
+    new Uint32Array(buffer, 8 * hitsMax, PLACE_NUMBERS * hitsMax),
+    new Uint32Array(buffer, 4 * (2 + PLACE_NUMBERS) * hitsMax, FACTS),
   ];
 }
 
@@ -229,7 +258,7 @@ function rankedList(
   return {
     segments: segments.subarray(0, hits),
     scores: scores.subarray(0, hits),
-    places: places.subarray(0, withPlaces ? hits : 0),
+    places: places.subarray(0, withPlaces ? PLACE_NUMBERS * hits : 0),
     exact: exact === 1,
     method: SCAN_METHODS[method] ?? 'proved',
     scanned,

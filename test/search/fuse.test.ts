@@ -15,6 +15,7 @@ interface Known {
   readonly sample?: Rating['sample'];
   readonly foreign?: boolean;
   readonly read?: number;
+  readonly notes?: readonly number[];
 }
 
 const SETTINGS: Partial<Record<ListName, Partial<ServedList>>> = {
@@ -29,8 +30,16 @@ const SETTINGS: Partial<Record<ListName, Partial<ServedList>>> = {
   raw_picture: { weight: 1 },
 };
 
-function list(name: ListName, placeOf: (segment: number) => number, known: Known): EvidenceList {
-  const { scores, held, written = [], information = 10, foreign = false } = known;
+type NumberOf = (segment: number) => number;
+
+function list(
+  name: ListName,
+  placeOf: NumberOf,
+  known: Known,
+  momentOf = placeOf,
+  sizeOf: NumberOf = () => 0,
+): EvidenceList {
+  const { scores, held, written = [], information = 10, foreign = false, notes = [] } = known;
   const { sample = { count: 1000, mean: 0.1, deviation: 0.1 } } = known;
   const ranked = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, known.read);
   const segments = Uint32Array.from(ranked, ([segment]) => segment);
@@ -40,7 +49,12 @@ function list(name: ListName, placeOf: (segment: number) => number, known: Known
       (segment) => scores.get(segment) ?? (name === 'raw_words' ? 0 : Number.NaN),
     ),
     held: Float32Array.from(asked, (segment) => held?.get(segment) ?? 0),
-    written: new Map(written.map((segment) => [segment, placeOf(segment)])),
+    written: new Map(
+      written.map((segment) => [
+        segment,
+        { place: placeOf(segment), moment: momentOf(segment), size: sizeOf(segment), note: false },
+      ]),
+    ),
     information,
     sample,
   });
@@ -49,7 +63,14 @@ function list(name: ListName, placeOf: (segment: number) => number, known: Known
     ranking: {
       segments,
       scores: Float32Array.from(ranked, ([, score]) => score),
-      places: segments.map(placeOf),
+      places: Uint32Array.from(
+        [...segments].flatMap((segment) => [
+          placeOf(segment),
+          momentOf(segment),
+          sizeOf(segment),
+          Number(notes.includes(segment)),
+        ]),
+      ),
       exact: true,
       method: 'proved',
       scanned: ranked.length,
@@ -68,17 +89,30 @@ function fuse(
   known: Partial<Record<ListName, Known>>,
   {
     placeOf = itself,
+    momentOf = placeOf,
+    sizeOf,
     k = 10,
     depth = 100,
     minConfidence,
-  }: { placeOf?: (segment: number) => number; k?: number; depth?: number; minConfidence?: number } = {},
+    quoted = false,
+  }: {
+    placeOf?: NumberOf;
+    momentOf?: NumberOf;
+    sizeOf?: NumberOf;
+    k?: number;
+    depth?: number;
+    minConfidence?: number;
+    quoted?: boolean;
+  } = {},
 ) {
-  const lists = (Object.keys(known) as ListName[]).map((name) => list(name, placeOf, known[name]!));
+  const lists = (Object.keys(known) as ListName[]).map((name) =>
+    list(name, placeOf, known[name]!, momentOf, sizeOf),
+  );
   return fuseEvidence(evidenceOf(lists, depth), new Map(lists.map(({ list }) => [list.name, list])), {
     k,
     minConfidence,
     explain: true,
-    query: { segments: 1000 },
+    query: { segments: 1000, quoted },
     unknownLanguageShare: 0.2,
   });
 }
@@ -253,7 +287,7 @@ t.test('a list without a measured curve orders, and is believed little', async (
   const lists = [{ ...meaning, list: unmeasured }];
   const fused = fuseEvidence(evidenceOf(lists, 100), new Map([[unmeasured.name, unmeasured]]), {
     k: 10,
-    query: { segments: 1000 },
+    query: { segments: 1000, quoted: false },
     unknownLanguageShare: 0.2,
   });
   t.same(
@@ -270,4 +304,95 @@ t.test('k counts folded hits, and less likely ones are left out on request', asy
   const all = fuse({ raw_words: { scores: many } }, { placeOf });
   const minConfidence = all[2]!.confidence;
   t.same(fuse({ raw_words: { scores: many } }, { placeOf, minConfidence }), all.slice(0, 3));
+});
+
+t.test('a film is one hit with its other moments, best first', async (t) => {
+  // Segments 100 to 199 are a film's frames, 50 to 59 its subtitles, one for every ten frames.
+  const isFilm = (segment: number) => segment >= 50;
+  const placeOf = (segment: number) => (isFilm(segment) ? 50 : segment);
+  const momentOf = (segment: number) => (segment >= 100 ? 50 + Math.floor((segment - 100) / 10) : segment);
+  const frames = Array.from({ length: 100 }, (_, at) => [100 + at, 0.6 - at / 500] as const);
+  const known = {
+    visual_words: { scores: scores(...frames, [1, 0.5], [2, 0.3]) },
+    raw_words: { scores: scores([57, 9], [3, 8]), held: scores([57, 1], [3, 0.9]) },
+  };
+  const fused = fuse(known, { placeOf, momentOf });
+  const film = fused.find(({ segment }) => isFilm(segment))!;
+  t.same(fused.map(({ segment }) => (isFilm(segment) ? 50 : segment)).sort(), [1, 2, 3, 50]);
+  t.equal(film.segment, 57, 'the subtitle is the likeliest');
+  t.same(
+    film.moments.slice(0, 3).map(({ segment }) => segment),
+    [100, 110, 120],
+    'the best frame of each shot, and the shot of the subtitle once',
+  );
+  t.equal(film.segments, 101);
+  for (const [at, { confidence }] of film.moments.entries())
+    t.ok(confidence <= (film.moments[at - 1] ?? film).confidence);
+  const minConfidence = film.moments[1]!.confidence;
+  const [likely] = fuse(known, { placeOf, momentOf, minConfidence });
+  t.ok(likely!.moments.every(({ confidence }) => confidence >= minConfidence));
+});
+
+t.test('moments of one film take nothing from each other, and k counts films', async (t) => {
+  const placeOf = (segment: number) => (segment < 10 ? 0 : segment);
+  const alone = { visual_words: { scores: scores([1, 0.7], [20, 0.2]) } };
+  const often = { visual_words: { scores: scores([1, 0.7], [2, 0.69], [3, 0.68], [20, 0.2]) } };
+  const [first] = fuse(alone, { placeOf, momentOf: itself });
+  const both = fuse(often, { placeOf, momentOf: itself, k: 2 });
+  t.equal(both[0]!.score, first!.score);
+  t.same(
+    both.map(({ segment }) => segment),
+    [1, 20],
+  );
+  const words = { scores: scores([1, 9], [2, 8.9], [20, 3]), held: scores([1, 1], [2, 1], [20, 0.3]) };
+  const few = { scores: scores([1, 9], [20, 3]), held: scores([1, 1], [20, 0.3]) };
+  const score = (raw_words: Known) => fuse({ raw_words }, { placeOf, momentOf: itself })[0]!.score;
+  t.equal(score(words), score(few), 'nor do its subtitles');
+});
+
+t.test('a list names its first places, whatever the moments of a film before them', async (t) => {
+  const placeOf = (segment: number) => (segment < 500 ? 0 : segment);
+  const frames = Array.from({ length: 500 }, (_, at) => [at, 0.9 - at / 5000] as const);
+  const others = Array.from({ length: 60 }, (_, at) => [500 + at, 0.5 - at / 1000] as const);
+  const fused = fuse(
+    { visual_words: { scores: scores(...frames, ...others) } },
+    { placeOf, momentOf: itself, depth: 50, k: 100 },
+  );
+  t.equal(fused.length, 50);
+  t.equal(fused[0]!.segments, 500);
+  t.ok(fused[0]!.moments.length < 20);
+});
+
+t.test('frames of a film are so many chances to look like a description, not like a picture', async (t) => {
+  const placeOf = (segment: number) => Math.min(segment, 100);
+  const sizeOf = (segment: number) => (segment >= 100 ? 60 : 0);
+  const known = { scores: scores([100, 0.45], [101, 0.44], [1, 0.44], [2, 0.2]) };
+  const first = (name: 'visual_words' | 'visual_picture') =>
+    fuse({ [name]: known }, { placeOf, momentOf: itself, sizeOf })[0]!.segment;
+  t.equal(first('visual_words'), 1);
+  t.equal(first('visual_picture'), 100);
+  const clear = { scores: scores([100, 0.6], [1, 0.44]) };
+  const [film] = fuse({ visual_words: clear }, { placeOf, momentOf: itself, sizeOf });
+  t.equal(film!.segment, 100, 'a film that plainly shows it comes first');
+});
+
+t.test('a quoted phrase makes described pictures less likely, and nothing else', async (t) => {
+  const known = {
+    raw_words: { scores: scores([1, 9]), held: scores([1, 1]) },
+    visual_words: { scores: scores([2, 0.4]) },
+    visual_picture: { scores: scores([3, 0.4]) },
+  };
+  const odds = (quoted: boolean) => new Map(fuse(known, { quoted }).map((hit) => [hit.segment, hit.score]));
+  const [plain, quoted] = [odds(false), odds(true)];
+  t.equal(quoted.get(1), plain.get(1));
+  t.equal(quoted.get(3), plain.get(3));
+  t.ok(quoted.get(2)! < plain.get(2)! - 1);
+});
+
+t.test('a note about a file does not outrank a text with the same words', async (t) => {
+  const known = { scores: scores([1, 9], [2, 3], [3, 2]), held: scores([1, 1], [2, 1], [3, 0.4]) };
+  const order = (notes: readonly number[]) =>
+    fuse({ raw_words: { ...known, notes } }).map(({ segment }) => segment);
+  t.same(order([]), [1, 2, 3]);
+  t.same(order([1]), [2, 1, 3], 'but what has fewer of the words');
 });

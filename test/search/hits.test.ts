@@ -41,6 +41,7 @@ const PLACES: readonly FusedPlace[] = Array.from({ length: 12 }, (_, segment) =>
   score: 1 / (segment + 1) - 0.3,
   confidence: 0.1 + segment / 30,
   segments: segment + 1,
+  moments: [],
   ...(segment % 4 === 0 && {
     explanation: { lists: [], kind: 'passages', base: -0.1 } as FusedPlace['explanation'],
   }),

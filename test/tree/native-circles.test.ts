@@ -36,7 +36,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   blocks: ['.', 'kernels', 'picture', 'ranking'],
   terms: ['text'],
   words: ['.', 'text', 'ranking', 'blocks', 'terms'],
-  store: ['.', 'threads', 'blocks'],
+  store: ['.', 'threads', 'ranking', 'blocks'],
   // Reading, writing, and what is derived in the background.
   scan: ['.', 'kernels', 'ranking', 'blocks', 'store'],
   write: ['.', 'threads', 'blocks', 'terms', 'words', 'store', 'scan'],

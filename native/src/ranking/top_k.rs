@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use super::place::Place;
+
 /// A segment with its score. `a < b` when `a` comes before `b` in an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
@@ -81,8 +83,8 @@ pub enum Method {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
     pub hits: Vec<Scored>,
-    /// The first Segment in the place of each hit. Empty unless places were asked for.
-    pub places: Vec<u32>,
+    /// The place of each hit. Empty unless places were asked for.
+    pub places: Vec<Place>,
     /// True when the hits are proved to be the best k of all rows.
     pub exact: bool,
     pub method: Method,

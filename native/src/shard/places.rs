@@ -1,20 +1,25 @@
-//! Lists that reach a number of places: pages, shots or sections of Items.
+//! Lists that reach a number of places: pages or sections of Items, whole films and recordings.
 
-use crate::error::Result;
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::error::{Result, ShardError};
+use crate::ranking::place::Place;
 use crate::ranking::top_k::{Ranking, Scored};
 
 /// How often a list may be doubled because many of its Segments share a place.
 pub const DEEPENINGS_MAX: u32 = 4;
 
-/// The shortest of the best k, 2k, 4k … 16k Segments that reaches `k` places, with the places of its Segments. It is
-/// the longest if none does, and all Segments if there are fewer.
+/// The shortest of the best k, 2k, 4k … 16k Segments that reaches `k` places, with the places of its Segments.
+/// It is the longest if none does, and all Segments if there are fewer.
 ///
 /// `best(n)` returns the best n Segments, or the best n/2 if these reach `k` places. A longer list begins with the
 /// shorter one.
 pub fn reach_places(
     k: usize,
     mut best: impl FnMut(usize) -> Result<Ranking>,
-    places_of: impl Fn(&[Scored]) -> Result<Vec<u32>>,
+    places_of: impl Fn(&[Scored]) -> Result<Vec<Place>>,
 ) -> Result<Ranking> {
     let longest = k << DEEPENINGS_MAX;
     let mut depth = longest.min(2 * k);
@@ -34,9 +39,33 @@ pub fn reach_places(
     }
 }
 
+/// The place and the moment of a Segment, from the place that is stored of it and its record. Where it has a time, that is its
+/// moment, and its place is the whole Item. `range_of`: the first Segment of an Item, and their number.
+pub fn place_of(stored: u32, record: &str, range_of: impl Fn(&str) -> Result<(u32, u32)>) -> Result<Place> {
+    let note = record.contains(NOTE);
+    if !record.contains(TIMED) {
+        return Ok(Place { place: stored, moment: stored, size: 0, note });
+    }
+    let Part { item } =
+        serde_json::from_str(record).map_err(|_| ShardError::corrupt("A segment's record is damaged."))?;
+    let (place, size) = range_of(&item)?;
+    Ok(Place { place, moment: stored, size, note })
+}
+
+/// In JSON only keys look like these: a quote inside a string is escaped.
+const TIMED: &str = "\"time_s\":";
+const NOTE: &str = "\"text_source\":\"metadata\"";
+
+/// What is read of the record of a Segment that has a time.
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    item: Cow<'a, str>,
+}
+
 /// How many different places there are.
-pub fn distinct(places: &[u32]) -> usize {
-    let mut sorted = places.to_vec();
+pub fn distinct(places: &[Place]) -> usize {
+    let mut sorted: Vec<u32> = places.iter().map(|place| place.place).collect();
     sorted.sort_unstable();
     sorted.dedup();
     sorted.len()
@@ -67,14 +96,24 @@ mod tests {
         unreachable!()
     }
 
+    #[test]
+    fn what_has_a_time_belongs_to_its_whole_item_and_notes_are_told() {
+        let range_of = |item: &str| if item == "film" { Ok((7, 3)) } else { Err(ShardError::corrupt(item)) };
+        let place = |record: &str| place_of(9, record, range_of).map(|it| (it.place, it.moment, it.size, it.note));
+        assert_eq!(place(r#"{"item":"film","locator":{"time_s":4,"time_end_s":5}}"#).unwrap(), (7, 9, 3, false));
+        assert_eq!(place(r#"{"item":"film","locator":{},"text":"say \"time_s\": 4"}"#).unwrap(), (9, 9, 0, false));
+        assert_eq!(place(r#"{"item":"photo","text":"Taken","text_source":"metadata"}"#).unwrap(), (9, 9, 0, true));
+        assert_eq!(place(r#"{"item":"book","locator":{"page":4}}"#).unwrap(), (9, 9, 0, false));
+    }
+
     proptest! {
         #[test]
         fn a_list_is_as_deep_as_asked_step_by_step(places in proptest::collection::vec(0..20u32, 0..300), k in 0..30usize) {
-            let ranking = reach_places(k, |n| Ok(best(&places, n)), |hits| {
-                Ok(hits.iter().map(|hit| places[hit.segment as usize]).collect())
-            }).unwrap();
+            let place = |segment: u32| Place { place: places[segment as usize], moment: segment, size: 0, note: false };
+            let of = |hits: &[Scored]| Ok(hits.iter().map(|hit| place(hit.segment)).collect());
+            let ranking = reach_places(k, |n| Ok(best(&places, n)), of).unwrap();
             prop_assert_eq!(ranking.hits.len(), step_by_step(&places, k));
-            prop_assert_eq!(&ranking.places, &places[..ranking.hits.len()]);
+            prop_assert_eq!(ranking.places, (0..ranking.hits.len() as u32).map(place).collect::<Vec<_>>());
         }
     }
 }

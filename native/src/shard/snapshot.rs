@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use heed::{RoTxn, WithoutTls};
 use serde::Deserialize;
 
-use super::places::{distinct, reach_places};
+use super::places::{distinct, place_of, reach_places};
 use super::query::{Conditional, Query};
 use super::titles::Titles;
 use crate::blocks::block::Header;
@@ -13,6 +13,7 @@ use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::kernels::detection;
 use crate::ranking::options::{SearchOptions, Stop};
+use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::scan::lacking::lacking;
@@ -219,17 +220,23 @@ impl Snapshot {
         self.segment(segment)?.map(|(_, record)| text(record)).transpose()
     }
 
-    /// For each Segment, the first one in the same place of the same Item.
-    pub fn places(&self, segments: &[u32]) -> Result<Vec<u32>> {
+    /// Where Segments belong.
+    pub fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {
         self.places_of(&segments.iter().map(|segment| Scored { score: 0.0, segment: *segment }).collect::<Vec<_>>())
     }
 
-    /// For each hit, the first Segment in the same place of the same Item.
-    fn places_of(&self, hits: &[Scored]) -> Result<Vec<u32>> {
-        let missing = || ShardError::corrupt("A segment that is indexed has no record.");
-        let look_up = |segment| self.segment(segment)?.map(|(place, _)| place).ok_or_else(missing);
+    fn places_of(&self, hits: &[Scored]) -> Result<Vec<Place>> {
         let known = &self.queue.store().known_places;
-        hits.iter().map(|hit| known.of(hit.segment, || look_up(hit.segment))).collect()
+        hits.iter().map(|hit| known.of(hit.segment, || self.place_of(hit.segment))).collect()
+    }
+
+    fn place_of(&self, segment: u32) -> Result<Place> {
+        let missing = || ShardError::corrupt("A segment that is indexed has no record.");
+        let (stored, record) = self.segment(segment)?.ok_or_else(missing)?;
+        place_of(stored, text(record)?, |item| {
+            let entry = self.queue.store().entry(&self.txn, item)?.ok_or_else(missing)?;
+            Ok((entry.first, entry.count))
+        })
     }
 
     fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {

@@ -6,7 +6,7 @@ use super::query_word::{QueryWord, Variant};
 use super::slips::slips_of;
 use crate::terms::analysis::Terms;
 use crate::terms::judgement::{Evidence, Prior};
-use crate::terms::language::Language;
+use crate::terms::language::{DEFAULT, Language};
 use crate::terms::written::{Form, Word, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
@@ -99,6 +99,11 @@ pub fn language_of(text: &str, certain: Option<Language>, languages: &[Language]
 /// Whether a query has a mark that may open a phrase.
 pub fn may_have_phrases(text: &str) -> bool {
     text.contains(QUOTES)
+}
+
+/// Whether a query quotes a phrase.
+pub fn has_phrases(text: &str) -> bool {
+    may_have_phrases(text) && !parse(text, None, &[DEFAULT]).phrases.is_empty()
 }
 
 /// A query, split at its quotes, and whether each part is quoted. A straight quote opens if no letter or digit is

@@ -34,7 +34,8 @@ export function tagBlock(tags: Readonly<Record<string, string>>): Block | undefi
   });
   const lyrics = [...found].filter(([tag]) => /^(unsynced)?lyrics/.test(tag)).map(([, text]) => text);
   const text = [lines.join('\n'), ...lyrics].filter((part) => part !== '').join('\n\n');
-  return text === '' ? undefined : { text };
+  if (text === '') return undefined;
+  return lyrics.length > 0 ? { text } : { text, source: 'metadata' };
 }
 
 function lowered(tags: Readonly<Record<string, string>>): Map<string, string> {

@@ -55,7 +55,7 @@ export async function captionOf(bytes: Uint8Array, mediaType: string): Promise<B
   for (const { keyword, text } of comments ?? []) if (PNG_KEYWORDS.includes(keyword)) add(keyword, text);
   if (exif) addExif(exif, add);
   const lines = [...words].map(([name, texts]) => `${name}: ${[...texts].join(', ')}`);
-  return lines.length === 0 ? undefined : { text: lines.join('\n') };
+  return lines.length === 0 ? undefined : { text: lines.join('\n'), source: 'metadata' };
 }
 
 type Add = (name: string, value: unknown) => void;

@@ -1,5 +1,5 @@
 import type { Locator } from '../../api/search.ts';
-import type { Block, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
+import type { Block, DocumentKind, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
 import type { Box, TextSource } from '../../domain/file/segment.ts';
 import { BLOCK_JOINT } from '../../encode/text/passage.ts';
 import type { IngestPassage } from '../ports/ports.ts';
@@ -57,6 +57,8 @@ export function locate(
     };
   });
 }
+
+const CAPTIONED: ReadonlySet<DocumentKind> = new Set(['picture', 'video', 'audio']);
 
 interface PlacedBlock {
   readonly start: number;
@@ -116,8 +118,8 @@ function timeOrPage(
       place: shotAt(pictures, time_s) ?? place,
     };
   }
-  // A picture's caption is found at the place of the picture.
-  const isCaption = fileInfo.kind === 'picture' && locator.page === undefined;
+  // A picture's caption is found at the place of the picture, a recording's tags are found at the recording's.
+  const isCaption = CAPTIONED.has(fileInfo.kind) && locator.page === undefined;
   const box = boxOf(parts);
   return {
     locator: {

@@ -130,7 +130,7 @@ function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item
 /** A recording without any text or picture gets its name as text, so that it can be found. */
 function namedAtLeast({ blocks, pictures, fileInfo }: Extracted, { name }: Item): readonly Block[] {
   if (fileInfo.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
-  return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' ') }];
+  return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' '), source: 'metadata' }];
 }
 
 function wordsOf(passage: IngestPassage): string {

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::error::{ShardError, catch_panic};
 use farthing_core::ranking::options::{SearchOptions, Stop};
+use farthing_core::ranking::place::Place;
 use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::{FusedHit, hits};
@@ -110,8 +111,8 @@ impl NativeSnapshot {
 #[napi]
 impl NativeSnapshot {
     /// Fills the caller's arrays, best first, and returns the number of hits. `by_places`: `k` counts places, and
-    /// `places` gets the first Segment in the place of each hit. `exact`: prove the answer. `facts`: exact (0 or 1),
-    /// scanned, rescored, the bits of the ceiling as f32, and the method.
+    /// `places` gets four numbers for each hit, as in `farthing_core::ranking::place`. `exact`: prove the answer.
+    /// `facts`: exact (0 or 1), scanned, rescored, the bits of the ceiling as f32, and the method.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn answer(
@@ -134,7 +135,7 @@ impl NativeSnapshot {
 
     /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
     /// `held` with the share of the query's information that each has, and `written` with the few segments that have every word as
-    /// it is written, then their places. `facts`: how many these are; the query's information; number, mean
+    /// it is written, then four numbers for the place of each. `facts`: how many these are; the query's information; number, mean
     /// and standard deviation of the sampled scores. See `farthing_core::ranking::rating`.
     #[napi(catch_unwind)]
     pub fn rate(
@@ -157,7 +158,7 @@ impl NativeSnapshot {
         unsafe {
             copy(&rating.scores, scores.as_mut());
             copy(&rating.held, held.as_mut());
-            copy(&[rating.written, places].concat(), written.as_mut());
+            copy(&[rating.written, places.iter().flat_map(numbers_of).collect()].concat(), written.as_mut());
             copy(&values, facts.as_mut());
         }
         Ok(())
@@ -308,14 +309,18 @@ impl NativeSnapshot {
     }
 }
 
+fn numbers_of(Place { place, moment, size, note }: &Place) -> [u32; 4] {
+    [*place, *moment, *size, u32::from(*note)]
+}
+
 fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mut [u32], facts: &mut [u32]) -> u32 {
     let hits = ranking.hits.len().min(segments.len()).min(scores.len());
     for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
         *segment = hit.segment;
         *score = hit.score;
     }
-    for (place, found) in places.iter_mut().zip(&ranking.places) {
-        *place = *found;
+    for (place, numbers) in ranking.places.iter().zip(places.chunks_exact_mut(4)) {
+        numbers.copy_from_slice(&numbers_of(place));
     }
     let values = [
         u32::from(ranking.exact),

@@ -1,3 +1,4 @@
 pub mod language;
 pub mod passages;
+pub mod phrases;
 pub mod tokenize;
