@@ -6,12 +6,22 @@ use std::sync::{Arc, OnceLock};
 
 use farthing_core::encoder::encoding::text_encoder::Encoded;
 use farthing_core::error::Result;
-use napi::bindgen_prelude::{FnArgs, Function};
+use napi::bindgen_prelude::{Float32Array, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status, sys};
+use napi_derive::napi;
 
-use super::text_encoder::EncodedTexts;
 use crate::error::js_error;
+
+#[napi(object)]
+pub struct EncodedTexts {
+    /// One vector of unit length for each text, one after the other.
+    pub vectors: Float32Array,
+    pub runs: u32,
+    pub tokens: u32,
+    /// Milliseconds of the thread that encoded them; 0 where the system does not tell.
+    pub thread_ms: f64,
+}
 
 /// A call that a thread has finished.
 pub struct Finished {

@@ -10,7 +10,7 @@ use farthing_core::encoder::encoding::threads::{self, Use};
 use farthing_core::encoder::forward::scratch::Scratch;
 use farthing_core::encoder::lanes::kernel;
 use farthing_core::error::{ShardError, catch_panic};
-use napi::bindgen_prelude::{Float32Array, Function, Object};
+use napi::bindgen_prelude::{Function, Object};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
@@ -43,16 +43,6 @@ impl TryFrom<EncoderGraph> for Description {
         let inputs = Inputs { ids: graph.ids, mask: graph.mask, types: graph.types };
         Ok(Self { inputs, output: graph.output, pooling })
     }
-}
-
-#[napi(object)]
-pub struct EncodedTexts {
-    /// One vector of unit length for each text, one after the other.
-    pub vectors: Float32Array,
-    pub runs: u32,
-    pub tokens: u32,
-    /// Milliseconds of the thread that encoded them; 0 where the system does not tell.
-    pub thread_ms: f64,
 }
 
 /// A text model on the encoder's own threads. All that open the same file share its weights.
