@@ -4,7 +4,7 @@ import { useComing } from '../parts/in-view.ts';
 import { HitEntry } from './hit-entry.tsx';
 
 /** Hits drawn at a time: few, so that the page answers in between. */
-const STEP = 20;
+const STEP = 10;
 
 interface HitListProps {
   readonly hits: readonly Hit[];
