@@ -56,7 +56,7 @@ function measure(snapshot: Snapshot, query: string): void {
 function answer(snapshot: Snapshot, query: string, count: number): string | Uint8Array {
   const places = Array.from({ length: count }, (_, segment): FusedPlace => {
     const score = 1 / (segment + 3);
-    return { segment, family: 'raw', score, confidence: score / 2, segments: 1 };
+    return { segment, family: 'raw', score, confidence: score / 2, segments: 1, moments: [] };
   });
   return jsonText({ hits: hitsOf(snapshot, places, { query, expiresAt: EXPIRES_AT }), answered: true });
 }

@@ -61,7 +61,7 @@ const IDENTITY_SPREAD = 10;
 /**
  * A film has as many chances to look like a description as it has frames. This share of what the best of so many random pictures would
  * have above the others is taken off; it is no more since frames are alike. By cosine alone, with it 18, 17 and 17 of 21 captioned photographs are
- * among the first five beside films, PDFs and both, 18 alone, and without it 16, 17 and 16. At .5 a film of bottles lost to a photograph of coins.
+ * among the first five beside films, PDFs and both, 18 alone, and without it 16, 17 and 16.
  */
 const CHANCES_SHARE = 0.3;
 /**

@@ -33,7 +33,9 @@ export async function workspaceDispose(
       return EXIT.done;
     }
   }
-  const { disposal, doubt } = await inWorkspace(access, io, () => dispose(workspace));
+  const { disposal, doubt } = await inWorkspace(access, io, () =>
+    withDoubt(usage ? workspace.dispose() : workspace.receipt()),
+  );
   await markEnded(io, workspace.id, 'destroyed');
   const path = await keepReceipt(io, disposal);
   if (values.json) io.write(`${JSON.stringify({ ...disposal, file: path })}\n`);
@@ -58,9 +60,11 @@ function endText(id: string, files: number | undefined): string {
 }
 
 /** The data is destroyed even where the receipt is in doubt. */
-async function dispose(workspace: Workspace): Promise<{ disposal: DisposalAnswer; doubt?: FarthingError }> {
+async function withDoubt(
+  asked: Promise<DisposalAnswer>,
+): Promise<{ disposal: DisposalAnswer; doubt?: FarthingError }> {
   try {
-    return { disposal: await workspace.dispose() };
+    return { disposal: await asked };
   } catch (error) {
     const { facts } = error as FarthingError;
     const disposal = facts?.disposal as DisposalAnswer | undefined;
