@@ -140,7 +140,7 @@ function commandAsJson(): string {
   });
 }
 
-t.test('each MCP configuration starts a server with the five tools', async (t) => {
+t.test('each MCP configuration starts a server with its nine tools', async (t) => {
   const home = await folderFor(t);
   await run(process.execPath, [join(root, 'src/bin/farthing.js'), 'wallet', 'new'], root, home);
   const workspace = await new TestAgent(server.url).rent();
@@ -163,7 +163,7 @@ t.test('each MCP configuration starts a server with the five tools', async (t) =
       ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
       : new StdioClientTransport({ command, args, env: { PATH: process.env.PATH!, HOME: home, ...env } });
     await client.connect(transport, { timeout: 300_000 });
-    t.equal((await client.listTools()).tools.length, 5);
+    t.equal((await client.listTools()).tools.length, 9);
     if (url) {
       const usage = await client.callTool({ name: 'workspace_usage', arguments: {} });
       t.match(usage, { structuredContent: { id: workspace.id } });

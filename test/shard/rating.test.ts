@@ -60,7 +60,10 @@ t.test(
       ]);
       const snapshot = shard.snapshot();
       const written = (words: string) => [...snapshot.rate({ words }, Uint32Array.of(1)).written];
-      const itself = (segment: number) => [segment, segment];
+      const itself = (segment: number) => [
+        segment,
+        { place: segment, moment: segment, size: 0, note: false },
+      ];
       t.same(written('bridges'), [0, 2, 4].map(itself));
       t.same(written('Bridges family'), [0].map(itself));
       t.same(written('bridging'), []);

@@ -73,6 +73,8 @@ pub fn distinct(places: &[Place]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -88,7 +90,8 @@ mod tests {
         let mut n = k;
         for deepening in 0.. {
             let found = places.len().min(n);
-            if found < n || deepening == DEEPENINGS_MAX || distinct(&places[..found]) >= k {
+            let reached = places[..found].iter().collect::<HashSet<_>>().len();
+            if found < n || deepening == DEEPENINGS_MAX || reached >= k {
                 return found;
             }
             n *= 2;

@@ -20,6 +20,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceItems: 'All items, a page at a time; `next` leads to the following page.',
   workspaceItem: 'Name, type, size, pages, state and expiry of an item.',
   workspaceItemContent: 'The bytes that were uploaded, unchanged.',
+  workspaceItemText:
+    'The text of an item as it was read, from `page`, `time_s` or `from` on: what an agent reads around a hit.',
   workspaceItemPreview:
     'A WebP picture of an item, of the page `page`, or of the moment `time_s` of a film. Items without a picture are answered 422.',
   deleteWorkspaceItem:
@@ -30,6 +32,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Buys more minutes for a workspace. Anybody who knows the id may pay. Refused, uncharged, when the spend limit or the longest total time would be passed.',
   disposeWorkspace:
     'Destroys the workspace and everything in it, and returns a signed receipt (JWS). The same request gives the same receipt for 24 hours.',
+  workspaceReceipt:
+    'The receipt of a workspace that is over, by DELETE or because its time was, for 24 hours. Its token is needed, and opens nothing else by then.',
   description: 'The document that you are reading.',
   llmsTxt: 'One page with links to the guide, this description and the keys.',
   agentGuide:

@@ -164,8 +164,10 @@ function callOf({ options = {}, words: [least, most] }: Command, args: readonly 
 /** One line with the nearest name. */
 function unknownCommand(words: readonly string[]): string {
   const typed = words.slice(0, 2).join(' ');
-  const names = Object.keys(COMMANDS).flatMap((name) => [name, name.split(' ')[0]!]);
-  const near = nearest(typed, names) ?? nearest(words[0]!, names);
+  const names = Object.keys(COMMANDS);
+  const group = names.map((name) => name.split(' ')[0]!);
+  const near =
+    nearest(typed, names) ?? names[group.indexOf(words[0]!)] ?? nearest(words[0]!, [...names, ...group]);
   const instead = near ? `Did you mean farthing admin ${near}?` : 'farthing admin --help lists them.';
   return `There is no command "farthing admin ${typed}". ${instead}`;
 }

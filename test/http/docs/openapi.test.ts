@@ -94,7 +94,13 @@ t.test(
       'workspaceItem',
     ])
       await examples(id);
-    for (const id of ['workspaceItemContent', 'workspaceUsage', 'extendWorkspace', 'deleteWorkspaceItem'])
+    for (const id of [
+      'workspaceItemContent',
+      'workspaceItemText',
+      'workspaceUsage',
+      'extendWorkspace',
+      'deleteWorkspaceItem',
+    ])
       await examples(id);
     await examples('disposeWorkspace');
     await examples('workspaceReceipt');

@@ -70,6 +70,8 @@ t.test('it is made again when the public address or the unavailable families cha
   let made = 0;
   const services = {
     baseUrl: () => state.url,
+    terms: {},
+    limits: { fileBytesMax: 1, jsonBodyBytesMax: 1 },
     prices: { search: 1n, ingest: 1n, item: 1n },
     workspaces: { prices: { creationRange: () => ({ minUsd: '1', maxUsd: '2' }) } },
   } as unknown as Services;
