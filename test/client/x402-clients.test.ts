@@ -118,9 +118,10 @@ async function paid(
 }
 
 t.test('published clients pay', { skip: onlyDeep }, async (t) => {
-  t.testdir({});
-  const server = await startTestServer(t);
-  const both = await startTestServer(t, { X402_BODY_NETWORK: 'base' });
+  // A folder for each: another `testdir` of the same test would empty it.
+  const folders = t.testdir({});
+  const server = await startTestServer(t, { DATA_DIR: join(folders, 'server') });
+  const both = await startTestServer(t, { DATA_DIR: join(folders, 'both'), X402_BODY_NETWORK: 'base' });
 
   await t.test('@x402/fetch and @x402/axios, with either name of the network in the body', async (t) => {
     const folder = await emptyFolder(V2.name, V2.packages);
