@@ -1,6 +1,6 @@
 /**
  * A person's day with the commands, as text: every task of tasks.ts in a terminal of 60 and of 120 columns, one file each in OUT
- * (/tmp/cli). Then how long the built command takes for `--help` and for a search. `make bench NAME=cli`
+ * (a folder of the system's temporary one). Then how long the built command takes for `--help` and for a search. `make bench NAME=cli`
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { timesOf } from './times.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 const SAMPLES = resolve(import.meta.dirname, '../../samples');
-const out = process.env.OUT || '/tmp/cli';
+const out = process.env.OUT || join(tmpdir(), 'farthing-cli');
 const work = mkdtempSync(join(tmpdir(), 'farthing-cli-'));
 const server = process.env.SERVER ? undefined : await startServer();
 const url = server?.url ?? process.env.SERVER!;
