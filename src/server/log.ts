@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -35,7 +34,8 @@ export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
   if (!isReadable(settings)) return pino(options, pino.destination({ sync }));
   // A step of the start may stand on the terminal's line.
   const begin = process.stdout.isTTY ? CLEAR_LINE : '';
-  return pino(options, { write: (line) => void writeSync(1, `${begin}${readableLine(line)}`) });
+  // Node writes there before the call returns, and waits where a slow reader's pipe is full.
+  return pino(options, { write: (line) => void process.stdout.write(`${begin}${readableLine(line)}`) });
 }
 
 function redactPath(before: string, name: string): string {

@@ -9,6 +9,9 @@ const LEVEL_ERROR = 50;
 const METHOD_COLUMNS = 6;
 const ROUTE_COLUMNS = 38;
 
+/** What a terminal would obey, were a stranger's bytes among the words; lines of a stack stay. */
+const COMMANDS = /(?!\n)\p{Cc}/gu;
+
 type Entry = Readonly<Record<string, unknown>>;
 
 /** One line for a person, from one of the log's JSON. Anything that is not such a line stays as it is. */
@@ -20,7 +23,7 @@ export function readableLine(json: string): string {
     return json;
   }
   const time = new Date(Number(entry.time ?? Date.now())).toTimeString().slice(0, 8);
-  return `${time}  ${mark(Number(entry.level))}${wordsOf(entry)}\n`;
+  return `${time}  ${mark(Number(entry.level))}${wordsOf(entry).replace(COMMANDS, '\ufffd')}\n`;
 }
 
 function mark(level: number): string {

@@ -37,6 +37,12 @@ t.test('warnings and errors are marked, and an error shows its stack', async (t)
   );
 });
 
+t.test('a terminal obeys nothing that a stranger sent', async (t) => {
+  const shown = line({ event: 'fault', file: 'a\u001b[2Jb', err: { stack: 'Error: \u009b31m\r\n    at x' } });
+  t.notMatch(shown, /(?!\n)\p{Cc}/u);
+  t.match(shown, /file=a.\[2Jb {2}Error: .31m.\n {4}at x\n$/);
+});
+
 t.test('what is no JSON stays as it is', async (t) => {
   t.equal(readableLine('plain words\n'), 'plain words\n');
 });
