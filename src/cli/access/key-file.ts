@@ -23,7 +23,7 @@ export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
   if (!file) return undefined;
   if (((await stat(path)).mode & OTHERS) !== 0)
     throw new Error(`Others may read the key in ${path}: chmod 600 it first.`);
-  if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key)) throw new Error(`${path} holds no private key.`);
+  if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key)) throw new Error(`There is no private key in ${path}.`);
   return {
     address: file.address,
     signTypedData: async (message) => {

@@ -111,7 +111,7 @@ async function newKey(): Promise<StoredKey> {
 
 async function signingKey({ keys }: KeyFile, path: string) {
   const last = keys.at(-1);
-  if (!last?.privateKey) throw new FarthingError('internal', `${path} holds no private key`);
+  if (!last?.privateKey) throw new FarthingError('internal', `There is no private key in ${path}.`);
   return { kid: last.kid, key: await importJWK(last.privateKey, ALGORITHM) };
 }
 
