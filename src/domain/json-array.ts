@@ -1,4 +1,4 @@
-/** A JSON array that is passed on as it was written. Whoever needs its values parses it: `JSON.stringify` does, too. */
+/** A JSON array as bytes. It goes to the socket unparsed; `toJSON` parses it, also for `JSON.stringify`. */
 export class JsonArray {
   static readonly EMPTY = new JsonArray(Buffer.from('[]'), 0);
   /** UTF-8. */

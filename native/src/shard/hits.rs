@@ -1,4 +1,4 @@
-//! What the hits of a search show, as one JSON text: nothing that is stored is parsed further than its names.
+//! The hits of a search as one JSON text. Of stored records only the names of members are parsed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -109,7 +109,7 @@ fn push_members(out: &mut String, members: &str) {
     }
 }
 
-/// The members of a record, each behind a comma. A text of which nothing else is known was written in the file.
+/// The members of a record, each after a comma. Text without a source comes from the file itself: `native`.
 fn push_record(out: &mut String, Record { text, others, .. }: &Record<'_>, words: &QueryWords) -> Result<()> {
     if let Some(text) = text {
         let snippet = words.snippet(text);

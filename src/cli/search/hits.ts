@@ -6,7 +6,7 @@ import { clockTime, place } from './place.ts';
 
 /** Wider lines are hard to read. */
 const COLUMNS_MAX = 100;
-/** Below it, confidence stands in a line of its own, and snippets get a line more. */
+/** A narrower terminal shows confidence on its own line, and one more line of the snippet. */
 const WIDE_COLUMNS = 80;
 const BAR_CELLS = 5;
 const MOMENTS_SHOWN = 5;

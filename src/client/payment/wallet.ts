@@ -39,7 +39,7 @@ export async function accountOfSigner(signer: Eip1193Signer): Promise<PaymentAcc
     address: address as Hex,
     signTypedData: async (message) => {
       await moveToChain(signer, Number(message.domain.chainId));
-      // Large, and of no use to whoever has a key or a workspace's token.
+      // Loaded late: it is large, and only browser wallets need it.
       const { getTypesForEIP712Domain, serializeTypedData } = await import('viem');
       const typed = {
         ...message,
