@@ -91,7 +91,7 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
                         at = block.view.seek_prefix(at, prefix, next)?;
                         continue;
                     }
-                    Step::Near(distance) if distance > 0 => {
+                    Step::Near(distance) if distance > 0 && may_mean(&variant.term, term) => {
                         let frequency = block.view.term_postings(at)?.frequency_in(variant.matched, first);
                         if frequency > 0 {
                             let term = String::from_utf8_lossy(term).into_owned();
@@ -110,6 +110,13 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
         }
     }
     Ok(near.into_values().collect())
+}
+
+/// Whether a stem may be a slip of another. A short one has lost its ending (`taking`, `take`), and a letter more or less makes it
+/// another word (`taken`): only replaced and swapped letters count there.
+fn may_mean(stem: &str, term: &[u8]) -> bool {
+    let letters = stem.chars().count();
+    letters >= ONE_SLIP_LETTERS || std::str::from_utf8(term).is_ok_and(|term| term.chars().count() == letters)
 }
 
 enum Step<'t> {
