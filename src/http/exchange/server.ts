@@ -191,7 +191,7 @@ class Connections {
   }
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
-    if (place === 'later') await this.#turns.next();
+    if (place === 'later') await this.#turns.next(senderOf(exchange));
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 
@@ -199,7 +199,7 @@ class Connections {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
-      if (place === 'later') await this.#turns.next();
+      if (place === 'later') await this.#turns.next(senderOf(exchange));
       if (fault) {
         // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
         await nextTurn();
@@ -238,4 +238,12 @@ class Connections {
       reply.delivered?.(whole);
     }
   }
+}
+
+/** Whose turn a request takes: that of its token or payment, or of all who have none. What is made up is a sender like any other. */
+function senderOf(exchange: Exchange): string {
+  return (
+    ['authorization', 'payment-signature', 'x-payment'].map((name) => exchange.header(name)).find(Boolean) ??
+    ''
+  );
 }
