@@ -10,8 +10,6 @@ import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
 const SECONDS = deep(2, 6);
 const SEARCHES_PER_SECOND = 5;
 const MEMORY_MIB_MAX = 150;
-/** The heaps of the two readers that may read for one Tenant: documents made to be slow fill them. */
-const READERS_MIB_MAX = 2 * 384;
 /** What strangers may have on the disk: four of the largest files. A Tenant may have eight. */
 const INCOMING_MIB_MAX = 4 * 64;
 const TENANT_INCOMING_MIB_MAX = 8 * 64;
@@ -48,10 +46,7 @@ for (const names of deep(
     });
     t.same(seen.during.refused, {});
     t.equal(seen.during.answered, SECONDS * SEARCHES_PER_SECOND);
-    const memoryMibMax = names.includes('slow documents in a cheap workspace')
-      ? READERS_MIB_MAX
-      : MEMORY_MIB_MAX;
-    t.ok(seen.memoryMib < memoryMibMax, `${seen.memoryMib.toFixed(0)} MiB more`);
+    t.ok(seen.memoryMib < MEMORY_MIB_MAX, `${seen.memoryMib.toFixed(0)} MiB more`);
     const byTenant = names.some((name) => name.includes('cheap workspace'));
     const incomingMibMax = byTenant ? TENANT_INCOMING_MIB_MAX : INCOMING_MIB_MAX;
     t.ok(seen.incomingMib <= incomingMibMax, `${seen.incomingMib.toFixed(0)} MiB of uploads`);
