@@ -97,10 +97,11 @@ const FILES: readonly HostileCase[] = [
   file('a page of two million open comments', `<!doctype html><p>words${'<!--'.repeat(2_000_000)}`, ['read']),
   file('a mail of 700,000 parts', manyParts(700_000), TOO_LARGE),
   {
-    ...file('an XML file of two million elements', `<?xml version="1.0"?><a>${'<b/>'.repeat(2_000_000)}</a>`, [
-      'read',
-      ...GIVEN_UP,
-    ]),
+    ...file(
+      'an XML file of two million elements',
+      `<?xml version="1.0"?><a>${'<b/>'.repeat(2_000_000)}</a>`,
+      ['read', ...GIVEN_UP],
+    ),
     costly: true,
   },
   file('an XML entity bomb', entityBomb(), ['read', 'file_corrupt']),

@@ -149,7 +149,9 @@ async function twoColours(path: string): Promise<string> {
 }
 
 t.test('moments of a film are shown, and differ', async (t) => {
-  const film = deep(false, existsSync(REAL_FILM)) ? REAL_FILM : await twoColours(join(t.testdir(), 'film.mov'));
+  const film = deep(false, existsSync(REAL_FILM))
+    ? REAL_FILM
+    : await twoColours(join(t.testdir(), 'film.mov'));
   const workspace = await agent.rent();
   const { item } = (await workspace.ingest('film', new Uint8Array(readFileSync(film)))).body;
   const at = async (second: number) => {
