@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { builtServer } from '../../scripts/built-server.ts';
 import { Farthing, type FarthingOptions } from '../../src/client/index.ts';
-import { environmentOf } from '../../test/rig/environment.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../../test/rig/environment.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
 export interface BenchServer {
@@ -54,7 +54,7 @@ async function startIn(
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   const imports = preload === undefined ? [] : ['--import', preload];
   const child = spawn(process.execPath, ['--no-warnings', ...imports, script], {
-    env: { PATH: process.env.PATH, ...environmentIn(folder) },
+    env: { ...BARE_ENVIRONMENT, ...environmentIn(folder) },
     stdio: ['pipe', 'pipe', 'inherit', ...(preload === undefined ? [] : (['ipc'] as const))],
   });
   const url = await new Promise<string>((resolveUrl, reject) => {

@@ -2,6 +2,7 @@ import { formatUsd } from '../domain/money.ts';
 import type { Services, Terms } from '../http/access/services.ts';
 import { Incoming } from '../http/body/incoming.ts';
 import { SharedBytes } from '../http/body/shared-bytes.ts';
+import { pricesOf } from '../purchases/prices.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readinessOf } from './readiness.ts';
 import type { Runtime } from './wire-process.ts';
@@ -14,11 +15,7 @@ export function servicesOf(runtime: Runtime, slot: Slot): Services {
   return {
     ...slot.services,
     baseUrl: runtime.baseUrl,
-    prices: {
-      search: settings.SEARCH_PRICE_USD,
-      ingest: settings.INGEST_PRICE_USD,
-      item: settings.ITEM_PRICE_USD,
-    },
+    prices: pricesOf(settings),
     limits: limits.http,
     terms: termsOf(settings),
     incoming: new Incoming({

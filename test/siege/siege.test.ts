@@ -7,7 +7,7 @@ import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
 
 /** What `make siege` measures, for a moment each, as far as it needs no clock: nobody who pays is refused, and nothing is left. */
 
-const SECONDS = deep(2, 6);
+const SECONDS = deep(1, 6);
 const SEARCHES_PER_SECOND = 5;
 const MEMORY_MIB_MAX = 150;
 /** What strangers may have on the disk: four of the largest files. A Tenant may have eight. */

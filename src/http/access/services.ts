@@ -1,10 +1,10 @@
 import type { ReadyAnswer } from '../../api/service.ts';
 import type { TenantId } from '../../domain/id.ts';
-import type { AtomicAmount } from '../../domain/money.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { Prices } from '../../purchases/prices.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Search } from '../../search/search.ts';
 import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
@@ -47,12 +47,6 @@ export interface Terms {
   readonly pagesMax: number;
   readonly mediaSecondsMax: number;
   readonly payerIndexMinutes: number;
-}
-
-export interface Prices {
-  readonly search: AtomicAmount;
-  readonly ingest: AtomicAmount;
-  readonly item: AtomicAmount;
 }
 
 export interface HttpLimits {
