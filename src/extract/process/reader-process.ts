@@ -10,7 +10,8 @@ const PROGRAM = fileURLToPath(new URL('../child-bootstrap.ts', import.meta.url))
 
 /**
  * No thread that waits for a debugger's signal: it blocks the signal by which threads are confined. Little JavaScript
- * memory, because the decoders have theirs beside it; of it, little that is new: three times as much (the default) reads no faster.
+ * memory, because the decoders have theirs beside it; a quarter of the usual for what is new, which saves 40 MiB and costs about a
+ * seventh of the time of reading large texts.
  */
 const NODE_FLAGS = [
   '--disable-sigusr1',
