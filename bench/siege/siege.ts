@@ -42,7 +42,7 @@ export interface SiegeOptions extends Pick<Stage, 'server' | 'client' | 'target'
   /** Beside them. */
   readonly seconds: number;
   readonly searchesPerSecond: number;
-  /** The server has work of its own, whose end is not waited for. */
+  /** The server has work of its own: it is not waited for until it is idle, and neither are the traces. */
   readonly isBusy?: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function besiege({
   const ended = performance.now();
   const isGone = () =>
     incomingMib(server) === 0 && usageOf(server.pid).openFiles <= quiet.openFiles + FILES_MORE_MAX;
-  while (!isGone() && performance.now() - ended < 1000 * GONE_SECONDS_MAX) await pause(SAMPLE_MS);
+  while (!isBusy && !isGone() && performance.now() - ended < 1000 * GONE_SECONDS_MAX) await pause(SAMPLE_MS);
   return {
     before,
     during,
