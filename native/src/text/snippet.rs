@@ -108,7 +108,8 @@ impl QueryWords {
 
     /// False if by its first two bytes the word at `start` is none of these.
     fn may_be_at(&self, passage: &str, start: usize) -> bool {
-        let is_pair = |first: u8, second: u8| self.pairs[first as usize % LETTERS] >> (second as usize % LETTERS) & 1 == 1;
+        let is_pair =
+            |first: u8, second: u8| self.pairs[first as usize % LETTERS] >> (second as usize % LETTERS) & 1 == 1;
         match passage.as_bytes()[start..] {
             [first, second, ..] if first.is_ascii() && second.is_ascii() => is_pair(first, second),
             _ => true,
