@@ -29,7 +29,7 @@ const types = (name: string, ...words: readonly string[]) =>
 const NATIVE = ['--manifest-path', 'native/Cargo.toml'];
 
 /**
- * `napi build` names its target, and cargo keeps what it builds for a named target apart: without the same name here every
+ * The Makefile names the target, and cargo keeps what it builds for a named target apart: without the same name here every
  * package would be compiled a second time.
  */
 function cargo(command: string, ...words: readonly string[]): string[] {
