@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cargo } from '../../scripts/cargo.ts';
 import { native } from '../../src/native/index.ts';
 import type { BeirDocument } from '../sets/beir.ts';
 
-const MANIFEST = join(import.meta.dirname, '../../native/Cargo.toml');
+const run = promisify(execFile);
 /** Documents by whose texts the set's language is recognised. */
 const READ_MAX = 50;
 
@@ -19,18 +19,20 @@ export async function besidePlainBm25(folder: string, documents: readonly BeirDo
     .join('\n');
   const detected = native.detectLanguage(text);
   if (!detected?.reliable) return undefined;
-  const example = [
-    'run',
-    '--release',
-    '--quiet',
-    '--manifest-path',
-    MANIFEST,
-    '-p',
-    'farthing-core',
-    '--example',
-    'words_quality',
-  ];
-  const { stdout } = await promisify(execFile)('cargo', [...example, '--', `${folder}=${detected.language}`]);
+  const { stdout } = await run(await builtExample(), [`${folder}=${detected.language}`]);
   const gainOf = (name: string) => Number(new RegExp(`^ +${name} +nDCG@10 ([\\d.]+)`, 'm').exec(stdout)?.[1]);
   return { language: detected.language, words: gainOf('raw'), plain_bm25: gainOf('plain BM25') };
+}
+
+/** Path of the program, compiled if need be. */
+async function builtExample(): Promise<string> {
+  const [program, ...words] = cargo(
+    'build',
+    '--quiet',
+    '--example',
+    'words_quality',
+    '--message-format=json',
+  );
+  const { stdout } = await run(program!, words, { maxBuffer: 2 ** 26 });
+  return /"executable":"([^"]+)"/.exec(stdout)![1]!;
 }

@@ -8,6 +8,8 @@ const CLIENTS = 8;
 const DEPTH = 100;
 /** Hits whose confidence an agent looks at. */
 const LOOKED_AT = 10;
+/** `PLAIN=0` leaves the plain BM25 out, for which a program is compiled. */
+const BESIDE_PLAIN = process.env.PLAIN !== '0';
 const FAMILIES = [['raw'], ['text_semantic'], undefined] as const;
 
 /** A set of BEIR's shape: each family by itself, then both; and words beside a plain BM25. */
@@ -44,7 +46,7 @@ export async function judgeText(serverUrl: string, folder: string) {
   console.log(
     `${name}  fused ${fusedWins ? '≥' : '<'} the best family (${(figures.fused!.ndcg_at_10 - best).toFixed(4)})`,
   );
-  const plain = await besidePlainBm25(folder, documents);
+  const plain = BESIDE_PLAIN ? await besidePlainBm25(folder, documents) : undefined;
   if (plain)
     console.log(
       `${name}  words of whole documents nDCG@10 ${plain.words}, plain BM25 with the stems of ${plain.language} ${plain.plain_bm25}`,

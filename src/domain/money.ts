@@ -1,6 +1,11 @@
 /** Amounts are integers of the asset's smallest unit. USDC has six decimals: 1 USD = 1,000,000 units. */
 export type AtomicAmount = bigint;
 
+/** A price in US dollars before a request is known: fixed, or its lowest, its highest and what it depends on. */
+export type ShownPrice =
+  | { readonly usd: string }
+  | { readonly dynamic: string; readonly minUsd: string; readonly maxUsd: string };
+
 export const USD_DECIMALS = 6;
 const UNITS_PER_USD = 10n ** BigInt(USD_DECIMALS);
 

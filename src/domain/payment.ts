@@ -96,6 +96,7 @@ export type WorkOutcome =
 
 /** One request to a paid route as the gate sees it: the gate knows no route. It calls the methods in this order. */
 export interface PaidRequest {
+  /** Unless the price is fixed, it may be another one after `prepare`. */
   readonly quote: Quote;
   readonly credentials: PaymentCredentials;
   /** The quote holds whatever the body says: a wrong amount is then refused before the body is read. */

@@ -42,6 +42,8 @@ export interface Extractor {
    * @throws preview_unavailable, field_invalid, and as open.
    */
   preview(path: string, place: PreviewTask): Promise<Preview>;
+  /** Starts the processes that first tasks need, which would otherwise start with those tasks. Resolves when they have started. */
+  warm(): Promise<void>;
   /** How the child processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
@@ -292,6 +294,10 @@ class ChildExtractor implements Extractor {
     });
     if (!preview) throw noAnswer();
     return preview;
+  }
+
+  warm(): Promise<void> {
+    return this.#pools.warm();
   }
 
   confinement(): ConfinementReport | undefined {

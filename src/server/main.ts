@@ -31,6 +31,7 @@ process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
 process.on('SIGINT', () => void stop(running, settings));
 announce(running);
+void running.warm();
 await showDemoOnce(settings, running);
 
 function say(text: string): void {

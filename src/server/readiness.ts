@@ -1,7 +1,6 @@
-import { formatUsd } from '../domain/money.ts';
 import type { Readiness } from '../http/access/services.ts';
+import { pricesOf } from '../purchases/prices.ts';
 import { familyReports } from '../search/families.ts';
-import type { Settings } from '../settings/settings.ts';
 import type { Runtime } from './wire-process.ts';
 import type { Slot } from './wire-slot.ts';
 
@@ -21,22 +20,12 @@ export function readinessOf(runtime: Runtime, slot: Slot): Readiness {
       queues: encoder.queueDepths(),
       payment: slot.services.gate.health(),
       extraction: extractor.confinement() ?? 'not started yet',
-      prices_usd: pricesOf(settings),
+      prices_usd: pricesOf(settings).listed,
       workspace_minutes: {
         min: settings.WORKSPACE_TTL_MINUTES_MIN,
         max: settings.WORKSPACE_TTL_MINUTES_MAX,
       },
       ...(reencoding && { reencoding }),
     },
-  };
-}
-
-function pricesOf(settings: Settings): Record<string, string> {
-  return {
-    search: formatUsd(settings.SEARCH_PRICE_USD),
-    ingest: formatUsd(settings.INGEST_PRICE_USD),
-    item: formatUsd(settings.ITEM_PRICE_USD),
-    workspace: formatUsd(settings.WORKSPACE_BASE_USD),
-    workspace_minute: formatUsd(settings.WORKSPACE_MINUTE_USD),
   };
 }

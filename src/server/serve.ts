@@ -31,14 +31,14 @@ export interface Served {
   readonly metricsUrl: string | undefined;
   /** Absolute path of the folder with all content of a Tenant. */
   tenantFolder: Slot['tenants']['folder'];
+  /** Starts readers and loads the libraries of MCP, for which the first upload and the first call would otherwise wait. */
+  warm(): Promise<void>;
   /** Stops listening, answers running requests, and closes everything in order. */
   stop(): Promise<void>;
 }
 
 /** Expiry is exact to a second. */
 const SWEEP_INTERVAL_MS = 1000;
-/** Delay after the start: the demo's searches come first. */
-const MCP_LOAD_AFTER_MS = 3000;
 
 /** Connects the parts, finishes what a crash left, and listens. @throws ConfigError when an address cannot be had */
 export async function serve({ clock, monotonic, progress, ...options }: ServeOptions): Promise<Served> {
@@ -51,7 +51,8 @@ export async function serve({ clock, monotonic, progress, ...options }: ServeOpt
   progress.begin('console, API and MCP');
   const services = servicesOf(runtime, slot);
   const traffic = new Traffic();
-  const deps = { runtime, slot, services, mcp: mcpAnswer(address) };
+  const mcp = mcpAnswer(address);
+  const deps = { runtime, slot, services, mcp: mcp.answer };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
@@ -67,6 +68,10 @@ export async function serve({ clock, monotonic, progress, ...options }: ServeOpt
     encoder: runtime.encoder,
     metricsUrl: metricsServer?.url,
     tenantFolder: (tenant) => slot.tenants.folder(tenant),
+    warm: async () => {
+      await runtime.extractor.warm();
+      if (!runtime.draining.signal.aborted) await mcp.load().catch(() => undefined);
+    },
     stop: async () => {
       clearInterval(sweeper);
       runtime.draining.abort();
@@ -109,20 +114,19 @@ class Address {
   }
 }
 
-/** The libraries of MCP are as large as the rest together: they are loaded a moment after the start, or by the first call. */
-function mcpAnswer(address: Address): AnswerMcp {
+/** The libraries of MCP are as large as the rest together: they are loaded after the start, or by the first call. */
+function mcpAnswer(address: Address): { readonly answer: AnswerMcp; load(): Promise<AnswerMcp> } {
   let loading: Promise<AnswerMcp> | undefined;
-  const load = async () => {
+  const open = async () => {
     const { mcpEndpoint } = await import('../mcp/endpoint.ts');
     return mcpEndpoint({
       innerUrl: () => address.own,
       baseUrl: () => address.base,
     });
   };
-  const loaded = () => {
-    loading ??= load();
+  const load = () => {
+    loading ??= open();
     return loading;
   };
-  setTimeout(() => void loaded().catch(() => undefined), MCP_LOAD_AFTER_MS).unref();
-  return async (request, sent, left) => (await loaded())(request, sent, left);
+  return { load, answer: async (request, sent, left) => (await load())(request, sent, left) };
 }

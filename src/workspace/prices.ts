@@ -1,5 +1,5 @@
 import { FarthingError } from '../domain/error.ts';
-import { type AtomicAmount, formatUsd } from '../domain/money.ts';
+import { type AtomicAmount, formatUsd, type ShownPrice } from '../domain/money.ts';
 import { clampMinutes, creationPrice, extensionPrice, type WorkspacePricing } from '../domain/workspace.ts';
 
 export interface CreationInput {
@@ -18,12 +18,6 @@ export interface CreationQuote extends Price {
   readonly notice?: 'spend_limit_exceeded';
 }
 
-/** Lowest and highest price, in US dollars. */
-export interface PriceRange {
-  readonly minUsd: string;
-  readonly maxUsd: string;
-}
-
 /** Prices of creations and extensions. */
 export class WorkspacePrices {
   readonly #pricing: WorkspacePricing;
@@ -39,8 +33,8 @@ export class WorkspacePrices {
     return isOver ? { minutes, amount, notice: 'spend_limit_exceeded' } : { minutes, amount };
   }
 
-  creationRange(): PriceRange {
-    return this.#range(creationPrice);
+  shownCreation(): ShownPrice {
+    return this.#shown('a base price plus a price per minute', creationPrice);
   }
 
   /** Price of more minutes: no base. */
@@ -49,13 +43,14 @@ export class WorkspacePrices {
     return { minutes, amount: extensionPrice(this.#pricing, minutes) };
   }
 
-  extensionRange(): PriceRange {
-    return this.#range(extensionPrice);
+  shownExtension(): ShownPrice {
+    return this.#shown('a price per minute', extensionPrice);
   }
 
-  #range(price: (pricing: WorkspacePricing, minutes: number) => AtomicAmount): PriceRange {
+  #shown(dynamic: string, price: (pricing: WorkspacePricing, minutes: number) => AtomicAmount): ShownPrice {
     const { ttlMinutesMin, ttlMinutesMax } = this.#pricing;
     return {
+      dynamic,
       minUsd: formatUsd(price(this.#pricing, ttlMinutesMin)),
       maxUsd: formatUsd(price(this.#pricing, ttlMinutesMax)),
     };

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { mean, ndcg, recall } from '../../bench/rig/retrieval.ts';
 import { readBeirSet } from '../../bench/sets/beir.ts';
+import { deep } from '../rig/deep.ts';
+import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -88,7 +90,13 @@ t.test('`make quality SET=` judges sets that it has never seen: texts, captions,
   );
   const record = JSON.parse(readFileSync(path, 'utf8'));
   t.match(record.sets, [
-    { set: 'strange-texts', documents: 3, queries: 2, fused: { ndcg_at_10: 1, recall_at_100: 1 } },
+    {
+      set: 'strange-texts',
+      documents: 3,
+      queries: 2,
+      fused: { ndcg_at_10: 1, recall_at_100: 1 },
+      ...deep({}, { plain: { language: 'en', words: Number, plain_bm25: Number } }),
+    },
     { set: 'strange-pictures', pictures: 2, captions: 2, by_picture: { overall: 1 } },
     { set: 'strange-pages', questions: 1, page_r_at_5: 1 },
   ]);
@@ -97,7 +105,7 @@ t.test('`make quality SET=` judges sets that it has never seen: texts, captions,
 function run(sets: readonly string[], records: string): Promise<{ status: number | null; output: string }> {
   return new Promise((done) => {
     // Without what the test runner puts into NODE_OPTIONS.
-    const env = { PATH: process.env.PATH, CACHE_DIR, RECORD_DIR: records };
+    const env = { ...BARE_ENVIRONMENT, CACHE_DIR, RECORD_DIR: records, PLAIN: deep('0', '1') };
     const child = spawn(process.execPath, ['--no-warnings', join(root, 'bench/quality/main.ts'), ...sets], {
       env,
     });

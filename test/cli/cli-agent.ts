@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runAgentCommand } from '../../src/cli/command.ts';
+import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 
 export const COMMAND = resolve(import.meta.dirname, '../../src/bin/agent.ts');
 const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
@@ -20,7 +21,7 @@ export class Agent {
   constructor(home: string, server: string) {
     this.home = home;
     this.environment = {
-      PATH: process.env.PATH!,
+      ...BARE_ENVIRONMENT,
       HOME: home,
       XDG_CONFIG_HOME: join(home, 'config'),
       XDG_STATE_HOME: join(home, 'state'),

@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t, { type Test } from 'tap';
 import { deep, onlyDeep } from '../rig/deep.ts';
+import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** What stands in the docs, copied literally but for the server's address, does what it says. */
@@ -34,7 +35,7 @@ async function folderFor(t: Pick<Test, 'teardown'>): Promise<string> {
 }
 
 async function run(command: string, args: readonly string[], cwd: string, home = cwd): Promise<string> {
-  const environment = { PATH: process.env.PATH, HOME: home, NO_COLOR: '1' };
+  const environment = { ...BARE_ENVIRONMENT, HOME: home, NO_COLOR: '1' };
   const child = spawn(command, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((done) => child.once('exit', done));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -161,7 +162,7 @@ t.test('each MCP configuration starts a server with its nine tools', async (t) =
     const client = new Client({ name: 'test', version: '0' });
     const transport = url
       ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
-      : new StdioClientTransport({ command, args, env: { PATH: process.env.PATH!, HOME: home, ...env } });
+      : new StdioClientTransport({ command, args, env: { ...BARE_ENVIRONMENT, HOME: home, ...env } });
     await client.connect(transport, { timeout: 300_000 });
     t.equal((await client.listTools()).tools.length, 9);
     if (url) {

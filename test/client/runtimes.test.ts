@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import t, { type Test } from 'tap';
 import { chromiumMissing, openBrowser, PATIENCE_MS, visit } from '../console/browser.ts';
 import { noChain, startChain } from '../payment/chain/chain.ts';
+import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import type { JourneyReport } from './runtimes/journey.ts';
 
@@ -53,7 +54,7 @@ async function run(
   const home = t.testdir({});
   const child = spawn(command, [...args, join(folder, 'command.ts'), server.url, almanac], {
     env: {
-      PATH: process.env.PATH,
+      ...BARE_ENVIRONMENT,
       HOME: home,
       DENO_DIR: join(home, 'deno'),
       DENO_NO_UPDATE_CHECK: '1',

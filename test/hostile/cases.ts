@@ -84,7 +84,7 @@ const FILES: readonly HostileCase[] = [
   file('tar of links, and files through them', ({ canary }) => linkedTar(canary), ['read']),
   file('a PDF of a million pages', millionPagesPdf(), TOO_LARGE),
   file('a PDF with an endless stream', endlessPdf(), ['read', ...GIVEN_UP]),
-  file('a PDF that unfolds to 2 GB', () => bombPdf(2048), GIVEN_UP),
+  { ...file('a PDF that unfolds to 2 GB', () => bombPdf(2048), GIVEN_UP), costly: true },
   { ...file('a PDF that draws 10⁹ forms', laughingPdf(9), [...GIVEN_UP, 'read']), costly: true },
   file('a PDF with JavaScript', scriptedPdf('scripted words'), ['read']),
   file('a PDF without pages', emptyPdf(), ['file_corrupt']),
@@ -96,10 +96,14 @@ const FILES: readonly HostileCase[] = [
   ),
   file('a page of two million open comments', `<!doctype html><p>words${'<!--'.repeat(2_000_000)}`, ['read']),
   file('a mail of 700,000 parts', manyParts(700_000), TOO_LARGE),
-  file('an XML file of two million elements', `<?xml version="1.0"?><a>${'<b/>'.repeat(2_000_000)}</a>`, [
-    'read',
-    ...GIVEN_UP,
-  ]),
+  {
+    ...file(
+      'an XML file of two million elements',
+      `<?xml version="1.0"?><a>${'<b/>'.repeat(2_000_000)}</a>`,
+      ['read', ...GIVEN_UP],
+    ),
+    costly: true,
+  },
   file('an XML entity bomb', entityBomb(), ['read', 'file_corrupt']),
   file('an XML external entity', (target) => externalEntity(target), ['read', 'file_corrupt']),
   file('a DOCX with an entity bomb', docxOf(entityBomb()), DAMAGED),

@@ -1,5 +1,13 @@
 import { isSetting, variableOf } from '../../src/settings/names.ts';
 
+const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+
+/** What a program that a test starts finds beside its own variables: where Node keeps compiled modules saves a third of a start. */
+export const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH,
+  ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+};
+
 /** An environment in which settings are written by their names in the code, as a server reads it; other variables stay as they are. */
 export function environmentOf<T extends string | undefined>(
   variables: Readonly<Record<string, T>>,

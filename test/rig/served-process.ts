@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Test } from 'tap';
 import { watchAnswers } from './described-answers.ts';
-import { environmentOf } from './environment.ts';
+import { BARE_ENVIRONMENT, environmentOf } from './environment.ts';
 import { CACHE_DIR, FEW_WORKERS } from './test-server.ts';
 
 /** A server in a process of its own, which can be killed at any moment and started again over the same folder. */
@@ -20,7 +20,7 @@ export class ServedProcess {
   ): Promise<ServedProcess> {
     const child = fork(resolve(import.meta.dirname, 'served.ts'), [], {
       env: environmentOf({
-        PATH: process.env.PATH,
+        ...BARE_ENVIRONMENT,
         PORT: '0',
         DEMO: '0',
         DATA_DIR: data,

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { cargo } from '../../scripts/cargo.ts';
 import { runCommand } from './command.ts';
 import { countAsOne, countCargo, judge, type Tally } from './tally.ts';
 import { runTestFiles } from './test-files.ts';
@@ -26,23 +26,16 @@ const tool = (name: string, ...words: readonly string[]) => [`node_modules/.bin/
 /** What was checked before and has not changed since is not checked again. */
 const types = (name: string, ...words: readonly string[]) =>
   tool('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', `.build/${name}.tsbuildinfo`, ...words);
-const NATIVE = ['--manifest-path', 'native/Cargo.toml'];
-
-/**
- * The Makefile names the target, and cargo keeps what it builds for a named target apart: without the same name here every
- * package would be compiled a second time.
- */
-function cargo(command: string, ...words: readonly string[]): string[] {
-  const { stdout } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
-  const target = /^host: (.*)$/m.exec(stdout ?? '')?.[1] ?? '';
-  return ['cargo', command, ...NATIVE, '--release', '--locked', '--target', target, '--workspace', ...words];
-}
 
 export const CHECKS: readonly Part[] = [
   commandPart('format and lint', () => tool('biome', 'check', '--error-on-warnings', '.'), countAsOne),
   commandPart('types', () => types('tree'), countAsOne),
   commandPart('console types', () => types('console', '-p', 'src/console'), countAsOne),
-  commandPart('native format', () => ['cargo', 'fmt', ...NATIVE, '--all', '--check'], countAsOne),
+  commandPart(
+    'native format',
+    () => ['cargo', 'fmt', '--manifest-path', 'native/Cargo.toml', '--all', '--check'],
+    countAsOne,
+  ),
   commandPart('native lint', () => cargo('clippy', '--all-targets', '--', '-D', 'warnings'), countAsOne),
 ];
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { builtServer } from '../../scripts/built-server.ts';
-import { environmentOf } from '../rig/environment.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../rig/environment.ts';
 import { CACHE_DIR } from '../rig/test-server.ts';
 
 interface BuiltOptions extends Pick<SpawnOptions, 'stdio' | 'detached'> {
@@ -23,7 +23,7 @@ export function spawnBuilt(
     : program;
   const child = spawn(command, parts, {
     env: environmentOf({
-      PATH: process.env.PATH,
+      ...BARE_ENVIRONMENT,
       PORT: '0',
       DATA_DIR: join(t.testdir({}), 'data'),
       CACHE_DIR,

@@ -43,7 +43,7 @@ const READERS_MIN = 2;
 /** Ingest gives way to queries, as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
 
-/** The processes that read files, by what they read. Each starts with the first task that needs it, or by `#warm`. */
+/** The processes that read files, by what they read. Each starts with the first task that needs it, or by `warm`. */
 export class ReaderPools {
   readonly openings: ReaderPool;
   readonly extractions: ReaderPool;
@@ -78,7 +78,14 @@ export class ReaderPools {
       tenantWaitingMax: TENANT_PREVIEWS_WAITING_MAX,
       niceness: INGEST_NICENESS,
     });
-    void this.#warm();
+  }
+
+  /** Starts the processes that first tasks need, one after the other: a start takes all of a core. */
+  async warm(): Promise<void> {
+    await this.openings.warm(0);
+    await this.#queries.warm();
+    await this.extractions.warm();
+    await this.openings.warm(1);
   }
 
   /** For pictures of queries. A previous model's have a process of their own, until the server stops. */
@@ -145,13 +152,5 @@ export class ReaderPools {
       return new WarmReader({ name: readerName, settings, log });
     });
     return new ReaderPool({ readers: warmReaders, shareReadersMax: count - 1, ...bounds });
-  }
-
-  /** Starts the first processes one after the other: a start takes all of a core, which the server needs at its own start. */
-  async #warm(): Promise<void> {
-    await this.openings.warm(0);
-    await this.#queries.warm();
-    await this.extractions.warm();
-    await this.openings.warm(1);
   }
 }

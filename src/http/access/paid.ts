@@ -15,9 +15,9 @@ export interface PaidRoute<Input> {
   /** Which of the payer's limits it counts against. */
   readonly kind: WorkKind;
   readonly mode: PaidRequest['mode'];
-  /** The price does not depend on the body. */
+  /** The price does not depend on the body: a wrong amount is refused before the body is read. */
   readonly priceFixed: boolean;
-  /** The price, and what it pays for. */
+  /** The price, and what it pays for. Where the price is not fixed, it is asked again after `prepare`. */
   quote(): Quote;
   /** Reads and validates the request. @throws FarthingError; nothing is charged */
   prepare(tenant: PayerId, payer: Address): Promise<Prepared<Input>>;
@@ -49,7 +49,6 @@ export async function paid<Input>(
 
 /** Runs a route within the payer's limits, and keeps the payer's index from disposal. */
 class PaidExchange<Input> implements PaidRequest {
-  readonly quote: Quote;
   readonly priceFixed: boolean;
   readonly mode: PaidRequest['mode'];
   readonly signal: AbortSignal;
@@ -64,11 +63,14 @@ class PaidExchange<Input> implements PaidRequest {
     this.#services = services;
     this.#exchange = exchange;
     this.#route = route;
-    this.quote = route.quote();
     this.priceFixed = route.priceFixed;
     this.mode = route.mode;
     this.signal = exchange.signal;
     this.credentials = credentialsOf(exchange);
+  }
+
+  get quote(): Quote {
+    return this.#route.quote();
   }
 
   get warnings(): readonly string[] {

@@ -1,10 +1,10 @@
 import type { ReadyAnswer } from '../../api/service.ts';
 import type { TenantId } from '../../domain/id.ts';
-import type { AtomicAmount } from '../../domain/money.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { Prices } from '../../purchases/prices.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Search } from '../../search/search.ts';
 import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
@@ -49,12 +49,6 @@ export interface Terms {
   readonly payerIndexMinutes: number;
 }
 
-export interface Prices {
-  readonly search: AtomicAmount;
-  readonly ingest: AtomicAmount;
-  readonly item: AtomicAmount;
-}
-
 export interface HttpLimits {
   readonly searchBodyBytesMax: number;
   readonly jsonBodyBytesMax: number;
@@ -62,8 +56,8 @@ export interface HttpLimits {
   /** Of all bodies that wait in memory. */
   readonly bodiesBytesMax: number;
   readonly bodyBytesPerSecondMin: number;
-  /** Of all uploads that are received, on the disk. */
-  readonly incomingBytesMax: number;
+  /** Of all uploads that are received, on the disk: those that nobody is known to pay for, the others, and of these one Tenant's. */
+  readonly incomingBytesMax: { readonly unproved: number; readonly proved: number; readonly tenant: number };
   readonly freeDiskBytesMin: number;
   /** Longest `Prefer: wait=` that is honoured. */
   readonly waitSecondsMax: number;

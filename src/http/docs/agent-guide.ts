@@ -1,4 +1,4 @@
-import { formatUsd } from '../../domain/money.ts';
+import type { ShownPrice } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
 import { ASSETS } from '../../payment/asset.ts';
 import type { Services } from '../access/services.ts';
@@ -36,8 +36,8 @@ export function guidance({ baseUrl, terms }: Described): string {
 export function agentGuide(described: Described): string {
   const { baseUrl, prices, workspaces, terms, limits } = described;
   const api = `${baseUrl()}/agent/v1`;
-  const usd = (amount: bigint) => `${formatUsd(amount)} USD`;
-  const { minUsd, maxUsd } = workspaces.prices.creationRange();
+  const { search, ingest, item } = prices.shown;
+  const creation = priceText(workspaces.prices.shownCreation());
   return `# Using this server as an agent
 
 Everything below is described exactly in [openapi.json](${baseUrl()}/openapi.json).
@@ -72,12 +72,12 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 
 | request | price |
 |---|---|
-| \`POST ${api}/ingest\`: upload one file (multipart field \`file\`, or the raw bytes) | ${usd(prices.ingest)} |
-| \`POST ${api}/search\` | ${usd(prices.search)} |
-| \`GET ${api}/items/{item_id}\`: metadata | ${usd(prices.item)} |
-| \`GET ${api}/items/{item_id}/preview?page=N\` or \`?time_s=S\`: a small picture (WebP) | ${usd(prices.item)} |
-| \`POST ${api}/workspaces\`: rent a workspace | ${minUsd} to ${maxUsd} USD, by the minutes |
-| \`POST ${api}/workspaces/{id}/extend\`: more minutes | by the minutes |
+| \`POST ${api}/ingest\`: upload one file (multipart field \`file\`, or the raw bytes) | ${priceText(ingest)} |
+| \`POST ${api}/search\` | ${priceText(search)} |
+| \`GET ${api}/items/{item_id}\`: metadata | ${priceText(item)} |
+| \`GET ${api}/items/{item_id}/preview?page=N\` or \`?time_s=S\`: a small picture (WebP) | ${priceText(item)} |
+| \`POST ${api}/workspaces\`: rent a workspace | ${creation} |
+| \`POST ${api}/workspaces/{id}/extend\`: more minutes | ${priceText(workspaces.prices.shownExtension())} |
 | \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
 
 ## Files
@@ -92,7 +92,7 @@ Uploads go into an index of your wallet's own; nobody else finds them. It ends $
 
 ## Renting a workspace
 
-\`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${minUsd} to ${maxUsd} USD, by the minutes. The answer shows \`capability_token\` once:
+\`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${creation}. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
 \`X-Workspace-TTL-Seconds\` in each answer says what is left; \`POST …/extend\` buys more. \`DELETE ${api}/workspaces/{id}\` destroys it at once
 and answers with a signed receipt. For several files it costs less than paying for each.
@@ -130,6 +130,10 @@ paid in \`_meta["x402/payment"]\`, or costs nothing at \`/mcp?workspace=ID\` wit
 Errors are problem documents; match on \`code\`, read \`detail\`; \`allowed\` lists the values that a field takes. 503 and 429: wait for \`Retry-After\` seconds and
 send the same again. 402 with \`authorization_already_used\`: sign a fresh payment. 415 lists the types that can be read. Everything else needs a changed request.
 `;
+}
+
+function priceText(price: ShownPrice): string {
+  return 'usd' in price ? `${price.usd} USD` : `${price.minUsd} to ${price.maxUsd} USD (${price.dynamic})`;
 }
 
 /** Whose money it is, in a sentence. */

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { COMPONENTS } from '../../api/components.ts';
 import { ERRORS } from '../../domain/error.ts';
+import type { ShownPrice } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
 import type { Operation, OperationError, Route } from '../exchange/route.ts';
 import {
@@ -203,7 +204,7 @@ function describeStatus(status: OperationError): string {
   return `${STATUS_TEXT[status]} Codes: ${codes.join(', ')}.`;
 }
 
-function paymentInfo(price: NonNullable<Operation['price']>): Json {
+function paymentInfo(price: ShownPrice): Json {
   const amount =
     'usd' in price
       ? { mode: 'fixed', currency: 'USD', amount: price.usd }

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { ErrorStatus } from '../../domain/error.ts';
+import type { ShownPrice } from '../../domain/money.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 
@@ -13,10 +14,7 @@ export interface Operation {
   readonly tag: 'Per request' | 'Workspaces' | 'Service';
   /** `payment`: X-PAYMENT or PAYMENT-SIGNATURE; `token`: the workspace's bearer token. */
   readonly security?: 'payment' | 'token';
-  /** Fixed price in US dollars, or what a dynamic price depends on. */
-  readonly price?:
-    | { readonly usd: string }
-    | { readonly dynamic: string; readonly minUsd: string; readonly maxUsd: string };
+  readonly price?: ShownPrice;
   readonly requestBody?:
     | { readonly schema: TSchema; readonly required: boolean; readonly example: unknown }
     | 'upload';

@@ -3,7 +3,6 @@ import { IngestResponseSchema } from '../../api/items.ts';
 import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
 import type { Address } from '../../domain/address.ts';
 import { type PayerId, parseId } from '../../domain/id.ts';
-import { formatUsd } from '../../domain/money.ts';
 import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
 import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
@@ -25,7 +24,7 @@ export function ingestRoute(services: Services): Route {
     operation: operation('ingest', 'Upload a file into the payer’s index', {
       security: 'payment',
       tag: 'Per request',
-      price: { usd: formatUsd(services.prices.ingest) },
+      price: services.prices.shown.ingest,
     }),
     handle: async (exchange) => {
       const reply = await paid(services, exchange, new PaidUpload(services, exchange));

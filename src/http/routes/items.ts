@@ -2,7 +2,6 @@ import { ItemSchema } from '../../api/items.ts';
 import { shownItem } from '../../api/shown.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { type PayerId, parseId } from '../../domain/id.ts';
-import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
@@ -21,7 +20,7 @@ export function itemRoute(services: Services): Route {
       summary: 'Metadata of an item',
       tag: 'Per request',
       security: 'payment',
-      price: { usd: formatUsd(services.prices.item) },
+      price: services.prices.shown.item,
       success: { status: 200, description: 'The item.', schema: ItemSchema },
       errors: [404, 500, 503],
     },

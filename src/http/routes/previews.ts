@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
 import { PREVIEW_TYPE, type PreviewOf } from '../../domain/file/preview.ts';
 import { type PayerId, parseId, type TenantId } from '../../domain/id.ts';
-import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
@@ -77,7 +76,7 @@ export function payerPreviewRoute(services: Services): Route {
       summary: 'A small picture of an item, or of one of its pages (WebP)',
       tag: 'Per request',
       security: 'payment',
-      price: { usd: formatUsd(services.prices.item) },
+      price: services.prices.shown.item,
       ...SHARED,
     },
     handle: async (exchange, params) =>

@@ -1,7 +1,6 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { type SearchAnswer, SearchResponseSchema } from '../../api/search.ts';
 import type { PayerId } from '../../domain/id.ts';
-import { formatUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { SearchInput } from '../../domain/search.ts';
 import type { SearchResult } from '../../search/search.ts';
@@ -43,7 +42,7 @@ export function searchRoute(services: Services): Route {
     summary: 'Search the payer’s index',
     tag: 'Per request',
     security: 'payment',
-    price: { usd: formatUsd(services.prices.search) },
+    price: services.prices.shown.search,
     requestBody: { schema: SearchRequestSchema, required: true, example: searchDiscovery.bodyExample },
     success: {
       status: 200,

@@ -4,12 +4,13 @@ import { parseUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { CreationInput, CreationQuote, Price } from '../../workspace/prices.ts';
 import type { ExtensionInput } from '../../workspace/workspaces.ts';
-import { idInResource, isUnpaid, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
+import { readSmallObject, type SmallObject } from '../access/small-object.ts';
 import { bearerToken, withWorkspace } from '../access/workspace-access.ts';
 import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { parseJsonObject, Validator } from '../exchange/json.ts';
+import { Validator } from '../exchange/json.ts';
 import type { Route } from '../exchange/route.ts';
 
 const createValidator = new Validator(WorkspaceCreateSchema);
@@ -27,7 +28,7 @@ export function createWorkspaceRoute(services: Services): Route {
       summary: 'Rent a workspace',
       tag: 'Workspaces',
       security: 'payment',
-      price: { dynamic: 'base plus so much per minute', ...workspaces.prices.creationRange() },
+      price: workspaces.prices.shownCreation(),
       requestBody: {
         schema: WorkspaceCreateSchema,
         required: false,
@@ -97,7 +98,7 @@ export function extendWorkspaceRoute(services: Services): Route {
       summary: 'Buy more time for a workspace',
       tag: 'Workspaces',
       security: 'payment',
-      price: { dynamic: 'so much per minute', ...workspaces.prices.extensionRange() },
+      price: workspaces.prices.shownExtension(),
       requestBody: {
         schema: WorkspaceExtendSchema,
         required: false,
@@ -227,23 +228,6 @@ export function receiptRoute(services: Services): Route {
       return { status: 200, headers: { 'Cache-Control': 'private' }, body: { ...disposal } };
     },
   };
-}
-
-/** A small JSON body, or what is wrong with it. */
-interface SmallObject {
-  readonly object?: Record<string, unknown>;
-  readonly failure?: unknown;
-}
-
-/** Reads the body before the payment, because the quote depends on it. Its faults are reported to paid requests only. */
-async function readSmallObject({ limits }: Services, exchange: Exchange): Promise<SmallObject> {
-  try {
-    if (isUnpaid(exchange) && Number(exchange.header('content-length') ?? 0) > limits.jsonBodyBytesMax)
-      return {};
-    return { object: parseJsonObject((await exchange.body.whole(limits.jsonBodyBytesMax)).toString('utf8')) };
-  } catch (failure) {
-    return { failure };
-  }
 }
 
 function creationOf({ ttl_minutes, spend_limit_usd }: WorkspaceCreate): CreationInput {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
+import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 
 /** The description is enough for a client that is made from it alone, by a generator that others use, to pay, upload, search and rent. */
@@ -96,7 +97,7 @@ function faultsOfTypes(path: string): string[] {
 function run(path: string, server: string): Promise<{ status: number | null; output: string }> {
   return new Promise((done) => {
     // Without what the test runner puts into NODE_OPTIONS.
-    const env = { PATH: process.env.PATH, SERVER: server };
+    const env = { ...BARE_ENVIRONMENT, SERVER: server };
     const child = spawn(process.execPath, ['--no-warnings', path], { cwd: root, env });
     let output = '';
     const keep = (piece: Buffer) => {

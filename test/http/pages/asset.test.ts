@@ -68,12 +68,13 @@ t.test('each text is compressed as the client accepts, and answered 304 when unc
 t.test('it is made again when the public address or the unavailable families change', async (t) => {
   const state = { url: '', notes: '' };
   let made = 0;
+  const price = { usd: '1' };
   const services = {
     baseUrl: () => state.url,
     terms: {},
     limits: { fileBytesMax: 1, jsonBodyBytesMax: 1 },
-    prices: { search: 1n, ingest: 1n, item: 1n },
-    workspaces: { prices: { creationRange: () => ({ minUsd: '1', maxUsd: '2' }) } },
+    prices: { shown: { search: price, ingest: price, item: price } },
+    workspaces: { prices: { shownCreation: () => price, shownExtension: () => price } },
   } as unknown as Services;
   const routes = serviceRoutes(services, {
     notes: () => state.notes,

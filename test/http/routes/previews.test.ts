@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
+import { writeFilm } from '../../extract/samples/films.ts';
+import { deep } from '../../rig/deep.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 const samples = resolve(import.meta.dirname, '../../../samples');
@@ -126,11 +128,32 @@ t.test('a moment of an animation is shown', async (t) => {
   t.same([await at(0.2), await at(1.5), await at(99)], ['red', 'blue', 'blue']);
 });
 
-const film = resolve(import.meta.dirname, '../../../../shared/data/samples/video/bottle-detection.mp4');
-const needsShared = existsSync(film) ? false : 'the shared sample files are not here';
-t.test('moments of a film are shown, and differ', { skip: needsShared }, async (t) => {
+const REAL_FILM = resolve(import.meta.dirname, '../../../../shared/data/samples/video/bottle-detection.mp4');
+
+/** Seconds of one colour, then of another. */
+async function twoColours(path: string): Promise<string> {
+  const colours = await Promise.all(
+    ['#c03020', '#2030c0'].map((background) =>
+      sharp({ create: { width: 160, height: 96, channels: 3, background } })
+        .jpeg()
+        .toBuffer(),
+    ),
+  );
+  const frames = Array.from({ length: 16 }, (_, at) => ({
+    ms: at * 1000,
+    data: colours[Number(at >= 8)]!,
+    lasts: 1000,
+  }));
+  writeFilm(path, 'mov', { width: 160, height: 96, frames });
+  return path;
+}
+
+t.test('moments of a film are shown, and differ', async (t) => {
+  const film = deep(false, existsSync(REAL_FILM))
+    ? REAL_FILM
+    : await twoColours(join(t.testdir(), 'film.mov'));
   const workspace = await agent.rent();
-  const { item } = (await workspace.ingest('film.mp4', new Uint8Array(readFileSync(film)))).body;
+  const { item } = (await workspace.ingest('film', new Uint8Array(readFileSync(film)))).body;
   const at = async (second: number) => {
     const url = `${server.url}/agent/v1/workspaces/${workspace.id}/items/${item.id}/preview?time_s=${second}`;
     const response = await fetch(url, { headers: { Authorization: `Bearer ${workspace.token}` } });

@@ -17,6 +17,8 @@ async function emptyWallet(): Promise<TestAgent> {
   const agent = new TestAgent(server.url);
   const { body } = await agent.ingest('notes.txt', `What was bought by ${agent.account.address}.`);
   if (!body.charged) throw new Error('the wallet had no money to begin with');
+  // A payer who is owed an answer is believed. Once this request is over, that answer is known to have arrived.
+  await agent.get(`/agent/v1/items/item_${'0'.repeat(32)}`);
   return agent;
 }
 
@@ -32,6 +34,7 @@ function begin(headers: string, pieces: readonly Buffer[] = []): Promise<string>
       resolve(piece.toString('latin1'));
     });
     socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the connection was closed without an answer')));
     socket.write(`POST /agent/v1/ingest HTTP/1.1\r\nHost: here\r\n${headers}\r\n`);
     for (const piece of pieces) socket.write(piece);
   });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../src/bin/farthing.js');
 
@@ -18,7 +19,7 @@ export async function farthing(
   before: readonly string[] = ['admin'],
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [LAUNCHER, ...before, ...words], {
-    env: { PATH: process.env.PATH, FARTHING_DATA_DIR: data },
+    env: { ...BARE_ENVIRONMENT, FARTHING_DATA_DIR: data },
   });
   child.stdin.end(input);
   const ended = new Promise<number | null>((done) => child.once('exit', done));

@@ -19,6 +19,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 
 /** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
@@ -173,7 +174,7 @@ async function startFacilitator(
   settings: Readonly<Record<string, string>>,
 ): Promise<ChainFacilitator> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'facilitator-process.ts')], {
-    env: { PATH: process.env.PATH, ...settings },
+    env: { ...BARE_ENVIRONMENT, ...settings },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   endWith(t, child);

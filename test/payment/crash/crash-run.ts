@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
-import { environmentOf } from '../../rig/environment.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { PAY_TO } from '../rig/payments.ts';
@@ -174,7 +174,7 @@ class KilledServer {
     const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
     writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
     this.#environment = environmentOf({
-      PATH: process.env.PATH,
+      ...BARE_ENVIRONMENT,
       PORT: '0',
       BASE_URL: 'http://127.0.0.1:8402',
       DEMO: '0',
