@@ -15,7 +15,7 @@ export interface Searched {
   readonly p50: number;
   readonly p99: number;
   readonly answered: number;
-  /** By status or fault: those that got no answer to their question. */
+  /** By status and detail, or fault: those that got no answer to their question. */
   readonly refused: Readonly<Record<string, number>>;
 }
 

@@ -6,7 +6,7 @@ import { startSlowFacilitator } from './slow-facilitator.ts';
 
 /** The client whose searches must go on. */
 export interface Client {
-  /** @returns `answered`, or the status or fault that came in place of an answer */
+  /** @returns `answered`, or the refusal or fault that came in place of an answer */
   search(query: string): Promise<string>;
 }
 
@@ -67,7 +67,12 @@ export function tokenClient({ url, headers }: BenchWorkspace): Client {
   return {
     search: (query) =>
       fetch(`${url}/search`, { method: 'POST', headers, body: JSON.stringify({ query }) }).then(
-        async (answer) => ((await answer.text()) && answer.ok ? 'answered' : String(answer.status)),
+        async (answer) => {
+          const text = await answer.text();
+          return answer.ok
+            ? 'answered'
+            : `${answer.status} ${(JSON.parse(text) as { detail: string }).detail}`;
+        },
         (error: Error) => error.message,
       ),
   };

@@ -52,7 +52,8 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
     else if (deps.payment !== undefined) headers.set('PAYMENT-SIGNATURE', encode(deps.payment));
     const address = `${deps.innerUrl}/agent/v1${owner}${path}`;
-    return fetch(address, { ...init, method, headers, signal: deps.signal });
+    const duplex = init.body instanceof ReadableStream ? 'half' : undefined;
+    return fetch(address, { ...init, duplex, method, headers, signal: deps.signal });
   };
   const send = async <T>(
     method: string,
@@ -106,11 +107,19 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   };
 }
 
-/** The picture is passed on as bytes, unparsed. */
-function searchBody({ image_b64, ...others }: ArgumentsOf<'search'>, picture?: Uint8Array): string | Blob {
+const PIECE_BYTES = 256 * 1024;
+
+/** The picture is passed on as bytes, unparsed and uncopied. */
+function searchBody(
+  { image_b64, ...others }: ArgumentsOf<'search'>,
+  picture?: Uint8Array,
+): string | ReadableStream<Uint8Array> {
   if (!picture) return JSON.stringify({ image_b64, ...others });
   const rest = JSON.stringify(others).slice(1);
-  return new Blob(['{"image_b64":', picture, rest === '}' ? '' : ',', rest]);
+  const pieces: Uint8Array[] = [Buffer.from('{"image_b64":')];
+  for (let at = 0; at < picture.length; at += PIECE_BYTES)
+    pieces.push(picture.subarray(at, at + PIECE_BYTES));
+  return ReadableStream.from([...pieces, Buffer.from(rest === '}' ? rest : `,${rest}`)]);
 }
 
 /** @throws PaymentNeeded for a 402, FarthingError for every other refusal */

@@ -8,8 +8,8 @@ export const OFF_THREAD_BYTES = 16 * 1024;
 /** Bytes that wait in memory before the socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** Memory for the first of a larger body. It is doubled when it is full. */
-const FIRST_BYTES = 2 ** 20;
+/** Memory for a body that comes in pieces. It is doubled when it is full. */
+const FIRST_BYTES = 64 * 1024;
 
 /** The part of a uWebSockets.js response that a body needs: back-pressure on the socket below it. */
 export interface BodySource {
@@ -159,37 +159,23 @@ export class RequestBody {
   }
 
   /**
-   * The whole body.
+   * The whole body. What is announced is not allocated before it comes: whatever is allocated makes the collector work.
    * @throws body_too_large once more than `bytesMax` is announced or has arrived.
    */
   async whole(bytesMax: number): Promise<Buffer> {
-    if (this.#announced !== undefined && this.#announced > bytesMax) throw tooLarge(bytesMax);
-    if (this.#announced !== undefined && this.#announced > HIGH_WATER_BYTES)
-      return this.#intoOne(this.#announced);
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    for await (const piece of this.pieces({ kept: true })) {
-      bytes += piece.byteLength;
-      if (bytes > bytesMax) throw tooLarge(bytesMax);
-      pieces.push(piece);
-    }
-    if (pieces.length === 1) return pieces[0]!;
-    const whole = Buffer.concat(pieces);
-    for (const piece of pieces) free(piece);
-    return whole;
-  }
-
-  /**
-   * Pieces that waited for the last one would be in memory twice. What is announced is not allocated before it comes: whatever is
-   * allocated makes the collector work.
-   */
-  async #intoOne(announced: number): Promise<Buffer> {
-    let whole = Buffer.allocUnsafeSlow(Math.min(announced, FIRST_BYTES));
+    const announced = this.#announced ?? bytesMax;
+    if (announced > bytesMax) throw tooLarge(bytesMax);
+    let whole = Buffer.alloc(0);
     let bytes = 0;
     try {
       for await (const piece of this.pieces({ kept: true })) {
-        if (bytes + piece.byteLength > whole.byteLength) {
-          const larger = Buffer.allocUnsafeSlow(Math.min(announced, 2 * whole.byteLength));
+        const needed = bytes + piece.byteLength;
+        if (needed > bytesMax) throw tooLarge(bytesMax);
+        if (bytes === 0 && this.#complete && this.#waiting.length === 0) return piece;
+        if (needed > whole.byteLength) {
+          const larger = Buffer.allocUnsafeSlow(
+            Math.max(needed, Math.min(announced, Math.max(FIRST_BYTES, 2 * whole.byteLength))),
+          );
           whole.copy(larger);
           free(whole);
           whole = larger;
