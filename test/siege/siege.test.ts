@@ -17,13 +17,8 @@ const READERS_MIB_MAX = 2 * 384;
 const INCOMING_MIB_MAX = 256;
 /** Those of one line run side by side. */
 const QUICK = [
-  [
-    'pipelined description',
-    'MCP calls with many faults',
-    'nested JSON from a cheap workspace',
-    'event streams of a cheap workspace',
-  ],
-  ['MCP bodies that drip', 'search bodies of empty wallets that drip', 'uploads of empty wallets'],
+  ['pipelined description', 'MCP calls with many faults', 'event streams of a cheap workspace'],
+  ['search bodies of empty wallets that drip'],
 ];
 
 // How long a query may wait on a busy machine is no matter of a test.
