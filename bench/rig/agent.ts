@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { builtServer } from '../../scripts/built-server.ts';
-import { Farthing } from '../../src/client/index.ts';
+import { Farthing, type FarthingOptions } from '../../src/client/index.ts';
 import { BARE_ENVIRONMENT, environmentOf } from '../../test/rig/environment.ts';
 
 /** A server of its own process on a free port with an empty data folder, for a bench. */
@@ -22,23 +22,20 @@ export interface StartedServer extends BenchServer {
   readonly child: ChildProcess;
 }
 
-/** What is loaded into a program before it runs; its parent can talk to it. */
-interface Preloading {
-  /** Path of a module. */
+interface StartOptions {
+  /** Path of a module that is loaded into the program before it runs; its parent can talk to it. */
   readonly preload?: string;
+  /** Its data, which stays. Absent: a new folder that is removed with it. */
+  readonly folder?: string;
 }
 
 /** @param settings by their names in the code */
 export function startServer(
   settings: Record<string, string> = {},
-  preloading: Preloading = {},
+  options: StartOptions = {},
 ): Promise<StartedServer> {
   const defaults = { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...cacheOfCaller() };
-  return startIn(
-    builtServer(),
-    (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }),
-    preloading,
-  );
+  return startIn(builtServer(), (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }), options);
 }
 
 /**
@@ -52,9 +49,9 @@ export function startScript(script: string, environment: Record<string, string>)
 async function startIn(
   script: string,
   environmentIn: (folder: string) => Record<string, string>,
-  { preload }: Preloading = {},
+  { preload, folder: kept }: StartOptions = {},
 ): Promise<StartedServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   const imports = preload === undefined ? [] : ['--import', preload];
   const child = spawn(process.execPath, ['--no-warnings', ...imports, script], {
     env: { ...BARE_ENVIRONMENT, ...environmentIn(folder) },
@@ -71,7 +68,7 @@ async function startIn(
     const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGTERM');
     await ended;
-    rmSync(folder, { recursive: true, force: true });
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true });
   };
   return { url, pid: child.pid!, folder, child, stop };
 }
@@ -90,8 +87,9 @@ export interface BenchHit {
 }
 
 /** A client with a fresh wallet, which the local facilitator gives play money. */
-export function payingClient(baseUrl: string): Farthing {
-  return new Farthing({ baseUrl, account: privateKeyToAccount(generatePrivateKey()), maxPriceUsd: '100' });
+export function payingClient(baseUrl: string, options: Pick<FarthingOptions, 'attemptsMax'> = {}): Farthing {
+  const account = privateKeyToAccount(generatePrivateKey());
+  return new Farthing({ baseUrl, account, maxPriceUsd: '100', ...options });
 }
 
 /** A rented workspace and its two calls, without a client library between. */

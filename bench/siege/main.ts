@@ -4,7 +4,8 @@ import { startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { ATTACKS, BESIEGED } from './attacks.ts';
 import { longestTurns, type Turn } from './routes.ts';
-import { type Besieged, besiege, settle } from './siege.ts';
+import { type Besieged, besiege } from './siege.ts';
+import { openStage, rent } from './stage.ts';
 
 /**
  * A paying client searches at a steady pace while strangers without money, and one cheap workspace, attack: `make siege`, or some attacks
@@ -23,25 +24,18 @@ const seen: Record<string, Besieged> = {};
 for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
   const { connections, mebibytes } = ATTACKS[name]!;
   console.log(`\n${name} (${connections} connections, at most ${mebibytes} MiB)`);
-  const server = await startServer(BESIEGED, { preload: join(import.meta.dirname, 'probe.ts') });
+  const stage = await openStage(name);
   try {
-    const { client, attacker } = await settle(server.url);
-    const target = {
-      url: server.url,
-      folder: server.folder,
-      workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
-    };
     seen[name] = await besiege({
-      server,
-      client,
-      orders: [{ name, target }],
+      ...stage,
+      attacks: [name],
       secondsBefore: SECONDS,
       seconds: SECONDS,
       searchesPerSecond: SEARCHES_PER_SECOND,
     });
     show(seen[name]);
   } finally {
-    await server.stop();
+    await stage.stop();
   }
 }
 const turns = await turnsOfRoutes();
@@ -54,8 +48,7 @@ console.log(
 async function turnsOfRoutes(): Promise<Record<string, Turn>> {
   const server = await startServer(BESIEGED, { preload: join(import.meta.dirname, 'probe.ts') });
   try {
-    const { client } = await settle(server.url);
-    const turns = await longestTurns(server, client);
+    const turns = await longestTurns(server, await rent(server.url));
     console.log('\nlongest turn of the event loop that one request takes (median of 20)');
     for (const [what, turn] of Object.entries(turns)) console.log(`  ${shown(turn)}  ${what}`);
     return turns;

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runLoop } from '../load/loops.ts';
 import { untilIdle, usageOf } from '../load/process-tree.ts';
-import { BenchWorkspace, quantile, type StartedServer } from '../rig/agent.ts';
+import { quantile, type StartedServer } from '../rig/agent.ts';
 import type { AttackOrder } from './attacker.ts';
 import { longestTurn, type Turn } from './routes.ts';
+import type { Client, Stage } from './stage.ts';
 
 /** Of the client's searches: milliseconds from the moment each was meant to be sent. */
 export interface Searched {
@@ -33,19 +34,20 @@ export interface Besieged {
   readonly attackerCpuSeconds: number;
 }
 
-export interface SiegeOptions {
-  readonly server: StartedServer;
-  readonly client: BenchWorkspace;
+export interface SiegeOptions extends Pick<Stage, 'server' | 'client' | 'target'> {
   /** Attacks that run side by side, each in a process of its own. */
-  readonly orders: readonly AttackOrder[];
-  /** Before the attacks. */
+  readonly attacks: readonly string[];
+  /** Before the attacks, and after a warm-up; 0: neither. */
   readonly secondsBefore: number;
   /** Beside them. */
   readonly seconds: number;
   readonly searchesPerSecond: number;
+  /** The server has work of its own, whose end is not waited for. */
+  readonly isBusy?: boolean;
 }
 
 const MEBIBYTE = 2 ** 20;
+const WARM_UP_SECONDS = 5;
 const SAMPLE_MS = 200;
 const GONE_SECONDS_MAX = 60;
 /** The server opens and closes some by itself. */
@@ -56,16 +58,20 @@ const never = new AbortController().signal;
 export async function besiege({
   server,
   client,
-  orders,
+  target,
+  attacks,
   secondsBefore,
   seconds,
   searchesPerSecond,
+  isBusy = false,
 }: SiegeOptions): Promise<Besieged> {
-  await untilIdle(server.pid);
+  if (!isBusy) await untilIdle(server.pid);
+  // A server that has just started compiles while it answers.
+  if (secondsBefore > 0) await searches(client, WARM_UP_SECONDS, searchesPerSecond);
   const before = await searches(client, secondsBefore, searchesPerSecond);
   const quiet = usageOf(server.pid);
   await longestTurn(server);
-  const attackers = await Promise.all(orders.map(launch));
+  const attackers = await Promise.all(attacks.map((name) => launch({ name, target })));
   let over = false;
   const most = { memory: 0, incoming: 0 };
   const watched = (async () => {
@@ -110,21 +116,13 @@ async function launch(order: AttackOrder): Promise<() => Promise<number>> {
   };
 }
 
-async function searches(client: BenchWorkspace, seconds: number, perSecond: number): Promise<Searched> {
+async function searches(client: Client, seconds: number, perSecond: number): Promise<Searched> {
   const times: number[] = [];
   const refused: Record<string, number> = {};
   let sent = 0;
   const send = async (due: number) => {
     sent += 1;
-    const body = JSON.stringify({ query: `who counts gulls at dawn, ${sent}?` });
-    const outcome = await fetch(`${client.url}/search`, {
-      method: 'POST',
-      headers: client.headers,
-      body,
-    }).then(
-      async (answer) => ((await answer.text()) && answer.ok ? 'answered' : String(answer.status)),
-      (error: Error) => error.message,
-    );
+    const outcome = await client.search(`who counts gulls at dawn, ${sent}?`);
     if (outcome === 'answered') times.push(performance.now() - due);
     else refused[outcome] = (refused[outcome] ?? 0) + 1;
   };
@@ -139,12 +137,4 @@ function incomingMib({ folder }: StartedServer): number {
   );
   // An empty file is a trace, too.
   return bytes.reduce((total, size) => total + Math.max(1, size), 0) / MEBIBYTE;
-}
-
-/** A client with something to find, and a workspace of somebody else. */
-export async function settle(url: string): Promise<{ client: BenchWorkspace; attacker: BenchWorkspace }> {
-  const client = await BenchWorkspace.rent(url, 15);
-  await client.ingest('log.txt', Buffer.from('The lighthouse keeper counts gulls at dawn.'));
-  const attacker = await BenchWorkspace.rent(url, 15);
-  return { client, attacker };
 }

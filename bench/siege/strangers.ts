@@ -1,4 +1,15 @@
 import { connect, type Socket } from 'node:net';
+import type { Target } from './requests.ts';
+
+export interface Attack {
+  /** Connections at a time. */
+  readonly connections: number;
+  /** Bytes that it may send, in MiB. */
+  readonly mebibytes: number;
+  /** The facilitator is remote and answers one call after the other, so many a second; the client pays for each search. */
+  readonly facilitatorCallsPerSecond?: number;
+  run(strangers: Strangers, target: Target): Promise<void>;
+}
 
 /** Connections of one attacker, bounded in their bytes; they end with the attack. */
 export class Strangers {

@@ -94,7 +94,7 @@ fn check(snapshot: &Snapshot, generation: u64) {
         let options = SearchOptions::best(100_000);
         snapshot.answer(&question, &options).unwrap().hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
     };
-    let by_words = of(Query::Words { text: "common".into(), language: None });
+    let by_words = of(Query::Words { text: "common".into(), language: None, spelt_right: vec![] });
     let by_vector = of(Query::Vector { space: "meaning".into(), vector: vec![0.5; DIMENSIONS] });
     assert_eq!((by_words.len() as u64, by_vector.len() as u64), (totals.segments, totals.segments));
     assert_eq!(whole(&by_words), totals.items);

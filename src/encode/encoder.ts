@@ -1,9 +1,10 @@
 import type { Block, PictureSpec } from '../domain/document.ts';
 import type { EncoderInput, InputKind } from '../domain/family.ts';
+import { native } from '../native/index.ts';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
-import { type Failure, type Missing, pictureTowerOf, type Towers } from './models/tower.ts';
+import { type Failure, type Missing, passageTowerOf, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import type { AvailableTowers } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
@@ -57,6 +58,8 @@ export interface Encoder {
     input: EncoderInput<K>,
     options: EncodeOptions,
   ): Promise<Record<string, Float32Array>>;
+  /** Words of a text, in lower case, that the text model's vocabulary has whole: hardly any is a slip of another. */
+  wholeWords(text: string): readonly string[];
   /** Rows of an index, in the order of the inputs. */
   encodeIngest<K extends InputKind>(
     kind: K,
@@ -104,6 +107,7 @@ export class WorkerEncoder implements Encoder {
   #spaces: readonly ServedSpace[];
   readonly #dispatcher: Dispatcher;
   readonly #kinds: WorkKinds;
+  readonly #tokenizer: InstanceType<typeof native.TextTokenizer> | undefined;
 
   /** @param opened the towers that the workers were started with: tasks name towers by their index there */
   constructor(
@@ -123,6 +127,7 @@ export class WorkerEncoder implements Encoder {
       [...threads, ...opening].filter((thread) => thread.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
     this.#kinds = workKindsOf(towers, opened);
+    this.#tokenizer = tokenizerOf(opened);
     const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask, alarm = log } = options;
     this.#dispatcher = new Dispatcher({
       threads,
@@ -168,6 +173,10 @@ export class WorkerEncoder implements Encoder {
     return Object.fromEntries(Object.entries(vectors).map(([space, rows]) => [space, rows[0]!]));
   }
 
+  wholeWords(text: string): readonly string[] {
+    return this.#tokenizer?.wholeWords(text) ?? [];
+  }
+
   async encodeIngest<K extends InputKind>(
     kind: K,
     inputs: readonly EncoderInput<K>[],
@@ -210,6 +219,14 @@ function jobOf(work: WorkKind, inputs: readonly (string | Uint8Array)[], options
   return work.inputBytes === 0
     ? new TextJob(work, inputs as readonly string[], options)
     : new InputJob(work, inputs as readonly Uint8Array[], options);
+}
+
+/** The text model's, whose vocabulary the workers have opened. */
+function tokenizerOf(towers: Towers): InstanceType<typeof native.TextTokenizer> | undefined {
+  const tower = passageTowerOf(towers);
+  if (!tower) return undefined;
+  const { limit, special_tokens } = tower.settings;
+  return new native.TextTokenizer(tower.tokenizerPath, { limit, specialTokens: special_tokens, dropped: [] });
 }
 
 function pictureSpecOf(towers: Towers): PictureSpec | undefined {

@@ -5,7 +5,8 @@ import type { FilledSpace, PreviousSpace } from '../domain/space.ts';
 import type { EncodeOptions, Encoder, IngestOptions, Missing } from './encoder.ts';
 
 /** What a search needs of the encoders. */
-export interface QueryEncoder extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery'> {
+export interface QueryEncoder
+  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'wholeWords'> {
   /** @param inForm the same picture in the form that another model wants */
   encodeQuery<K extends InputKind>(
     kind: K,
@@ -126,6 +127,7 @@ function mixed(current: Encoder, previous: readonly OpenedSpace[]): QueryEncoder
     // A list that two spaces can serve is served by the first.
     spaces: [...previous.flatMap(spacesOf), ...kept],
     missing: [...missing, ...current.missing],
+    wholeWords: (text) => current.wholeWords(text),
     admitQuery: () => {
       current.admitQuery();
       for (const { encoder } of previous) encoder?.admitQuery();

@@ -46,10 +46,10 @@ export class TenantItems {
 
   /** Its text from a place on. @throws field_invalid for a place that it does not have */
   text(tenant: TenantId, id: ItemId, place: TextPlace): Promise<ItemTextAnswer | undefined> {
-    return this.#deps.tenants.useIfThere(tenant, (shard) => {
+    return this.#deps.tenants.useIfThere(tenant, async (shard) => {
       const snapshot = shard.snapshot();
       try {
-        return textOf(snapshot, id, place);
+        return await textOf(snapshot, id, place);
       } finally {
         snapshot.close();
       }

@@ -12,6 +12,8 @@ import type { QueryLanguage } from './relevance.ts';
 /** A query as lists can be asked with it. */
 export interface QueryVectors {
   readonly words?: string;
+  /** Words of the query, in lower case, that are no slips. */
+  readonly speltRight?: readonly string[];
   readonly picture?: PictureContent;
   /** By what was encoded and the key of the space. */
   readonly vectors: Readonly<Partial<Record<InputKind, Readonly<Record<string, Float32Array>>>>>;
@@ -49,7 +51,8 @@ export async function encodeQuery(
     query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
     image && encodePicture(image),
   ]);
-  return { words: query, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
+  const speltRight = query === undefined ? [] : encoder.wholeWords(query);
+  return { words: query, speltRight, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
 }
 
 /** Whether the Tenant may have its own share: a workspace is paid for, a payer's search runs beside its verification. */
@@ -60,7 +63,7 @@ export function isProved(tenant: string): boolean {
 /** What one list is asked with. */
 export function listQueryOf(
   { traits, space }: ServedList,
-  { words, picture, vectors }: QueryVectors,
+  { words, speltRight, picture, vectors }: QueryVectors,
   language: QueryLanguage | null | undefined,
 ): ListQuery {
   switch (traits.scans) {
@@ -71,7 +74,7 @@ export function listQueryOf(
         ...(traits.kind === 'passages' && { phrasesOf: words }),
       };
     case 'words':
-      return { words: words!, ...(language?.reliable && { language: language.language }) };
+      return { words: words!, speltRight, ...(language?.reliable && { language: language.language }) };
     case 'fingerprints':
       return { fingerprint: picture!.fingerprint, digest: picture!.digest };
   }

@@ -137,7 +137,7 @@ export class Search {
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const query = await encodeQuery(input, lists, { encoder, extractor }, { tenant, signal, onTask });
     const encoded = performance.now();
-    await this.#yields.take();
+    await this.#yields.take(tenant);
     if (signal.aborted) throw clientLeft();
     const answer = await tenants.useIfThere(tenant, (shard) =>
       withSnapshot(shard, (snapshot) =>

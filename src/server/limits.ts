@@ -15,8 +15,8 @@ export interface Limits {
 /** Bytes of a small JSON body: the creation or extension of a workspace. */
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 const BODIES_BYTES_MAX = 96 * 2 ** 20;
-/** Uploads of the largest size that fit on the disk while they are received; smaller ones are as many more. */
-const INCOMING_FILES_MAX = 12;
+/** Uploads of the largest size that lie on the disk while they are received; smaller ones are as many more. */
+const INCOMING_FILES_MAX = { unproved: 4, proved: 12, tenant: 8 };
 /** Each job holds a whole document in memory. */
 const INGEST_JOBS_MAX = 8;
 
@@ -47,7 +47,11 @@ export function limitsOf(settings: Settings, ingestWorkers: number): Limits {
       // At least one of the largest fits into either part.
       bodiesBytesMax: Math.max(BODIES_BYTES_MAX, 3 * settings.SEARCH_BODY_BYTES_MAX),
       bodyBytesPerSecondMin: settings.BODY_BYTES_PER_SECOND_MIN,
-      incomingBytesMax: INCOMING_FILES_MAX * settings.FILE_BYTES_MAX,
+      incomingBytesMax: {
+        unproved: INCOMING_FILES_MAX.unproved * settings.FILE_BYTES_MAX,
+        proved: INCOMING_FILES_MAX.proved * settings.FILE_BYTES_MAX,
+        tenant: INCOMING_FILES_MAX.tenant * settings.FILE_BYTES_MAX,
+      },
       freeDiskBytesMin: settings.FREE_DISK_BYTES_MIN,
       waitSecondsMax: settings.PREFER_WAIT_SECONDS_MAX,
     },

@@ -1,7 +1,7 @@
 import { formatUsd } from '../domain/money.ts';
 import type { Services, Terms } from '../http/access/services.ts';
 import { Incoming } from '../http/body/incoming.ts';
-import { sharesOf } from '../http/body/shared-bytes.ts';
+import { SharedBytes } from '../http/body/shared-bytes.ts';
 import { pricesOf } from '../purchases/prices.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readinessOf } from './readiness.ts';
@@ -11,6 +11,7 @@ import type { Slot } from './wire-slot.ts';
 /** What the routes need: what the process has once, and the books of its slot. */
 export function servicesOf(runtime: Runtime, slot: Slot): Services {
   const { settings, metrics, log, limits } = runtime;
+  const { unproved, proved, tenant } = limits.http.incomingBytesMax;
   return {
     ...slot.services,
     baseUrl: runtime.baseUrl,
@@ -19,7 +20,7 @@ export function servicesOf(runtime: Runtime, slot: Slot): Services {
     terms: termsOf(settings),
     incoming: new Incoming({
       folder: runtime.stagingFolder,
-      shares: sharesOf(limits.http.incomingBytesMax),
+      shares: { unproved: new SharedBytes(unproved), proved: new SharedBytes(proved, tenant) },
       freeBytesMin: limits.http.freeDiskBytesMin,
     }),
     tenantLimits: runtime.tenantLimits,

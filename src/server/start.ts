@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
@@ -8,6 +8,7 @@ import { native } from '../native/index.ts';
 import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { checkDataVersion } from '../state/data-version.ts';
+import { makeFolder } from '../state/make-folder.ts';
 import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
 import type { Served, Times } from './serve.ts';
@@ -83,11 +84,12 @@ interface DataFolder {
 }
 
 /** Makes the data folder, locks it for this process and checks its version. @throws ConfigError */
-async function claimDataFolder({ DATA_DIR }: Settings): Promise<DataFolder> {
+async function claimDataFolder({ DATA_DIR, CACHE_DIR }: Settings): Promise<DataFolder> {
   // For what the folder may hold already, and for what libraries write: nobody else reads any of it.
   process.umask(0o077);
   const data = resolve(DATA_DIR);
-  await mkdir(data, { recursive: true, mode: FOLDER_MODE });
+  await makeSet('DATA_DIR', data);
+  if (CACHE_DIR) await makeSet('CACHE_DIR', resolve(CACHE_DIR));
   const lock = native.lockFolder(data);
   if (!lock)
     throw new ConfigError(
@@ -99,8 +101,16 @@ async function claimDataFolder({ DATA_DIR }: Settings): Promise<DataFolder> {
   });
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
-  await mkdir(stagingFolder, { recursive: true, mode: FOLDER_MODE });
+  await makeFolder(stagingFolder, FOLDER_MODE);
   return { data, stagingFolder, lock };
+}
+
+/** Makes the folder of a setting. @throws ConfigError where the kernel makes none, as in `/proc`; other errors of the system */
+async function makeSet(setting: string, path: string): Promise<void> {
+  await makeFolder(path, FOLDER_MODE).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new ConfigError(`FARTHING_${setting}=${path}: no folder can be made there; set another one`);
+  });
 }
 
 function encoderOptions(

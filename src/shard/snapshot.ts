@@ -54,12 +54,13 @@ export function placeAt({ places }: Pick<RankedList, 'places'>, hit: number): Pl
 }
 
 /**
- * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable.
+ * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. `speltRight`: words of
+ * it, in lower case, that are no slips.
  * `phrasesOf`: words whose quoted phrases every hit of the vectors must have.
  */
 export type ListQuery =
   | { readonly space: string; readonly vector: Float32Array; readonly phrasesOf?: string }
-  | { readonly words: string; readonly language?: string }
+  | { readonly words: string; readonly language?: string; readonly speltRight?: readonly string[] }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
 /** What a query finds in given Segments. It depends on them, the query and the index: not on how they were found. */
@@ -271,7 +272,8 @@ function rankedList(
 function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
   if ('vector' in query)
     return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector, query.phrasesOf);
-  if ('words' in query) return native.NativeQuery.words(query.words, query.language);
+  if ('words' in query)
+    return native.NativeQuery.words(query.words, query.language, query.speltRight as string[] | undefined);
   return native.NativeQuery.picture(query.fingerprint, query.digest);
 }
 

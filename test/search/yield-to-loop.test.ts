@@ -5,7 +5,7 @@ t.test('each piece of work has its own turn of the event loop, in order', async 
   const turns = new LoopYields(() => 0);
   const seen: string[] = [];
   const work = async (name: string) => {
-    await turns.take();
+    await turns.take('tenant');
     seen.push(name);
   };
   let loops = 0;
@@ -27,7 +27,7 @@ t.test('a turn whose other work takes long takes more pieces, for as much time',
   const turns = new LoopYields(() => clock);
   const seen: string[] = [];
   const work = async (name: string) => {
-    await turns.take();
+    await turns.take('tenant');
     seen.push(name);
   };
   const all = Promise.all(Array.from({ length: 7 }, (_, index) => work(`${index}`)));
@@ -37,5 +37,38 @@ t.test('a turn whose other work takes long takes more pieces, for as much time',
     seen.push('|');
   }
   await all;
-  t.equal(seen.join(''), '0123|456||');
+  t.equal(seen.join(''), '012|345|6|');
 });
+
+t.test("a Tenant's piece waits for one of another's, not for all of them", async (t) => {
+  const turns = new LoopYields(() => 0);
+  const seen: string[] = [];
+  const work = async (tenant: string) => {
+    await turns.take(tenant);
+    seen.push(tenant);
+  };
+  const many = Array.from({ length: 5 }, () => work('many'));
+  await Promise.all([...many, work('one'), work('one')]);
+  t.equal(seen.join(' '), 'many many one many one many many');
+});
+
+t.test(
+  "pieces that take long are not taken for the turn's other work: they make no longer turns",
+  async (t) => {
+    let clock = 0;
+    const turns = new LoopYields(() => clock);
+    const seen: string[] = [];
+    const work = async (name: string) => {
+      await turns.take('tenant');
+      clock += 20;
+      seen.push(name);
+    };
+    const all = Promise.all(Array.from({ length: 6 }, (_, index) => work(`${index}`)));
+    for (let turn = 1; turn <= 6; turn++) {
+      await new Promise<void>((resume) => setImmediate(resume));
+      seen.push('|');
+    }
+    await all;
+    t.equal(seen.join(''), '012|3|4|5|||');
+  },
+);

@@ -32,3 +32,20 @@ for (const [refused, named, environment] of [
     },
   );
 }
+
+for (const setting of ['DATA_DIR', 'CACHE_DIR']) {
+  t.test(`a start whose ${setting} lies where no folder can be made says so, and ends with 2`, async (t) => {
+    const path = '/proc/farthing/data';
+    const { child, ended } = spawnBuilt(
+      t,
+      { DEMO: '0', LOG_LEVEL: 'fatal', [setting]: path },
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const [said, [status, signal]] = await Promise.all([text(child.stderr!), ended]);
+    t.equal(
+      said,
+      `Farthing does not start:\n  FARTHING_${setting}=${path}: no folder can be made there; set another one\n`,
+    );
+    t.strictSame([status, signal], [2, null]);
+  });
+}

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import t from 'tap';
-import { startServer } from '../../bench/rig/agent.ts';
-import { ATTACKS, BESIEGED } from '../../bench/siege/attacks.ts';
-import { besiege, settle } from '../../bench/siege/siege.ts';
+import { ATTACKS } from '../../bench/siege/attacks.ts';
+import { besiege } from '../../bench/siege/siege.ts';
+import { openStage } from '../../bench/siege/stage.ts';
 import { deep } from '../rig/deep.ts';
 import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
 
@@ -11,10 +10,9 @@ import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
 const SECONDS = deep(1, 6);
 const SEARCHES_PER_SECOND = 5;
 const MEMORY_MIB_MAX = 150;
-/** The heaps of the two readers that may read for one Tenant: documents made to be slow fill them. */
-const READERS_MIB_MAX = 2 * 384;
-/** A third of twelve times the largest file. */
-const INCOMING_MIB_MAX = 256;
+/** What strangers may have on the disk: four of the largest files. A Tenant may have eight. */
+const INCOMING_MIB_MAX = 4 * 64;
+const TENANT_INCOMING_MIB_MAX = 8 * 64;
 /** Those of one line run side by side. */
 const QUICK = [
   ['pipelined description', 'MCP calls with many faults', 'event streams of a cheap workspace'],
@@ -22,37 +20,31 @@ const QUICK = [
 ];
 
 // How long a query may wait on a busy machine is no matter of a test.
-const settings = { ...BESIEGED, ...FEW_WORKERS, CACHE_DIR, QUERY_WAIT_MS_MAX: '0' };
-const preload = resolve(import.meta.dirname, '../../bench/siege/probe.ts');
-const server = await startServer(settings, { preload });
-t.teardown(() => server.stop());
-const { client, attacker } = await settle(server.url);
-const target = {
-  url: server.url,
-  folder: server.folder,
-  workspace: { path: new URL(attacker.url).pathname, token: attacker.token },
-};
+const settings = { ...FEW_WORKERS, CACHE_DIR, QUERY_WAIT_MS_MAX: '0' };
+const shared = await openStage(QUICK[0]![0]!, settings);
+t.teardown(() => shared.stop());
 
 for (const names of deep(
   QUICK,
   Object.keys(ATTACKS).map((name) => [name]),
 )) {
   t.test(`${names.join(', ')}: no search of a paying client is refused`, async (t) => {
+    const isApart = names.some((name) => ATTACKS[name]!.facilitatorCallsPerSecond !== undefined);
+    const stage = isApart ? await openStage(names[0]!, settings) : shared;
+    if (isApart) t.teardown(() => stage.stop());
     const seen = await besiege({
-      server,
-      client,
-      orders: names.map((name) => ({ name, target })),
+      ...stage,
+      attacks: names,
       secondsBefore: 0,
       seconds: SECONDS,
       searchesPerSecond: SEARCHES_PER_SECOND,
     });
     t.same(seen.during.refused, {});
     t.equal(seen.during.answered, SECONDS * SEARCHES_PER_SECOND);
-    const memoryMibMax = names.includes('slow documents in a cheap workspace')
-      ? READERS_MIB_MAX
-      : MEMORY_MIB_MAX;
-    t.ok(seen.memoryMib < memoryMibMax, `${seen.memoryMib.toFixed(0)} MiB more`);
-    t.ok(seen.incomingMib < INCOMING_MIB_MAX, `${seen.incomingMib.toFixed(0)} MiB of uploads`);
+    t.ok(seen.memoryMib < MEMORY_MIB_MAX, `${seen.memoryMib.toFixed(0)} MiB more`);
+    const byTenant = names.some((name) => name.includes('cheap workspace'));
+    const incomingMibMax = byTenant ? TENANT_INCOMING_MIB_MAX : INCOMING_MIB_MAX;
+    t.ok(seen.incomingMib <= incomingMibMax, `${seen.incomingMib.toFixed(0)} MiB of uploads`);
     t.ok(seen.isGone, 'no trace is left');
   });
 }

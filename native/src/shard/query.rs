@@ -17,10 +17,11 @@ pub enum Query {
         space: String,
         vector: Vec<f32>,
     },
-    /// `language`: that of the text, if it is certain.
+    /// `language`: that of the text, if it is certain. `spelt_right`: words of it, in lower case, that are no slips.
     Words {
         text: String,
         language: Option<Language>,
+        spelt_right: Vec<String>,
     },
     Picture {
         fingerprint: Vec<u8>,

@@ -62,7 +62,9 @@ impl Snapshot {
             let options = SearchOptions { k, ..options.clone() };
             match query {
                 Query::Vector { space, vector } => self.vector_list(space, vector, &options, enough),
-                Query::Words { text, language } => self.words_list(text, *language, &options),
+                Query::Words { text, language, spelt_right } => {
+                    self.words_list(&self.asked(text, *language, spelt_right), &options)
+                }
                 Query::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
             }
         };
@@ -76,13 +78,14 @@ impl Snapshot {
                 let kernel = detection::chosen().map_err(ShardError::internal)?;
                 rating::rate(self.queue.store(), &self.txn, kernel, self.space(space)?, vector, segments)
             }
-            Query::Words { text, language } => {
+            Query::Words { text, language, spelt_right } => {
                 let mut titles = Titles::default();
                 let text_of = |segment| {
                     let Some(record) = self.record(segment)? else { return Ok(None) };
                     titles.with_text(record, |item| self.item(item))
                 };
-                words_rating::rate(&self.words_blocks()?, &self.asked(text, *language), segments, text_of)
+                let asked = self.asked(text, *language, spelt_right);
+                words_rating::rate(&self.words_blocks()?, &asked, segments, text_of)
             }
             Query::Picture { .. } => Ok(Rating::default()),
         }
@@ -113,7 +116,7 @@ impl Snapshot {
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
-        self.words_list(query, None, &SearchOptions::best(k))
+        self.words_list(&self.asked(query, None, &[]), &SearchOptions::best(k))
     }
 
     /// Name of the space that serves a role. None if nothing was stored for it.
@@ -150,17 +153,18 @@ impl Snapshot {
         vector_search::probe(self.queue.store(), &self.txn, self.space(space)?, vector, options)
     }
 
-    fn words_list(&self, query: &str, language: Option<Language>, options: &SearchOptions) -> Result<Ranking> {
-        let asked = self.asked(query, language);
-        rank::search_telling(&self.words_blocks()?, &asked, options, |correction| self.spelt(correction))
+    fn words_list(&self, asked: &Asked, options: &SearchOptions) -> Result<Ranking> {
+        rank::search_telling(&self.words_blocks()?, asked, options, |correction| self.spelt(correction))
     }
 
     /// A query of this snapshot: the last one is kept, for it is ranked, ranked deeper, and then rated.
-    fn asked(&self, text: &str, language: Option<Language>) -> Arc<Asked> {
+    fn asked(&self, text: &str, language: Option<Language>, spelt_right: &[String]) -> Arc<Asked> {
         let mut last = self.last_asked.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some(asked) if asked.text == text && asked.language == language => asked.clone(),
-            _ => last.insert(Arc::new(Asked::new(text, language))).clone(),
+            Some(asked) if asked.text == text && asked.language == language && asked.spelt_right == spelt_right => {
+                asked.clone()
+            }
+            _ => last.insert(Arc::new(Asked::new(text, language, spelt_right))).clone(),
         }
     }
 

@@ -31,7 +31,7 @@ pub fn search(
     language: Option<Language>,
     options: &SearchOptions,
 ) -> Result<Ranking> {
-    search_telling(blocks, &Asked::new(query, language), options, |_| Ok(None))
+    search_telling(blocks, &Asked::new(query, language, &[]), options, |_| Ok(None))
 }
 
 /// As [`search`]. `spelt` finds how a corrected word is written in a segment that has it.
@@ -79,6 +79,8 @@ pub struct Asked {
     pub text: String,
     /// The query's, if it is certain.
     pub language: Option<Language>,
+    /// Words in lower case that are no slips, whether the index has them or not.
+    pub spelt_right: Vec<String>,
     understood: OnceLock<Understood>,
 }
 
@@ -90,8 +92,16 @@ struct Understood {
 }
 
 impl Asked {
-    pub fn new(text: &str, language: Option<Language>) -> Self {
-        Self { text: text.to_owned(), language, understood: OnceLock::new() }
+    pub fn new(text: &str, language: Option<Language>, spelt_right: &[String]) -> Self {
+        Self { text: text.to_owned(), language, spelt_right: spelt_right.to_vec(), understood: OnceLock::new() }
+    }
+
+    fn parsed(&self, languages: &[Language]) -> ParsedQuery {
+        let mut parsed = parse(&self.text, self.language, languages);
+        for word in &mut parsed.words {
+            word.may_slip &= !self.spelt_right.contains(&word.written);
+        }
+        parsed
     }
 }
 
@@ -125,7 +135,7 @@ impl<'a> Sought<'a> {
         let before = asked.understood.get();
         let parsed = match before {
             Some(understood) => Cow::Borrowed(&understood.parsed),
-            None => Cow::Owned(parse(&asked.text, asked.language, &collection.languages)),
+            None => Cow::Owned(asked.parsed(&collection.languages)),
         };
         if parsed.words.is_empty() || collection.documents == 0 {
             return Ok(None);

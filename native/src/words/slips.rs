@@ -15,6 +15,8 @@ use crate::terms::language::{DEFAULT, Language};
 /// Letters from which on a word may have one slip; below, two.
 const ONE_SLIP_LETTERS: usize = 5;
 const TWO_SLIPS_LETTERS: usize = 9;
+/// Letters that are left of such a word without its ending: of fewer, one slip makes too many other words (`met`, `men`).
+const STEM_LETTERS_MIN: usize = 4;
 /// Segments that have a rare word: more, and it is spelt right.
 pub const RARE_MAX: u64 = 2;
 /// What is meant instead of a rare word is so many times as frequent.
@@ -81,7 +83,10 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
     for block in blocks {
         stop.check()?;
         let first = Language::of_bits(block.view.header.languages).next().unwrap_or(DEFAULT);
-        for variant in variants.iter().filter(|variant| block.view.header.languages & variant.matched != 0) {
+        let may_slip = |variant: &&Variant| {
+            block.view.header.languages & variant.matched != 0 && variant.term.chars().count() >= STEM_LETTERS_MIN
+        };
+        for variant in variants.iter().filter(may_slip) {
             let mut walk = Walk::new(&variant.term, reach, EARLY_LETTERS);
             let mut at = 0;
             while at < block.view.terms() {
@@ -91,7 +96,7 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
                         at = block.view.seek_prefix(at, prefix, next)?;
                         continue;
                     }
-                    Step::Near(distance) if distance > 0 && may_mean(&variant.term, term) => {
+                    Step::Near(distance) if distance > 0 => {
                         let frequency = block.view.term_postings(at)?.frequency_in(variant.matched, first);
                         if frequency > 0 {
                             let term = String::from_utf8_lossy(term).into_owned();
@@ -110,13 +115,6 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
         }
     }
     Ok(near.into_values().collect())
-}
-
-/// Whether a stem may be a slip of another. A short one has lost its ending (`taking`, `take`), and a letter more or less makes it
-/// another word (`taken`): only replaced and swapped letters count there.
-fn may_mean(stem: &str, term: &[u8]) -> bool {
-    let letters = stem.chars().count();
-    letters >= ONE_SLIP_LETTERS || std::str::from_utf8(term).is_ok_and(|term| term.chars().count() == letters)
 }
 
 enum Step<'t> {

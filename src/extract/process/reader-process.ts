@@ -10,9 +10,14 @@ const PROGRAM = fileURLToPath(new URL('../child-bootstrap.ts', import.meta.url))
 
 /**
  * No thread that waits for a debugger's signal: it blocks the signal by which threads are confined. Little JavaScript
- * memory, because the decoders have theirs beside it.
+ * memory, because the decoders have theirs beside it; of it, little that is new: three times as much (the default) reads no faster.
  */
-const NODE_FLAGS = ['--disable-sigusr1', '--max-old-space-size=384', '--disable-warning=ExperimentalWarning'];
+const NODE_FLAGS = [
+  '--disable-sigusr1',
+  '--max-old-space-size=384',
+  '--max-semi-space-size=4',
+  '--disable-warning=ExperimentalWarning',
+];
 
 const STDERR_BYTES_KEPT = 4096;
 const START_SECONDS_MAX = 60;

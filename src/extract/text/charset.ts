@@ -46,7 +46,23 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   const start = decode?.(probe);
   if (!decode || start === undefined || !isText(start)) return undefined;
   const text = probe.length === bytes.length ? start : decode(bytes);
-  return text && withoutControls(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n'));
+  return text && withoutControls(withPlainLineEnds(text));
+}
+
+/** Characters that are replaced in at a time: the places of all replacements are in memory together. */
+const REPLACED_AT_ONCE = 64 * 1024;
+
+function withPlainLineEnds(text: string): string {
+  if (!text.includes('\r')) return text;
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    let end = at + REPLACED_AT_ONCE;
+    // A pair stays together.
+    if (text[end - 1] === '\r' && text[end] === '\n') end++;
+    pieces.push(text.slice(at, end).replaceAll('\r\n', '\n').replaceAll('\r', '\n'));
+    at = end;
+  }
+  return pieces.join('');
 }
 
 export function withoutControls(text: string): string {

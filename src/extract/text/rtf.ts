@@ -117,22 +117,37 @@ export function readRtf(source: string): { title?: string; blocks: Block[] } {
   return readPlain(out + bytes.end());
 }
 
+/** Bytes that are decoded together: a call for each takes longer than all else, and more memory. */
+const BYTES_AT_ONCE = 16 * 1024;
+
 /** Decodes the bytes of a code page. A letter may take several bytes. */
 class ByteDecoder {
+  readonly #bytes = new Uint8Array(BYTES_AT_ONCE);
+  #length = 0;
   #codePage: number | undefined;
   #decoder: TextDecoder | undefined;
 
+  /** Takes a byte. @returns the text that is not waited for any longer */
   decode(byte: number, codePage: number): string {
-    const before = codePage === this.#codePage ? '' : this.end();
-    if (codePage !== this.#codePage) this.#decoder = undefined;
-    this.#codePage = codePage;
-    this.#decoder ??= decoderOf(codePage);
-    return before + this.#decoder.decode(Uint8Array.of(byte), { stream: true });
+    let text = '';
+    if (codePage !== this.#codePage) {
+      text = this.end();
+      this.#codePage = codePage;
+      this.#decoder = decoderOf(codePage);
+    } else if (this.#length === BYTES_AT_ONCE) text = this.#decodeTaken(true);
+    this.#bytes[this.#length++] = byte;
+    return text;
   }
 
-  /** The rest of an unfinished letter. */
+  /** The text of the bytes that were taken, with the rest of an unfinished letter. */
   end(): string {
-    return this.#decoder?.decode() ?? '';
+    return this.#decodeTaken(false);
+  }
+
+  #decodeTaken(stream: boolean): string {
+    const taken = this.#bytes.subarray(0, this.#length);
+    this.#length = 0;
+    return this.#decoder?.decode(taken, { stream }) ?? '';
   }
 }
 

@@ -56,8 +56,8 @@ export interface HttpLimits {
   /** Of all bodies that wait in memory. */
   readonly bodiesBytesMax: number;
   readonly bodyBytesPerSecondMin: number;
-  /** Of all uploads that are received, on the disk. */
-  readonly incomingBytesMax: number;
+  /** Of all uploads that are received, on the disk: those that nobody is known to pay for, the others, and of these one Tenant's. */
+  readonly incomingBytesMax: { readonly unproved: number; readonly proved: number; readonly tenant: number };
   readonly freeDiskBytesMin: number;
   /** Longest `Prefer: wait=` that is honoured. */
   readonly waitSecondsMax: number;

@@ -8,6 +8,9 @@ export const OFF_THREAD_BYTES = 16 * 1024;
 /** Bytes that wait in memory before the socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
+/** Memory for the first of a larger body. It is doubled when it is full. */
+const FIRST_BYTES = 2 ** 20;
+
 /** The part of a uWebSockets.js response that a body needs: back-pressure on the socket below it. */
 export interface BodySource {
   pause(): void;
@@ -38,7 +41,7 @@ export class RequestBody {
   readonly #announced: number | undefined;
   readonly #budget: BudgetedBytes;
   readonly #budgets: BudgetedBytes[];
-  #waiting: Buffer[] = [];
+  readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #arrived = 0;
   /** What had arrived when its rate was last looked at; undefined before. */
@@ -89,7 +92,7 @@ export class RequestBody {
   /** It ends here: what waits is dropped. */
   fail(error: unknown): void {
     this.#failure ??= error;
-    this.#waiting = [];
+    for (const piece of this.#waiting.splice(0)) free(piece);
     this.#waitingBytes = 0;
     for (const budget of this.#budgets) budget.end();
     this.#wakeReader();
@@ -170,14 +173,34 @@ export class RequestBody {
       if (bytes > bytesMax) throw tooLarge(bytesMax);
       pieces.push(piece);
     }
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    if (pieces.length === 1) return pieces[0]!;
+    const whole = Buffer.concat(pieces);
+    for (const piece of pieces) free(piece);
+    return whole;
   }
 
-  /** Pieces that waited for the last one would be in memory twice. What is not filled yet takes no memory. */
+  /**
+   * Pieces that waited for the last one would be in memory twice. What is announced is not allocated before it comes: whatever is
+   * allocated makes the collector work.
+   */
   async #intoOne(announced: number): Promise<Buffer> {
-    const whole = Buffer.allocUnsafeSlow(announced);
+    let whole = Buffer.allocUnsafeSlow(Math.min(announced, FIRST_BYTES));
     let bytes = 0;
-    for await (const piece of this.pieces({ kept: true })) bytes += piece.copy(whole, bytes);
+    try {
+      for await (const piece of this.pieces({ kept: true })) {
+        if (bytes + piece.byteLength > whole.byteLength) {
+          const larger = Buffer.allocUnsafeSlow(Math.min(announced, 2 * whole.byteLength));
+          whole.copy(larger);
+          free(whole);
+          whole = larger;
+        }
+        bytes += piece.copy(whole, bytes);
+        free(piece);
+      }
+    } catch (error) {
+      free(whole);
+      throw error;
+    }
     return whole.subarray(0, bytes);
   }
 
@@ -233,6 +256,11 @@ export class RequestBody {
     this.#wake = undefined;
     wake?.();
   }
+}
+
+/** Gives memory back at once, which nothing else may look at: until the collector comes, a fast sender would have filled much more. */
+function free({ buffer }: Buffer): void {
+  (buffer as ArrayBuffer).transfer(0);
 }
 
 function tooLarge(bytesMax: number): FarthingError {

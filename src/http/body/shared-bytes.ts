@@ -24,14 +24,25 @@ export class Holding {
   }
 }
 
-/** Bytes that several owners share. Where they are not enough, the owner of the most is refused, and nobody else. */
+/** All that one owner holds. */
+interface Held {
+  readonly holdings: Set<Holding>;
+  bytes: number;
+}
+
+/**
+ * Bytes that several owners share. Where they are not enough, the owner of the most is refused, and nobody else. No owner has more than
+ * its own maximum, whatever the others leave.
+ */
 export class SharedBytes {
   readonly #bytesMax: number;
-  readonly #holdings = new Map<Owner, Set<Holding>>();
+  readonly #ownerBytesMax: number;
+  readonly #held = new Map<Owner, Held>();
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, ownerBytesMax = bytesMax) {
     this.#bytesMax = bytesMax;
+    this.#ownerBytesMax = ownerBytesMax;
   }
 
   /** Bytes that are held now. */
@@ -39,13 +50,16 @@ export class SharedBytes {
     return this.#bytes;
   }
 
-  /** Counts more bytes of a holding. Until all fit, the owner of the most has a holding refused: maybe this one. */
+  /** Counts more bytes of a holding. Until all fit, a holding of this owner, or of the owner of the most, is refused: maybe this one. */
   add(holding: Holding, bytes: number): void {
-    this.#ofOwner(holding.owner).add(holding);
+    const own = this.#of(holding.owner);
+    own.holdings.add(holding);
     holding.bytes += bytes;
+    own.bytes += bytes;
     this.#bytes += bytes;
-    while (this.#bytes > this.#bytesMax) {
-      const over = this.#largest() ?? holding;
+    for (;;) {
+      const over = this.#over(own, holding);
+      if (!over) return;
       const taken = over.bytes;
       this.remove(over);
       over.refuse(taken);
@@ -57,33 +71,43 @@ export class SharedBytes {
   remove(holding: Holding, bytes = holding.bytes): void {
     holding.bytes -= bytes;
     this.#bytes -= bytes;
+    const own = this.#held.get(holding.owner);
+    if (!own) return;
+    own.bytes -= bytes;
     if (holding.bytes > 0) return;
-    const own = this.#holdings.get(holding.owner);
-    own?.delete(holding);
-    if (own?.size === 0) this.#holdings.delete(holding.owner);
+    own.holdings.delete(holding);
+    if (own.holdings.size === 0) this.#held.delete(holding.owner);
   }
 
-  #ofOwner(owner: Owner): Set<Holding> {
-    const known = this.#holdings.get(owner);
+  #of(owner: Owner): Held {
+    const known = this.#held.get(owner);
     if (known) return known;
-    const own = new Set<Holding>();
-    this.#holdings.set(owner, own);
+    const own = { holdings: new Set<Holding>(), bytes: 0 };
+    this.#held.set(owner, own);
     return own;
   }
 
-  /** The largest holding of the owner of the most, of those that may be refused. */
-  #largest(): Holding | undefined {
+  /** What is to be refused now; undefined when all fits. */
+  #over(own: Held, holding: Holding): Holding | undefined {
+    if (own.bytes > this.#ownerBytesMax) return largest(own) ?? holding;
+    if (this.#bytes <= this.#bytesMax) return undefined;
     let [most, found] = [0, undefined as Holding | undefined];
-    for (const own of this.#holdings.values()) {
-      let [bytes, largest] = [0, undefined as Holding | undefined];
-      for (const holding of own) {
-        bytes += holding.bytes;
-        if (holding.mayBeRefused && holding.bytes > (largest?.bytes ?? 0)) largest = holding;
-      }
-      if (largest && bytes > most) [most, found] = [bytes, largest];
+    for (const held of this.#held.values()) {
+      if (held.bytes <= most) continue;
+      const over = largest(held);
+      if (over) [most, found] = [held.bytes, over];
     }
-    return found;
+    return found ?? holding;
   }
+}
+
+/** The largest holding of an owner, of those that may be refused. */
+function largest({ holdings }: Held): Holding | undefined {
+  let found: Holding | undefined;
+  for (const holding of holdings) {
+    if (holding.mayBeRefused && holding.bytes > (found?.bytes ?? 0)) found = holding;
+  }
+  return found;
 }
 
 /** A third is for what is unproved. */

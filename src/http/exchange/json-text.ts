@@ -1,13 +1,17 @@
 import { JsonArray } from '../../domain/json-array.ts';
 
+/** Of objects that are sent again and again. */
+const texts = new WeakMap<object, string>();
+
 /**
  * The JSON text of an object, as `JSON.stringify` writes it, with white space after it. Members that are JSON already are copied as
- * bytes.
+ * bytes. A frozen object is written once, so what is in it must never change.
  * @param padding number of spaces
  */
 export function jsonText(object: Readonly<Record<string, unknown>>, padding = 0): string | Uint8Array {
   if (!Object.values(object).some((value) => value instanceof JsonArray)) {
-    const text = JSON.stringify(object);
+    const text = texts.get(object) ?? JSON.stringify(object);
+    if (Object.isFrozen(object)) texts.set(object, text);
     return padding > 0 ? text.padEnd(text.length + padding) : text;
   }
   const pieces: (string | Uint8Array)[] = [];

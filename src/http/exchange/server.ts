@@ -7,6 +7,7 @@ import type { RequestBody } from '../body/body.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
+import { DelayedRefusals, LoopLoad } from './loop-load.ts';
 import { isFault, problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
@@ -140,6 +141,7 @@ class Connections {
   readonly #options: ServerOptions;
   readonly #router: Router<Route>;
   readonly #turns = new Turns();
+  readonly #refusals = new DelayedRefusals(new LoopLoad());
   readonly #bodies: Shares;
   readonly #receiving = new Set<RequestBody>();
   #onDrained: (() => void) | undefined;
@@ -191,7 +193,7 @@ class Connections {
   }
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
-    if (place === 'later') await this.#turns.next();
+    if (place === 'later') await this.#turns.next(senderOf(exchange));
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 
@@ -199,7 +201,7 @@ class Connections {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
-      if (place === 'later') await this.#turns.next();
+      if (place === 'later') await this.#turns.next(senderOf(exchange));
       if (fault) {
         // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
         await nextTurn();
@@ -208,11 +210,13 @@ class Connections {
       const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
       routePath = route.path;
       const reply = await route.handle(exchange, params);
+      await this.#refusals.wait(reply.status);
       said = saidBy(reply);
       await this.#write(exchange, reply);
     } catch (error) {
       if (isFault(error, exchange.signal)) this.#options.onFault(error, exchange.requestId);
       const answer = problem(error, exchange.requestId);
+      await this.#refusals.wait(answer.status);
       said = exchange.signal.aborted ? { code: 'client_left' } : saidBy(answer);
       exchange.answer(answer);
     }
@@ -238,4 +242,12 @@ class Connections {
       reply.delivered?.(whole);
     }
   }
+}
+
+/** Whose turn a request takes: that of its token or payment, or of all who have none. What is made up is a sender like any other. */
+function senderOf(exchange: Exchange): string {
+  return (
+    ['authorization', 'payment-signature', 'x-payment'].map((name) => exchange.header(name)).find(Boolean) ??
+    ''
+  );
 }

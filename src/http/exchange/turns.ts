@@ -1,7 +1,9 @@
+import { FairQueue } from '../../domain/fair-queue.ts';
+
 /** uWebSockets.js hands over all requests of one read within one turn of the event loop. */
-const REQUESTS_PER_TURN_MAX = 64;
+const REQUESTS_PER_TURN_MAX = 32;
 /** Of these, those that waited for their turn. */
-const WAITING_PER_TURN_MAX = 32;
+const WAITING_PER_TURN_MAX = 16;
 
 /** What a request may do in this turn of the event loop. */
 export type Place =
@@ -13,10 +15,11 @@ export type Place =
 
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelined ones keep nobody else waiting. The last
- * request of a full turn ends its connection; the others that came in the same turn wait for the next ones.
+ * request of a full turn ends its connection; the others that came in the same turn wait for the next ones, each token and payment by itself
+ * and all others as one.
  */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new FairQueue<() => void>();
   #number = 0;
   #begun = 0;
   #ending = false;
@@ -34,11 +37,9 @@ export class Turns {
     return this.#begun === REQUESTS_PER_TURN_MAX ? 'last' : 'now';
   }
 
-  /** Resolves in the first later turn that has room; in order. */
-  next(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
+  /** Resolves in the first later turn that has room. @param sender those of one wait for each other; senders take turns */
+  next(sender: string): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(sender, resolve));
   }
 
   #endLater(): void {
@@ -50,9 +51,8 @@ export class Turns {
   #end(): void {
     this.#ending = false;
     this.#number += 1;
-    const begins = this.#waiting.splice(0, WAITING_PER_TURN_MAX);
-    this.#begun = begins.length;
-    if (this.#waiting.length > 0 || begins.length > 0) this.#endLater();
-    for (const begin of begins) begin();
+    this.#begun = Math.min(this.#waiting.size, WAITING_PER_TURN_MAX);
+    if (this.#begun > 0) this.#endLater();
+    for (let count = 0; count < this.#begun; count++) this.#waiting.take()?.();
   }
 }

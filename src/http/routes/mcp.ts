@@ -6,6 +6,7 @@ import type { Services } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { OFF_THREAD_BYTES } from '../body/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { LoopLoad, PacedCalls } from '../exchange/loop-load.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
@@ -65,6 +66,7 @@ export function mcpRoute(
   { workspaces, limits }: Pick<Services, 'workspaces' | 'limits'>,
 ): Route {
   const calls = new Calls();
+  const paced = new PacedCalls(new LoopLoad());
   return {
     method: 'POST',
     path: '/mcp',
@@ -74,10 +76,11 @@ export function mcpRoute(
       const isProved = workspace !== null && workspaces.tokenOpens(workspace, bearerToken(exchange));
       if (isProved) exchange.body.proved(workspace);
       const sent = await readMessage(await exchange.body.whole(limits.searchBodyBytesMax));
-      const leave = isProved
-        ? calls.enter(workspace, WORKSPACE_CALLS_MAX)
-        : calls.enter(UNPROVED, UNPROVED_CALLS_MAX);
+      const owner = isProved ? workspace : UNPROVED;
+      const leave = calls.enter(owner, isProved ? WORKSPACE_CALLS_MAX : UNPROVED_CALLS_MAX);
       try {
+        await paced.begin(owner);
+        exchange.signal.throwIfAborted();
         const response = await answer(requestOf(exchange), sent, exchange.signal);
         const type = response.headers.get('content-type');
         return {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemTextAnswer } from '../../api/item-text.ts';
 import type { SegmentRecord } from '../../api/search.ts';
 import { FarthingError } from '../../domain/error.ts';
@@ -13,9 +14,15 @@ const LENGTH_MAX = 8_000;
 const CHUNK = 32;
 /** Passages that are looked at where they are not in order, as in media whose chapters come before their subtitles. */
 const LOOKED_AT_MAX = 4_096;
+/** Of these, in one turn of the event loop. */
+const LOOKED_AT_PER_TURN = 256;
 
 /** The text of an item from a place on, as it was cut for the search. @throws field_invalid for a place that it does not have */
-export function textOf(snapshot: TextSnapshot, id: ItemId, place: TextPlace): ItemTextAnswer | undefined {
+export async function textOf(
+  snapshot: TextSnapshot,
+  id: ItemId,
+  place: TextPlace,
+): Promise<ItemTextAnswer | undefined> {
   const range = snapshot.segmentsOf(id);
   if (!range) return undefined;
   const read = (from: number, count: number) =>
@@ -27,7 +34,7 @@ export function textOf(snapshot: TextSnapshot, id: ItemId, place: TextPlace): It
     );
   const passages: ItemTextAnswer['passages'][number][] = [];
   let length = 0;
-  for (let from = startOf(place, range.count, read); from < range.count; from += CHUNK) {
+  for (let from = await startOf(place, range.count, read); from < range.count; from += CHUNK) {
     for (const [index, record] of read(from, CHUNK).entries()) {
       // Pictures come after all passages.
       if (record?.text === undefined) return { id, passages, next: null };
@@ -42,10 +49,12 @@ export function textOf(snapshot: TextSnapshot, id: ItemId, place: TextPlace): It
 
 type Read = (from: number, count: number) => (SegmentRecord | undefined)[];
 
-function startOf(place: TextPlace, count: number, read: Read): number {
+async function startOf(place: TextPlace, count: number, read: Read): Promise<number> {
   if ('from' in place) return place.from;
   const found =
-    'page' in place ? firstOfPage(place.page, count, read) : nearestInTime(place.timeS, count, read);
+    'page' in place
+      ? await firstOfPage(place.page, count, read)
+      : await nearestInTime(place.timeS, count, read);
   if (found !== undefined) return found;
   const [field, what] = 'page' in place ? ['page', `page ${place.page}`] : ['time_s', `${place.timeS} s`];
   throw new FarthingError('field_invalid', `${field}: there is no text at ${what} of this item.`, {
@@ -53,14 +62,26 @@ function startOf(place: TextPlace, count: number, read: Read): number {
   });
 }
 
+/** The first passages with their numbers, some in each turn of the event loop. Pictures are left out. */
+async function* lookedAt(count: number, read: Read): AsyncGenerator<(readonly [number, SegmentRecord])[]> {
+  for (let from = 0; from < Math.min(count, LOOKED_AT_MAX); from += LOOKED_AT_PER_TURN) {
+    if (from > 0) await nextTurn();
+    const records = read(from, LOOKED_AT_PER_TURN);
+    yield records.flatMap((record, index) =>
+      record?.text === undefined ? [] : [[from + index, record] as const],
+    );
+  }
+}
+
 /** A binary search: passages are in order of their pages, and pictures come after them. Text outside the pages may stand in its way. */
-function firstOfPage(page: number, count: number, read: Read): number | undefined {
+async function firstOfPage(page: number, count: number, read: Read): Promise<number | undefined> {
   const found = searchedPage(page, count, read);
   if (found !== undefined) return found;
-  const first = read(0, Math.min(count, LOOKED_AT_MAX)).findIndex(
-    (record) => record?.text !== undefined && record.locator.page === page,
-  );
-  return first < 0 ? undefined : first;
+  for await (const passages of lookedAt(count, read)) {
+    const first = passages.find(([, { locator }]) => locator.page === page);
+    if (first) return first[0];
+  }
+  return undefined;
 }
 
 function searchedPage(page: number, count: number, read: Read): number | undefined {
@@ -77,13 +98,15 @@ function searchedPage(page: number, count: number, read: Read): number | undefin
 }
 
 /** The passage that began last before this second, or the first of those with a time. */
-function nearestInTime(timeS: number, count: number, read: Read): number | undefined {
+async function nearestInTime(timeS: number, count: number, read: Read): Promise<number | undefined> {
   let best: { index: number; time: number } | undefined;
-  for (const [index, record] of read(0, Math.min(count, LOOKED_AT_MAX)).entries()) {
-    const time = record?.text === undefined ? undefined : record.locator.time_s;
-    if (time === undefined) continue;
-    if (!best || (time <= timeS && time >= best.time) || (best.time > timeS && time < best.time))
-      best = { index, time };
+  for await (const passages of lookedAt(count, read)) {
+    for (const [index, { locator }] of passages) {
+      const time = locator.time_s;
+      if (time === undefined) continue;
+      if (!best || (time <= timeS && time >= best.time) || (best.time > timeS && time < best.time))
+        best = { index, time };
+    }
   }
   return best?.index;
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { makeFolder } from '../../state/make-folder.ts';
 
 /** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
 const LEFT_OUT = new Set(['admin.sock', 'incoming', 'scratch', 'lock', 'lock.mdb']);
@@ -10,7 +11,7 @@ export async function newDraft(source: string, target: string): Promise<string> 
   if (`${target}${sep}`.startsWith(`${source}${sep}`))
     throw new Error(`${target} lies in ${source}; name a folder elsewhere.`);
   if (await exists(target)) throw new Error(`${target} exists already; name a new folder.`);
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolder(dirname(target));
   const draft = join(dirname(target), `.${basename(target)}.draft`);
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });

@@ -9,7 +9,7 @@ import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
 import type { SignatureCheck } from '../signature.ts';
-import { type ChallengeSettings, challenge } from '../wire/challenge.ts';
+import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
 import { parsePaymentHeader } from '../wire/payment-header.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
@@ -70,6 +70,7 @@ export class PaymentGate {
   readonly #crowd: Crowd;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
+  readonly #challenges: Challenges;
   readonly #sweeper: NodeJS.Timeout;
   #recovered: Promise<void> = Promise.resolve();
   #sweeping: Promise<void> | undefined;
@@ -79,6 +80,7 @@ export class PaymentGate {
     this.#deps = deps;
     const { store, clock, settings, answerKeepMinutes, facilitator, answers, log } = deps;
     const inFlight = this.#inFlight;
+    this.#challenges = new Challenges(settings);
     const records = new PaymentRecords({ store, clock, assets: settings.assets, answerKeepMinutes });
     const effects = new Effects(deps.handlers);
     const settlements = new Settlements({ records, facilitator, effects, answers, inFlight, clock, log });
@@ -119,7 +121,7 @@ export class PaymentGate {
 
   /** The 402 for a request without a usable payment. */
   challenge(quote: Quote, error: string): Answer {
-    return challenge(quote, error, this.#deps.settings);
+    return this.#challenges.of(quote, error);
   }
 
   /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */

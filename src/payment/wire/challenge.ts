@@ -54,6 +54,37 @@ export function challenge(quote: Quote, error: string, settings: ChallengeSettin
   };
 }
 
+/** Challenges of one route that are kept. Those of items and workspaces have ids in them. */
+const KEPT_PER_ROUTE_MAX = 64;
+
+/**
+ * Makes each challenge once: strangers ask for the same few over and over, and its schemas take longer to write than all else of
+ * such a request.
+ */
+export class Challenges {
+  readonly #settings: ChallengeSettings;
+  readonly #kept = new WeakMap<Quote['discovery'], Map<string, Answer>>();
+
+  constructor(settings: ChallengeSettings) {
+    this.#settings = settings;
+  }
+
+  /** @returns the answer, whose body is frozen: its JSON is written once, too */
+  of(quote: Quote, error: string): Answer {
+    const { amount, resource, description, discovery } = quote;
+    const kept = this.#kept.get(discovery) ?? new Map<string, Answer>();
+    this.#kept.set(discovery, kept);
+    const key = [amount, error, resource, description].join('\n');
+    const known = kept.get(key);
+    if (known) return known;
+    const answer = challenge(quote, error, this.#settings);
+    Object.freeze(answer.body);
+    if (kept.size >= KEPT_PER_ROUTE_MAX) kept.clear();
+    kept.set(key, answer);
+    return answer;
+  }
+}
+
 export function encodeHeader(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }

@@ -131,6 +131,34 @@ t.test('what is proved has a part that the unproved cannot touch, and shares it 
   t.equal(flood.filter(({ failure }) => failure).length, 6, 'four of 15 bytes beside 40');
 });
 
+t.test('no Tenant has more than its own maximum, also where nobody else holds anything', async (t) => {
+  const shares = { unproved: new SharedBytes(100), proved: new SharedBytes(100, 60) };
+  const own = Array.from({ length: 3 }, () => open(undefined, shares));
+  for (const body of own) body.proved('a cheap workspace');
+  own[0]!.push(bytes(20), false);
+  own[1]!.push(bytes(30), false);
+  own[2]!.push(bytes(10), false);
+  t.same(
+    own.map(({ failure }) => failure),
+    [undefined, undefined, undefined],
+    'all of its own',
+  );
+  own[2]!.push(bytes(1), false);
+  t.same(
+    own.map(({ failure }) => failure !== undefined),
+    [false, true, false],
+    'its largest is refused',
+  );
+  own[2]!.push(bytes(20), true);
+  const neighbour = open(undefined, shares);
+  neighbour.proved('another workspace');
+  neighbour.push(bytes(40), false);
+  t.equal(neighbour.failure, undefined, 'there is room for others');
+  t.equal(shares.proved.bytes, 91);
+  for (const body of own) body.discard();
+  t.equal(shares.proved.bytes, 40);
+});
+
 t.test('bytes are given back when they are read on, and at the end', async (t) => {
   const shares = small();
   const read = open(undefined, shares);

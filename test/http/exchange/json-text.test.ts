@@ -19,3 +19,17 @@ t.test('an object is written as JSON.stringify writes it, arrays that are JSON a
     t.equal(Buffer.from(jsonText(object, 5)).toString(), `${text}     `);
   }
 });
+
+t.test('a frozen object is written once, with any padding', async (t) => {
+  let written = 0;
+  const counting = {
+    toJSON: () => {
+      written += 1;
+      return 'x';
+    },
+  };
+  const frozen = Object.freeze({ counting });
+  for (const padding of [0, 3, 0])
+    t.equal(jsonText(frozen, padding), `{"counting":"x"}${' '.repeat(padding)}`);
+  t.equal(written, 1);
+});

@@ -3,7 +3,7 @@ import { parsePaymentRequired } from '@x402/core/schemas';
 import { validateDiscoveryExtension } from '@x402/extensions/bazaar';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { challenge } from '../../../src/payment/wire/challenge.ts';
+import { Challenges, challenge } from '../../../src/payment/wire/challenge.ts';
 import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
 import { quote } from '../rig/requests.ts';
 
@@ -98,4 +98,23 @@ t.test('the catalogue extension is valid by its own schema, for each kind of rou
 t.test('an overlong description is cut to what catalogues take', async (t) => {
   const { body } = challenge({ ...quote(), description: 'x'.repeat(900) }, 'payment_required', settings);
   t.equal(String(body.description).length, 500);
+});
+
+t.test('a challenge is made once for each route, price, address and reason', async (t) => {
+  const challenges = new Challenges(settings);
+  const asked = quote();
+  const first = challenges.of(asked, 'payment_required');
+  t.same(first, challenge(quote(), 'payment_required', settings));
+  t.equal(challenges.of(asked, 'payment_required'), first);
+  const others = [
+    challenges.of(asked, 'insufficient_funds'),
+    challenges.of({ ...asked, amount: 7000n }, 'payment_required'),
+    challenges.of({ ...asked, resource: 'http://127.0.0.1:8402/other' }, 'payment_required'),
+    challenges.of({ ...asked, discovery: { ...asked.discovery } }, 'payment_required'),
+  ];
+  t.equal(new Set([first, ...others]).size, 5);
+  for (let id = 0; id < 200; id++) {
+    const resource = `http://127.0.0.1:8402/items/${id}`;
+    t.match(challenges.of({ ...asked, resource }, 'payment_required').body, { resource });
+  }
 });

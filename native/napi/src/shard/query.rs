@@ -23,11 +23,12 @@ impl NativeQuery {
         Self::of(Query::Vector { space, vector: vector.to_vec() }, phrases_of)
     }
 
-    /// `language`: ISO 639-3 code of the text's language, if it is certain.
+    /// `language`: ISO 639-3 code of the text's language, if it is certain. `spelt_right`: words of it, in lower case, that
+    /// are no slips.
     #[napi(factory, catch_unwind)]
-    pub fn words(text: String, language: Option<String>) -> Self {
+    pub fn words(text: String, language: Option<String>, spelt_right: Option<Vec<String>>) -> Self {
         let language = language.and_then(|code| Language::by_code(&code));
-        Self::of(Query::Words { text, language }, None)
+        Self::of(Query::Words { text, language, spelt_right: spelt_right.unwrap_or_default() }, None)
     }
 
     /// The text with slips in its words corrected, as the last answer understood it. Null if there were none.

@@ -1,6 +1,8 @@
 use std::path::Path;
 
+use farthing_core::terms::written::{Form, words};
 use farthing_core::text::tokenize::{self, TokenRules};
+use farthing_core::words::query::WORDS_MAX;
 use napi::Result;
 use napi::bindgen_prelude::{BigInt64ArraySlice, Uint32Array};
 use napi_derive::napi;
@@ -33,6 +35,18 @@ impl TextTokenizer {
     #[napi(constructor, catch_unwind)]
     pub fn new(path: String, rules: TokenizerRules) -> Result<Self> {
         Ok(Self { inner: tokenize::TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)? })
+    }
+
+    /// Words of a text, in lower case, that the vocabulary has whole.
+    #[napi(catch_unwind)]
+    pub fn whole_words(&self, text: String) -> Result<Vec<String>> {
+        let mut whole = vec![];
+        for word in words(&text).into_iter().filter(|word| word.form == Form::Spaced).take(WORDS_MAX) {
+            if self.inner.has_whole(&word.text).map_err(internal)? {
+                whole.push(word.text);
+            }
+        }
+        Ok(whole)
     }
 
     /// Tokens of texts, each after the prefix and cut to the limit.

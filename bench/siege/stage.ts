@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { BenchWorkspace, payingClient, type StartedServer, startServer } from '../rig/agent.ts';
+import { ATTACKS, BESIEGED } from './attacks.ts';
+import type { Target } from './requests.ts';
+import { startSlowFacilitator } from './slow-facilitator.ts';
+
+/** The client whose searches must go on. */
+export interface Client {
+  /** @returns `answered`, or the status or fault that came in place of an answer */
+  search(query: string): Promise<string>;
+}
+
+/** A server, a client that has something to find, and a workspace of somebody else. */
+export interface Stage {
+  readonly server: StartedServer;
+  readonly client: Client;
+  readonly target: Target;
+  stop(): Promise<void>;
+}
+
+const MINUTES = 15;
+const FILE = ['log.txt', 'The lighthouse keeper counts gulls at dawn.'] as const;
+/** Preloaded into a server that is besieged. */
+export const PROBE = join(import.meta.dirname, 'probe.ts');
+
+/** What an attack is carried out on. @param settings beside those of every siege */
+export async function openStage(attack: string, settings: Record<string, string> = {}): Promise<Stage> {
+  const { facilitatorCallsPerSecond } = ATTACKS[attack]!;
+  if (facilitatorCallsPerSecond === undefined) {
+    const server = await startServer({ ...BESIEGED, ...settings }, { preload: PROBE });
+    return { ...(await staged(server, tokenClient(await rent(server.url)))), stop: () => server.stop() };
+  }
+  const facilitator = await startSlowFacilitator(facilitatorCallsPerSecond);
+  const remote = { PAY_TO: BESIEGED.PAY_TO, FACILITATOR_URL: facilitator.url };
+  const server = await startServer({ ...remote, ...settings }, { preload: PROBE });
+  const stop = async () => {
+    await server.stop();
+    await facilitator.close();
+  };
+  return { ...(await staged(server, await payer(server.url))), stop };
+}
+
+/** A workspace with something to find. */
+export async function rent(url: string): Promise<BenchWorkspace> {
+  const workspace = await BenchWorkspace.rent(url, MINUTES);
+  await workspace.ingest(FILE[0], Buffer.from(FILE[1]));
+  return workspace;
+}
+
+/** @param attacked workspace of the attacker; absent: a new one */
+export async function staged(
+  server: StartedServer,
+  client: Client,
+  attacked?: BenchWorkspace,
+): Promise<Omit<Stage, 'stop'>> {
+  const { url, token } = attacked ?? (await BenchWorkspace.rent(server.url, MINUTES));
+  const target = {
+    url: server.url,
+    folder: server.folder,
+    workspace: { path: new URL(url).pathname, token },
+  };
+  return { server, client, target };
+}
+
+/** It searches with the token of its workspace. */
+export function tokenClient({ url, headers }: BenchWorkspace): Client {
+  return {
+    search: (query) =>
+      fetch(`${url}/search`, { method: 'POST', headers, body: JSON.stringify({ query }) }).then(
+        async (answer) => ((await answer.text()) && answer.ok ? 'answered' : String(answer.status)),
+        (error: Error) => error.message,
+      ),
+  };
+}
+
+/** It pays for each search, and is told every refusal: its library repeats nothing. */
+async function payer(url: string): Promise<Client> {
+  const client = payingClient(url, { attemptsMax: 1 });
+  await client.ingest(new File([FILE[1]], FILE[0]));
+  return {
+    search: (query) =>
+      client.search({ query }).then(
+        () => 'answered',
+        (error: Error & { code?: string }) => error.code ?? error.message,
+      ),
+  };
+}

@@ -1,0 +1,64 @@
+import t from 'tap';
+import { DelayedRefusals, LoopLoad, PacedCalls } from '../../../src/http/exchange/loop-load.ts';
+
+t.test('a loop that only works is busy, one that waits is not', async (t) => {
+  let clock = 0;
+  const load = new LoopLoad(() => clock);
+  const look = () => {
+    clock += 200;
+    return load.isBusy;
+  };
+  // Before its first wait the loop has used nothing.
+  await new Promise((next) => setTimeout(next, 1));
+  look();
+  const until = performance.now() + 50;
+  while (performance.now() < until);
+  t.ok(look());
+  await new Promise((next) => setTimeout(next, 50));
+  look();
+  await new Promise((next) => setTimeout(next, 50));
+  t.notOk(look());
+});
+
+t.test('a few calls begin in one turn of the loop, and all in the next ones', async (t) => {
+  const paced = new PacedCalls({ isBusy: false });
+  let begun = 0;
+  const calls = Array.from({ length: 9 }, () => paced.begin('owner').then(() => ++begun));
+  await null;
+  const seen = [begun];
+  for (let turn = 0; turn < 2; turn++) {
+    await new Promise((next) => setImmediate(next));
+    seen.push(begun);
+  }
+  await Promise.all(calls);
+  t.same(seen, [4, 8, 9]);
+});
+
+t.test('while the loop is busy calls begin one after the other, owners in turns', async (t) => {
+  const load = { isBusy: true };
+  const paced = new PacedCalls(load);
+  const begun: string[] = [];
+  const begin = (owner: string) => paced.begin(owner).then(() => begun.push(owner));
+  const waiting = Promise.all(['many', 'many', 'many', 'one'].map(begin));
+  await null;
+  t.same(begun, [], 'none of them at once');
+  await waiting;
+  t.equal(begun.join(' '), 'many one many many');
+  load.isBusy = false;
+  await begin('later');
+});
+
+t.test('refusals wait while the loop is busy, other answers and further ones do not', async (t) => {
+  const load = { isBusy: true };
+  const refusals = new DelayedRefusals(load);
+  const first = (wait: Promise<void>) =>
+    Promise.race([wait.then(() => 'now'), Promise.resolve().then(() => 'later')]);
+  t.equal(await first(refusals.wait(200)), 'now');
+  t.equal(await first(refusals.wait(402)), 'now');
+  const waiting = Array.from({ length: 1024 }, (_, at) => refusals.wait(at % 2 === 0 ? 429 : 503));
+  t.equal(await first(waiting[0]!), 'later');
+  t.equal(await first(refusals.wait(429)), 'now', 'there are too many already');
+  await Promise.all(waiting);
+  load.isBusy = false;
+  t.equal(await first(refusals.wait(503)), 'now');
+});
