@@ -12,8 +12,11 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 MODULES := node_modules/.package-lock.json
 CHECKED := .build/prerequisites
 CRATES := native/target/crates
+# Named, because cargo keeps what it builds for a named target apart: checks and tests name it, too.
+TARGET = $(shell rustc -vV | sed -n 's/^host: //p')
 ADDON := src/native/addon/built
 CLIENT := dist/client/index.js
+TAP := node_modules/.tap-built
 PEERS := bench/peers/node_modules/.package-lock.json
 PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
@@ -27,7 +30,7 @@ CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(ADDON) $(CLIENT) $(CONSOLE) $(SERVER) ## Install the packages, build the native part, the client, the console and the server
+setup: $(ADDON) $(CONSOLE) $(SERVER) $(CLIENT) $(TAP) ## Install the packages, build the native part, the console, the server, the client and the test runner
 
 $(CHECKED): scripts/prerequisites.sh native/Cargo.toml
 	@scripts/prerequisites.sh
@@ -38,12 +41,16 @@ $(MODULES): package.json package-lock.json | $(CHECKED)
 	@# Not `npm ci`: it refuses a lock without every other platform's optional packages, which a mirror may not have.
 	@npm install --no-save --no-audit --no-fund --no-progress --loglevel=error || { \
 	  echo "The packages could not be installed: npm says why above. Without a network there is nothing to install from; \`npm ping\` tries it." >&2; exit 1; }
-	@# The test runner with the plugins of .taprc alone: Node strips the types itself.
-	@npx tap build >/dev/null 2>&1
 	@# `npx farthing` takes it from here. Without it npx keeps a link elsewhere, which does not survive a move of the file.
 	@ln -sf ../../src/bin/farthing.js node_modules/.bin/farthing
 	@touch $@
 	@echo "── packages: installed"
+
+# The test runner with the plugins of .taprc alone: Node strips the types itself.
+$(TAP): $(MODULES) .taprc
+	@echo "── building the test runner"
+	@npx tap build >/dev/null 2>&1
+	@touch $@
 
 $(PEERS): bench/peers/package.json
 	@echo "── installing the servers that benches compare with (once)"
@@ -51,19 +58,20 @@ $(PEERS): bench/peers/package.json
 	@touch $@
 
 $(CRATES): $(NATIVE_SOURCES) | $(CHECKED)
-	@echo "── native part: compiling (the first time one to two minutes)"
-	@# napi names its target, and cargo keeps what it builds for a named one apart.
-	@cargo build --release --locked --target "$$(rustc -vV | sed -n 's/^host: //p')" --manifest-path native/Cargo.toml -p farthing-napi || { \
+	@echo "── native part: compiling (the first time a minute or two)"
+	@mkdir -p native/target/napi-rs/types
+	@cargo build --release --locked --target $(TARGET) --manifest-path native/Cargo.toml -p farthing-napi || { \
 	  echo "The native part could not be built: cargo says why above. Without a network there are no crates to build from." >&2; exit 1; }
 	@touch $@
 
-$(ADDON): $(MODULES) $(CRATES)
-	@npm run --silent build:native
+$(ADDON): $(MODULES) $(CRATES) scripts/build-addon.ts
+	@node --no-warnings scripts/build-addon.ts $(TARGET)
 	@echo "── native part: built"
 	@touch $@
 
 $(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/domain src/api -name "*.ts")
-	npm run --silent build:client
+	@echo "── building the client"
+	@npm run --silent build:client
 	@touch $@
 
 console: $(CONSOLE)
@@ -79,7 +87,7 @@ $(SERVER): $(MODULES) $(SERVER_SOURCES)
 	@echo "── building the server"
 	@node --no-warnings scripts/build-server.ts >/dev/null
 
-run: setup ## Start the server; the first start shows a paid round trip
+run: $(ADDON) $(CONSOLE) $(SERVER) ## Start the server; the first start shows a paid round trip
 	@FARTHING_METRICS_PORT=$${FARTHING_METRICS_PORT:-$${METRICS_PORT:-9402}} exec node $(SERVER)
 
 package: setup ## The packages that work without the tree, in .build/packages: npm install them anywhere, then npx farthing serve

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const MANIFEST = join(import.meta.dirname, '../native/Cargo.toml');
 
 /**
- * A command of cargo for the whole native part. `napi build` names its target, and cargo keeps what it builds for a named target
+ * A command of cargo for the whole native part. The Makefile names its target, and cargo keeps what it builds for a named target
  * apart: without the same name, or for one package of the workspace, every crate would be compiled a second time.
  */
 export function cargo(command: string, ...words: readonly string[]): string[] {

@@ -8,8 +8,11 @@ export function hitsOf(snapshot: Snapshot, fused: readonly FusedPlace[], options
   const moments = momentsOf(snapshot, fused);
   const shown = fused.map(({ segment, family, score, confidence, segments, explanation }, at) => ({
     segment,
-    before: { confidence, family, score },
-    after: { moments: moments[at], segments, explanation },
+    before: `"confidence":${confidence},"family":"${family}","score":${score}`,
+    after:
+      moments[at] || explanation
+        ? JSON.stringify({ moments: moments[at], segments, explanation }).slice(1, -1)
+        : `"segments":${segments}`,
   }));
   return snapshot.hits(shown, options);
 }

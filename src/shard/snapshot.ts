@@ -96,11 +96,11 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
-/** What an answer says of a Segment that it shows: members of its JSON object, before and after what is stored. */
+/** What an answer says of a Segment that it shows: members of its JSON object, as one line each, before and after what is stored. */
 export interface FusedMembers {
   readonly segment: number;
-  readonly before: Readonly<Record<string, unknown>>;
-  readonly after: Readonly<Record<string, unknown>>;
+  readonly before: string;
+  readonly after: string;
 }
 
 export interface HitsOptions {
@@ -208,7 +208,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
     hits: (fused, { query, expiresAt } = {}) => {
       const segments = Uint32Array.from(fused, ({ segment }) => segment);
-      const lines = fused.map(({ before, after }) => `${members(before)}\n${members(after)}\n`).join('');
+      const lines = fused.map(({ before, after }) => `${before}\n${after}\n`).join('');
       const { json, count } = crossing(() => snapshot.hits(segments, lines, query, expiresAt));
       return new JsonArray(json, count);
     },
@@ -342,11 +342,6 @@ function reliableLanguage(query: string): string | undefined {
 function countsOf(snapshot: NativeSnapshot): ShardCounts {
   const [items = 0, segments = 0, bytes = 0] = crossing(() => snapshot.counts());
   return { items, segments, bytes };
-}
-
-/** The members of an object as JSON, which has no line breaks outside of its strings. */
-function members(object: object): string {
-  return JSON.stringify(object).slice(1, -1);
 }
 
 function parsed<T>(json: string | null | undefined): T | undefined {

@@ -59,5 +59,5 @@ export function open(folder: string, openShardsMax = 16, spaces = SPACES): Tenan
 
 /** Segments as hits of which nothing else is known. */
 export function unranked(segments: Iterable<number>): FusedMembers[] {
-  return Array.from(segments, (segment) => ({ segment, before: {}, after: {} }));
+  return Array.from(segments, (segment) => ({ segment, before: '', after: '' }));
 }

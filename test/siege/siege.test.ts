@@ -15,13 +15,8 @@ const INCOMING_MIB_MAX = 4 * 64;
 const TENANT_INCOMING_MIB_MAX = 8 * 64;
 /** Those of one line run side by side. */
 const QUICK = [
-  [
-    'pipelined description',
-    'MCP calls with many faults',
-    'nested JSON from a cheap workspace',
-    'event streams of a cheap workspace',
-  ],
-  ['MCP bodies that drip', 'search bodies of empty wallets that drip', 'uploads of empty wallets'],
+  ['pipelined description', 'MCP calls with many faults', 'event streams of a cheap workspace'],
+  ['search bodies of empty wallets that drip'],
 ];
 
 // How long a query may wait on a busy machine is no matter of a test.

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 
-use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::snapshot::Snapshot;
@@ -24,10 +25,10 @@ pub struct FusedHit<'a> {
     pub after: &'a str,
 }
 
-/// The hits as a JSON array, and how many there are: those without a Segment or an Item are left out.
+/// The hits as a JSON array in UTF-8, and how many there are: those without a Segment or an Item are left out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct WrittenHits {
-    pub json: String,
+    pub json: Vec<u8>,
     pub count: u32,
 }
 
@@ -50,31 +51,27 @@ pub fn hits(
     expires_at: Option<&str>,
 ) -> Result<WrittenHits> {
     let words = query.map(|query| words_of(snapshot, query)).transpose()?.unwrap_or_default();
-    let mut written = WrittenHits { json: String::with_capacity(2 + HIT_BYTES * fused.len()), count: 0 };
-    let mut items: HashMap<String, Option<String>> = HashMap::new();
-    written.json.push('[');
+    let mut items = Items::new(snapshot, expires_at)?;
+    let mut out = Vec::with_capacity(2 + HIT_BYTES * fused.len());
+    let mut count = 0;
+    out.push(b'[');
     for FusedHit { segment, before, after } in fused {
         let Some(json) = snapshot.record(*segment)? else { continue };
-        let record: Record = serde_json::from_str(json).map_err(|_| damaged())?;
-        if !items.contains_key(&*record.item) {
-            let item = snapshot.item(&record.item)?.map(|item| ending(item, expires_at)).transpose()?;
-            items.insert(record.item.to_string(), item);
+        let Record { item, text, others } = serde_json::from_str(json).map_err(|_| damaged())?;
+        let start = out.len();
+        out.extend_from_slice(if count > 0 { b",{\"item\":" } else { b"{\"item\":" });
+        if !items.push(&mut out, item)? {
+            out.truncate(start);
+            continue;
         }
-        let Some(Some(item)) = items.get(&*record.item) else { continue };
-        let out = &mut written.json;
-        if written.count > 0 {
-            out.push(',');
-        }
-        out.push_str("{\"item\":");
-        out.push_str(item);
-        push_members(out, before);
-        push_record(out, &record, &words)?;
-        push_members(out, after);
-        out.push('}');
-        written.count += 1;
+        push_members(&mut out, before);
+        push_record(&mut out, text.as_deref(), &others, &words)?;
+        push_members(&mut out, after);
+        out.push(b'}');
+        count += 1;
     }
-    written.json.push(']');
-    Ok(written)
+    out.push(b']');
+    Ok(WrittenHits { json: out, count })
 }
 
 fn words_of(snapshot: &Snapshot, query: &str) -> Result<QueryWords> {
@@ -82,57 +79,101 @@ fn words_of(snapshot: &Snapshot, query: &str) -> Result<QueryWords> {
     Ok(QueryWords::new(query, |word| language.is_stop_word(word)))
 }
 
-/// An Item with another end.
-fn ending<'a>(item: &'a str, expires_at: Option<&str>) -> Result<String> {
-    let Some(expires_at) = expires_at else { return Ok(item.to_owned()) };
-    let mut members = serde_json::from_str::<Object<'a>>(item).map_err(|_| damaged())?.0;
-    let end = serde_json::value::to_raw_value(expires_at).map_err(|_| damaged())?;
-    match members.iter_mut().find(|(name, _)| name == "expires_at") {
-        Some(member) => member.1 = &end,
-        None => members.push((Cow::Borrowed("expires_at"), &end)),
-    }
-    let mut out = String::with_capacity(item.len() + 64);
-    for (name, value) in &members {
-        out.push(if out.is_empty() { '{' } else { ',' });
-        push_string(&mut out, name)?;
-        out.push(':');
-        out.push_str(value.get());
-    }
-    out.push('}');
-    Ok(out)
+/// The Items of hits. One that was written before is copied.
+struct Items<'a> {
+    snapshot: &'a Snapshot,
+    end: Option<Box<RawValue>>,
+    written: HashMap<Cow<'a, str>, Option<Range<usize>>>,
 }
 
-fn push_members(out: &mut String, members: &str) {
+impl<'a> Items<'a> {
+    fn new(snapshot: &'a Snapshot, expires_at: Option<&str>) -> Result<Self> {
+        let end = expires_at.map(serde_json::value::to_raw_value).transpose().map_err(|_| damaged())?;
+        Ok(Self { snapshot, end, written: HashMap::new() })
+    }
+
+    /// Returns false, and writes nothing, if there is no such Item.
+    fn push(&mut self, out: &mut Vec<u8>, id: Cow<'a, str>) -> Result<bool> {
+        if let Some(written) = self.written.get(&id) {
+            out.extend_from_within(written.clone().unwrap_or_default());
+            return Ok(written.is_some());
+        }
+        let start = out.len();
+        let item = self.snapshot.item(&id)?;
+        if let Some(item) = item {
+            match &self.end {
+                Some(end) => push_ending(out, item, end)?,
+                None => out.extend_from_slice(item.as_bytes()),
+            }
+        }
+        self.written.insert(id, item.map(|_| start..out.len()));
+        Ok(item.is_some())
+    }
+}
+
+/// An Item with another end.
+fn push_ending(out: &mut Vec<u8>, item: &str, end: &RawValue) -> Result<()> {
+    let Object(mut members) = serde_json::from_str(item).map_err(|_| damaged())?;
+    match members.iter_mut().find(|(name, _)| name == "expires_at") {
+        Some(member) => member.1 = end,
+        None => members.push((Cow::Borrowed("expires_at"), end)),
+    }
+    for (at, (name, value)) in members.iter().enumerate() {
+        out.push(if at == 0 { b'{' } else { b',' });
+        push_member(out, name, value)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Members that are written already, after a comma.
+fn push_members(out: &mut Vec<u8>, members: &str) {
     if !members.is_empty() {
-        out.push(',');
-        out.push_str(members);
+        out.push(b',');
+        out.extend_from_slice(members.as_bytes());
     }
 }
 
 /// The members of a record, each after a comma. Text without a source comes from the file itself: `native`.
-fn push_record(out: &mut String, Record { text, others, .. }: &Record<'_>, words: &QueryWords) -> Result<()> {
+fn push_record(out: &mut Vec<u8>, text: Option<&str>, others: &Members<'_>, words: &QueryWords) -> Result<()> {
     if let Some(text) = text {
         let snippet = words.snippet(text);
-        out.push_str(",\"snippet\":");
+        out.extend_from_slice(b",\"snippet\":");
         push_string(out, &snippet.text)?;
-        out.push_str(",\"highlights\":");
-        out.push_str(&serde_json::to_string(&snippet.highlights).map_err(|_| damaged())?);
+        out.extend_from_slice(b",\"highlights\":");
+        push_json(out, &snippet.highlights)?;
     }
     for (name, value) in others {
-        out.push(',');
-        push_string(out, name)?;
-        out.push(':');
-        out.push_str(value.get());
+        out.push(b',');
+        push_member(out, name, value)?;
     }
     if text.is_some() && !others.iter().any(|(name, _)| name == "text_source") {
-        out.push_str(",\"text_source\":\"native\"");
+        out.extend_from_slice(b",\"text_source\":\"native\"");
     }
     Ok(())
 }
 
-fn push_string(out: &mut String, text: &str) -> Result<()> {
-    out.push_str(&serde_json::to_string(text).map_err(|_| damaged())?);
+fn push_member(out: &mut Vec<u8>, name: &str, value: &RawValue) -> Result<()> {
+    push_string(out, name)?;
+    out.push(b':');
+    out.extend_from_slice(value.get().as_bytes());
     Ok(())
+}
+
+fn push_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
+    let is_escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // All bytes, not the first that is: so compilers look at many at once.
+    if text.bytes().fold(false, |any, byte| any | is_escaped(byte)) {
+        return push_json(out, text);
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+    Ok(())
+}
+
+fn push_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<()> {
+    serde_json::to_writer(out, value).map_err(|_| damaged())
 }
 
 fn damaged() -> ShardError {

@@ -6,3 +6,5 @@ pub mod passages;
 pub mod pieces;
 pub mod snippet;
 pub mod tokenize;
+mod units;
+mod word_bounds;

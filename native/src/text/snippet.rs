@@ -1,8 +1,7 @@
 //! Snippets: the part of a passage that shows why it was found, with the words of the query in it.
 
-use unicode_normalization::char::is_combining_mark;
-
-use super::characters::{is_unspaced, start_of};
+use super::units::Units;
+use super::word_bounds::WordBounds;
 
 /// Length of a snippet in UTF-16 units: enough to show why a passage was found.
 const LENGTH: usize = 320;
@@ -29,6 +28,8 @@ pub struct QueryWords {
     words: Vec<Vec<char>>,
     /// Numbers of words by their first letter, so that a word of a passage is compared with few.
     by_letter: [Vec<usize>; LETTERS],
+    /// By the first letter: a bit for each second one, if both are ASCII. Most words of a passage are passed over by it.
+    pairs: [u32; LETTERS],
 }
 
 /// A word of the query in a passage: its number, and its place in bytes.
@@ -48,18 +49,27 @@ impl QueryWords {
 
     fn of(query: &str, wanted: impl Fn(&str) -> bool) -> Self {
         let mut query_words = Self::default();
-        let mut at = 0;
-        while query_words.words.len() < WORDS_MAX
-            && let Some((start, end)) = next_word(query, at)
-        {
-            let word: Vec<char> = query[start..end].chars().map(lowercase).collect();
+        let bounds = WordBounds::of(query);
+        for start in bounds.starts() {
+            let word: Vec<char> = query[start..bounds.end(start)].chars().map(lowercase).collect();
             if !query_words.words.contains(&word) && wanted(&word.iter().collect::<String>()) {
-                query_words.by_letter[letter_group(word[0])].push(query_words.words.len());
-                query_words.words.push(word);
+                query_words.add(word);
             }
-            at = end;
+            if query_words.words.len() == WORDS_MAX {
+                break;
+            }
         }
         query_words
+    }
+
+    fn add(&mut self, word: Vec<char>) {
+        let first = letter_group(word[0]);
+        self.by_letter[first].push(self.words.len());
+        self.pairs[first] |= match word.get(1) {
+            Some(second) => 1 << letter_group(*second),
+            None => u32::MAX,
+        };
+        self.words.push(word);
     }
 
     /// The part of `passage` with the most words of the query. Its beginning if there is none.
@@ -84,16 +94,26 @@ impl QueryWords {
         if self.words.is_empty() {
             return found;
         }
-        let mut at = 0;
-        while let Some((start, end)) = next_word(passage, at) {
+        let bounds = WordBounds::of(passage);
+        for start in bounds.starts().filter(|start| self.may_be_at(passage, *start)) {
+            let end = bounds.end(start);
             let text = &passage[start..end];
             let alike = text.chars().next().map_or(&[][..], |first| &self.by_letter[letter_group(lowercase(first))]);
             if let Some(word) = alike.iter().copied().find(|word| is_same_word(&self.words[*word], text)) {
                 found.push(Found { word, start, end });
             }
-            at = end;
         }
         found
+    }
+
+    /// False if by its first two bytes the word at `start` is none of these.
+    fn may_be_at(&self, passage: &str, start: usize) -> bool {
+        let is_pair =
+            |first: u8, second: u8| self.pairs[first as usize % LETTERS] >> (second as usize % LETTERS) & 1 == 1;
+        match passage.as_bytes()[start..] {
+            [first, second, ..] if first.is_ascii() && second.is_ascii() => is_pair(first, second),
+            _ => true,
+        }
     }
 
     /// Byte at which the window with the most distinct words begins: a little before the first, at the start of a word.
@@ -145,14 +165,6 @@ fn lowercase(letter: char) -> char {
 }
 
 fn is_same_word(wanted: &[char], word: &str) -> bool {
-    // Of words of one first letter most differ in the second.
-    if let (Some(second), Some(byte)) = (wanted.get(1), word.as_bytes().get(1))
-        && byte.is_ascii()
-        && word.as_bytes()[0].is_ascii()
-        && byte.to_ascii_lowercase() as char != *second
-    {
-        return false;
-    }
     let mut letters = word.chars().map(lowercase);
     let same = wanted.iter().take_while(|letter| letters.next() == Some(**letter)).count();
     if same < SAME_LETTERS_MIN.min(wanted.len()) {
@@ -160,98 +172,6 @@ fn is_same_word(wanted: &[char], word: &str) -> bool {
     }
     let longer = wanted.len().max(word.chars().count());
     same == longer || (same >= SAME_LETTERS_MIN && longer - same <= OTHER_LETTERS_MAX)
-}
-
-/// Bytes that are letters and digits of ASCII: by a table, because most of a hit's time is spent here.
-static IN_WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        table[byte] = (byte as u8).is_ascii_alphanumeric();
-        byte += 1;
-    }
-    table
-};
-
-/// Start and end, in bytes, of the first word from a byte on. In scripts without spaces each character is a word.
-fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
-    let mut start = from;
-    loop {
-        start += bytes.get(start..)?.iter().take_while(|byte| byte.is_ascii() && !IN_WORD[**byte as usize]).count();
-        if bytes.get(start)?.is_ascii() {
-            break;
-        }
-        let letter = letter_at(text, start)?;
-        if in_word(letter) {
-            if is_unspaced(letter) {
-                return Some((start, start + letter.len_utf8()));
-            }
-            break;
-        }
-        start += letter.len_utf8();
-    }
-    let mut end = start;
-    loop {
-        end += bytes[end..].iter().take_while(|byte| IN_WORD[**byte as usize]).count();
-        match bytes.get(end) {
-            Some(byte) if !byte.is_ascii() => {
-                let letter = letter_at(text, end)?;
-                if !in_word(letter) || is_unspaced(letter) {
-                    break;
-                }
-                end += letter.len_utf8();
-            }
-            _ => break,
-        }
-    }
-    Some((start, end))
-}
-
-fn letter_at(text: &str, byte: usize) -> Option<char> {
-    text.get(byte..)?.chars().next()
-}
-
-fn in_word(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || (!letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter)))
-}
-
-/// Converts between bytes of a text and UTF-16 units.
-struct Units<'a> {
-    text: &'a str,
-    /// Unit at each byte. Empty if both are the same.
-    of_byte: Vec<u32>,
-}
-
-impl<'a> Units<'a> {
-    fn of(text: &'a str) -> Self {
-        let mut of_byte = vec![];
-        if !text.is_ascii() {
-            of_byte.reserve(text.len() + 1);
-            let mut unit = 0;
-            for letter in text.chars() {
-                for _ in 0..letter.len_utf8() {
-                    of_byte.push(unit);
-                }
-                unit += letter.len_utf16() as u32;
-            }
-            of_byte.push(unit);
-        }
-        Self { text, of_byte }
-    }
-
-    fn at(&self, byte: usize) -> usize {
-        self.of_byte.get(byte).map_or(byte, |unit| *unit as usize)
-    }
-
-    /// Start of the character that has a unit, or the text's end. Never between the halves of a character.
-    fn byte(&self, unit: usize) -> usize {
-        if self.of_byte.is_empty() {
-            return unit.min(self.text.len());
-        }
-        let after = self.of_byte.partition_point(|at| *at as usize <= unit);
-        start_of(self.text, after.saturating_sub(1)).len()
-    }
 }
 
 #[cfg(test)]

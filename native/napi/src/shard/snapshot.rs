@@ -258,7 +258,7 @@ impl NativeSnapshot {
             fused.push(FusedHit { segment: *segment, before, after });
         }
         let written = self.read(|snapshot| hits(snapshot, &fused, query.as_deref(), expires_at.as_deref()))?;
-        Ok(HitsJson { json: written.json.into_bytes().into(), count: written.count })
+        Ok(HitsJson { json: written.json.into(), count: written.count })
     }
 
     /// An Item's record as JSON.

@@ -1,3 +1,4 @@
+import { memo } from 'preact/compat';
 import { useRef, useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { useComing } from '../parts/in-view.ts';
@@ -15,21 +16,36 @@ interface HitListProps {
 /** The hits, drawn a few at a time as their end comes near. */
 export function HitList({ hits, layout, onOpen }: HitListProps) {
   const [drawn, setDrawn] = useState(STEP);
-  const end = useRef<HTMLLIElement>(null);
+  const end = useRef<HTMLDivElement>(null);
   const isWhole = drawn >= hits.length;
   useComing(end, () => setDrawn(drawn + STEP), `${drawn} ${isWhole}`);
   return (
-    <ol class="hits" data-layout={layout}>
-      {hits.slice(0, drawn).map((hit, index) => (
-        <HitEntry key={`${hit.item.id}/${index}`} hit={hit} onOpen={onOpen} />
+    <div class="hits" data-layout={layout}>
+      {Array.from({ length: Math.ceil(Math.min(drawn, hits.length) / STEP) }, (_, index) => (
+        <Batch key={index} hits={hits} from={index * STEP} onOpen={onOpen} />
       ))}
       {!isWhole && (
-        <li class="more" ref={end}>
+        <div class="more" ref={end}>
           <button type="button" onClick={() => setDrawn(drawn + STEP)}>
             {hits.length - drawn} more
           </button>
-        </li>
+        </div>
       )}
-    </ol>
+    </div>
   );
 }
+
+interface BatchProps {
+  readonly hits: readonly Hit[];
+  readonly from: number;
+  readonly onOpen: HitListProps['onOpen'];
+}
+
+/** The browser looks at each batch, not at each hit, to know what is on the screen. */
+const Batch = memo(({ hits, from, onOpen }: BatchProps) => (
+  <ol class="batch" start={from + 1}>
+    {hits.slice(from, from + STEP).map((hit, index) => (
+      <HitEntry key={`${hit.item.id}/${from + index}`} hit={hit} onOpen={onOpen} />
+    ))}
+  </ol>
+));
