@@ -28,8 +28,9 @@ t.setTimeout(300_000);
 
 for (const kind of ['http', 'stdio'] as const)
   t.test(`over ${kind}`, { skip: onlyDeep || missing }, async (t) => {
-    const server = await startTestServer(t);
-    const agent = new Agent(t.testdir({}), server.url);
+    const folder = t.testdir({});
+    const server = await startTestServer(t, { DATA_DIR: join(folder, 'data') });
+    const agent = new Agent(folder, server.url);
     await agent.run(['wallet', 'new']);
     const target = kind === 'http' ? [`${server.url}/mcp`] : [process.execPath, LAUNCHER];
     const child = spawn(python!, [SCRIPT, kind, ...target], {
