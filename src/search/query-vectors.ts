@@ -47,11 +47,14 @@ export async function encodeQuery(
       : {};
     return { picture, vectors };
   };
-  const [text, seen] = await Promise.all([
+  const readsWords = lists.some(({ traits }) => traits.scans === 'words');
+  const wholeWords = async () => (query !== undefined && readsWords ? encoder.wholeWords(query) : []);
+  const [text, seen, speltRight] = await Promise.all([
     query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
     image && encodePicture(image),
+    // While the query is being encoded.
+    wholeWords(),
   ]);
-  const speltRight = query === undefined ? [] : encoder.wholeWords(query);
   return { words: query, speltRight, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
 }
 
