@@ -23,7 +23,8 @@ export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
   if (!file) return undefined;
   if (((await stat(path)).mode & OTHERS) !== 0)
     throw new Error(`Others may read the key in ${path}: chmod 600 it first.`);
-  if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key)) throw new Error(`There is no private key in ${path}.`);
+  if (!/^0x[0-9a-fA-F]{64}$/.test(file.private_key))
+    throw new Error(`${path}: private_key must be 0x and 64 hexadecimal digits.`);
   return {
     address: file.address,
     signTypedData: async (message) => {

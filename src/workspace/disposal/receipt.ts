@@ -111,7 +111,11 @@ async function newKey(): Promise<StoredKey> {
 
 async function signingKey({ keys }: KeyFile, path: string) {
   const last = keys.at(-1);
-  if (!last?.privateKey) throw new FarthingError('internal', `There is no private key in ${path}.`);
+  if (!last?.privateKey)
+    throw new FarthingError(
+      'internal',
+      `The newest key in ${path} cannot sign: its private part is missing.`,
+    );
   return { kid: last.kid, key: await importJWK(last.privateKey, ALGORITHM) };
 }
 
