@@ -4,9 +4,17 @@ import type { Hit } from '../../../src/api/search.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 import { unranked } from '../fixtures.ts';
 
-/** One tenant as the writer printed it: each Item's number of Segments, and whether it must, may or must not be there. */
+interface KnownItem {
+  readonly segments: number;
+  /** Whether it must, may or must not be there. */
+  state: 'there' | 'perhaps' | 'gone';
+  /** Set when a removal has begun: from then on, its append's acknowledgement says nothing about whether it is there. */
+  removing: boolean;
+}
+
+/** One tenant as the writer printed it. */
 interface Known {
-  readonly items: Map<string, { segments: number; state: 'there' | 'perhaps' | 'gone' }>;
+  readonly items: Map<string, KnownItem>;
   disposal: 'none' | 'begun' | 'done';
 }
 
@@ -28,10 +36,13 @@ export class Expected {
       if (sign === '<') known.disposal = 'done';
       return;
     }
-    const item = known.items.get(id) ?? { segments: Number(count), state: 'gone' as const };
+    const item = known.items.get(id) ?? { segments: Number(count), state: 'gone' as const, removing: false };
     known.items.set(id, item);
+    if (verb === 'remove') item.removing = true;
     if (sign === '>') item.state = 'perhaps';
-    if (sign === '<') item.state = verb === 'append' ? 'there' : 'gone';
+    // Another writer may see a new Item and begin to remove it before its append is acknowledged.
+    else if (sign === '<' && verb === 'remove') item.state = 'gone';
+    else if (sign === '<' && !item.removing) item.state = 'there';
   }
 
   /** Checks every tenant: whole Items only, all acknowledged ones, no removed ones, no disposed tenant. */
@@ -66,7 +77,7 @@ export class Expected {
       for (const [id, item] of known.items) {
         if (item.state === 'there' && !present.has(id)) problems.push(`${id} is lost`);
         if (item.state === 'gone' && present.has(id)) problems.push(`${id} is back`);
-        if (present.has(id)) item.state = 'there';
+        if (present.has(id)) Object.assign(item, { state: 'there', removing: false });
         else known.items.delete(id);
       }
       let sum = 0;
