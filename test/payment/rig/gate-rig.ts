@@ -7,6 +7,7 @@ import type { EffectHandler } from '../../../src/domain/payment.ts';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
@@ -96,7 +97,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    purchasesMax: options.purchasesMax ?? 1000,
+    crowd: new Crowd(options.purchasesMax ?? 1000),
     log: (event) => events.push(event),
   });
   t.teardown(async () => {
