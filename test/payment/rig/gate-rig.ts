@@ -59,6 +59,8 @@ export interface RigOptions {
   /** What the gate (not the test) sees as the store. */
   seenStore?: (store: Store) => Store;
   purchasesMax?: number;
+  /** Shared with other rigs; absent: its own. */
+  crowd?: Crowd;
   /** The gate will die with open work: it is not closed. */
   dies?: boolean;
 }
@@ -97,7 +99,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    crowd: new Crowd(options.purchasesMax ?? 1000),
+    crowd: options.crowd ?? new Crowd(options.purchasesMax ?? 1000),
     log: (event) => events.push(event),
   });
   t.teardown(async () => {
