@@ -1,9 +1,9 @@
 import { FairQueue } from '../../domain/fair-queue.ts';
 
 /** uWebSockets.js hands over all requests of one read within one turn of the event loop. */
-const REQUESTS_PER_TURN_MAX = 32;
+const REQUESTS_PER_TURN_MAX = 16;
 /** Of these, those that waited for their turn. */
-const WAITING_PER_TURN_MAX = 16;
+const WAITING_PER_TURN_MAX = 8;
 
 /** What a request may do in this turn of the event loop. */
 export type Place =
