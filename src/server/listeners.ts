@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
+import { senderOf } from '../http/access/sender.ts';
 import type { Services } from '../http/access/services.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
@@ -41,6 +42,7 @@ export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic:
     cors: new Cors(settings.CORS_ORIGINS),
     bodies: sharesOf(services.limits.bodiesBytesMax),
     bodyBytesPerSecondMin: services.limits.bodyBytesPerSecondMin,
+    senderOf: (exchange) => senderOf(services, exchange),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,

@@ -15,8 +15,7 @@ export type Place =
 
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelined ones keep nobody else waiting. The last
- * request of a full turn ends its connection; the others that came in the same turn wait for the next ones, each token and payment by itself
- * and all others as one.
+ * request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in turn.
  */
 export class Turns {
   readonly #waiting = new FairQueue<() => void>();

@@ -1,6 +1,14 @@
+import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
+import type {
+  Answer,
+  EffectHandlers,
+  GateAnswer,
+  PaidRequest,
+  PaymentCredentials,
+  Quote,
+} from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
@@ -154,6 +162,19 @@ export class PaymentGate {
       const { payer, asset, networkName } = seen.payment;
       const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
       return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
+    }
+  }
+
+  /** The wallet that signed a payment, where it has paid before; undefined for any other. Nothing is looked up. */
+  knownPayer(credentials: PaymentCredentials): Address | undefined {
+    const { settings, signatures } = this.#deps;
+    try {
+      const sent = parsePaymentHeader(credentials)?.payment;
+      if (!sent || !this.#verifications.knows(sent.payer)) return undefined;
+      return checkGenuine(sent, settings, signatures).verdict === 'valid' ? sent.payer : undefined;
+    } catch (error) {
+      if (error instanceof PaymentRefused) return undefined;
+      throw error;
     }
   }
 
