@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly bodies?: Shares;
   /** Slower bodies are given up; 0: none. */
   readonly bodyBytesPerSecondMin?: number;
+  /** Whose turn a request takes where many came at once. Absent: that of all. */
+  readonly senderOf?: (exchange: Exchange) => string;
   /** Called once per request after its answer. */
   readonly onAnswered: (event: AnsweredEvent) => void;
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -189,8 +191,12 @@ class Connections {
     });
   }
 
+  #turn(exchange: Exchange): Promise<void> {
+    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '');
+  }
+
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
-    if (place === 'later') await this.#turns.next(senderOf(exchange));
+    if (place === 'later') await this.#turn(exchange);
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 
@@ -198,7 +204,7 @@ class Connections {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
-      if (place === 'later') await this.#turns.next(senderOf(exchange));
+      if (place === 'later') await this.#turn(exchange);
       if (fault) {
         // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
         await nextTurn();
@@ -239,12 +245,4 @@ class Connections {
       reply.delivered?.(whole);
     }
   }
-}
-
-/** Whose turn a request takes: that of its token or payment, or of all who have none. What is made up is a sender like any other. */
-function senderOf(exchange: Exchange): string {
-  return (
-    ['authorization', 'payment-signature', 'x-payment'].map((name) => exchange.header(name)).find(Boolean) ??
-    ''
-  );
 }
