@@ -102,8 +102,8 @@ class PaidExchange<Input> implements PaidRequest {
   }
 }
 
-/** A HEAD has none: what was bought would not come with its answer. */
-function credentialsOf(exchange: Exchange): PaidRequest['credentials'] {
+/** Headers with a payment. A HEAD has none: what was bought would not come with its answer. */
+export function credentialsOf(exchange: Exchange): PaidRequest['credentials'] {
   if (exchange.head.method === 'HEAD') return {};
   return {
     xPayment: exchange.header('x-payment'),

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timing } from '../../api/search.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
-import type { RequestBody } from '../body/body.ts';
+import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
@@ -84,7 +84,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
   const socket = await listenOn(app, options, uws.us_socket_local_port);
   const { bodyBytesPerSecondMin = 0 } = options;
   const rates = setInterval(
-    () => connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
+    () => void connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
     1000 * RATE_SECONDS,
   ).unref();
   native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
@@ -143,7 +143,7 @@ class Connections {
   readonly #turns = new Turns();
   readonly #refusals = new DelayedRefusals(new LoopLoad());
   readonly #bodies: Shares;
-  readonly #receiving = new Set<RequestBody>();
+  readonly #receiving = new Receiving();
   #onDrained: (() => void) | undefined;
 
   constructor(options: ServerOptions) {
@@ -161,7 +161,7 @@ class Connections {
       // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
       isLast: () => this.closing || fault !== undefined || endsRead(),
       endsRead,
-      bodies: this.#bodies,
+      bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
     });
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
@@ -176,13 +176,10 @@ class Connections {
     });
   }
 
-  giveUpSlowBodies(bytesMin: number): void {
-    for (const body of this.#receiving) {
-      if (!body.isTooSlow(bytesMin)) continue;
-      body.fail(
-        new FarthingError('body_too_slow', `Send at least ${bytesMin} bytes in ${RATE_SECONDS} seconds.`),
-      );
-    }
+  giveUpSlowBodies(bytesMin: number): Promise<void> {
+    const fault = () =>
+      new FarthingError('body_too_slow', `Send at least ${bytesMin} bytes in ${RATE_SECONDS} seconds.`);
+    return this.#receiving.giveUp((body) => body.isTooSlow(bytesMin), fault);
   }
 
   async drained(): Promise<void> {

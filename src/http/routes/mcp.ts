@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
-import type { Services } from '../access/services.ts';
+import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { OFF_THREAD_BYTES } from '../body/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -60,10 +60,14 @@ const OPERATION: Operation = {
   errors: [413, 503],
 };
 
-/** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
+/**
+ * POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE.
+ * @param tokenOpens whether a token is a workspace's
+ */
 export function mcpRoute(
   answer: AnswerMcp,
-  { workspaces, limits }: Pick<Services, 'workspaces' | 'limits'>,
+  limits: HttpLimits,
+  tokenOpens: (workspace: string, token: string | undefined) => boolean,
 ): Route {
   const calls = new Calls();
   const paced = new PacedCalls(new LoopLoad());
@@ -73,14 +77,15 @@ export function mcpRoute(
     operation: OPERATION,
     handle: async (exchange) => {
       const workspace = new URLSearchParams(exchange.head.query).get('workspace');
-      const isProved = workspace !== null && workspaces.tokenOpens(workspace, bearerToken(exchange));
+      const isProved = workspace !== null && tokenOpens(workspace, bearerToken(exchange));
       if (isProved) exchange.body.proved(workspace);
-      const sent = await readMessage(await exchange.body.whole(limits.searchBodyBytesMax));
+      const body = await exchange.body.whole(limits.searchBodyBytesMax);
       const owner = isProved ? workspace : UNPROVED;
       const leave = calls.enter(owner, isProved ? WORKSPACE_CALLS_MAX : UNPROVED_CALLS_MAX);
       try {
         await paced.begin(owner);
         exchange.signal.throwIfAborted();
+        const sent = await readMessage(body);
         const response = await answer(requestOf(exchange), sent, exchange.signal);
         const type = response.headers.get('content-type');
         return {
@@ -95,6 +100,9 @@ export function mcpRoute(
   };
 }
 
+/** Made once: making an error costs more than the rest of a refusal. */
+const TOO_MANY = new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+
 /** Calls that run, by whom. */
 class Calls {
   readonly #running = new Map<string, number>();
@@ -103,8 +111,7 @@ class Calls {
   /** @returns to be called at the end of the call. @throws overloaded */
   enter(owner: string, atOnceMax: number): () => void {
     const own = this.#running.get(owner) ?? 0;
-    if (own >= atOnceMax || this.#sum >= CALLS_MAX)
-      throw new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+    if (own >= atOnceMax || this.#sum >= CALLS_MAX) throw TOO_MANY;
     this.#running.set(owner, own + 1);
     this.#sum += 1;
     return () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
+import type { Answer, Effect, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
@@ -17,7 +17,7 @@ import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';
-import { Crowd, tooBusy } from './crowd.ts';
+import { type Crowd, type GateCounts, tooBusy } from './crowd.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
 import { Effects } from './effects.ts';
@@ -38,8 +38,8 @@ export interface GateDeps {
   readonly answers: AnswerStore;
   readonly answerKeepMinutes: number;
   readonly journalLimits: JournalLimits;
-  /** Paid requests that may run at once; more are refused before any money moves. */
-  readonly purchasesMax: number;
+  /** Bounds the paid requests that run at once, in this gate and those that share it; more are refused before any money moves. */
+  readonly crowd: Crowd;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -67,7 +67,7 @@ export class PaymentGate {
   readonly #checkout: Checkout;
   readonly #verifications: Verifications;
   readonly #contractWallets: ContractWallets;
-  readonly #crowd: Crowd;
+  readonly #counts: GateCounts;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #challenges: Challenges;
@@ -88,9 +88,10 @@ export class PaymentGate {
     this.#records = records;
     this.#effects = effects;
     this.#settlements = settlements;
-    const verifications = new Verifications({ facilitator, clock });
+    const verifications = new Verifications({ facilitator, clock, lines: deps.crowd.lines });
     this.#verifications = verifications;
-    this.#crowd = new Crowd({ inFlight, settlements, verifications, purchasesMax: deps.purchasesMax });
+    this.#counts = { inFlight, settlements };
+    deps.crowd.join(this.#counts);
     this.#contractWallets = new ContractWallets({
       facilitator,
       verifications,
@@ -124,8 +125,16 @@ export class PaymentGate {
     return this.#challenges.of(quote, error);
   }
 
-  /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
-  recover(): Promise<void> {
+  /** Effects of the payments that a crash left open. */
+  openEffects(): readonly Effect[] {
+    return this.#records.open().flatMap(({ record: { effect } }) => effect ?? []);
+  }
+
+  /**
+   * Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone.
+   * @param paid effects of open payments, of every gate whose effects this one's handlers hold
+   */
+  recover(paid: readonly Effect[] = this.openEffects()): Promise<void> {
     const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,
@@ -133,6 +142,7 @@ export class PaymentGate {
       effects: this.#effects,
       facilitator,
       answers,
+      paid,
       log,
     });
     return this.#recovered;
@@ -187,7 +197,7 @@ export class PaymentGate {
     return {
       facilitator: this.#deps.facilitator.health(),
       pending: this.#settlements.pendingCount,
-      running: this.#crowd.running,
+      running: this.#inFlight.purchaseCount - this.#settlements.pendingCount,
     };
   }
 
@@ -279,18 +289,19 @@ export class PaymentGate {
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
   async #purchase(attempt: PaidAttempt): Promise<GateAnswer> {
     const { payment, request, requestHash, key, keyHash } = attempt;
-    this.#crowd.admit(payment.payer);
+    const { crowd } = this.#deps;
+    crowd.admit(payment.payer, this.#counts);
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
     purchase.attend(request.signal);
     this.#inFlight.add(purchase);
     try {
-      const bought = await this.#crowd.run(payment.payer, () => this.#checkout.run(purchase, attempt));
+      const bought = await crowd.run(payment.payer, () => this.#checkout.run(purchase, attempt));
       if (!bought.charged) {
         this.#inFlight.remove(purchase);
         purchase.releaseUncharged(bought.answer);
         return undeliverable(bought.answer);
       }
-      this.#verifications.paid(payment.payer);
+      crowd.lines.paid(payment.payer);
       const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
       purchase.release(answer);
       return this.#deliveries.ofPurchase(purchase, answer);
