@@ -14,10 +14,11 @@ t.test('a loop that only works is busy, one that waits is not', async (t) => {
   const until = performance.now() + 50;
   while (performance.now() < until);
   t.ok(look());
-  await new Promise((next) => setTimeout(next, 50));
-  look();
-  await new Promise((next) => setTimeout(next, 50));
-  t.notOk(look());
+  // On a busy machine a wait may be followed by a turn that another process interrupts.
+  let waits = 0;
+  do await new Promise((next) => setTimeout(next, 50));
+  while (look() && ++waits < 100);
+  t.ok(waits < 100);
 });
 
 t.test('one call begins in each turn of the loop', async (t) => {
