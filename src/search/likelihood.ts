@@ -58,6 +58,8 @@ const GAP_SIXTH_MAX = 1;
 const NEXT = 10;
 const COSINE_LEAD_MAX = 0.3;
 const WHOLE = 0.999;
+/** Words of which a query that is no name has at least so many, stop words not counted. */
+const SENTENCE_WORDS = 2.9;
 /** How far those that have the words as written stand at least before the others. */
 const WRITTEN_LEAD = 0.05;
 /** Log-odds of a picture of which nothing is known. */
@@ -126,6 +128,7 @@ export function passageLikelihoods(
   scales: readonly Scale[],
   lists: ReadonlyMap<ListName, ServedList>,
   unknownLanguageShare: number,
+  query: Query,
 ): Likelihoods {
   const ordered = orderPassages(candidates, scales, lists, unknownLanguageShare);
   const [top] = ordered;
@@ -133,7 +136,8 @@ export function passageLikelihoods(
   const places = bestOfEachPlace(ordered);
   const asked = (name: ListName) =>
     scales.some((scale) => scale.name === name) ? lists.get(name) : undefined;
-  const curve = curveOf(asked('raw_words'), asked('text_semantic'));
+  const words = isByMeaningAlone(ordered, scales, query) ? undefined : asked('raw_words');
+  const curve = curveOf(words, asked('text_semantic'));
   const features = featuresOf(places, scales);
   let first = curve.bias;
   for (const name of FEATURES) first += (curve[name] ?? 0) * features[name];
@@ -243,6 +247,24 @@ function agreementOf(ordered: readonly Ordered[], scales: readonly Scale[]): num
   };
   const isForeign = scales.some(({ name, foreign }) => name === 'text_semantic' && foreign);
   return share(({ score }) => score) * (isForeign ? 1 : share(({ deviations }) => deviations));
+}
+
+/**
+ * Whether no passage has any word of a sentence in a language that the text model knows, and nothing is named: its words say nothing
+ * then. One or two words that are nowhere are more likely names.
+ */
+function isByMeaningAlone(
+  ordered: readonly Ordered[],
+  scales: readonly Scale[],
+  { segments }: Query,
+): boolean {
+  const information = scales.find(({ name }) => name === 'raw_words')?.information ?? 0;
+  const ofAbsentWord = Math.log1p((segments + 0.5) / 0.5);
+  return (
+    information >= SENTENCE_WORDS * ofAbsentWord &&
+    ordered.every(({ score, lacks }) => score === 0 && lacks === 0) &&
+    scales.some(({ name, foreign }) => name === 'text_semantic' && !foreign)
+  );
 }
 
 function curveOf(words: ServedList | undefined, meaning: ServedList | undefined): Curve {

@@ -58,6 +58,17 @@ t.test('with files in it', async (t) => {
   });
 });
 
+t.test('a question in other words is answered, and words that mean nothing are not', async (t) => {
+  const workspace = await agent.rent();
+  await workspace.ingest('log.txt', 'The lighthouse keeper counts gulls at dawn.');
+  const { body } = await workspace.search({ query: 'who watches birds in the morning?' });
+  t.match(body, { answered: true, hits: [{ item: { name: 'log.txt' } }] }, `${body.hits[0].confidence}`);
+  for (const query of ['zxqv blorp', 'symptoms of acute viral influenza', 'Kowalska']) {
+    const { body } = await workspace.search({ query });
+    t.match(body, { answered: false }, `${query}: ${body.hits[0].confidence}`);
+  }
+});
+
 t.test('what is named and is nowhere is not answered by its relatives', async (t) => {
   const files = {
     'invoice.txt':
