@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 
 /**
  * One named table of the shared state. Values are JSON-like objects (bigints included). Keys are strings, ordered by
@@ -35,8 +35,23 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A table's rows as they lie in LMDB. Writes belong in a transaction. */
+export interface RawTable {
+  get(key: string): Uint8Array | undefined;
+  put(key: string, value: Uint8Array): void;
+  remove(key: string): void;
+  keys(): Iterable<string>;
+}
+
+/** A store whose rows can be copied without being read. */
+export interface RawStore extends Store {
+  /** Names of all tables. */
+  names(): string[];
+  raw(name: string): RawTable;
+}
+
 /** Opens or creates the shared state in `folder`. The folder's lock refuses a second process. */
-export function openStore(folder: string): Store {
+export function openStore(folder: string): RawStore {
   // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
   const root: RootDatabase = open({
     path: folder,
@@ -54,6 +69,17 @@ export function openStore(folder: string): Store {
       await root.backup(copy, true);
     },
     close: () => root.close(),
+    names: () => Array.from(root.getKeys(), String),
+    raw: (name) => rawTable(root.openDB({ name })),
+  };
+}
+
+function rawTable(database: Database<unknown, string>): RawTable {
+  return {
+    get: (key) => database.getBinary(key),
+    put: (key, value) => void database.put(key, asBinary(value)),
+    remove: (key) => void database.remove(key),
+    keys: () => database.getKeys(),
   };
 }
 
