@@ -102,6 +102,7 @@ export class SlotLog {
    */
   async trim(position: Position, parts: Iterable<Uint8Array>): Promise<void> {
     const { kv, fence } = this.#options;
+    const tailBytes = this.#tailBytes;
     const [former] = await kv.range(this.#snapshotKey, `${this.#snapshotKey}\0`);
     const digests: string[] = [];
     let bytes = 0;
@@ -127,7 +128,7 @@ export class SlotLog {
       }),
     );
     this.#snapshot = snapshot;
-    this.#tailBytes = 0;
+    this.#tailBytes -= tailBytes;
   }
 
   async #fenced(commit: () => Promise<{ readonly done: boolean }>): Promise<void> {

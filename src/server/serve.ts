@@ -7,6 +7,7 @@ import type { Services, ServicesBySlot } from '../http/access/services.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
+import { forgetPosition } from '../state/log-position.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { openStore } from '../state/store.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
@@ -104,7 +105,11 @@ async function openStates(
   onLost: (slot: number, error: unknown) => void,
 ): Promise<readonly SlotStore[]> {
   const folders = slotFolders.map((folder) => join(folder, 'state'));
-  if (settings.CLUSTER === '') return folders.map(openStore);
+  if (settings.CLUSTER === '') {
+    const stores = folders.map(openStore);
+    for (const store of stores) await forgetPosition(store);
+    return stores;
+  }
   const { openLoggedStores } = await import('./slot/logged-stores.ts');
   return openLoggedStores({ settings, folders, log: event, onLost });
 }

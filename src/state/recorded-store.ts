@@ -1,12 +1,6 @@
 import { type Change, decodeChanges, encodeChanges } from './changes.ts';
+import { keepPosition, POSITION_TABLE, type Position } from './log-position.ts';
 import type { RawStore, Store, Table } from './store.ts';
-
-/** A place in a log: how many entries come until then, and the hash of the last. */
-export interface Position {
-  readonly number: number;
-  /** Hexadecimal. */
-  readonly hash: string;
-}
 
 /** The log that a recorded store writes. */
 export interface ChangeLog {
@@ -36,16 +30,6 @@ export interface SlotStore extends Store, Partial<Pick<RecordedStore, 'stable'>>
   trim?(): Promise<void>;
 }
 
-const POSITION_TABLE = 'log_position';
-const POSITION = 'position';
-/** Of a copy that is being made: no log leads over it. */
-const INCOMPLETE: Position = { number: -1, hash: '' };
-
-/** The place in the log up to which a store has applied it; undefined for one that was never recorded. */
-export function positionOf(store: Store): Position | undefined {
-  return store.table<Position>(POSITION_TABLE).get(POSITION);
-}
-
 /**
  * Applies entries of a log that was written elsewhere, in one transaction.
  * @param position behind the last of all; absent while more are to come, so that a copy that is cut short counts as none
@@ -55,13 +39,12 @@ export async function applyEntries(
   entries: readonly Uint8Array[],
   position?: Position,
 ): Promise<void> {
-  const positions = store.table<Position>(POSITION_TABLE);
   await store.transaction(() => {
     for (const { table, key, value } of entries.flatMap(decodeChanges)) {
       if (value) store.raw(table).put(key, value);
       else store.raw(table).remove(key);
     }
-    void positions.put(POSITION, position ?? INCOMPLETE);
+    keepPosition(store, position);
   });
 }
 
@@ -89,7 +72,6 @@ export function* entriesOf(store: RawStore, bytesMax: number): Generator<Uint8Ar
  * of the entries is that of the transactions.
  */
 export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
-  const positions = inner.table<Position>(POSITION_TABLE);
   /** Keys by table that the running transaction wrote; undefined outside of one. */
   let touched: Map<string, Set<string>> | undefined;
   /** The last transaction that was begun: they run in order. */
@@ -109,7 +91,7 @@ export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
     const { position, safe } = log.append(encodeChanges(changes));
     // Awaited once the transaction has ended.
     safe.catch(() => undefined);
-    void positions.put(POSITION, position);
+    keepPosition(inner, position);
     return safe;
   };
   const transaction = async <T>(work: () => T): Promise<T> => {

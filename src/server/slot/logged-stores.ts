@@ -5,10 +5,10 @@ import { ClaimError, openSlotLogs } from '../../cluster/slot-logs.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { positionOf } from '../../state/log-position.ts';
 import {
   applyEntries,
   entriesOf,
-  positionOf,
   type RecordedStore,
   recordedStore,
   type SlotStore,
