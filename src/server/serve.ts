@@ -7,7 +7,7 @@ import type { Services, ServicesBySlot } from '../http/access/services.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
-import { forgetPosition } from '../state/log-position.ts';
+import { forgetLog } from '../state/log-position.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { openStore } from '../state/store.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
@@ -106,8 +106,8 @@ async function openStates(
 ): Promise<readonly SlotStore[]> {
   const folders = slotFolders.map((folder) => join(folder, 'state'));
   if (settings.CLUSTER === '') {
-    const stores = folders.map(openStore);
-    for (const store of stores) await forgetPosition(store);
+    const stores = folders.map((folder) => openStore(folder));
+    await Promise.all(stores.map((store, slot) => forgetLog(store, folders[slot]!)));
     return stores;
   }
   const { openLoggedStores } = await import('./slot/logged-stores.ts');

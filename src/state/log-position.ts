@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { RawStore, Store, Table } from './store.ts';
 
 /** A place in a log: how many entries come until then, and the hash of the last. */
@@ -23,8 +24,14 @@ export function keepPosition(store: Store, position: Position | undefined): void
   void positions(store).put(POSITION, position ?? INCOMPLETE);
 }
 
+/** Beside a store that is a copy of a log: the boot of the machine in which it was written. */
+export function bootNoteOf(folder: string): string {
+  return `${folder}.boot`;
+}
+
 /** To be called before a store is written without a log: it can no longer be taken for a copy of one. */
-export async function forgetPosition(store: RawStore): Promise<void> {
+export async function forgetLog(store: RawStore, folder: string): Promise<void> {
+  await rm(bootNoteOf(folder), { force: true });
   if (store.names().includes(POSITION_TABLE)) await positions(store).remove(POSITION);
 }
 

@@ -50,14 +50,18 @@ export interface RawStore extends Store {
   raw(name: string): RawTable;
 }
 
-/** Opens or creates the shared state in `folder`. The folder's lock refuses a second process. */
-export function openStore(folder: string): RawStore {
+/**
+ * Opens or creates the shared state in `folder`. The folder's lock refuses a second process.
+ * @param durable false: a write survives the end of the process, but a power cut may damage everything
+ */
+export function openStore(folder: string, { durable = true }: { durable?: boolean } = {}): RawStore {
   // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
   const root: RootDatabase = open({
     path: folder,
     maxDbs: 32,
     mapSize: 16 * 2 ** 30,
     overlappingSync: false,
+    noSync: !durable,
     noSubdir: false,
   });
   return {

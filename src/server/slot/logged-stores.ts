@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { Etcd } from '../../cluster/etcd.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
 import { ClaimError, openSlotLogs } from '../../cluster/slot-logs.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { positionOf } from '../../state/log-position.ts';
+import { bootNoteOf, positionOf } from '../../state/log-position.ts';
 import {
   applyEntries,
   entriesOf,
@@ -26,6 +26,8 @@ export interface LoggedStoresOptions {
 
 /** Bytes of entries that are applied in one transaction of the copy. */
 const APPLIED_BYTES_MAX = 4 * 2 ** 20;
+/** The log is what is durable. */
+const NOT_DURABLE = { durable: false };
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
 
 /** The state of a slot whose truth is its log. */
@@ -67,6 +69,7 @@ async function openLogged(
   const { kept, entries } = await log.open(copy);
   const state = kept || copy === undefined ? store : await emptied(store, folder);
   await apply(state, log, entries);
+  await writeFile(bootNoteOf(folder), await currentBoot());
   const recorded = recordedStore(state, log);
   const stable = () => recorded.stable().catch(cannotTell);
   let trimming: Promise<void> | undefined;
@@ -101,7 +104,8 @@ function cannotTell(cause: unknown): never {
 
 /** The state on this disk, and the place in the log that it has reached. @throws ConfigError for one that no log led */
 async function openCopy(folder: string): Promise<{ store: RawStore; copy: ReturnType<typeof positionOf> }> {
-  const store = openStore(folder);
+  await dropFormerBoot(folder);
+  const store = openStore(folder, NOT_DURABLE);
   const copy = positionOf(store);
   const rows = store.names().filter((name) => store.table(name).count() > 0);
   if (copy === undefined && rows.length > 0) {
@@ -116,7 +120,19 @@ async function openCopy(folder: string): Promise<{ store: RawStore; copy: Return
 async function emptied(store: RawStore, folder: string): Promise<RawStore> {
   await store.close();
   await rm(folder, { recursive: true, force: true });
-  return openStore(folder);
+  return openStore(folder, NOT_DURABLE);
+}
+
+/** The machine's boot, which the kernel draws anew each time (Linux). */
+function currentBoot(): Promise<string> {
+  return readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+}
+
+/** A copy that an earlier boot left may be damaged anywhere: what had not been written is lost. Only a copy of a log has a note. */
+async function dropFormerBoot(folder: string): Promise<void> {
+  const noted = await readFile(bootNoteOf(folder), 'utf8').catch(() => undefined);
+  if (noted !== undefined && noted !== (await currentBoot()))
+    await rm(folder, { recursive: true, force: true });
 }
 
 async function apply(store: RawStore, log: SlotLog, entries: AsyncIterable<Uint8Array>): Promise<void> {

@@ -137,6 +137,7 @@ export async function runCrashes({
       for (const [stage, count] of Object.entries(judgement.open))
         halfWay[stage] = (halfWay[stage] ?? 0) + count;
       server.loseBooks();
+      if (servers && random.hits(0.25)) await servers.killAndRestart(random.below(3));
       const ready = server.start();
       if (kill < killsAsked && random.hits(1 / MOMENTS.length)) {
         await after(random.below(STARTING_MS_MAX));

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { behind } from '../../../src/cluster/kv.ts';
 import { openSlotLogs } from '../../../src/cluster/slot-logs.ts';
 import { openLoggedStores } from '../../../src/server/slot/logged-stores.ts';
 import { readConfig } from '../../../src/settings/config.ts';
-import { forgetPosition, keepPosition, positionOf } from '../../../src/state/log-position.ts';
+import { forgetLog, keepPosition, positionOf } from '../../../src/state/log-position.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
@@ -132,8 +132,14 @@ if (withoutEtcd !== undefined) {
     const [second] = await openLoggedStores(options);
     t.same([...second!.table('numbers').range()], [{ key: 'a', value: 1 }]);
     await second!.close();
+    // As a power cut may leave it, which the note tells.
+    writeFileSync(join(state, 'data.mdb'), 'damaged');
+    writeFileSync(`${state}.boot`, 'an earlier boot');
+    const [third] = await openLoggedStores(options);
+    t.same([...third!.table('numbers').range()], [{ key: 'a', value: 1 }]);
+    await third!.close();
     const alone = openStore(state);
-    await forgetPosition(alone);
+    await forgetLog(alone, state);
     await alone.close();
     await t.rejects(openLoggedStores(options), { message: /written without a cluster/ });
   });
