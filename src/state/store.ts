@@ -64,8 +64,15 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
     noSync: !durable,
     noSubdir: false,
   });
+  // LMDB makes a new object of a table each time it is opened.
+  const opened = new Map<string, Database>();
+  const databaseOf = <V>(name: string): Database<V, string> => {
+    const database = opened.get(name) ?? root.openDB({ name });
+    opened.set(name, database);
+    return database as Database<V, string>;
+  };
   return {
-    table: (name) => wrap(root.openDB({ name })),
+    table: (name) => wrap(databaseOf(name)),
     // A plain `transaction` commits what its callback wrote before it threw; a child transaction is aborted.
     transaction: (work) => root.childTransaction(work),
     copyTo: async (copy) => {
@@ -74,7 +81,7 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
     },
     close: () => root.close(),
     names: () => Array.from(root.getKeys(), String),
-    raw: (name) => rawTable(root.openDB({ name })),
+    raw: (name) => rawTable(databaseOf(name)),
   };
 }
 
