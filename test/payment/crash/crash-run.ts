@@ -106,7 +106,10 @@ export async function runCrashes({
   const faults: string[] = [];
   const moments: Record<string, number> = {};
   const halfWay: Record<string, number> = {};
-  const orphaned = () => void server.kill();
+  const orphaned = () => {
+    void server.kill();
+    void servers?.stop();
+  };
   process.once('exit', orphaned);
   try {
     await server.start();
