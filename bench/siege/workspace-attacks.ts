@@ -147,6 +147,16 @@ export const WORKSPACE_ATTACKS: Readonly<Record<string, Attack>> = {
       });
     },
   },
+  'new connections of a cheap workspace': {
+    connections: 512,
+    mebibytes: 64,
+    run: (strangers, target) =>
+      strangers.each(512, () =>
+        strangers.send([
+          head(`GET ${target.workspace.path}/usage`, `${bearer(target)}Connection: close\r\n`),
+        ]),
+      ),
+  },
   'previews of a cheap workspace': {
     connections: 200,
     mebibytes: 64,

@@ -35,7 +35,7 @@ export const FORMATS: readonly Format[] = [
   format('application/epub+zip', 'EPUB', async () => (await import('./office/epub.ts')).epub),
   archive('application/zip', 'zip', async () => (await import('./archive/zip-archive.ts')).zip),
   archive('application/x-tar', 'tar', async () => (await import('./archive/tar-archive.ts')).tar),
-  archive('application/gzip', 'tar.gz', async () => (await import('./archive/tar-archive.ts')).tarGzip),
+  archive('application/gzip', 'tar.gz, gz', async () => (await import('./archive/tar-archive.ts')).gzip),
   ...PICTURE_TYPES.map(({ mediaType, name }) =>
     format(mediaType, name, async () => (await import('./picture/picture.ts')).picture),
   ),
@@ -54,7 +54,7 @@ export const FORMATS: readonly Format[] = [
 /** For programs. */
 export const READABLE_TYPES: readonly string[] = FORMATS.map(({ mediaType }) => mediaType);
 
-/** For people: "PDF, DOCX, …, plain text, or a zip, tar, tar.gz of such files". */
+/** For people: "PDF, DOCX, …, plain text, or a zip, tar, tar.gz, gz of such files". */
 export const READABLE_NAMES = `${namesOf(false)}, or a ${namesOf(true)} of such files`;
 
 function namesOf(archives: boolean): string {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
+import { senderOf } from '../http/access/sender.ts';
 import type { ServicesBySlot } from '../http/access/services.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
@@ -42,6 +43,7 @@ export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic:
     cors: new Cors(settings.CORS_ORIGINS),
     bodies: sharesOf(limits.bodiesBytesMax),
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
+    senderOf: (exchange) => senderOf(services, exchange),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,

@@ -103,7 +103,7 @@ class PaidExchange<Input> implements PaidRequest {
 }
 
 /** Headers with a payment. A HEAD has none: what was bought would not come with its answer. */
-export function credentialsOf(exchange: Exchange): PaidRequest['credentials'] {
+export function credentialsOf(exchange: Pick<Exchange, 'head' | 'header'>): PaidRequest['credentials'] {
   if (exchange.head.method === 'HEAD') return {};
   return {
     xPayment: exchange.header('x-payment'),

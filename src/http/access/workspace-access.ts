@@ -17,7 +17,7 @@ export function admitTenant(limits: TenantLimits, tenant: TenantId, kind: WorkKi
 }
 
 /** The bearer token of a request; undefined when there is none or its header is malformed. */
-export function bearerToken(exchange: Exchange): string | undefined {
+export function bearerToken(exchange: Pick<Exchange, 'header'>): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(exchange.header('authorization') ?? '')?.[1];
 }
 

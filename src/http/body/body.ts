@@ -1,15 +1,13 @@
 import { Readable } from 'node:stream';
 import { FarthingError } from '../../domain/error.ts';
 import { BudgetedBytes } from './budgeted-bytes.ts';
+import { free, Gathered } from './gathered.ts';
 import { type Owner, overShare, type Shares } from './shared-bytes.ts';
 
 /** Larger JSON bodies are split off the event loop (8 MB of base64 take 9 + 6 ms). */
 export const OFF_THREAD_BYTES = 16 * 1024;
 /** Bytes that wait in memory before the socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
-
-/** Memory for a body that comes in pieces. It is doubled when it is full. */
-const FIRST_BYTES = 64 * 1024;
 
 /** The part of a uWebSockets.js response that a body needs: back-pressure on the socket below it. */
 export interface BodySource {
@@ -27,7 +25,12 @@ export interface BodyOptions {
   /** By `Content-Length`; undefined for a chunked body. */
   readonly announced?: number;
   readonly shares: Shares;
+  /** Told of the bytes that came. */
+  readonly onBytes?: (body: RequestBody, bytes: number) => void;
 }
+
+/** Owner of a body that nobody is known to pay for. */
+const UNPROVED = 'unproved';
 
 /** Every answered request's: made once, because making an error costs more than the rest of an answer's end. */
 const GIVEN_UP = new FarthingError('request_malformed', 'The body was given up.');
@@ -39,6 +42,7 @@ const GIVEN_UP = new FarthingError('request_malformed', 'The body was given up.'
 export class RequestBody {
   readonly #source: BodySource;
   readonly #announced: number | undefined;
+  readonly #onBytes: BodyOptions['onBytes'];
   readonly #budget: BudgetedBytes;
   readonly #budgets: BudgetedBytes[];
   readonly #waiting: Buffer[] = [];
@@ -47,6 +51,10 @@ export class RequestBody {
   /** What had arrived when its rate was last looked at; undefined before. */
   #arrivedBefore: number | undefined;
   #paused = false;
+  /** More waits in memory than its reader takes. */
+  #isFull = false;
+  /** It waits for its turn to be read. */
+  #isHeld = false;
   #complete = false;
   #failure: unknown;
   #wake: (() => void) | undefined;
@@ -55,9 +63,10 @@ export class RequestBody {
   #proving: Promise<void> | undefined;
   #owner: Owner | undefined;
 
-  constructor(source: BodySource, { announced, shares }: BodyOptions) {
+  constructor(source: BodySource, { announced, shares, onBytes }: BodyOptions) {
     this.#source = source;
     this.#announced = announced;
+    this.#onBytes = onBytes;
     this.#budget = this.#budgeted(shares);
     this.#budgets = [this.#budget];
   }
@@ -82,11 +91,30 @@ export class RequestBody {
       this.#budget.add(piece.byteLength);
       if (last) this.#budget.keep();
     }
-    if (!last && !this.#paused && this.#waitingBytes > HIGH_WATER_BYTES) {
-      this.#paused = true;
-      this.#source.pause();
+    if (!last && this.#waitingBytes > HIGH_WATER_BYTES) {
+      this.#isFull = true;
+      this.#pauseOrResume();
     }
+    this.#onBytes?.(this, piece.byteLength);
     this.#wakeReader();
+  }
+
+  /** Takes no more until it is released. @returns false when there is no more to come, or it is held already */
+  hold(): boolean {
+    if (this.#isHeld || this.#complete || this.#failure) return false;
+    this.#isHeld = true;
+    this.#pauseOrResume();
+    return true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#pauseOrResume();
+  }
+
+  /** Whose turn it takes to be read. */
+  get sender(): string {
+    return typeof this.#owner === 'string' ? this.#owner : UNPROVED;
   }
 
   /** It ends here: what waits is dropped. */
@@ -101,7 +129,8 @@ export class RequestBody {
   /** The rest will not be read: the socket flows again, so that the answer gets out. */
   discard(): void {
     this.fail(GIVEN_UP);
-    this.#resumeSource();
+    this.#isFull = false;
+    this.release();
   }
 
   /** Somebody pays for the request: its bytes count with the owner's, in the part of the budget that is kept for those. */
@@ -145,7 +174,10 @@ export class RequestBody {
       if (piece) {
         taken += piece.byteLength;
         this.#waitingBytes -= piece.byteLength;
-        if (this.#waitingBytes <= HIGH_WATER_BYTES / 2) this.#resumeSource();
+        if (this.#waitingBytes <= HIGH_WATER_BYTES / 2) {
+          this.#isFull = false;
+          this.#pauseOrResume();
+        }
         if (!kept) this.#budget.remove(piece.byteLength);
         yield piece;
         continue;
@@ -159,35 +191,22 @@ export class RequestBody {
   }
 
   /**
-   * The whole body. What is announced is not allocated before it comes: whatever is allocated makes the collector work.
+   * The whole body; no memory is taken for what has only been announced.
    * @throws body_too_large once more than `bytesMax` is announced or has arrived.
    */
   async whole(bytesMax: number): Promise<Buffer> {
-    const announced = this.#announced ?? bytesMax;
-    if (announced > bytesMax) throw tooLarge(bytesMax);
-    let whole = Buffer.alloc(0);
-    let bytes = 0;
+    if ((this.#announced ?? 0) > bytesMax) throw tooLarge(bytesMax);
+    const gathered = new Gathered();
     try {
       for await (const piece of this.pieces({ kept: true })) {
-        const needed = bytes + piece.byteLength;
-        if (needed > bytesMax) throw tooLarge(bytesMax);
-        if (bytes === 0 && this.#complete && this.#waiting.length === 0) return piece;
-        if (needed > whole.byteLength) {
-          const larger = Buffer.allocUnsafeSlow(
-            Math.max(needed, Math.min(announced, Math.max(FIRST_BYTES, 2 * whole.byteLength))),
-          );
-          whole.copy(larger);
-          free(whole);
-          whole = larger;
-        }
-        bytes += piece.copy(whole, bytes);
-        free(piece);
+        gathered.add(piece);
+        if (gathered.bytes > bytesMax) throw tooLarge(bytesMax);
       }
+      return await gathered.whole();
     } catch (error) {
-      free(whole);
+      gathered.drop();
       throw error;
     }
-    return whole.subarray(0, bytes);
   }
 
   /** Given up at once when it is destroyed: `Readable.from` would wait for the next piece, which a client may never send. */
@@ -231,10 +250,12 @@ export class RequestBody {
     }
   }
 
-  #resumeSource(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#source.resume();
+  #pauseOrResume(): void {
+    const pauses = this.#isFull || this.#isHeld;
+    if (pauses === this.#paused) return;
+    this.#paused = pauses;
+    if (pauses) this.#source.pause();
+    else this.#source.resume();
   }
 
   #wakeReader(): void {
@@ -242,11 +263,6 @@ export class RequestBody {
     this.#wake = undefined;
     wake?.();
   }
-}
-
-/** Gives memory back at once, which nothing else may look at: until the collector comes, a fast sender would have filled much more. */
-function free({ buffer }: Buffer): void {
-  (buffer as ArrayBuffer).transfer(0);
 }
 
 function tooLarge(bytesMax: number): FarthingError {

@@ -84,7 +84,7 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 
 Formats, recognised by content: ${READABLE_NAMES}.
 
-At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar or tar.gz is one upload: each file in it becomes an item.
+At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar, tar.gz or gz is one upload: each file in it becomes an item.
 Scans are read (OCR). Speech is found (where somebody speaks) but not written down: words that are only spoken cannot be searched.
 Meaning knows English; exact words work in every language.
 

@@ -2,8 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type ErrorStatus, FarthingError } from '../../domain/error.ts';
 import { newId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
-import { RequestBody } from '../body/body.ts';
-import type { Shares } from '../body/shared-bytes.ts';
+import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
 import { writePieces } from './pieces.ts';
@@ -107,7 +106,7 @@ export class Exchange {
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    { bodies, ...ending }: Ending & { readonly bodies: Shares },
+    { bodies, ...ending }: Ending & { readonly bodies: Omit<BodyOptions, 'announced'> },
   ) {
     this.head = head;
     this.#response = response;
@@ -117,7 +116,7 @@ export class Exchange {
     this.requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
     const source = { pause: () => this.#open(() => response.pause()), resume: () => this.#resume() };
-    this.body = new RequestBody(source, { announced: announcedBytes(head), shares: bodies });
+    this.body = new RequestBody(source, { announced: announcedBytes(head), ...bodies });
     response.onAborted(() => {
       this.#ended = true;
       this.#gone = true;

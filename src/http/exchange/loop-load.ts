@@ -1,15 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue } from '../../domain/fair-queue.ts';
 
 /** Of the time of the event loop. */
 const BUSY_SHARE = 0.75;
 const LOOK_EVERY_MS = 200;
-const REFUSAL_MS = 500;
+const REFUSAL_MS = 2000;
 /** Each holds a connection. */
-const DELAYED_MAX = 1024;
-/** That begin in one turn of a loop that is not busy: one takes about five milliseconds in all. */
-const CALLS_PER_TURN = 4;
-/** That begin while it is busy. */
+const DELAYED_MAX = 2048;
+const REFUSALS_PER_TURN = 8;
+/** That begin while the loop is busy: one takes about five milliseconds in all. */
 const CALLS_PER_SECOND = 50;
 
 /** Whether the event loop has time to spare. */
@@ -35,10 +33,15 @@ export class LoopLoad {
   }
 }
 
-/** Keeps refusals back while the loop is busy: who asks again at once asks less often, and the loop is there for others. */
+/**
+ * Keeps refusals back while the loop is busy: who asks again at once asks less often, and the loop is there for others. Those that were
+ * made together end a few in each turn of the loop.
+ */
 export class DelayedRefusals {
   readonly #load: Pick<LoopLoad, 'isBusy'>;
-  #count = 0;
+  /** In the order in which they may go. */
+  readonly #waiting: { readonly dueAt: number; readonly go: () => void }[] = [];
+  #isScheduled = false;
 
   constructor(load: Pick<LoopLoad, 'isBusy'>) {
     this.#load = load;
@@ -47,18 +50,36 @@ export class DelayedRefusals {
   /** Resolves when an answer may go out: at once, unless it says that there is too much to do. */
   async wait(status: number): Promise<void> {
     if (status !== 429 && status !== 503) return;
-    if (!this.#load.isBusy || this.#count >= DELAYED_MAX) return;
-    this.#count += 1;
-    await pause(REFUSAL_MS);
-    this.#count -= 1;
+    if (!this.#load.isBusy || this.#waiting.length >= DELAYED_MAX) return;
+    await new Promise<void>((go) => {
+      this.#waiting.push({ dueAt: performance.now() + REFUSAL_MS, go });
+      this.#schedule();
+    });
   }
+
+  #schedule(): void {
+    const [first] = this.#waiting;
+    if (this.#isScheduled || !first) return;
+    this.#isScheduled = true;
+    const leftMs = first.dueAt - performance.now();
+    if (leftMs > 0) setTimeout(this.#next, leftMs);
+    else setImmediate(this.#next);
+  }
+
+  readonly #next = (): void => {
+    this.#isScheduled = false;
+    const now = performance.now();
+    for (let count = 0; count < REFUSALS_PER_TURN && (this.#waiting[0]?.dueAt ?? now + 1) <= now; count++)
+      this.#waiting.shift()!.go();
+    this.#schedule();
+  };
 }
 
-/** Begins costly calls at once, a few in each turn of the loop; one after the other while it is busy. Owners take turns. */
+/** Begins costly calls at once, one in each turn of the loop; while it is busy, so many a second. Owners take turns. */
 export class PacedCalls {
   readonly #load: Pick<LoopLoad, 'isBusy'>;
   readonly #waiting = new FairQueue<() => void>();
-  #begun = 0;
+  /** A call began in this turn, or others wait. */
   #isScheduled = false;
 
   constructor(load: Pick<LoopLoad, 'isBusy'>) {
@@ -67,11 +88,10 @@ export class PacedCalls {
 
   /** Resolves when the call may begin. What waits is bounded by the caller. */
   begin(owner: string): Promise<void> {
-    const isNow = this.#waiting.size === 0 && this.#begun < CALLS_PER_TURN && !this.#load.isBusy;
-    const begun = isNow
-      ? Promise.resolve()
-      : new Promise<void>((resolve) => void this.#waiting.push(owner, resolve));
-    if (isNow) this.#begun += 1;
+    const begun =
+      this.#isScheduled || this.#load.isBusy
+        ? new Promise<void>((resolve) => void this.#waiting.push(owner, resolve))
+        : Promise.resolve();
     this.#schedule();
     return begun;
   }
@@ -85,9 +105,9 @@ export class PacedCalls {
 
   readonly #next = (): void => {
     this.#isScheduled = false;
-    const count = this.#load.isBusy ? 1 : CALLS_PER_TURN;
-    this.#begun = Math.min(count, this.#waiting.size);
-    for (let call = 0; call < this.#begun; call++) this.#waiting.take()?.();
-    if (this.#begun > 0) this.#schedule();
+    const call = this.#waiting.take();
+    if (!call) return;
+    call();
+    this.#schedule();
   };
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timing } from '../../api/search.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
-import type { RequestBody } from '../body/body.ts';
+import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, readHead } from './exchange.ts';
@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly bodies?: Shares;
   /** Slower bodies are given up; 0: none. */
   readonly bodyBytesPerSecondMin?: number;
+  /** Whose turn a request takes where many came at once. Absent: that of all. */
+  readonly senderOf?: (exchange: Exchange) => string;
   /** Called once per request after its answer. */
   readonly onAnswered: (event: AnsweredEvent) => void;
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -84,7 +86,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
   const socket = await listenOn(app, options, uws.us_socket_local_port);
   const { bodyBytesPerSecondMin = 0 } = options;
   const rates = setInterval(
-    () => connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
+    () => void connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
     1000 * RATE_SECONDS,
   ).unref();
   native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
@@ -143,7 +145,7 @@ class Connections {
   readonly #turns = new Turns();
   readonly #refusals = new DelayedRefusals(new LoopLoad());
   readonly #bodies: Shares;
-  readonly #receiving = new Set<RequestBody>();
+  readonly #receiving = new Receiving();
   #onDrained: (() => void) | undefined;
 
   constructor(options: ServerOptions) {
@@ -161,7 +163,7 @@ class Connections {
       // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
       isLast: () => this.closing || fault !== undefined || endsRead(),
       endsRead,
-      bodies: this.#bodies,
+      bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
     });
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
@@ -176,13 +178,10 @@ class Connections {
     });
   }
 
-  giveUpSlowBodies(bytesMin: number): void {
-    for (const body of this.#receiving) {
-      if (!body.isTooSlow(bytesMin)) continue;
-      body.fail(
-        new FarthingError('body_too_slow', `Send at least ${bytesMin} bytes in ${RATE_SECONDS} seconds.`),
-      );
-    }
+  giveUpSlowBodies(bytesMin: number): Promise<void> {
+    const fault = () =>
+      new FarthingError('body_too_slow', `Send at least ${bytesMin} bytes in ${RATE_SECONDS} seconds.`);
+    return this.#receiving.giveUp((body) => body.isTooSlow(bytesMin), fault);
   }
 
   async drained(): Promise<void> {
@@ -192,8 +191,12 @@ class Connections {
     });
   }
 
+  #turn(exchange: Exchange): Promise<void> {
+    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '');
+  }
+
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
-    if (place === 'later') await this.#turns.next(senderOf(exchange));
+    if (place === 'later') await this.#turn(exchange);
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 
@@ -201,7 +204,7 @@ class Connections {
     let routePath = 'unmatched';
     let said: Said = {};
     try {
-      if (place === 'later') await this.#turns.next(senderOf(exchange));
+      if (place === 'later') await this.#turn(exchange);
       if (fault) {
         // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
         await nextTurn();
@@ -242,12 +245,4 @@ class Connections {
       reply.delivered?.(whole);
     }
   }
-}
-
-/** Whose turn a request takes: that of its token or payment, or of all who have none. What is made up is a sender like any other. */
-function senderOf(exchange: Exchange): string {
-  return (
-    ['authorization', 'payment-signature', 'x-payment'].map((name) => exchange.header(name)).find(Boolean) ??
-    ''
-  );
 }

@@ -1,9 +1,9 @@
 import { FairQueue } from '../../domain/fair-queue.ts';
 
 /** uWebSockets.js hands over all requests of one read within one turn of the event loop. */
-const REQUESTS_PER_TURN_MAX = 32;
+const REQUESTS_PER_TURN_MAX = 16;
 /** Of these, those that waited for their turn. */
-const WAITING_PER_TURN_MAX = 16;
+const WAITING_PER_TURN_MAX = 8;
 
 /** What a request may do in this turn of the event loop. */
 export type Place =
@@ -15,8 +15,7 @@ export type Place =
 
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelined ones keep nobody else waiting. The last
- * request of a full turn ends its connection; the others that came in the same turn wait for the next ones, each token and payment by itself
- * and all others as one.
+ * request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in turn.
  */
 export class Turns {
   readonly #waiting = new FairQueue<() => void>();

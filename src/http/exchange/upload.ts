@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { unlink } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file/file-name.ts';
+import { free } from '../body/gathered.ts';
 import type { Incoming } from '../body/incoming.ts';
 import type { Exchange } from './exchange.ts';
 import { warningsFor } from './json.ts';
@@ -73,7 +73,13 @@ export async function receiveUpload(
 
 async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpload> {
   const name = fileNameOf(exchange.header('content-disposition'));
-  return { path: target.path, name, warnings: [], ...(await writeFile(exchange.body.stream(), target)) };
+  // The collector would come late for so many large pieces, and stay long.
+  return {
+    path: target.path,
+    name,
+    warnings: [],
+    ...(await writeFile(exchange.body.pieces(), target, free)),
+  };
 }
 
 async function receiveMultipart(exchange: Exchange, type: string, target: Target): Promise<StagedUpload> {
@@ -96,6 +102,8 @@ async function receiveMultipart(exchange: Exchange, type: string, target: Target
   let tooManyParts = false;
   parser.on('file', (field: string, stream: BusboyFileStream, name: string) => {
     if (field === FILE_FIELD && !file) {
+      // Its reader throws it, and may begin later.
+      stream.on('error', () => undefined);
       file = { name: cleanName(name), stream, written: writeFile(stream, target) };
       // The parser waits for the end of each part, and an abandoned part has none.
       file.written.catch((error: Error) => parser.destroy(error));
@@ -141,25 +149,32 @@ async function receiveMultipart(exchange: Exchange, type: string, target: Target
   return { path, name: file.name, warnings: warningsFor([...new Set(unknown)], ['file']), ...written };
 }
 
+/** @param written called with each piece once it is on the disk */
 async function writeFile(
-  source: Readable,
+  pieces: AsyncIterable<Buffer>,
   { path, incoming, limits, hold }: Target,
+  written: (piece: Buffer) => void = () => undefined,
 ): Promise<{ bytes: number; sha256: string }> {
   const digest = createHash('sha256');
   let bytes = 0;
   let checkedAt = 0;
-  const measure = new Transform({
-    transform(piece: Buffer, _encoding, done) {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const piece of pieces) {
       bytes += piece.byteLength;
-      if (bytes > limits.fileBytesMax) return done(tooLarge(limits));
+      if (bytes > limits.fileBytesMax) throw tooLarge(limits);
       hold(piece.byteLength);
       digest.update(piece);
-      if (bytes - checkedAt < CHECK_SPACE_BYTES) return done(null, piece);
-      checkedAt = bytes;
-      incoming.checkSpace().then(() => done(null, piece), done);
-    },
-  });
-  await pipeline(source, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      if (bytes - checkedAt >= CHECK_SPACE_BYTES) {
+        checkedAt = bytes;
+        await incoming.checkSpace();
+      }
+      await file.writeFile(piece);
+      written(piece);
+    }
+  } finally {
+    await file.close();
+  }
   return { bytes, sha256: digest.digest('hex') };
 }
 

@@ -79,12 +79,13 @@ export function mcpRoute(
       const workspace = new URLSearchParams(exchange.head.query).get('workspace');
       const isProved = workspace !== null && tokenOpens(workspace, bearerToken(exchange));
       if (isProved) exchange.body.proved(workspace);
-      const sent = await readMessage(await exchange.body.whole(limits.searchBodyBytesMax));
+      const body = await exchange.body.whole(limits.searchBodyBytesMax);
       const owner = isProved ? workspace : UNPROVED;
       const leave = calls.enter(owner, isProved ? WORKSPACE_CALLS_MAX : UNPROVED_CALLS_MAX);
       try {
         await paced.begin(owner);
         exchange.signal.throwIfAborted();
+        const sent = await readMessage(body);
         const response = await answer(requestOf(exchange), sent, exchange.signal);
         const type = response.headers.get('content-type');
         return {
@@ -99,6 +100,9 @@ export function mcpRoute(
   };
 }
 
+/** Made once: making an error costs more than the rest of a refusal. */
+const TOO_MANY = new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+
 /** Calls that run, by whom. */
 class Calls {
   readonly #running = new Map<string, number>();
@@ -107,8 +111,7 @@ class Calls {
   /** @returns to be called at the end of the call. @throws overloaded */
   enter(owner: string, atOnceMax: number): () => void {
     const own = this.#running.get(owner) ?? 0;
-    if (own >= atOnceMax || this.#sum >= CALLS_MAX)
-      throw new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
+    if (own >= atOnceMax || this.#sum >= CALLS_MAX) throw TOO_MANY;
     this.#running.set(owner, own + 1);
     this.#sum += 1;
     return () => {

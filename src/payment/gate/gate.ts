@@ -1,6 +1,15 @@
+import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, Effect, EffectHandlers, GateAnswer, PaidRequest, Quote } from '../../domain/payment.ts';
+import type {
+  Answer,
+  Effect,
+  EffectHandlers,
+  GateAnswer,
+  PaidRequest,
+  PaymentCredentials,
+  Quote,
+} from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
@@ -167,6 +176,19 @@ export class PaymentGate {
     }
   }
 
+  /** The wallet that signed a payment, where it has paid before; undefined for any other. Nothing is looked up. */
+  knownPayer(credentials: PaymentCredentials): Address | undefined {
+    const { settings, signatures, crowd } = this.#deps;
+    try {
+      const sent = parsePaymentHeader(credentials)?.payment;
+      if (!sent || !crowd.lines.knows(sent.payer)) return undefined;
+      return checkGenuine(sent, settings, signatures).verdict === 'valid' ? sent.payer : undefined;
+    } catch (error) {
+      if (error instanceof PaymentRefused) return undefined;
+      throw error;
+    }
+  }
+
   /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
@@ -210,7 +232,7 @@ export class PaymentGate {
   }
 
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
-    const { settings, signatures } = this.#deps;
+    const { settings, signatures, crowd } = this.#deps;
     const parsed = parsePaymentHeader(request.credentials);
     if (!parsed)
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
 import { openExtractor } from '../../../src/extract/extractor.ts';
@@ -31,6 +32,28 @@ t.test('zip, tar and tar.gz give the same files, in order', async (t) => {
       Object.entries(FILES).map(([path, text]) => ({ path, text })),
     );
   }
+});
+
+t.test('any one file may be compressed by itself', async (t) => {
+  const text = 'The keeper counts gulls at dawn. '.repeat(20_000);
+  const bytes = gzipSync(text);
+  t.same(await openBytes(bytes), {
+    kind: 'archive',
+    mediaType: 'application/gzip',
+    members: 1,
+    membersBytes: text.length,
+  });
+  t.same(await unpackBytes(bytes), [{ path: 'file', text }]);
+  // As the command `gzip` does, and with a field before the name.
+  const header = Buffer.from(bytes.subarray(0, 10));
+  header[3] = 4 | 8;
+  const named = Buffer.concat([header, Buffer.from('\x02\x00ab' + 'gulls.txt\x00'), bytes.subarray(10)]);
+  t.same(await unpackBytes(named), [{ path: 'gulls.txt', text }]);
+  await t.rejects(openBytes(bytes, { archiveBytesMax: 1000 }), { code: 'document_too_large' });
+  t.match(await unpackBytes(bytes, { bytesMax: 20 }), [{ path: 'file', refused: 'file_too_large' }]);
+  await t.rejects(openBytes(bytes.subarray(0, -10)), { code: 'file_corrupt' });
+  await t.rejects(openBytes(gzipSync('')), { code: /media_type_unsupported|file_empty/ });
+  await t.rejects(recognisedType(Buffer.from([0x1f, 0x8b, 1, 2, 3])), { code: 'media_type_unsupported' });
 });
 
 t.test('folders, links, devices and files of operating systems are no members', async (t) => {

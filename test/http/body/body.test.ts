@@ -40,6 +40,22 @@ t.test('a large announced body is whole, in order', async (t) => {
   t.ok((await whole).equals(sent));
 });
 
+t.test('pieces of any length are whole, in order', async (t) => {
+  const lengths = [1, 5, 70_000, 3, 64 * 1024, 40_000, 40_000, 2, 2 * MEBIBYTE, 1, 1];
+  const sent = Buffer.from(
+    Array.from({ length: lengths.reduce((a, b) => a + b) }, (_, index) => index % 253),
+  );
+  const body = open();
+  const whole = body.whole(8 * MEBIBYTE);
+  let at = 0;
+  for (const length of lengths) {
+    body.push(new Uint8Array(sent.subarray(at, at + length)).buffer, at + length === sent.byteLength);
+    at += length;
+    await null;
+  }
+  t.ok((await whole).equals(sent));
+});
+
 t.test('the socket’s memory may be used again: pieces are copies', async (t) => {
   const body = open();
   const memory = new Uint8Array([1, 2, 3]);

@@ -49,6 +49,20 @@ t.test(
   },
 );
 
+t.test('a wallet is known once it has paid, and by its own signature alone', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  const known = async (header: string) => rig.gate.knownPayer({ xPayment: header });
+  t.equal(await known(v1Header(await sign(account))), undefined, 'it never paid');
+  await buy(rig, { xPayment: v1Header(await sign(account)) });
+  const next = await sign(account);
+  t.equal(await known(v1Header(next)), addressOf(account));
+  const other = await sign(wallet());
+  t.equal(await known(v1Header({ ...next, signature: other.signature })), undefined, 'signed by another');
+  t.equal(await known(v1Header({ ...next, signature: `0x${'11'.repeat(100)}` })), undefined, 'a contract’s');
+  t.equal(await known('no payment'), undefined);
+});
+
 t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {
   const rig = openRig(t);
   const [first, second] = [wallet(), wallet()];

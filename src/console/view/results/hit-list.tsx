@@ -5,7 +5,7 @@ import { useComing } from '../parts/in-view.ts';
 import { HitEntry } from './hit-entry.tsx';
 
 /** Hits drawn at a time: few, so that the page answers in between. */
-const STEP = 10;
+const STEP = 5;
 
 interface HitListProps {
   readonly hits: readonly Hit[];
