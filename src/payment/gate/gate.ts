@@ -232,7 +232,7 @@ export class PaymentGate {
   }
 
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
-    const { settings, signatures, crowd } = this.#deps;
+    const { settings, signatures } = this.#deps;
     const parsed = parsePaymentHeader(request.credentials);
     if (!parsed)
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
