@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help etcd setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -141,6 +141,13 @@ gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDI
 
 gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
 	@node bench/gpu/main.ts
+
+etcd: .build/etcd ## The server of etcd from its Go module, for the tests of src/cluster (needs Go)
+
+.build/etcd: scripts/etcd/main.go scripts/etcd/go.mod scripts/etcd/go.sum
+	@command -v go >/dev/null || { echo "Go is needed to build etcd: https://go.dev/dl" >&2; exit 3; }
+	@mkdir -p .build
+	cd scripts/etcd && go build -trimpath -o ../../$@ .
 
 # Tests that take long, each at the length that its variables give. docs/measured.md says what they show.
 crash: setup

@@ -13,7 +13,7 @@ import { PaymentGate } from '../payment/gate/gate.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { Store } from '../state/store.ts';
+import type { SlotStore } from '../state/recorded-store.ts';
 
 export interface PaymentsOptions {
   readonly settings: Settings;
@@ -26,7 +26,7 @@ export interface PaymentsOptions {
 /** The payments of all slots: one facilitator, and one crowd of payers. */
 export interface Payments {
   /** Opens the gate of a slot. @param handlers commit and undo the effects of payments */
-  gate(store: Store, handlers: EffectHandlers): PaymentGate;
+  gate(store: SlotStore, handlers: EffectHandlers): PaymentGate;
   /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
   connect(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       event: 'local_facilitator',
       note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
     });
-  const local = (store: Store) =>
+  const local = (store: SlotStore) =>
     new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD });
   return {
     connect: async () =>
@@ -69,7 +69,7 @@ export function openPayments(options: PaymentsOptions): Payments {
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
-        facilitator: observeFacilitator(remote ?? local(store), observe),
+        facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
         handlers,
         answers,
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
@@ -77,6 +77,18 @@ export function openPayments(options: PaymentsOptions): Payments {
         crowd,
         log,
       }),
+  };
+}
+
+/** Settles nothing before what led to it is safe in the slot's log. */
+function afterStable(facilitator: Facilitator, { stable }: SlotStore): Facilitator {
+  if (!stable) return facilitator;
+  return {
+    ...facilitator,
+    settle: async (payment, terms) => {
+      await stable();
+      return facilitator.settle(payment, terms);
+    },
   };
 }
 

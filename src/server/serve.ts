@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
@@ -6,6 +7,9 @@ import type { Services, ServicesBySlot } from '../http/access/services.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
+import { forgetLog } from '../state/log-position.ts';
+import type { SlotStore } from '../state/recorded-store.ts';
+import { openStore } from '../state/store.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
 import { Slots } from './slots.ts';
@@ -31,6 +35,8 @@ export interface Served {
   readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'spaces' | 'missing'>;
   /** Where Prometheus reads, where the settings want it. */
   readonly metricsUrl: string | undefined;
+  /** Resolves with what happened when another server has taken over: this one may answer nothing more. */
+  readonly lost: Promise<object>;
   /** Absolute path of the folder with all content of a Tenant. */
   tenantFolder: Runtime['tenants']['folder'];
   /** Starts readers and loads the libraries of MCP, for which the first upload and the first call would otherwise wait. */
@@ -48,7 +54,9 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   progress.begin('state and indexes');
   const address = new Address(settings);
   const runtime = await wireProcess({ ...options, baseUrl: () => address.base });
-  const slots = new Slots(runtime, { monotonic });
+  const lost = Promise.withResolvers<object>();
+  const stores = await openStates(runtime, (slot, error) => lost.resolve({ slot, error: String(error) }));
+  const slots = new Slots(runtime, { stores, monotonic });
   await slots.recover();
   progress.begin('console, API and MCP');
   const services = servicesBySlot(runtime, slots);
@@ -70,6 +78,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     log,
     encoder: runtime.encoder,
     metricsUrl: metricsServer?.url,
+    lost: lost.promise,
     tenantFolder: (tenant) => runtime.tenants.folder(tenant),
     warm: async () => {
       await runtime.extractor.warm();
@@ -88,6 +97,21 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await runtime.close();
     },
   };
+}
+
+/** Opens the slots' states, and where the settings name a cluster, claims them there. */
+async function openStates(
+  { settings, slotFolders, event }: Runtime,
+  onLost: (slot: number, error: unknown) => void,
+): Promise<readonly SlotStore[]> {
+  const folders = slotFolders.map((folder) => join(folder, 'state'));
+  if (settings.CLUSTER === '') {
+    const stores = folders.map((folder) => openStore(folder));
+    await Promise.all(stores.map((store, slot) => forgetLog(store, folders[slot]!)));
+    return stores;
+  }
+  const { openLoggedStores } = await import('./slot/logged-stores.ts');
+  return openLoggedStores({ settings, folders, log: event, onLost });
 }
 
 function servicesBySlot(runtime: Runtime, slots: Slots): ServicesBySlot {

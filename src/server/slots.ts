@@ -3,9 +3,10 @@ import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import { Ledger } from '../payment/records/ledger.ts';
+import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
-import { Crossing } from './crossing.ts';
+import { Crossing } from './slot/crossing.ts';
 import type { Runtime } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
 
@@ -22,7 +23,11 @@ export class Slots {
   readonly #runtime: Runtime;
   #sweeps = 0;
 
-  constructor(runtime: Runtime, { monotonic }: Pick<SlotOptions, 'monotonic'>) {
+  /** @param stores of the slots, in order */
+  constructor(
+    runtime: Runtime,
+    { stores, monotonic }: { readonly stores: readonly SlotStore[] } & Pick<SlotOptions, 'monotonic'>,
+  ) {
     const { slotFolders, data, tenants, encoder, clock, event } = runtime;
     const crossing = new Crossing();
     this.#runtime = runtime;
@@ -30,6 +35,7 @@ export class Slots {
       wireSlot({
         runtime,
         folder,
+        store: stores[number]!,
         monotonic,
         leadsHere: (id) => slotOf(id, slotFolders.length) === number,
         inSlotOf: (id, work) => crossing.change(() => work(this.of(id).services.workspaces)),
@@ -69,6 +75,7 @@ export class Slots {
     const period = Math.min(SWEEPS_PER_BEAT_MAX, this.all.length);
     const beats = (number: number) => (this.#sweeps + number) % period === 0;
     await Promise.all(this.all.map((slot, number) => slot.sweep(beats(number))));
+    for (const { store } of this.all) await store.trim?.();
     await tenants
       .closeIdle(SHARD_IDLE_MS)
       .catch((error: unknown) => log.error({ event: 'close_failed', err: error }));

@@ -21,7 +21,7 @@ import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/rec
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
-import { PreviousModels } from './previous-models.ts';
+import { PreviousModels } from './slot/previous-models.ts';
 
 export interface ProcessOptions {
   readonly settings: Settings;

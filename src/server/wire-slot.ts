@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { toTimestamp } from '../domain/clock.ts';
 import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
@@ -12,7 +11,7 @@ import { Credits } from '../purchases/credits.ts';
 import type { InSlotOf } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
 import type { Settings } from '../settings/settings.ts';
-import { openStore, type Store } from '../state/store.ts';
+import type { SlotStore } from '../state/recorded-store.ts';
 import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
@@ -22,8 +21,9 @@ import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {
   readonly runtime: Runtime;
-  /** Absolute path of the folder that holds the slot's state and its Tenants. */
+  /** Absolute path of the folder that holds the slot's Tenants. */
   readonly folder: string;
+  readonly store: SlotStore;
   /** Whether an id leads to this slot. */
   readonly leadsHere: LeadsHere;
   /** A payer's payment may extend another slot's workspace. */
@@ -35,7 +35,7 @@ export interface SlotOptions {
 /** The routes' services that belong to one set of books. */
 export type SlotServices = Pick<
   Services,
-  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry'
+  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable'
 >;
 
 /** One set of books and the Tenants in it: a whole Farthing in small. */
@@ -43,7 +43,7 @@ export interface Slot {
   readonly services: SlotServices;
   /** Absolute path. */
   readonly folder: string;
-  readonly store: Store;
+  readonly store: SlotStore;
   readonly reencoding: Pick<Reencoding, 'progress'>;
   /** Takes the payments that a crash left open to their end. @param paid effects of the open payments of all slots */
   recoverPayments(paid: readonly Effect[]): Promise<void>;
@@ -61,8 +61,7 @@ const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
 const DAY_MS = 86_400_000;
 
 /** What most parts of a slot stand on. */
-interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'leadsHere'> {
-  readonly store: Store;
+interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere'> {
   readonly time: RentedTime;
   readonly credits: Credits;
   /** Cancels a Tenant's jobs and waits for them. */
@@ -87,6 +86,7 @@ export function wireSlot(options: SlotOptions): Slot {
     payerIndex,
     purchases,
     items: new TenantItems({ tenants: runtime.tenants, ingest }),
+    ...(store.stable && { stable: () => store.stable!() }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
   };
   const ending = new AbortController();
@@ -115,11 +115,10 @@ export function wireSlot(options: SlotOptions): Slot {
 }
 
 function openGround(
-  { runtime, folder, leadsHere, monotonic }: SlotOptions,
+  { runtime, folder, store, leadsHere, monotonic }: SlotOptions,
   stopTenant: Ground['stopTenant'],
 ): Ground {
   const { settings, clock } = runtime;
-  const store = openStore(join(folder, 'state'));
   const time = new RentedTime(store, clock, {
     downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
     ...(monotonic && { monotonic }),

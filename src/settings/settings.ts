@@ -46,6 +46,12 @@ const contact: Read<string> = (text) => {
   return httpUrl(text);
 };
 
+const cluster: Read<string> = (text) => {
+  if (text !== '' && !/^etcd:\/\/[\w.:,[\]-]+(\/[\w-]+)?$/.test(text))
+    throw new Error('must be etcd://host:port,host:port/name');
+  return text;
+};
+
 const text: Read<string> = (value) => value;
 const list: Read<readonly string[]> = (value) =>
   value
@@ -81,6 +87,16 @@ export const SETTINGS = {
     integer(1, 128),
     '1',
     'Parts that the books and indexes are kept in, each with a folder of its own. For tests: a data folder keeps the number that it was made with.',
+  ),
+  CLUSTER: setting(
+    cluster,
+    '',
+    'etcd that keeps the books beside this disk: etcd://host:port,host:port/name; the name may be left out. A start over an empty folder makes them again. Empty: this disk alone keeps them.',
+  ),
+  NODE_ID: setting(
+    text,
+    'n1',
+    'Name of this server in FARTHING_CLUSTER. A start takes over from a former one with the same name at once.',
   ),
   CACHE_DIR: setting(
     text,

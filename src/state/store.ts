@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 
 /**
  * One named table of the shared state. Values are JSON-like objects (bigints included). Keys are strings, ordered by
@@ -35,18 +35,44 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Opens or creates the shared state in `folder`. The folder's lock refuses a second process. */
-export function openStore(folder: string): Store {
+/** A table's rows as they lie in LMDB. Writes belong in a transaction. */
+export interface RawTable {
+  get(key: string): Uint8Array | undefined;
+  put(key: string, value: Uint8Array): void;
+  remove(key: string): void;
+  keys(): Iterable<string>;
+}
+
+/** A store whose rows can be copied without being read. */
+export interface RawStore extends Store {
+  /** Names of all tables. */
+  names(): string[];
+  raw(name: string): RawTable;
+}
+
+/**
+ * Opens or creates the shared state in `folder`. The folder's lock refuses a second process.
+ * @param durable false: a write survives the end of the process, but a power cut may damage everything
+ */
+export function openStore(folder: string, { durable = true }: { durable?: boolean } = {}): RawStore {
   // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
   const root: RootDatabase = open({
     path: folder,
     maxDbs: 32,
     mapSize: 16 * 2 ** 30,
     overlappingSync: false,
+    noSync: !durable,
     noSubdir: false,
   });
+  // LMDB makes a new object of a table each time it is opened.
+  const opened = new Map<string, Database>();
+  const databaseOf = <V>(name: string): Database<V, string> => {
+    const database = opened.get(name) ?? root.openDB({ name });
+    opened.set(name, database);
+    return database as Database<V, string>;
+  };
   return {
-    table: (name) => wrap(root.openDB({ name })),
+    table: (name) => wrap(databaseOf(name)),
     // A plain `transaction` commits what its callback wrote before it threw; a child transaction is aborted.
     transaction: (work) => root.childTransaction(work),
     copyTo: async (copy) => {
@@ -54,6 +80,17 @@ export function openStore(folder: string): Store {
       await root.backup(copy, true);
     },
     close: () => root.close(),
+    names: () => Array.from(root.getKeys(), String),
+    raw: (name) => rawTable(databaseOf(name)),
+  };
+}
+
+function rawTable(database: Database<unknown, string>): RawTable {
+  return {
+    get: (key) => database.getBinary(key),
+    put: (key, value) => void database.put(key, asBinary(value)),
+    remove: (key) => void database.remove(key),
+    keys: () => database.getKeys(),
   };
 }
 

@@ -31,6 +31,10 @@ export interface Services {
   readonly tenantLimits: TenantLimits;
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
   readonly expiry: (tenant: TenantId) => string | null;
+  /**
+   * Resolves once all that the slot wrote until now may be told; absent: it always may. @throws FarthingError when it never may
+   */
+  readonly stable?: () => Promise<void>;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => object;

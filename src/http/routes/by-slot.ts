@@ -4,12 +4,15 @@ import { credentialsOf } from '../access/paid.ts';
 import type { Services, ServicesBySlot } from '../access/services.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
+import { stableReplies } from './stable-replies.ts';
 
 /** Routes whose requests are answered by the slot that they lead to. @param table makes the routes of one slot */
 export function routesBySlot({ all, of }: ServicesBySlot, table: (services: Services) => Route[]): Route[] {
-  const first = table(all[0]);
+  const first = tableOf(all[0], table);
   if (all.length === 1) return first;
-  const handlers = new Map(all.map((services) => [services, table(services).map((route) => route.handle)]));
+  const handlers = new Map(
+    all.map((services) => [services, tableOf(services, table).map((route) => route.handle)]),
+  );
   return first.map((route, index) => ({
     ...route,
     handle: (exchange, params) => {
@@ -18,6 +21,12 @@ export function routesBySlot({ all, of }: ServicesBySlot, table: (services: Serv
       return handlers.get(services)![index]!(exchange, params);
     },
   }));
+}
+
+function tableOf(services: Services, table: (services: Services) => Route[]): Route[] {
+  const { stable } = services;
+  const routes = table(services);
+  return stable ? routes.map((route) => ({ ...route, handle: stableReplies(route.handle, stable) })) : routes;
 }
 
 /** The id that leads to the slot: of the payer, the workspace or the job. Undefined without a payment: any slot asks for one. */

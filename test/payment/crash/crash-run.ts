@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
-import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
+import { makeBooksOfLogs } from '../../cluster/books-of-log.ts';
+import { EtcdServers } from '../../cluster/etcd-servers.ts';
+import { BARE_ENVIRONMENT, environmentOf, TESTED_SLOTS } from '../../rig/environment.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { PAY_TO } from '../rig/payments.ts';
@@ -48,6 +50,8 @@ export interface CrashOptions {
   readonly clients: number;
   /** No kill begins later than this many seconds after the start: a starved machine ends in time, with fewer kills. */
   readonly secondsMax?: number;
+  /** The books are in etcd: after each kill they are judged as its logs have them, and the server's own are deleted. */
+  readonly etcd?: boolean;
   readonly onKill?: (kill: number, moment: string) => void;
 }
 
@@ -67,6 +71,7 @@ export async function runCrashes({
   kills: killsAsked,
   clients,
   secondsMax = Number.POSITIVE_INFINITY,
+  etcd = false,
   onKill,
 }: CrashOptions): Promise<CrashReport> {
   const deadline = performance.now() + 1000 * secondsMax;
@@ -80,7 +85,8 @@ export async function runCrashes({
   });
   const facilitator = await serveFacilitator(ledger);
   const losing = random.fork();
-  const server = new KilledServer(folder, facilitator.url);
+  const servers = etcd ? await EtcdServers.start(join(folder, 'etcd')) : undefined;
+  const server = new KilledServer(folder, facilitator.url, servers);
   let reached: (moment: Moment) => void = () => {};
   ledger.onStage = (stage) => {
     facilitator.behaviour.settle = losing.hits(0.05) ? 'drops_after' : 'none';
@@ -100,7 +106,10 @@ export async function runCrashes({
   const faults: string[] = [];
   const moments: Record<string, number> = {};
   const halfWay: Record<string, number> = {};
-  const orphaned = () => void server.kill();
+  const orphaned = () => {
+    void server.kill();
+    void servers?.stop();
+  };
   process.once('exit', orphaned);
   try {
     await server.start();
@@ -126,15 +135,18 @@ export async function runCrashes({
       kills = kill;
       moments[moment] = (moments[moment] ?? 0) + 1;
       onKill?.(kill, moment);
-      const judgement = await judge(server.dataFolder, ledger.transfers, purchases(), { done: false });
+      const judgement = await judge(await server.books(), ledger.transfers, purchases(), { done: false });
       faults.push(...judgement.faults.map((fault) => `after kill ${kill} (${moment}): ${fault}`));
       for (const [stage, count] of Object.entries(judgement.open))
         halfWay[stage] = (halfWay[stage] ?? 0) + count;
+      server.loseBooks();
+      if (servers && random.hits(0.25)) await servers.killAndRestart(random.below(3));
       const ready = server.start();
       if (kill < killsAsked && random.hits(1 / MOMENTS.length)) {
         await after(random.below(STARTING_MS_MAX));
         await server.kill();
         await ready;
+        server.loseBooks();
         moments.starting = (moments.starting ?? 0) + 1;
         await server.start();
       } else await ready;
@@ -143,7 +155,7 @@ export async function runCrashes({
     await bought;
     faults.push(...(await server.withoutPending()));
     await server.stop();
-    const last = await judge(server.dataFolder, ledger.transfers, purchases(), {
+    const last = await judge(await server.books(), ledger.transfers, purchases(), {
       done: faults.length === 0,
     });
     faults.push(...last.faults, ...buyers.flatMap((buyer) => buyer.faults));
@@ -152,6 +164,7 @@ export async function runCrashes({
     going.stopped = true;
     await server.kill();
     await facilitator.close();
+    await servers?.stop();
     if (faults.length === 0) rmSync(folder, { recursive: true, force: true });
   }
   const charges = ledger.transfers.size;
@@ -165,9 +178,13 @@ class KilledServer {
   readonly dataFolder: string;
   url = 'http://127.0.0.1:1';
   readonly #environment: Record<string, string | undefined>;
+  readonly #folder: string;
+  readonly #etcd: EtcdServers | undefined;
   #child: ChildProcess | undefined;
 
-  constructor(folder: string, facilitatorUrl: string) {
+  constructor(folder: string, facilitatorUrl: string, etcd?: EtcdServers) {
+    this.#folder = folder;
+    this.#etcd = etcd;
     this.dataFolder = join(folder, 'data');
     const models = join(folder, 'models');
     mkdirSync(models);
@@ -183,7 +200,25 @@ class KilledServer {
       MODELS_DIR: models,
       FACILITATOR_URL: facilitatorUrl,
       PAY_TO,
+      ...(etcd && { CLUSTER: `etcd://${etcd.addresses.map((address) => new URL(address).host).join()}` }),
     });
+  }
+
+  /** A data folder with the books as they would be found by whoever has nothing of this machine's disk. */
+  async books(): Promise<string> {
+    if (!this.#etcd) return this.dataFolder;
+    const folder = join(this.#folder, 'judged');
+    const slots = Number(TESTED_SLOTS.FARTHING_SLOTS ?? 1);
+    await makeBooksOfLogs(this.#etcd.addresses, { cluster: 'farthing', slots, folder });
+    return folder;
+  }
+
+  /** With etcd, the dead server's own books are deleted. */
+  loseBooks(): void {
+    if (!this.#etcd) return;
+    for (const folder of readdirSync(this.dataFolder, { recursive: true, encoding: 'utf8' }))
+      if (basename(folder) === 'state')
+        rmSync(join(this.dataFolder, folder), { recursive: true, force: true });
   }
 
   /** Resolves when it is ready, or when it was killed before. */

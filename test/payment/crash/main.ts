@@ -2,6 +2,7 @@ import { runCrashes } from './crash-run.ts';
 
 /**
  * `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. CRASH_SECONDS: no kill begins later.
+ * ETCD=1: the books are in a three-node etcd (`make etcd`), and the server's own are deleted after each kill.
  */
 
 const kills = Number(process.env.KILLS || 1000);
@@ -14,6 +15,7 @@ const report = await runCrashes({
   seed,
   kills,
   clients: 4,
+  etcd: process.env.ETCD !== undefined,
   ...(process.env.CRASH_SECONDS && { secondsMax: Number(process.env.CRASH_SECONDS) }),
   onKill: (kill, moment) => {
     if (kill % 10 === 0 || kill === kills) console.log(`  ${kill} of ${kills} kills, the last at ${moment}`);

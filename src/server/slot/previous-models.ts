@@ -1,4 +1,4 @@
-import type { ModelVersions } from '../encode/model-versions.ts';
+import type { ModelVersions } from '../../encode/model-versions.ts';
 
 type Space = Parameters<ModelVersions['previous']>[0];
 

@@ -1,0 +1,115 @@
+import { type Kv, type KvCondition, untilAnswered } from './kv.ts';
+
+/** Somebody else has the slot: nothing more of this process gets into its log. */
+export class FencedError extends Error {}
+
+/** An entry on its way. */
+interface Entry {
+  readonly slot: number;
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly safe: () => void;
+  readonly lost: (error: Error) => void;
+}
+
+export interface GroupCommitOptions {
+  readonly kv: Kv;
+  /** What must hold for an entry of a slot to be written: that its owner is still this process. */
+  readonly fenceOf: (slot: number) => KvCondition;
+  readonly log?: (event: object) => void;
+}
+
+const SLOTS_MAX = 96;
+/** etcd takes 128 changes and 1.5 MiB. */
+const ENTRIES_MAX = 120;
+const BYTES_MAX = 2 ** 20;
+
+/**
+ * Writes the entries of all slots, one transaction at a time: what comes meanwhile goes into the next, in order. Each slot has its own
+ * fence in the transaction itself, so no clock is involved.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  #waiting: Entry[] = [];
+  readonly #fenced = new Map<number, FencedError>();
+  #running = false;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the entry is in the log. @throws FencedError once it never will be */
+  add(slot: number, key: string, value: Uint8Array): Promise<void> {
+    return new Promise((safe, lost) => {
+      this.#waiting.push({ slot, key, value, safe, lost });
+      if (!this.#running) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    // What is written in this turn of the event loop goes together.
+    await undefined;
+    while (this.#waiting.length > 0) await this.#write(this.#take());
+    this.#running = false;
+  }
+
+  #take(): Entry[] {
+    const slots = new Set<number>();
+    let bytes = 0;
+    const count = this.#waiting.findIndex(({ slot, value }, index) => {
+      slots.add(slot);
+      bytes += value.length;
+      return index > 0 && (index === ENTRIES_MAX || slots.size > SLOTS_MAX || bytes > BYTES_MAX);
+    });
+    return this.#waiting.splice(0, count === -1 ? this.#waiting.length : count);
+  }
+
+  async #write(entries: readonly Entry[]): Promise<void> {
+    for (let left = entries; left.length > 0; ) {
+      left = left.filter(({ slot, lost }) => {
+        const fenced = this.#fenced.get(slot);
+        if (fenced) lost(fenced);
+        return !fenced;
+      });
+      if (left.length === 0 || (await this.#commit(left))) {
+        for (const { safe } of left) safe();
+        return;
+      }
+      await this.#findFenced(left);
+    }
+  }
+
+  /** @returns false when a fence has fallen */
+  async #commit(entries: readonly Entry[]): Promise<boolean> {
+    const { kv, fenceOf } = this.#options;
+    const when = [...new Set(entries.map(({ slot }) => slot))].map(fenceOf);
+    const puts = entries.map(({ key, value }) => ({ key, value }));
+    let lost = false;
+    return this.#untilAnswered(async () => {
+      // The first attempt may have been made, though its answer was lost. All of it was, or nothing.
+      if (lost && (await this.#isThere(entries[0]!))) return true;
+      lost = true;
+      return (await kv.commit({ when, puts })).done;
+    });
+  }
+
+  async #isThere({ key, value }: Entry): Promise<boolean> {
+    const [row] = await this.#options.kv.range(key, `${key}\0`);
+    return row !== undefined && Buffer.compare(row.value, value) === 0;
+  }
+
+  async #findFenced(entries: readonly Entry[]): Promise<void> {
+    for (const slot of new Set(entries.map((entry) => entry.slot))) {
+      const { key, revision } = this.#options.fenceOf(slot);
+      const [row] = await this.#untilAnswered(() => this.#options.kv.range(key, `${key}\0`));
+      if (row?.revision !== revision)
+        this.#fenced.set(slot, new FencedError(`slot ${slot} belongs to another process now`));
+    }
+  }
+
+  #untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+    const { log } = this.#options;
+    return untilAnswered(ask, ({ message }) => log?.({ event: 'log_answer_lost', error: message }));
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A row of the engine. */
+export interface KvRow {
+  readonly key: string;
+  readonly value: Uint8Array;
+  /** Of its last change; it orders all changes of the engine. */
+  readonly revision: number;
+}
+
+/** What has to hold for a transaction's changes. `revision` 0: the key is absent. */
+export interface KvCondition {
+  readonly key: string;
+  readonly revision: number;
+}
+
+export interface KvTransaction {
+  readonly when: readonly KvCondition[];
+  readonly puts?: readonly { readonly key: string; readonly value: Uint8Array }[];
+  /** Ranges: `from` <= key < `to`. */
+  readonly deletes?: readonly { readonly from: string; readonly to: string }[];
+}
+
+export interface KvOutcome {
+  /** Every condition held, and all changes were made; otherwise none was. */
+  readonly done: boolean;
+  /** Of the changes, or of the moment in which a condition failed. */
+  readonly revision: number;
+}
+
+/** The engine did not answer: what was asked of it may have happened, may yet happen, or not. */
+export class AnswerLostError extends Error {}
+
+/**
+ * A linearizable store of rows in order of their keys, with conditional transactions: etcd. Everything that it answered is durable on
+ * most of its members. @throws AnswerLostError from each method
+ */
+export interface Kv {
+  /** At most 128 conditions, puts and deletes each, and 1.5 MiB. */
+  commit(transaction: KvTransaction): Promise<KvOutcome>;
+  /** Rows with `from` <= key < `to` in order, at most `limit`. */
+  range(from: string, to: string, limit?: number): Promise<KvRow[]>;
+  close(): void;
+}
+
+const RETRY_FIRST_MS = 20;
+const RETRY_LAST_MS = 1000;
+
+/** Asks until there is an answer: the engine comes back. @param onLost told of each lost answer */
+export async function untilAnswered<T>(
+  ask: () => Promise<T>,
+  onLost: (error: AnswerLostError) => void,
+): Promise<T> {
+  for (let delay = RETRY_FIRST_MS; ; delay = Math.min(2 * delay, RETRY_LAST_MS)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof AnswerLostError)) throw error;
+      onLost(error);
+      await pause(delay);
+    }
+  }
+}
+
+/** The first key behind all that begin so. */
+export function behind(prefix: string): string {
+  const last = prefix.charCodeAt(prefix.length - 1);
+  return prefix.slice(0, -1) + String.fromCharCode(last + 1);
+}

@@ -1,0 +1,39 @@
+import type { EventsReply, Reply } from '../exchange/reply.ts';
+import type { Route } from '../exchange/route.ts';
+
+/** Resolves once all that a slot wrote until now may be told. @throws FarthingError when it never may */
+export type Stable = () => Promise<void>;
+
+/** The same answers, none of which leaves before what it tells of is safe. */
+export function stableReplies(handle: Route['handle'], stable: Stable): Route['handle'] {
+  return async (exchange, params) => {
+    let reply: Reply;
+    try {
+      reply = await handle(exchange, params);
+    } catch (error) {
+      await stable();
+      throw error;
+    }
+    try {
+      await stable();
+    } catch (error) {
+      await withdraw(reply);
+      throw error;
+    }
+    return 'events' in reply ? { ...reply, events: stableEvents(reply.events, stable) } : reply;
+  };
+}
+
+async function* stableEvents(events: EventsReply['events'], stable: Stable): EventsReply['events'] {
+  for await (const event of events) {
+    await stable();
+    yield event;
+  }
+}
+
+/** An answer that is not sent after all. */
+async function withdraw(reply: Reply): Promise<void> {
+  if ('content' in reply) await reply.content.close();
+  else if ('events' in reply) reply.close();
+  else reply.delivered?.(false);
+}

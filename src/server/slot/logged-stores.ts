@@ -1,0 +1,171 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { Etcd } from '../../cluster/etcd.ts';
+import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
+import { ClaimError, openSlotLogs } from '../../cluster/slot-logs.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { ConfigError } from '../../settings/config.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { bootNoteOf, positionOf } from '../../state/log-position.ts';
+import {
+  applyEntries,
+  entriesOf,
+  type RecordedStore,
+  recordedStore,
+  type SlotStore,
+} from '../../state/recorded-store.ts';
+import { openStore, type RawStore } from '../../state/store.ts';
+
+export interface LoggedStoresOptions {
+  readonly settings: Settings;
+  /** Absolute paths of the folders of the slots' states. */
+  readonly folders: readonly string[];
+  readonly log: (event: object) => void;
+  /** Another process has claimed a slot, or its state can follow its log no more: this process may answer nothing. */
+  readonly onLost: (slot: number, error: unknown) => void;
+}
+
+/** Bytes of entries that are applied in one transaction of the copy. */
+const APPLIED_BYTES_MAX = 4 * 2 ** 20;
+/** The log is what is durable. */
+const NOT_DURABLE = { durable: false };
+const PART_BYTES = ENTRY_BYTES_MAX / 2;
+
+/** The state of a slot whose truth is its log. */
+type LoggedStore = RecordedStore & Required<SlotStore>;
+
+/**
+ * Claims the slots on etcd and opens their states: each is kept where its log leads over it, and made again from the log otherwise.
+ * @throws ConfigError when another node has the slots; LogDamagedError with the place
+ */
+export async function openLoggedStores(options: LoggedStoresOptions): Promise<LoggedStore[]> {
+  const { settings, folders, log, onLost } = options;
+  const { addresses, cluster } = readCluster(settings.CLUSTER);
+  const kv = new Etcd(addresses);
+  const node = settings.NODE_ID;
+  const slots = folders.length;
+  const began = performance.now();
+  const logs = await openSlotLogs({ kv, cluster, node, slots, onLost, log }).catch((error: unknown) => {
+    throw error instanceof ClaimError ? new ConfigError(`FARTHING_CLUSTER: ${error.message}`) : error;
+  });
+  const stores: LoggedStore[] = [];
+  let open = slots;
+  const closed = () => {
+    open -= 1;
+    if (open === 0) kv.close();
+  };
+  for (const [slot, folder] of folders.entries())
+    stores.push(await openLogged(folder, logs[slot]!, log, closed));
+  log({ event: 'slots_claimed', node, slots, ms: Math.round(performance.now() - began) });
+  return stores;
+}
+
+async function openLogged(
+  folder: string,
+  log: SlotLog,
+  report: (event: object) => void,
+  closed: () => void,
+): Promise<LoggedStore> {
+  const { store, copy } = await openCopy(folder);
+  const { kept, entries } = await log.open(copy);
+  const state = kept || copy === undefined ? store : await emptied(store, folder);
+  await apply(state, log, entries);
+  await writeFile(bootNoteOf(folder), await currentBoot());
+  const recorded = recordedStore(state, log);
+  const stable = () => recorded.stable().catch(cannotTell);
+  let trimming: Promise<void> | undefined;
+  return {
+    ...recorded,
+    stable,
+    trim: async () => {
+      if (trimming || !log.snapshotIsDue) return;
+      trimming = takeSnapshot(state, log, `${folder}.snapshot`)
+        .catch((error: unknown) => report({ event: 'log_not_trimmed', error: String(error) }))
+        .finally(() => {
+          trimming = undefined;
+        });
+      await trimming;
+    },
+    close: async () => {
+      await trimming;
+      await log.stable().catch(() => undefined);
+      await recorded.close();
+      closed();
+    },
+  };
+}
+
+/** What it wrote may never be told: another process may have told something else. */
+function cannotTell(cause: unknown): never {
+  throw new FarthingError('interrupted', 'Another server has taken over. Send the same request again.', {
+    retryAfterS: 2,
+    cause,
+  });
+}
+
+/** The state on this disk, and the place in the log that it has reached. @throws ConfigError for one that no log led */
+async function openCopy(folder: string): Promise<{ store: RawStore; copy: ReturnType<typeof positionOf> }> {
+  await dropFormerBoot(folder);
+  const store = openStore(folder, NOT_DURABLE);
+  const copy = positionOf(store);
+  const rows = store.names().filter((name) => store.table(name).count() > 0);
+  if (copy === undefined && rows.length > 0) {
+    await store.close();
+    throw new ConfigError(
+      `FARTHING_CLUSTER: ${folder} was written without a cluster; set another FARTHING_DATA_DIR`,
+    );
+  }
+  return { store, copy };
+}
+
+async function emptied(store: RawStore, folder: string): Promise<RawStore> {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+  return openStore(folder, NOT_DURABLE);
+}
+
+/** The machine's boot, which the kernel draws anew each time (Linux). */
+function currentBoot(): Promise<string> {
+  return readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+}
+
+/** A copy that an earlier boot left may be damaged anywhere: what had not been written is lost. Only a copy of a log has a note. */
+async function dropFormerBoot(folder: string): Promise<void> {
+  const noted = await readFile(bootNoteOf(folder), 'utf8').catch(() => undefined);
+  if (noted !== undefined && noted !== (await currentBoot()))
+    await rm(folder, { recursive: true, force: true });
+}
+
+async function apply(store: RawStore, log: SlotLog, entries: AsyncIterable<Uint8Array>): Promise<void> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const entry of entries) {
+    waiting.push(entry);
+    bytes += entry.length;
+    if (bytes < APPLIED_BYTES_MAX) continue;
+    await applyEntries(store, waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  await applyEntries(store, waiting, log.position);
+}
+
+/** @param folder for a copy of the state at one place in the log, which is removed again */
+async function takeSnapshot(state: RawStore, log: SlotLog, folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await state.copyTo(folder);
+  const copy = openStore(folder);
+  try {
+    const position = positionOf(copy)!;
+    // What the copy has must be in the log before the log may lose it.
+    await log.stable();
+    await log.trim(position, entriesOf(copy, PART_BYTES));
+  } finally {
+    await copy.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function readCluster(setting: string): { addresses: string[]; cluster: string } {
+  const [members = '', cluster = 'farthing'] = setting.slice('etcd://'.length).split('/');
+  return { addresses: members.split(',').map((member) => `http://${member}`), cluster };
+}

@@ -1,0 +1,29 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Etcd } from '../../src/cluster/etcd.ts';
+import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { applyEntries } from '../../src/state/recorded-store.ts';
+import { claimSlotFolders } from '../../src/state/slots.ts';
+import { openStore } from '../../src/state/store.ts';
+
+/** Makes a data folder with the books that the slots' logs hold, from nothing else; the server is dead. */
+export async function makeBooksOfLogs(
+  addresses: readonly string[],
+  { cluster, slots, folder }: { cluster: string; slots: number; folder: string },
+): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  const kv = new Etcd(addresses);
+  try {
+    const logs = await openSlotLogs({ kv, cluster, node: 'n1', slots, onLost: () => undefined });
+    for (const [slot, inFolder] of (await claimSlotFolders(folder, slots)).entries()) {
+      const store = openStore(join(inFolder, 'state'));
+      const { entries } = await logs[slot]!.open(undefined);
+      const all: Uint8Array[] = [];
+      for await (const entry of entries) all.push(entry);
+      await applyEntries(store, all, logs[slot]!.position);
+      await store.close();
+    }
+  } finally {
+    kv.close();
+  }
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Built by `make etcd`. */
+const PROGRAM = resolve(import.meta.dirname, '../../.build/etcd');
+const START_MS_MAX = 30_000;
+
+/** Why there is no etcd to test with; undefined where there is. */
+export const withoutEtcd = existsSync(PROGRAM) ? undefined : 'needs etcd: `make etcd` builds it where Go is';
+
+/** Three members of one etcd on this machine. */
+export class EtcdServers {
+  readonly addresses: readonly string[];
+  readonly #start: readonly (() => ChildProcess)[];
+  readonly #members: ChildProcess[];
+
+  /** @param folder has a folder for each member's data */
+  static async start(folder: string): Promise<EtcdServers> {
+    const ports = await freePorts(6);
+    const servers = new EtcdServers(folder, ports);
+    await servers.ready();
+    return servers;
+  }
+
+  private constructor(folder: string, ports: readonly number[]) {
+    const members = [0, 1, 2].map((number) => ({
+      name: `m${number}`,
+      client: `http://127.0.0.1:${ports[2 * number]}`,
+      peer: `http://127.0.0.1:${ports[2 * number + 1]}`,
+    }));
+    const cluster = members.map(({ name, peer }) => `${name}=${peer}`).join();
+    this.addresses = members.map(({ client }) => client);
+    this.#start = members.map(({ name, client, peer }) => () => {
+      const child = spawn(
+        PROGRAM,
+        [
+          ...['--name', name, '--data-dir', join(folder, name), '--initial-cluster', cluster],
+          ...['--listen-client-urls', client, '--advertise-client-urls', client],
+          ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+          ...['--log-level', 'error'],
+        ],
+        { stdio: 'ignore' },
+      );
+      return child;
+    });
+    this.#members = this.#start.map((start) => start());
+  }
+
+  /** Resolves when most members answer together. */
+  async ready(): Promise<void> {
+    const deadline = performance.now() + START_MS_MAX;
+    for (;;) {
+      const answers = await Promise.all(this.addresses.map(answersWhole));
+      if (answers.filter(Boolean).length >= 2) return;
+      if (performance.now() > deadline) throw new Error('etcd did not start');
+      await pause(100);
+    }
+  }
+
+  /** Kills one member, as a power cut does to a process, and starts it again. */
+  async killAndRestart(number: number): Promise<void> {
+    await killed(this.#members[number]!);
+    this.#members[number] = this.#start[number]!();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#members.map(killed));
+  }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** A linearizable read needs a majority. */
+async function answersWhole(address: string): Promise<boolean> {
+  const read = { method: 'POST', body: JSON.stringify({ key: 'AA==' }), signal: AbortSignal.timeout(2000) };
+  return fetch(`${address}/v3/kv/range`, read).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}

@@ -1,0 +1,53 @@
+import t from 'tap';
+import { Etcd } from '../../src/cluster/etcd.ts';
+import { AnswerLostError } from '../../src/cluster/kv.ts';
+import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
+import { slotLogContract } from './slot-log-contract.ts';
+import '../rig/teardown-order.ts';
+
+if (withoutEtcd !== undefined) {
+  t.pass('the contract of the slots’ logs, with etcd', { skip: withoutEtcd });
+} else {
+  const servers = await EtcdServers.start(t.testdir({}));
+  t.teardown(() => servers.stop());
+  slotLogContract('etcd', (t) => {
+    const kv = new Etcd(servers.addresses);
+    t.teardown(() => kv.close());
+    return kv;
+  });
+
+  t.test('etcd: members that are killed in turn lose no entry', async (t) => {
+    const kv = new Etcd(servers.addresses);
+    t.teardown(() => kv.close());
+    const options = { kv, cluster: 'killed', node: 'n1', slots: 4, onLost: () => undefined };
+    const logs = await openSlotLogs(options);
+    for (const log of logs) for await (const _ of (await log.open(undefined)).entries);
+    let killing = true;
+    const killed = (async () => {
+      for (const member of [0, 1, 2]) {
+        await servers.killAndRestart(member);
+        await servers.ready();
+      }
+      killing = false;
+    })();
+    let written = 0;
+    for (; killing || written % 4 !== 0; written++)
+      await logs[written % 4]!.append(Buffer.from(String(written))).safe;
+    await killed;
+    const found: number[] = [];
+    for (const log of await openSlotLogs(options))
+      for await (const entry of (await log.open(undefined)).entries) found.push(Number(Buffer.from(entry)));
+    t.same(
+      found.toSorted((a, b) => a - b),
+      Array.from({ length: written }, (_, index) => index),
+    );
+  });
+
+  t.test('an engine that is away has lost the answer', async (t) => {
+    const kv = new Etcd(['http://127.0.0.1:9']);
+    t.teardown(() => kv.close());
+    const error = await kv.range('a', 'b').catch((error: unknown) => error);
+    t.ok(error instanceof AnswerLostError);
+  });
+}

@@ -1,0 +1,62 @@
+import t from 'tap';
+import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { Random } from '../rig/random.ts';
+import { MemoryEngine, MemoryKv } from './memory-kv.ts';
+import { slotLogContract } from './slot-log-contract.ts';
+
+const engine = new MemoryEngine();
+slotLogContract('in memory', () => new MemoryKv(engine));
+
+const NODE = { cluster: 'test', node: 'n1', slots: 40, onLost: () => undefined };
+
+t.test('what comes while a transaction runs goes into the next, of all slots together', async (t) => {
+  const kv = new MemoryKv();
+  const logs = await openSlotLogs({ ...NODE, kv });
+  const before = kv.commits;
+  const first = logs[0]!.append(Buffer.from('alone'));
+  await new Promise(setImmediate);
+  const later = logs.map((log) => log.append(Buffer.from('together')));
+  await Promise.all([first, ...later].map(({ safe }) => safe));
+  t.equal(kv.commits - before, 2);
+});
+
+t.test('a large crowd of entries is written in several transactions, none too large', async (t) => {
+  const kv = new MemoryKv();
+  const sizes: number[] = [];
+  const commit = kv.commit.bind(kv);
+  kv.commit = (transaction) => {
+    sizes.push(transaction.puts?.length ?? 0);
+    return commit(transaction);
+  };
+  const logs = await openSlotLogs({ ...NODE, slots: 128, kv });
+  const safe = Array.from({ length: 500 }, (_, index) => logs[index % 128]!.append(Buffer.alloc(10)).safe);
+  await Promise.all(safe);
+  t.ok(Math.max(...sizes) <= 120);
+  t.throws(() => logs[0]!.append(Buffer.alloc(2 ** 20)), /too large for the log/);
+  await logs[0]!.append(Buffer.alloc(10)).safe;
+});
+
+t.test('lost answers lose and double nothing, whatever became of the questions', async (t) => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const random = new Random(seed);
+    const kv = new MemoryKv();
+    const logs = await openSlotLogs({ ...NODE, slots: 3, kv });
+    kv.fate = () => (random.hits(0.3) ? random.pick(['never done', 'done unheard'] as const) : 'answered');
+    const safe = Array.from(
+      { length: 20 },
+      (_, index) => logs[index % 3]!.append(Buffer.from(`${index}`)).safe,
+    );
+    await Promise.all(safe);
+    kv.fate = () => 'answered';
+    for (const [slot, log] of (await openSlotLogs({ ...NODE, slots: 3, kv })).entries()) {
+      const { entries } = await log.open(undefined);
+      const found: number[] = [];
+      for await (const entry of entries) found.push(Number(Buffer.from(entry)));
+      t.same(
+        found,
+        Array.from({ length: 20 }, (_, index) => index).filter((index) => index % 3 === slot),
+        `seed ${seed}, slot ${slot}`,
+      );
+    }
+  }
+});

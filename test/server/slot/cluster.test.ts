@@ -1,0 +1,164 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { Etcd } from '../../../src/cluster/etcd.ts';
+import { behind } from '../../../src/cluster/kv.ts';
+import { openSlotLogs } from '../../../src/cluster/slot-logs.ts';
+import { openLoggedStores } from '../../../src/server/slot/logged-stores.ts';
+import { readConfig } from '../../../src/settings/config.ts';
+import { forgetLog, keepPosition, positionOf } from '../../../src/state/log-position.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { spawnBuilt } from '../built-process.ts';
+
+/** A server whose books are in etcd: what it tells after it has lost its own, and after another has taken its place. */
+
+if (withoutEtcd !== undefined) {
+  t.pass('a server with its books in etcd', { skip: withoutEtcd });
+} else {
+  const folder = t.testdir({});
+  const servers = await EtcdServers.start(join(folder, 'etcd'));
+  t.teardown(() => servers.stop());
+  const members = servers.addresses.map((address) => new URL(address).host).join();
+  const environmentOf = (name: string) => ({
+    DATA_DIR: join(folder, name),
+    FARTHING_SLOTS: '3',
+    FARTHING_CLUSTER: `etcd://${members}/${name}`,
+  });
+
+  t.test('books that are lost with the disk come back, with their workspaces and tokens', async (t) => {
+    const environment = environmentOf('lost');
+    const first = await startTestServer(t, environment);
+    const agents = Array.from({ length: 4 }, () => new TestAgent(first.url));
+    const rented: TestWorkspace[] = [];
+    for (const agent of agents) rented.push(await agent.rent());
+    const [workspace] = rented;
+    await workspace!.ingest('tides.txt', 'Tides follow the moon.');
+    t.equal((await agents[1]!.post(`/agent/v1/workspaces/${workspace!.id}/extend`, {})).status, 200);
+    const { spend_usd } = (await workspace!.send('GET', '/usage')).body;
+    const receipt = (await rented[3]!.send('DELETE', '')).body.receipt;
+    await first.stop();
+    for (const slot of ['0', '1', '2'])
+      rmSync(join(environment.DATA_DIR, 'slots', slot, 'state'), { recursive: true });
+
+    const second = await startTestServer(t, environment);
+    const seen = ({ id, token }: TestWorkspace) => new TestWorkspace(second.url, id, token);
+    const usage = (await seen(workspace!).send('GET', '/usage')).body;
+    t.equal(usage.spend_usd, spend_usd);
+    t.equal((await seen(workspace!).search({ query: 'what moves the sea?' })).body.hits.length, 1);
+    t.equal((await seen(rented[3]!).send('DELETE', '')).body.receipt, receipt);
+    t.equal((await seen(rented[2]!).send('GET', '/usage')).status, 200);
+  });
+
+  t.test('a server whose slots another process claims ends at once, by its next write', async (t) => {
+    const environment = { ...environmentOf('fenced'), LOG_LEVEL: 'error' };
+    const { child, ended } = spawnBuilt(t, environment);
+    const lines = createInterface(child.stdout!)[Symbol.asyncIterator]();
+    t.match((await lines.next()).value, /"event":"ready"/);
+    const kv = new Etcd(servers.addresses);
+    t.teardown(() => kv.close());
+    await openSlotLogs({ kv, cluster: 'fenced', node: 'n1', slots: 3, onLost: () => undefined });
+    // At the latest its clock writes.
+    t.equal((await ended)[0], 1);
+    let last = '';
+    for (let next = await lines.next(); !next.done; next = await lines.next()) last = next.value;
+    t.match(JSON.parse(last), { event: 'slot_lost', error: /belongs to another process/ });
+  });
+
+  t.test('a long log is replaced by a snapshot, from which the books are made again', async (t) => {
+    const environment = environmentOf('trimmed');
+    const settings = readConfig({ ...environment, FARTHING_SLOTS: '1' });
+    const states = [join(folder, 'trimmed')];
+    const events: object[] = [];
+    const open = async () => {
+      const [store] = await openLoggedStores({
+        settings,
+        folders: states,
+        log: (event) => events.push(event),
+        onLost: (_slot, error) => t.fail(String(error)),
+      });
+      return { store: store!, texts: store!.table<string>('texts') };
+    };
+    const kv = new Etcd(servers.addresses);
+    t.teardown(() => kv.close());
+    const countOf = async (kind: string) => {
+      const prefix = `/farthing/trimmed/${kind}/0/`;
+      return (await kv.range(prefix, behind(prefix))).length;
+    };
+    const first = await open();
+    for (let number = 0; number < 30; number++)
+      await Promise.all([
+        first.texts.put(`kept ${number}`, 'x'.repeat(50_000)),
+        first.texts.put('replaced', String(number)),
+      ]);
+    t.equal(await countOf('log'), 60);
+    const trimmed = first.store.trim();
+    await first.texts.put('meanwhile', 'y');
+    await trimmed;
+    await first.store.trim();
+    t.ok((await countOf('log')) <= 1, 'at most what came meanwhile');
+    t.ok((await countOf('part')) >= 3);
+    await first.texts.put('afterwards', 'z');
+    await first.store.close();
+    rmSync(states[0]!, { recursive: true });
+
+    const second = await open();
+    t.equal(second.texts.count(), 33);
+    t.same(['replaced', 'meanwhile', 'afterwards'].map(second.texts.get), ['29', 'y', 'z']);
+    await second.store.close();
+    const third = await open();
+    t.equal(third.texts.count(), 33, 'a copy that the log leads over is kept');
+    await third.store.close();
+    t.notOk(JSON.stringify(events).includes('log_not_trimmed'));
+  });
+
+  t.test('a copy that is ahead of its log, or was written without it, is not taken for one', async (t) => {
+    const environment = environmentOf('ahead');
+    const settings = readConfig({ ...environment, FARTHING_SLOTS: '1' });
+    const state = join(folder, 'ahead');
+    const options = { settings, folders: [state], log: () => undefined, onLost: () => undefined };
+    const [first] = await openLoggedStores(options);
+    await first!.table('numbers').put('a', 1);
+    await first!.close();
+    const ahead = openStore(state);
+    const { number, hash } = positionOf(ahead)!;
+    await ahead.transaction(() => {
+      void ahead.table('numbers').put('never told', 1);
+      keepPosition(ahead, { number: number + 1, hash });
+    });
+    await ahead.close();
+    const [second] = await openLoggedStores(options);
+    t.same([...second!.table('numbers').range()], [{ key: 'a', value: 1 }]);
+    await second!.close();
+    // As a power cut may leave it, which the note tells.
+    writeFileSync(join(state, 'data.mdb'), 'damaged');
+    writeFileSync(`${state}.boot`, 'an earlier boot');
+    const [third] = await openLoggedStores(options);
+    t.same([...third!.table('numbers').range()], [{ key: 'a', value: 1 }]);
+    await third!.close();
+    const alone = openStore(state);
+    await forgetLog(alone, state);
+    await alone.close();
+    await t.rejects(openLoggedStores(options), { message: /written without a cluster/ });
+  });
+
+  t.test('a node with another name, and a folder with books of its own, are refused', async (t) => {
+    const environment = environmentOf('refused');
+    const server = await startTestServer(t, environment);
+    await server.stop();
+    await t.rejects(startTestServer(t, { ...environment, FARTHING_NODE_ID: 'n2' }), {
+      message: /belongs to the node "n1"/,
+    });
+    const single = { DATA_DIR: join(folder, 'single') };
+    const alone = await startTestServer(t, single);
+    await new TestAgent(alone.url).rent();
+    await alone.stop();
+    const members = environment.FARTHING_CLUSTER.replace('/refused', '/single');
+    await t.rejects(startTestServer(t, { ...single, FARTHING_CLUSTER: members }), {
+      message: /written without a cluster/,
+    });
+    t.ok(existsSync(join(single.DATA_DIR, 'state')));
+  });
+}
