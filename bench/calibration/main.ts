@@ -42,8 +42,11 @@ const folders = [
   ),
   ...positionals.map((folder) => resolve(folder)),
 ];
-/** How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own. */
-const WEIGHTS = { unanswerable: 0.05, cut: 0.2, cutWithout: 0.1, exact: 0.15 };
+/**
+ * How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own; and of small
+ * indexes, where as many queries have no answer, those whose first hit lacks what is named.
+ */
+const WEIGHTS = { unanswerable: 0.05, cut: 0.2, cutWithout: 0.1, exact: 0.15, lacking: 0.4 };
 
 /** Sets of fewer queries are judged together. */
 const POOLED_BELOW = 200;
@@ -161,8 +164,14 @@ function groupsOf(examples: Examples): Weighed[] {
       { examples: of.exact.with, weight: WEIGHTS.cut * WEIGHTS.exact },
       { examples: of.exact.without, weight: WEIGHTS.cutWithout * WEIGHTS.exact },
     ]),
+    { examples: [...cut.values()].flatMap(lackingOf), weight: WEIGHTS.lacking },
   ];
   return groups.filter((group) => group.examples.length > 0);
+}
+
+function lackingOf({ own, exact }: { own: WithAndWithout; exact: WithAndWithout }): Example[] {
+  const all = [own, exact].flatMap((of) => [...of.with, ...of.without]);
+  return all.filter(({ features }) => features.lacks > 0);
 }
 
 /** Fits a view's curve on all collections, and judges each by a curve of the others. */

@@ -8,11 +8,11 @@ import { fitLogistic } from './logistic.ts';
 
 /** What is asked: one family by itself, or both. */
 export const VIEWS = {
-  raw_words: { lists: ['raw_words'], features: ['gap', 'gap_sixth', 'held'] },
+  raw_words: { lists: ['raw_words'], features: ['gap', 'gap_sixth', 'held', 'lacks'] },
   text_semantic: { lists: ['text_semantic'], features: ['gap', 'gap_sixth', 'cosine', 'lead'] },
   fused: {
     lists: ['raw_words', 'text_semantic'],
-    features: ['gap', 'gap_sixth', 'held', 'whole', 'agreement'],
+    features: ['gap', 'held', 'lacks', 'written', 'agreement'],
   },
 } as const satisfies Record<
   string,

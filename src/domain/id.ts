@@ -49,9 +49,18 @@ export function storedId<Kind extends keyof Ids>(ofKind: Kind, text = ''): Ids[K
   return id;
 }
 
-/** A new id of 128 random bits. */
-export function newId<Kind extends keyof typeof PREFIXES>(ofKind: Kind): Ids[Kind] {
-  return idFrom(ofKind, randomBits());
+/** Whether an id leads to the slot that asks: the id of what is kept there must. */
+export type LeadsHere = (id: TenantId | JobId) => boolean;
+
+/** A new id of 128 random bits. @param suits asked of each draw until it says yes: of n slots, n draws on average */
+export function newId<Kind extends keyof typeof PREFIXES>(
+  ofKind: Kind,
+  suits: (id: Ids[Kind]) => boolean = () => true,
+): Ids[Kind] {
+  for (;;) {
+    const id = idFrom(ofKind, randomBits());
+    if (suits(id)) return id;
+  }
 }
 
 /** The id with these 128 bits, in hexadecimal: for ids that follow from something else. */

@@ -3,13 +3,14 @@ import type { Address } from '../domain/address.ts';
 import { type Clock, HOUR_MS } from '../domain/clock.ts';
 import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
-import type { JobId, TenantId } from '../domain/id.ts';
+import type { JobId, LeadsHere, TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Store } from '../state/store.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
 import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
 import { JobEnds, stackOf } from './jobs/job-ends.ts';
 import { JobTable } from './jobs/job-table.ts';
+import { JobTurns } from './jobs/job-turns.ts';
 import { JobRunner } from './jobs/runner.ts';
 import type { IngestLimits } from './ports/limits.ts';
 import type {
@@ -32,6 +33,10 @@ export interface IngestDeps {
   /** RFC 3339: when a Tenant's new Item will be disposed of, or null. */
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
+  /** Shared with the process's other slots; absent: its own. */
+  readonly turns?: JobTurns;
+  /** Whether an id leads to this slot; absent: every id does. */
+  readonly leadsHere?: LeadsHere;
   readonly newCredit: NewCredit;
   readonly log: (event: object) => void;
 }
@@ -49,6 +54,7 @@ export class Ingest {
   readonly #deps: IngestDeps;
   readonly #jobs: JobTable;
   readonly #ends: JobEnds;
+  readonly #turns: JobTurns;
   readonly #runner: JobRunner;
   readonly #awaitingPayment: JobsAwaitingPayment;
   readonly #acceptance: Acceptance;
@@ -63,10 +69,13 @@ export class Ingest {
     this.#tenants = tenantsWithRetry(deps.tenants, this.#closing.signal);
     const admitted = { ...deps, tenants: this.#tenants, jobs: this.#jobs };
     this.#ends = new JobEnds(admitted);
-    this.#runner = new JobRunner({ ...admitted, ends: this.#ends });
+    this.#turns = deps.turns ?? new JobTurns(deps.limits.jobsAtOnce);
+    this.#runner = new JobRunner({ ...admitted, ends: this.#ends, turns: this.#turns });
     this.#awaitingPayment = new JobsAwaitingPayment();
+    this.#turns.join(() => this.#runner.size + this.#awaitingPayment.size);
     this.#acceptance = new Acceptance({
       ...deps,
+      leadsHere: deps.leadsHere ?? (() => true),
       jobs: this.#jobs,
       awaitingPayment: this.#awaitingPayment,
       jobsOf: (tenant) => this.#runner.ofTenant(tenant),
@@ -86,7 +95,7 @@ export class Ingest {
    */
   admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
-    if (this.#runner.size + this.#awaitingPayment.size >= this.#deps.limits.jobsMax) {
+    if (this.#turns.unfinished >= this.#deps.limits.jobsMax) {
       throw new FarthingError('overloaded', 'Too many files are waiting to be indexed. Try again later.', {
         retryAfterS: RETRY_AFTER_S,
       });

@@ -3,8 +3,10 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '../encode/encoder.ts';
 import type { ModelVersions } from '../encode/model-versions.ts';
 import type { Services } from '../http/access/services.ts';
-import type { Reencoding } from '../ingest/reencoding/reencoding.ts';
+import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
+import type { GateHealth } from '../payment/gate/gate.ts';
 import type { JournalTotals } from '../payment/records/journal.ts';
+import type { Ledger } from '../payment/records/ledger.ts';
 import { familyReports } from '../search/families.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
@@ -15,12 +17,15 @@ export interface GaugeSources {
     readonly data: string;
     readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'spaces' | 'missing' | 'fusion'>;
     readonly encoders: Pick<ModelVersions, 'previousCount'>;
-  };
-  readonly slot: {
     readonly tenants: Pick<Tenants, 'openCount'>;
-    readonly reencoding: Pick<Reencoding, 'progress'>;
   };
-  readonly services: Pick<Services, 'gate' | 'ingest' | 'readiness'>;
+  readonly slots: {
+    readonly ledger: Pick<Ledger, 'totals'>;
+    health(): GateHealth;
+    jobs(): Readonly<Record<string, number>>;
+    reencoding(): ReencodingProgress | undefined;
+  };
+  readonly services: Pick<Services, 'readiness'>;
   /** Requests that have no answer yet. */
   readonly running: () => number;
 }
@@ -69,12 +74,12 @@ const GAUGES: readonly GaugeDescription[] = [
     label: 'of',
     read: ({ runtime }) => ({ ...runtime.encoder.counters() }),
   },
-  { name: 'tenants_open', help: 'Open indexes.', read: ({ slot }) => slot.tenants.openCount },
+  { name: 'tenants_open', help: 'Open indexes.', read: ({ runtime }) => runtime.tenants.openCount },
   {
     name: 'jobs',
     help: 'Ingest jobs that have not ended, by state.',
     label: 'state',
-    read: ({ services }) => services.ingest.depths(),
+    read: ({ slots }) => slots.jobs(),
   },
   {
     name: 'previous_models',
@@ -90,34 +95,34 @@ const GAUGES: readonly GaugeDescription[] = [
     name: 'reencoding',
     help: 'Progress of a change of model, by what is counted.',
     label: 'of',
-    read: ({ slot }) => ({ ...(slot.reencoding.progress() ?? NO_REENCODING) }),
+    read: ({ slots }) => ({ ...(slots.reencoding() ?? NO_REENCODING) }),
   },
   {
     name: 'payments_running',
     help: 'Paid requests that run.',
-    read: ({ services }) => services.gate.health().running,
+    read: ({ slots }) => slots.health().running,
   },
   {
     name: 'payments_pending',
     help: 'Payments whose outcome is not known.',
-    read: ({ services }) => services.gate.health().pending,
+    read: ({ slots }) => slots.health().pending,
   },
   {
     name: 'facilitator_trouble',
     help: '1 while the facilitator’s last call failed.',
-    read: ({ services }) => Number(services.gate.health().facilitator.trouble !== undefined),
+    read: ({ slots }) => Number(slots.health().facilitator.trouble !== undefined),
   },
   {
     name: 'payments',
     help: 'Payments in the ledger, by outcome.',
     label: 'kind',
-    read: ({ services }) => totals(services, ({ count }) => count),
+    read: ({ slots }) => totals(slots, ({ count }) => count),
   },
   {
     name: 'payments_usd',
     help: 'Amounts in the ledger in US dollars, by outcome.',
     label: 'kind',
-    read: ({ services }) => totals(services, ({ amount }) => Number(amount) / UNITS_PER_USD),
+    read: ({ slots }) => totals(slots, ({ amount }) => Number(amount) / UNITS_PER_USD),
   },
   {
     name: 'data_free_bytes',
@@ -130,12 +135,10 @@ const GAUGES: readonly GaugeDescription[] = [
 ];
 
 function totals(
-  { gate }: Pick<Services, 'gate'>,
+  { ledger }: GaugeSources['slots'],
   figure: (total: JournalTotals[keyof JournalTotals]) => number,
 ): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(gate.journal.totals()).map(([kind, total]) => [kind, figure(total)]),
-  );
+  return Object.fromEntries(Object.entries(ledger.totals()).map(([kind, total]) => [kind, figure(total)]));
 }
 
 /** Adds the gauges to a registry; they are read at each scrape. */

@@ -43,37 +43,54 @@ export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
   }
 }
 
-/** More minutes for a workspace: added to what is left at commit. */
-export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
-  readonly #workspaces: Workspaces;
+/** Runs work on the workspaces of the slot that an id leads to. */
+export type InSlotOf = <T>(id: string, work: (workspaces: Workspaces) => Promise<T>) => Promise<T>;
 
-  constructor(workspaces: Workspaces) {
-    this.#workspaces = workspaces;
+/** More minutes for a workspace, of any slot: anyone may pay for them. They are added to what is left at commit. */
+export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
+  readonly #own: Workspaces;
+  readonly #in: InSlotOf;
+
+  /** @param own those of the payer's slot */
+  constructor(own: Workspaces, inSlotOf: InSlotOf) {
+    this.#own = own;
+    this.#in = inSlotOf;
   }
 
-  /** @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited */
-  async buy(id: string, input: ExtensionInput): Promise<WorkOutcome> {
-    const ref = await this.#workspaces.extend(id, input);
+  /**
+   * @param token opens the workspace: a refusal may show its figures
+   * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
+   */
+  async buy(id: string, ttlMinutes: ExtensionInput['ttlMinutes'], token?: string): Promise<WorkOutcome> {
+    const ref = await this.#in(id, (workspaces) => {
+      const showFigures = workspaces.tokenOpens(id, token);
+      return workspaces.extend(id, { ttlMinutes, showFigures });
+    });
     return { charged: true, effect: { kind: 'workspace_extend', ref } };
   }
 
-  async commit({ step }: EffectRef<'workspace_extend'>): Promise<Answer> {
-    return this.#answer(await this.#workspaces.commitExtension(step));
+  commit({ workspace, step }: EffectRef<'workspace_extend'>): Promise<Answer> {
+    return this.#in(workspace, async (workspaces) =>
+      answerOf(workspaces, await workspaces.commitExtension(step)),
+    );
   }
 
-  async reissue({ step }: EffectRef<'workspace_extend'>): Promise<Answer> {
-    return this.#answer(await this.#workspaces.reissueExtension(step));
+  reissue({ workspace, step }: EffectRef<'workspace_extend'>): Promise<Answer> {
+    return this.#in(workspace, async (workspaces) =>
+      answerOf(workspaces, await workspaces.reissueExtension(step)),
+    );
   }
 
-  undo({ step }: EffectRef<'workspace_extend'>): Promise<void> {
-    return this.#workspaces.undoExtension(step);
+  undo({ workspace, step }: EffectRef<'workspace_extend'>): Promise<void> {
+    return this.#in(workspace, (workspaces) => workspaces.undoExtension(step));
   }
 
+  /** Those of this slot's workspaces, whoever pays for them. */
   async pending(): Promise<EffectRef<'workspace_extend'>[]> {
-    return this.#workspaces.pendingExtensions();
+    return this.#own.pendingExtensions();
   }
+}
 
-  #answer(record: WorkspaceAnswer): Answer {
-    return { status: 200, headers: this.#workspaces.headers(record.id), body: { ...record, charged: true } };
-  }
+function answerOf(workspaces: Workspaces, record: WorkspaceAnswer): Answer {
+  return { status: 200, headers: workspaces.headers(record.id), body: { ...record, charged: true } };
 }

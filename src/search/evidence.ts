@@ -17,6 +17,8 @@ export interface ListEvidence {
   readonly score: number;
   /** Of words: share of the query's information in that Segment. */
   readonly held: number;
+  /** Of words: share of the query's information that is in codes, numbers and names which that Segment lacks. */
+  readonly lacks: number;
   /** Of words: that Segment is one of few with every word as it is written. */
   readonly written: boolean;
   readonly segment: number;
@@ -183,7 +185,8 @@ function apply(
     const { moment, note } = placeOf.get(segment)!;
     const { evidence } = moments.get(moment)!;
     const written = rating.written.has(segment);
-    const said = { score, held: rating.held[at]!, written, segment, ...(note && { note }) };
+    const [held, lacks] = [rating.held[at]!, rating.lacks[at]!];
+    const said = { score, held, lacks, written, segment, ...(note && { note }) };
     const before = evidence.get(name);
     if (!before || isBetter(said, before)) evidence.set(name, said);
   }
@@ -201,7 +204,7 @@ function isBetter(one: ListEvidence, other: ListEvidence): boolean {
 /** Takes a list as it is. */
 function take({ list }: EvidenceList, heads: Heads, moments: Moments): void {
   for (const [moment, { score, segment, rank }] of heads)
-    moments.get(moment)!.evidence.set(list.name, { score, held: 0, written: false, segment, rank });
+    moments.get(moment)!.evidence.set(list.name, { score, held: 0, lacks: 0, written: false, segment, rank });
 }
 
 /** Counts the Segments of each place that are in any list. */

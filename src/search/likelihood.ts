@@ -17,7 +17,16 @@ export interface Likelihood {
 }
 
 /** What says how likely the first place is to answer. */
-export const FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'cosine', 'lead'] as const;
+export const FEATURES = [
+  'gap',
+  'gap_sixth',
+  'held',
+  'lacks',
+  'written',
+  'agreement',
+  'cosine',
+  'lead',
+] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The log-odds of a first place: a bias, and for each feature how much it counts; absent features count nothing. */
@@ -103,6 +112,8 @@ export interface Ordered {
   /** BM25. */
   readonly score: number;
   readonly held: number;
+  /** Share of the query's information that is in codes, numbers and names which it lacks. */
+  readonly lacks: number;
   /** It is one of few that have every word as it is written. */
   readonly written: boolean;
   readonly cosine: number;
@@ -146,7 +157,7 @@ export function orderPassages(
   const meaningWeight = (semantic?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
   const best = Math.max(0, ...candidates.map(({ evidence }) => evidence.get('raw_words')?.score ?? 0));
   const ordered = candidates.map((candidate): Ordered => {
-    const { score = 0, held = 0, written = false } = candidate.evidence.get('raw_words') ?? {};
+    const { score = 0, held = 0, lacks = 0, written = false } = candidate.evidence.get('raw_words') ?? {};
     const meant = candidate.evidence.get('text_semantic');
     const whole = held > WHOLE;
     const share = candidate.evidence.get('raw_words')?.note ? NOTE_SHARE : 1;
@@ -154,7 +165,18 @@ export function orderPassages(
     const cosine = meant?.score ?? 0;
     const deviations = scale && meant ? passageDeviations(cosine, scale.sample, semantic?.scale) : 0;
     const meaning = meaningWeight * deviations;
-    return { candidate, words, meaning, order: words + meaning, score, held, written, cosine, deviations };
+    return {
+      candidate,
+      words,
+      meaning,
+      order: words + meaning,
+      score,
+      held,
+      lacks,
+      written,
+      cosine,
+      deviations,
+    };
   });
   return lifted(ordered).sort((a, b) => b.order - a.order || a.candidate.first - b.candidate.first);
 }
@@ -179,8 +201,8 @@ function bestOfEachPlace(ordered: readonly Ordered[]): Ordered[] {
 
 /**
  * The features of the first place: its distance to the second and to the sixth in units of the order; ln(1 + nats of the query's
- * information that it holds); whether it has every word; the product of its shares of the lists' best evidence; its cosine, and how far the next ten are below it
- * in the mean.
+ * information that it holds); the root of the share that is in codes, numbers and names which it lacks; whether it is one of few with every word as it is
+ * written; the product of its shares of the lists' best evidence; its cosine, and how far the next ten are below it in the mean.
  */
 export function featuresOf(ordered: readonly Ordered[], scales: readonly Scale[]): Record<Feature, number> {
   const top = ordered[0]!;
@@ -193,8 +215,9 @@ export function featuresOf(ordered: readonly Ordered[], scales: readonly Scale[]
     gap: behind(1, GAP_MAX),
     gap_sixth: behind(5, GAP_SIXTH_MAX),
     held: Math.log1p(top.held * information),
-    whole: Number(top.held > WHOLE),
-    agreement: agreementOf(ordered),
+    lacks: Math.sqrt(top.lacks),
+    written: Number(top.written),
+    agreement: agreementOf(ordered, scales),
     cosine: top.cosine,
     lead: cosineLead(ordered),
   };
@@ -212,13 +235,14 @@ function cosineLead(ordered: readonly Ordered[]): number {
   return Math.min(COSINE_LEAD_MAX, cosine - mean);
 }
 
-/** How much of the best of each list the first place has: 1 where it is the first of both. */
-function agreementOf(ordered: readonly Ordered[]): number {
+/** How much of the best of each list that knows the query's language the first place has: 1 where it is the first of both. */
+function agreementOf(ordered: readonly Ordered[], scales: readonly Scale[]): number {
   const share = (of: (one: Ordered) => number): number => {
     const best = Math.max(...ordered.map(of));
     return best > 0 ? Math.max(0, of(ordered[0]!)) / best : 0;
   };
-  return share(({ score }) => score) * share(({ deviations }) => deviations);
+  const isForeign = scales.some(({ name, foreign }) => name === 'text_semantic' && foreign);
+  return share(({ score }) => score) * (isForeign ? 1 : share(({ deviations }) => deviations));
 }
 
 function curveOf(words: ServedList | undefined, meaning: ServedList | undefined): Curve {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import { senderOf } from '../http/access/sender.ts';
-import type { Services } from '../http/access/services.ts';
+import type { ServicesBySlot } from '../http/access/services.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
@@ -16,13 +16,13 @@ import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
 import { familyReports } from '../search/families.ts';
 import { answeredLine } from './log.ts';
+import type { Slots } from './slots.ts';
 import type { Runtime } from './wire-process.ts';
-import type { Slot } from './wire-slot.ts';
 
 export interface ListenerDeps {
   readonly runtime: Runtime;
-  readonly slot: Slot;
-  readonly services: Services;
+  readonly slots: Slots;
+  readonly services: ServicesBySlot;
   readonly mcp: AnswerMcp;
 }
 
@@ -36,12 +36,13 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 /** Opens the public interface. @throws ConfigError when its address cannot be had */
 export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
+  const { limits, onFault } = services.all[0];
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),
-    bodies: sharesOf(services.limits.bodiesBytesMax),
-    bodyBytesPerSecondMin: services.limits.bodyBytesPerSecondMin,
+    bodies: sharesOf(limits.bodiesBytesMax),
+    bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
     senderOf: (exchange) => senderOf(services, exchange),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
@@ -53,21 +54,20 @@ export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic:
       traffic.count(event);
       log.info(answeredLine(event));
     },
-    onFault: services.onFault,
+    onFault,
   });
 }
 
 /** Opens the operator's page, where the settings want it. @throws ConfigError when its address cannot be had */
 export function openPage(
-  { runtime, slot, services }: ListenerDeps,
+  { runtime, slots, services }: ListenerDeps,
   traffic: Traffic,
 ): Promise<Server | undefined> {
-  const { settings, metrics, log, encoder, extractor } = runtime;
-  const { gate, workspaces } = services;
+  const { settings, metrics, log, encoder, extractor, tenants } = runtime;
   return openOperatorPage({
     settings,
-    snapshot: () => snapshotOf({ encoder, extractor, gate, tenants: slot.tenants, workspaces }),
-    services,
+    snapshot: () => snapshotOf({ encoder, extractor, tenants, books: slots }),
+    services: services.all[0],
     traffic,
     registry: metrics.registry,
     consoleFolder: CONSOLE_FOLDER,
@@ -76,11 +76,11 @@ export function openPage(
 }
 
 /** Opens the operator's socket. A failure costs the operator's commands, not the service. */
-export function openSocket({ runtime, slot, services }: ListenerDeps): Promise<Closable | undefined> {
+export function openSocket({ runtime, slots }: ListenerDeps): Promise<Closable | undefined> {
   const { data, signer, log } = runtime;
   const controlled = {
-    workspaces: services.workspaces,
-    backup: slot.backup,
+    workspaces: slots,
+    backup: slots.backup,
     rotateKey: () => signer.rotate(),
   };
   return openOperatorSocket(data, controlled).catch((error: unknown) => {

@@ -8,28 +8,25 @@ import type { Facilitator } from '../payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
+import { Crowd } from '../payment/gate/crowd.ts';
 import { PaymentGate } from '../payment/gate/gate.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
-import { Credits } from '../purchases/credits.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Store } from '../state/store.ts';
 
 export interface PaymentsOptions {
   readonly settings: Settings;
-  readonly store: Store;
   readonly clock: Clock;
   readonly tenants: { folder(tenant: string): string };
-  /** Budget of a Tenant's kept answers. */
-  readonly answerBytesMax: number;
   readonly log: (event: object) => void;
   readonly observe: (call: FacilitatorCall) => void;
 }
 
+/** The payments of all slots: one facilitator, and one crowd of payers. */
 export interface Payments {
-  readonly credits: Credits;
-  /** Opens the gate. @param handlers commit and undo the effects of payments */
-  gate(handlers: EffectHandlers): PaymentGate;
+  /** Opens the gate of a slot. @param handlers commit and undo the effects of payments */
+  gate(store: Store, handlers: EffectHandlers): PaymentGate;
   /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
   connect(): Promise<void>;
 }
@@ -39,21 +36,29 @@ const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
 /** How long a signed payment may wait for its settlement, including the upload over a slow line. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
+const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
-/** Opens the payments of one set of books, with the facilitator that the settings name or the local one. */
+/** Opens the payments, with the facilitator that the settings name or the local one, whose play money lies in the payer's slot. */
 export function openPayments(options: PaymentsOptions): Payments {
-  const { settings, store, clock, tenants, answerBytesMax, log, observe } = options;
-  const credits = new Credits({ store, clock });
+  const { settings, clock, tenants, log, observe } = options;
   const signatures = new SignatureCheck();
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
-  const facilitator = observeFacilitator(openFacilitator(options, { payTo, signatures }), observe);
+  const crowd = new Crowd(PURCHASES_MAX);
+  const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
+  const remote = remoteFacilitator(options, payTo);
+  if (!remote)
+    log({
+      event: 'local_facilitator',
+      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
+    });
+  const local = (store: Store) =>
+    new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD });
   return {
-    credits,
-    connect: () =>
-      facilitator
-        .connect()
+    connect: async () =>
+      remote
+        ?.connect()
         .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
-    gate: (handlers) =>
+    gate: (store, handlers) =>
       new PaymentGate({
         store,
         clock,
@@ -64,38 +69,23 @@ export function openPayments(options: PaymentsOptions): Payments {
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
-        facilitator,
+        facilitator: observeFacilitator(remote ?? local(store), observe),
         handlers,
-        answers: new AnswerStore({ tenants, bytesPerTenantMax: answerBytesMax }),
+        answers,
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
-        purchasesMax: PURCHASES_MAX,
+        crowd,
         log,
       }),
   };
 }
 
-interface Terms {
-  readonly payTo: Address;
-  readonly signatures: SignatureCheck;
-}
-
-function openFacilitator(
-  { settings, store, clock, log }: PaymentsOptions,
-  { payTo, signatures }: Terms,
-): Facilitator {
-  if (settings.FACILITATOR_URL === '') {
-    log({
-      event: 'local_facilitator',
-      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
-    });
-    return new LocalFacilitator({
-      store,
-      clock,
-      signatures,
-      startBalance: settings.LOCAL_BALANCE_USD,
-    });
-  }
+/** Undefined where the settings name none. */
+function remoteFacilitator(
+  { settings, clock, log }: PaymentsOptions,
+  payTo: Address,
+): Facilitator | undefined {
+  if (settings.FACILITATOR_URL === '') return undefined;
   return new RemoteFacilitator({
     url: settings.FACILITATOR_URL,
     assets: ASSETS,

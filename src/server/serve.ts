@@ -2,17 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
+import type { Services, ServicesBySlot } from '../http/access/services.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
+import { Slots } from './slots.ts';
 import type { StartProgress } from './terminal/progress.ts';
-import { type ProcessOptions, wireProcess } from './wire-process.ts';
-import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
+import { type ProcessOptions, type Runtime, wireProcess } from './wire-process.ts';
+import type { SlotOptions } from './wire-slot.ts';
 
 /** Sources of time; tests simulate them. */
-export type Times = Pick<SlotOptions, 'clock' | 'monotonic'>;
+export type Times = Pick<ProcessOptions, 'clock'> & Pick<SlotOptions, 'monotonic'>;
 
 export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl'> {
   readonly progress: StartProgress;
@@ -30,7 +32,7 @@ export interface Served {
   /** Where Prometheus reads, where the settings want it. */
   readonly metricsUrl: string | undefined;
   /** Absolute path of the folder with all content of a Tenant. */
-  tenantFolder: Slot['tenants']['folder'];
+  tenantFolder: Runtime['tenants']['folder'];
   /** Starts readers and loads the libraries of MCP, for which the first upload and the first call would otherwise wait. */
   warm(): Promise<void>;
   /** Stops listening, answers running requests, and closes everything in order. */
@@ -41,25 +43,26 @@ export interface Served {
 const SWEEP_INTERVAL_MS = 1000;
 
 /** Connects the parts, finishes what a crash left, and listens. @throws ConfigError when an address cannot be had */
-export async function serve({ clock, monotonic, progress, ...options }: ServeOptions): Promise<Served> {
-  const { settings, data, log } = options;
+export async function serve({ monotonic, progress, ...options }: ServeOptions): Promise<Served> {
+  const { settings, log } = options;
   progress.begin('state and indexes');
   const address = new Address(settings);
   const runtime = await wireProcess({ ...options, baseUrl: () => address.base });
-  const slot = wireSlot({ runtime, folder: data, clock, monotonic });
-  await slot.recover();
+  const slots = new Slots(runtime, { monotonic });
+  await slots.recover();
   progress.begin('console, API and MCP');
-  const services = servicesOf(runtime, slot);
+  const services = servicesBySlot(runtime, slots);
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const deps = { runtime, slot, services, mcp: mcp.answer };
+  const deps = { runtime, slots, services, mcp: mcp.answer };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
   const socket = await openSocket(deps);
-  addGauges(runtime.metrics.registry, { runtime, slot, services, running: () => server.running() });
+  const { registry } = runtime.metrics;
+  addGauges(registry, { runtime, slots, services: services.all[0], running: () => server.running() });
   const metricsServer = await openMetrics(runtime);
-  const sweeper = setInterval(() => void slot.sweep(), SWEEP_INTERVAL_MS);
+  const sweeper = setInterval(() => void slots.sweep(), SWEEP_INTERVAL_MS);
   return {
     url: address.own,
     port: server.port,
@@ -67,7 +70,7 @@ export async function serve({ clock, monotonic, progress, ...options }: ServeOpt
     log,
     encoder: runtime.encoder,
     metricsUrl: metricsServer?.url,
-    tenantFolder: (tenant) => slot.tenants.folder(tenant),
+    tenantFolder: (tenant) => runtime.tenants.folder(tenant),
     warm: async () => {
       await runtime.extractor.warm();
       if (!runtime.draining.signal.aborted) await mcp.load().catch(() => undefined);
@@ -77,13 +80,21 @@ export async function serve({ clock, monotonic, progress, ...options }: ServeOpt
       runtime.draining.abort();
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
-      services.ingest.stopWaiting();
-      for (const part of [slot.backup, socket, page, server, metricsServer]) await part?.close();
-      await slot.endWork();
+      slots.stopWaiting();
+      for (const part of [slots.backup, socket, page, server, metricsServer]) await part?.close();
+      await slots.endWork();
       await runtime.closeReaders();
-      await slot.close();
+      await slots.close();
       await runtime.close();
     },
+  };
+}
+
+function servicesBySlot(runtime: Runtime, slots: Slots): ServicesBySlot {
+  const bySlot = new Map(slots.all.map((slot) => [slot, servicesOf(runtime, slots, slot)]));
+  return {
+    all: [...bySlot.values()] as [Services, ...Services[]],
+    of: (id) => bySlot.get(slots.of(id))!,
   };
 }
 

@@ -9,6 +9,7 @@ import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { checkDataVersion } from '../state/data-version.ts';
 import { makeFolder } from '../state/make-folder.ts';
+import { claimSlotFolders } from '../state/slots.ts';
 import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
 import type { Served, Times } from './serve.ts';
@@ -78,13 +79,15 @@ export async function start(
 interface DataFolder {
   /** Absolute path. */
   readonly data: string;
+  /** Absolute paths. */
+  readonly slotFolders: readonly string[];
   /** Empty: an upload that a former process was receiving is gone. */
   readonly stagingFolder: string;
   readonly lock: { release(): void };
 }
 
 /** Makes the data folder, locks it for this process and checks its version. @throws ConfigError */
-async function claimDataFolder({ DATA_DIR, CACHE_DIR }: Settings): Promise<DataFolder> {
+async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promise<DataFolder> {
   // For what the folder may hold already, and for what libraries write: nobody else reads any of it.
   process.umask(0o077);
   const data = resolve(DATA_DIR);
@@ -95,14 +98,16 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR }: Settings): Promise<DataF
     throw new ConfigError(
       `FARTHING_DATA_DIR=${data}: another Farthing uses this folder; stop it, or set another folder`,
     );
-  await checkDataVersion(data).catch((error: unknown) => {
-    lock.release();
-    throw error;
-  });
+  const slotFolders = await checkDataVersion(data)
+    .then(() => claimSlotFolders(data, SLOTS))
+    .catch((error: unknown) => {
+      lock.release();
+      throw error;
+    });
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
   await makeFolder(stagingFolder, FOLDER_MODE);
-  return { data, stagingFolder, lock };
+  return { data, slotFolders, stagingFolder, lock };
 }
 
 /** Makes the folder of a setting. @throws ConfigError where the kernel makes none, as in `/proc`; other errors of the system */

@@ -1,33 +1,33 @@
 import { join } from 'node:path';
-import { type Clock, systemClock, toTimestamp } from '../domain/clock.ts';
-import { isPayer, type TenantId } from '../domain/id.ts';
+import { toTimestamp } from '../domain/clock.ts';
+import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
+import type { Effect } from '../domain/payment.ts';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
-import { Previews } from '../ingest/items/previews.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken } from '../operator/backup/backups-taken.ts';
-import { LiveBackup } from '../operator/backup/live-backup.ts';
+import { Credits } from '../purchases/credits.ts';
+import type { InSlotOf } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
-import { RecallProbe } from '../search/recall-probe.ts';
-import { Search } from '../search/search.ts';
 import type { Settings } from '../settings/settings.ts';
-import { openTenants, type Tenants } from '../shard/tenants.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
-import { openPayments, type Payments } from './payments.ts';
-import type { Runtime } from './wire-process.ts';
+import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {
   readonly runtime: Runtime;
   /** Absolute path of the folder that holds the slot's state and its Tenants. */
   readonly folder: string;
-  readonly clock?: Clock;
+  /** Whether an id leads to this slot. */
+  readonly leadsHere: LeadsHere;
+  /** A payer's payment may extend another slot's workspace. */
+  readonly inSlotOf: InSlotOf;
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;
 }
@@ -35,125 +35,107 @@ export interface SlotOptions {
 /** The routes' services that belong to one set of books. */
 export type SlotServices = Pick<
   Services,
-  'gate' | 'search' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'previews' | 'expiry'
+  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry'
 >;
 
-/** One set of books and the Tenants in it. A process holds one today; slots share nothing. */
+/** One set of books and the Tenants in it: a whole Farthing in small. */
 export interface Slot {
   readonly services: SlotServices;
-  readonly tenants: Tenants;
-  readonly backup: LiveBackup;
+  /** Absolute path. */
+  readonly folder: string;
+  readonly store: Store;
   readonly reencoding: Pick<Reencoding, 'progress'>;
-  /** Finishes what a crash left: disposals, payments, jobs. */
-  recover(): Promise<void>;
-  /** Ends what is due and keeps the clock. Called once a second. */
-  sweep(): Promise<void>;
-  /** Ends all running work; indexes and state stay open for requests that are being answered. */
+  /** Takes the payments that a crash left open to their end. @param paid effects of the open payments of all slots */
+  recoverPayments(paid: readonly Effect[]): Promise<void>;
+  /** Then finishes the rest: disposals, jobs. */
+  resume(): Promise<void>;
+  /** Ends what is due. Called once a second. @param beats keeps the clock, too */
+  sweep(beats: boolean): Promise<void>;
+  /** Ends all running work; state stays open for requests that are being answered. */
   endWork(): Promise<void>;
-  /** Closes indexes and state. */
+  /** Closes the state. */
   close(): Promise<void>;
 }
 
-/** An index without a request for this long is closed; opening it again takes milliseconds. */
-const SHARD_IDLE_MS = 600_000;
-const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
 const DAY_MS = 86_400_000;
 
 /** What most parts of a slot stand on. */
-interface Ground {
-  readonly runtime: Runtime;
+interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'leadsHere'> {
   readonly store: Store;
-  readonly clock: Clock;
   readonly time: RentedTime;
-  readonly tenants: Tenants;
-  readonly payments: Payments;
+  readonly credits: Credits;
   /** Cancels a Tenant's jobs and waits for them. */
   readonly stopTenant: (tenant: TenantId) => Promise<void>;
 }
 
-/** Opens one set of books. It serves once `recover` has resolved. */
+/** Opens one set of books. It serves once `recoverPayments` and `resume` have resolved. */
 export function wireSlot(options: SlotOptions): Slot {
-  const { runtime, folder } = options;
-  const { settings, encoder, encoders, extractor, metrics, event: log } = runtime;
+  const { runtime, folder, inSlotOf } = options;
   const ground = openGround(options, (tenant) => ingest.cancelTenant(tenant));
-  const { store, clock, tenants, payments } = ground;
+  const { store, credits } = ground;
   const workspaces = openWorkspaces(ground);
   const payerIndex = openPayerIndex(ground);
   const reencoding = openReencoding(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
-  const purchases = openPurchases({ ingest, payerIndex, credits: payments.credits, workspaces });
-  const gate = payments.gate(effectHandlers(purchases));
-  const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
+  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, inSlotOf });
+  const gate = runtime.payments.gate(store, effectHandlers(purchases));
   const services: SlotServices = {
     gate,
-    search: new Search({ tenants, encoders, extractor, observe: metrics.searched, probe }),
     ingest,
     workspaces,
     payerIndex,
     purchases,
-    items: new TenantItems({ tenants, ingest }),
-    previews: new Previews({ tenants, extractor }),
+    items: new TenantItems({ tenants: runtime.tenants, ingest }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
   };
   const ending = new AbortController();
   return {
     services,
-    tenants,
-    backup: new LiveBackup({ data: folder, store, tenants, spaces: encoder.spaces, clock, log }),
+    folder,
+    store,
     reencoding,
-    recover: () => recover(ground, services, reencoding),
-    sweep: () => sweep(ground, services, ending.signal),
+    recoverPayments: async (paid) => {
+      await credits.recover();
+      await gate.recover(paid);
+    },
+    resume: async () => {
+      await workspaces.resume();
+      await payerIndex.sweep();
+      await reencoding.start();
+      await ingest.resume();
+    },
+    sweep: (beats) => sweep(runtime, services, { beats, ending: ending.signal }),
     endWork: async () => {
       ending.abort();
       for (const part of [reencoding, ingest, gate, workspaces, payerIndex]) await part.close();
     },
-    close: async () => {
-      for (const part of [probe, tenants, store]) await part.close();
-    },
+    close: () => store.close(),
   };
 }
 
 function openGround(
-  { runtime, folder, clock = systemClock, monotonic }: SlotOptions,
+  { runtime, folder, leadsHere, monotonic }: SlotOptions,
   stopTenant: Ground['stopTenant'],
 ): Ground {
-  const { settings, encoder, metrics, event: log } = runtime;
+  const { settings, clock } = runtime;
   const store = openStore(join(folder, 'state'));
-  const tenants = openTenants({
-    folder: join(folder, 'tenants'),
-    spaces: encoder.spaces,
-    openShardsMax: settings.OPEN_SHARDS_MAX,
-    sizes: {
-      ...(settings.BITS_ROWS_MIN !== undefined && { bitsRowsMin: settings.BITS_ROWS_MIN }),
-      ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
-    },
-    log,
-  });
   const time = new RentedTime(store, clock, {
     downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
     ...(monotonic && { monotonic }),
   });
-  const payments = openPayments({
-    settings,
-    store,
-    clock,
-    tenants,
-    answerBytesMax: ANSWER_BYTES_PER_TENANT_MAX,
-    log,
-    observe: metrics.facilitatorCalled,
-  });
-  return { runtime, store, clock, time, tenants, payments, stopTenant };
+  return { runtime, folder, leadsHere, store, time, credits: new Credits({ store, clock }), stopTenant };
 }
 
-function openWorkspaces({ runtime, store, clock, time, tenants, stopTenant }: Ground): Workspaces {
-  const { settings, limits, baseUrl } = runtime;
+function openWorkspaces({ runtime, leadsHere, store, time, stopTenant }: Ground): Workspaces {
+  const { settings, clock, tenants, limits, baseUrl } = runtime;
   const backups = new BackupsTaken(store);
   return new Workspaces({
     store,
     clock,
     time,
     tenants,
+    leadsHere,
     signer: runtime.signer,
     stopTenant,
     get issuer() {
@@ -187,7 +169,8 @@ function openWorkspaces({ runtime, store, clock, time, tenants, stopTenant }: Gr
   });
 }
 
-function openPayerIndex({ runtime, store, time, tenants, stopTenant }: Ground): PayerIndex {
+function openPayerIndex({ runtime, store, time, stopTenant }: Ground): PayerIndex {
+  const { tenants } = runtime;
   return new PayerIndex({
     store,
     time,
@@ -199,10 +182,14 @@ function openPayerIndex({ runtime, store, time, tenants, stopTenant }: Ground): 
   });
 }
 
-function openReencoding({ runtime, store, tenants }: Ground): Reencoding {
-  const { encoder, encoders, extractor } = runtime;
+function openReencoding({ runtime, folder, store }: Ground): Reencoding {
+  const { encoder, extractor, tenants, previousModels } = runtime;
   return new Reencoding({
-    tenants,
+    tenants: {
+      folder: (tenant) => tenants.folder(tenant),
+      list: () => tenants.list([tenantsFolder(folder)]),
+      use: (tenant, how, work) => tenants.use(tenant, how, work),
+    },
     extractor,
     encoder,
     store,
@@ -211,16 +198,17 @@ function openReencoding({ runtime, store, tenants }: Ground): Reencoding {
       modelSha256,
       model: weights,
     })),
-    load: (space) => encoders.previous(space),
-    onDone: () => encoders.closePrevious(),
+    load: (space) => previousModels.load(store, space),
+    inTurn: (work) => previousModels.inTurn(work),
+    onDone: () => previousModels.done(store),
     log: runtime.event,
     warn: runtime.warn,
   });
 }
 
 function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
-  const { runtime, store, clock, tenants, payments } = ground;
-  const { settings, encoders, extractor, listening, limits, metrics } = runtime;
+  const { runtime, store, leadsHere, credits } = ground;
+  const { settings, clock, tenants, encoders, extractor, listening, limits, jobTurns, metrics } = runtime;
   return new Ingest({
     tenants,
     extractor,
@@ -230,43 +218,24 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     clock,
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
     limits: limits.ingest,
+    turns: jobTurns,
+    leadsHere,
     newCredit: async (payer, job) => {
-      await payments.credits.newCredit(payer, job);
+      await credits.newCredit(payer, job);
       metrics.credited(Number(formatUsd(settings.INGEST_PRICE_USD)));
     },
     log: runtime.event,
   });
 }
 
-/** Disposals are finished before anything uses their Tenants, and payments before the work that they pay for. */
-async function recover(
-  { tenants, payments }: Ground,
-  { gate, workspaces, payerIndex, ingest }: SlotServices,
-  reencoding: Reencoding,
-): Promise<void> {
-  await payments.connect();
-  await tenants.resumeDisposals();
-  await payments.credits.recover();
-  await gate.recover();
-  await workspaces.resume();
-  await payerIndex.sweep();
-  await reencoding.start();
-  await ingest.resume();
-}
-
 async function sweep(
-  { runtime, tenants }: Ground,
+  { log }: Runtime,
   { workspaces, payerIndex }: SlotServices,
-  ending: AbortSignal,
+  { beats, ending }: { readonly beats: boolean; readonly ending: AbortSignal },
 ): Promise<void> {
-  const { log } = runtime;
-  await workspaces.sweep().catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
+  await workspaces.sweep(beats).catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
   // The slot may have closed while the workspaces were swept: nothing is read after that.
-  if (ending.aborted) return;
-  await payerIndex.sweep();
-  await tenants
-    .closeIdle(SHARD_IDLE_MS)
-    .catch((error: unknown) => log.error({ event: 'close_failed', err: error }));
+  if (!ending.aborted) await payerIndex.sweep();
 }
 
 /** What stays of a workspace outside its folder and its record, as its receipt says. */

@@ -77,6 +77,11 @@ export const SETTINGS = {
     'Public address of the server, in 402s and links. Empty: http://FARTHING_HOST:FARTHING_PORT.',
   ),
   DATA_DIR: setting(text, './data', 'Folder of all stored data.'),
+  SLOTS: setting(
+    integer(1, 128),
+    '1',
+    'Parts that the books and indexes are kept in, each with a folder of its own. For tests: a data folder keeps the number that it was made with.',
+  ),
   CACHE_DIR: setting(
     text,
     '',

@@ -69,6 +69,8 @@ export interface Rating {
   readonly scores: Float32Array;
   /** Of words: the share of the query's information (inverse document frequencies) that each Segment has. */
   readonly held: Float32Array;
+  /** Of words: the share of the query's information that is in codes, numbers and names which each Segment lacks. */
+  readonly lacks: Float32Array;
   /** Of words: the Segments that have every word of the query as it is written, if they are few, each with its place. */
   readonly written: ReadonlyMap<number, Place>;
   /** Of words: the sum of the inverse document frequencies of the query's words. */
@@ -191,16 +193,18 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
       return rankedList(asked, buffers, hits, true);
     },
     rate: (query, segments) => {
-      const [scores, held] = [new Float32Array(segments.length), new Float32Array(segments.length)];
+      const perSegment = () => new Float32Array(segments.length);
+      const [scores, held, lacks] = [perSegment(), perSegment(), perSegment()];
       const [written, facts] = [
         new Uint32Array((1 + PLACE_NUMBERS) * WRITTEN_MAX),
         new Float32Array(RATING_FACTS),
       ];
-      crossing(() => snapshot.rate(toNative(query), segments, scores, held, written, facts));
+      crossing(() => snapshot.rate(toNative(query), segments, scores, held, lacks, written, facts));
       const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
       const places = written.subarray(few);
       const named = Array.from({ length: few }, (_, at) => [written[at]!, placeAt({ places }, at)] as const);
-      return { scores, held, written: new Map(named), information, sample: { count, mean, deviation } };
+      const sample = { count, mean, deviation };
+      return { scores, held, lacks, written: new Map(named), information, sample };
     },
     probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),

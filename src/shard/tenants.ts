@@ -14,7 +14,7 @@ const TENANT_ID = /^[a-z0-9_-]{1,120}$/i;
 
 export interface TenantsOptions {
   /** Has one folder for each Tenant. */
-  readonly folder: string;
+  readonly folder: string | TenantsFolders;
   readonly spaces: readonly SpaceSpec[];
   /** Indexes that are open at once; each costs three file descriptors and 64 GiB of address space. */
   readonly openShardsMax: number;
@@ -22,6 +22,13 @@ export interface TenantsOptions {
   readonly sizes?: SearchSizes;
   /** Receives events of background work: failed merges. */
   readonly log?: (event: object) => void;
+}
+
+/** Several folders that have Tenants' folders. */
+export interface TenantsFolders {
+  readonly all: readonly string[];
+  /** The one that has, or is to have, a Tenant's. */
+  of(tenant: string): string;
 }
 
 /** Least number of vectors of a space at which bits, or a graph, are built and searched. */
@@ -55,7 +62,7 @@ export function openTenants(options: TenantsOptions): Tenants {
  * maximum of open indexes, the least recently used idle one closes.
  */
 export class Tenants {
-  readonly #folder: string;
+  readonly #folders: TenantsFolders;
   readonly #spaces: readonly SpaceSpec[];
   readonly #openShardsMax: number;
   readonly #sizes: SearchSizes;
@@ -68,7 +75,8 @@ export class Tenants {
 
   constructor({ folder, spaces, openShardsMax, sizes = {}, log = () => {} }: TenantsOptions) {
     this.#log = log;
-    this.#folder = resolve(folder);
+    this.#folders =
+      typeof folder === 'string' ? { all: [resolve(folder)], of: () => resolve(folder) } : folder;
     this.#spaces = spaces;
     this.#openShardsMax = openShardsMax;
     this.#sizes = sizes;
@@ -77,7 +85,7 @@ export class Tenants {
   /** Absolute path of the Tenant's folder, which need not exist. */
   folder(tenant: string): string {
     if (!TENANT_ID.test(tenant)) throw new FarthingError('internal', 'A tenant has an unusable id.');
-    return join(this.#folder, tenant);
+    return join(this.#folders.of(tenant), tenant);
   }
 
   /** True when the Tenant has a folder and is not being disposed. */
@@ -133,10 +141,10 @@ export class Tenants {
     return disposal;
   }
 
-  /** Ids of all Tenants with a folder, unordered. */
-  async list(): Promise<string[]> {
-    const names = await readdir(this.#folder).catch(() => []);
-    return names.filter((name) => TENANT_ID.test(name));
+  /** Ids of all Tenants with a folder, or of those in one of the folders; unordered. */
+  async list(within: readonly string[] = this.#folders.all): Promise<string[]> {
+    const names = await Promise.all(within.map((folder) => readdir(folder).catch(() => [])));
+    return names.flat().filter((name) => TENANT_ID.test(name));
   }
 
   /**
@@ -144,8 +152,12 @@ export class Tenants {
    * @returns their ids
    */
   async resumeDisposals(): Promise<string[]> {
-    await makeFolder(this.#folder);
-    return finishDisposals(this.#folder);
+    const ids: string[] = [];
+    for (const folder of this.#folders.all) {
+      await makeFolder(folder);
+      ids.push(...(await finishDisposals(folder)));
+    }
+    return ids;
   }
 
   /** Refuses new use, waits for running work, and closes every index. */
@@ -262,7 +274,7 @@ export class Tenants {
       await free(entry);
       await this.#closeEntry(tenant, entry);
     }
-    await unlinkTenant(this.#folder, tenant);
+    await unlinkTenant(this.#folders.of(tenant), tenant);
     if (!mayReturn) this.#remember(tenant);
   }
 

@@ -1,7 +1,15 @@
 import type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import { idFrom, newId, parseId, type StepId, type WorkspaceId, workspaceOfStep } from '../domain/id.ts';
+import {
+  idFrom,
+  type LeadsHere,
+  newId,
+  parseId,
+  type StepId,
+  type WorkspaceId,
+  workspaceOfStep,
+} from '../domain/id.ts';
 import type { WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
 import { Activity, type CountedSearch } from './activity/activity.ts';
@@ -38,6 +46,8 @@ export interface WorkspacesDeps {
   /** What other parts keep of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   readonly settings?: Partial<WorkspaceSettings>;
+  /** Whether a new workspace's id leads to this slot; absent: every id does. */
+  readonly leadsHere?: LeadsHere;
   readonly log: (event: object) => void;
 }
 
@@ -109,7 +119,7 @@ export class Workspaces {
     const price = this.prices.creation(input);
     checkSpendLimit(price, input);
     const { ttlMinutes = null, spendLimit = null } = input;
-    const id = newId('workspace');
+    const id = newId('workspace', this.#deps.leadsHere);
     await this.#records.insert({
       id,
       ttlMinutesAsked: ttlMinutes,
@@ -290,9 +300,12 @@ export class Workspaces {
     return disposalAnswer(disposed);
   }
 
-  /** To be called about once a second: writes clock and counters, disposes of what has expired, forgets what is due. */
-  async sweep(): Promise<void> {
-    await this.#deps.time.beat();
+  /**
+   * To be called about once a second: writes counters, disposes of what has expired, forgets what is due.
+   * @param beats writes the clock, too
+   */
+  async sweep(beats = true): Promise<void> {
+    if (beats) await this.#deps.time.beat();
     // Counters that cannot be written must not delay a disposal.
     await Promise.all([this.#activity.flush(), this.#sweeper.sweep()]);
   }

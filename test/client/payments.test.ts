@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type FarthingError } from '../../src/client/index.ts';
 import { formatUsd, parseUsd } from '../../src/domain/money.ts';
-import { Journal } from '../../src/payment/records/journal.ts';
-import { openStore } from '../../src/state/store.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
+import { openBooks } from '../rig/stopped-books.ts';
 import { startTestServer, type TestServer } from '../rig/test-server.ts';
 import { FailingProxy } from './failing-proxy.ts';
 
@@ -29,10 +27,10 @@ interface Books {
 /** What the stopped server's journal and the local facilitator say of one payer. */
 async function booksOf({ dataFolder, stop }: TestServer, payers: readonly string[]): Promise<Books[]> {
   await stop();
-  const store = openStore(join(dataFolder, 'state'));
+  const books = await openBooks(dataFolder);
   try {
-    const entries = [...new Journal(store).entries({ since: 0, limit: 100_000 })];
-    const balances = store.table<string>('local_balances');
+    const entries = [...books.ledger.entries(0)];
+    const balances = new Map(books.rows<string>('local_balances').map(({ key, value }) => [key, value]));
     return payers.map((payer) => {
       const settled = entries.filter(
         (entry) => entry.kind === 'settled' && entry.payer === payer.toLowerCase(),
@@ -44,7 +42,7 @@ async function booksOf({ dataFolder, stop }: TestServer, payers: readonly string
       };
     });
   } finally {
-    await store.close();
+    await books.close();
   }
 }
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Journal } from '../../src/payment/records/journal.ts';
-import { openStore } from '../../src/state/store.ts';
 import type { SignedTransfer } from '../rig/sign-transfer.ts';
+import { openBooks } from '../rig/stopped-books.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { SetClock } from './rig/gate-rig.ts';
 import { addressOf, PAY_TO, PRICE, type Signing, sign, v1Header, v2Header, wallet } from './rig/payments.ts';
@@ -327,9 +326,9 @@ t.test('each attack of the documented table ends as the table says', async (t) =
 
 t.test('after all of it the books hold what was bought on purpose, to the unit', async (t) => {
   await server.stop();
-  const store = openStore(`${server.dataFolder}/state`);
-  t.teardown(() => store.close());
-  const { settled: charged, pending, presumed } = new Journal(store).totals();
+  const books = await openBooks(server.dataFolder);
+  t.teardown(() => books.close());
+  const { settled: charged, pending, presumed } = books.ledger.totals();
   t.equal(BigInt(charged.amount), bought);
   t.same([pending.count, presumed.count], [0, 0]);
 });

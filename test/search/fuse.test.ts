@@ -9,6 +9,7 @@ import type { Rating } from '../../src/shard/snapshot.ts';
 interface Known {
   readonly scores: ReadonlyMap<number, number>;
   readonly held?: ReadonlyMap<number, number>;
+  readonly lacks?: ReadonlyMap<number, number>;
   /** Segments that have every word as it is written. */
   readonly written?: readonly number[];
   readonly information?: number;
@@ -22,7 +23,7 @@ const SETTINGS: Partial<Record<ListName, Partial<ServedList>>> = {
   text_semantic: {
     weight: 0.2,
     curve: { bias: -3, slope: 8, cosine: 3, gap: 1 },
-    with_words: { bias: -3, slope: 5, gap: 3, held: 1.2, agreement: 0.9 },
+    with_words: { bias: -3, slope: 5, gap: 3, held: 1.2, lacks: -2, written: 1, agreement: 0.9 },
   },
   raw_words: { weight: 1, whole: 1, curve: { bias: -4, slope: 6, gap: 4, held: 1.3 } },
   visual_words: { weight: 1, calibration: { a: 11, b: -7 } },
@@ -39,7 +40,7 @@ function list(
   momentOf = placeOf,
   sizeOf: NumberOf = () => 0,
 ): EvidenceList {
-  const { scores, held, written = [], information = 10, foreign = false, notes = [] } = known;
+  const { scores, held, lacks, written = [], information = 10, foreign = false, notes = [] } = known;
   const { sample = { count: 1000, mean: 0.1, deviation: 0.1 } } = known;
   const ranked = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, known.read);
   const segments = Uint32Array.from(ranked, ([segment]) => segment);
@@ -49,6 +50,7 @@ function list(
       (segment) => scores.get(segment) ?? (name === 'raw_words' ? 0 : Number.NaN),
     ),
     held: Float32Array.from(asked, (segment) => held?.get(segment) ?? 0),
+    lacks: Float32Array.from(asked, (segment) => lacks?.get(segment) ?? 0),
     written: new Map(
       written.map((segment) => [
         segment,
@@ -278,6 +280,35 @@ t.test('a list counts less where its model does not know the language', async (t
   });
   t.equal(fuse(known(false))[0]!.segment, 1);
   t.equal(fuse(known(true))[0]!.segment, 2);
+});
+
+t.test('a first place that lacks what the query names is believed less, and changes no order', async (t) => {
+  const known = (share: number) => ({
+    text_semantic: { scores: scores([1, 0.6], [2, 0.3]) },
+    raw_words: {
+      scores: scores([1, 3], [2, 1]),
+      held: scores([1, 0.2]),
+      lacks: scores([1, share], [2, share]),
+    },
+  });
+  const [with0, with5, with9] = [0, 0.5, 0.9].map((share) => fuse(known(share)));
+  t.same(
+    [with0, with5, with9].map((fused) => fused!.map(({ segment }) => segment)),
+    [0, 1, 2].map(() => [1, 2]),
+  );
+  t.ok(with0![0]!.confidence > with5![0]!.confidence && with5![0]!.confidence > with9![0]!.confidence);
+});
+
+t.test('agreement is asked of meaning only where its model knows the language', async (t) => {
+  const base = (foreign: boolean) => {
+    const [first] = fuse({
+      text_semantic: { scores: scores([1, 0.4], [2, 0.6]), foreign },
+      raw_words: { scores: scores([1, 9], [2, 1]), held: scores([1, 1]) },
+    });
+    t.equal(first!.segment, 1);
+    return first!.confidence;
+  };
+  t.ok(base(true) > base(false), `${base(true)} and ${base(false)}`);
 });
 
 t.test('a list without a measured curve orders, and is believed little', async (t) => {

@@ -6,4 +6,5 @@ pub mod columns;
 pub mod dead;
 pub mod pictures;
 pub mod rotation;
+pub mod varint;
 pub mod vectors;

@@ -6,8 +6,11 @@
 pub struct Rating {
     /// In the order of the segments. NaN: the segment has no row in what was asked.
     pub scores: Vec<f32>,
-    /// Of words: the share of the query's information (inverse document frequencies) that each segment has.
+    /// Of words: the share of the query's information (inverse document frequencies) that each segment has, without parts of
+    /// what it lacks.
     pub held: Vec<f32>,
+    /// Of words: the share of the query's information that is in codes, numbers and names which each segment lacks.
+    pub lacks: Vec<f32>,
     /// Of words: the segments, ascending, that hold every word of the query as it is written, not by its stem; none if they
     /// are many. They need not be among the rated.
     pub written: Vec<u32>,

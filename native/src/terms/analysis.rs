@@ -38,9 +38,12 @@ impl Terms {
         matches!(word.form, Form::Spaced) && (is_listed(&word.text) || is_listed(self.without_elision(&word.text)))
     }
 
-    /// Further terms of a word, for the other ways in which its umlauts may be written: "Möbius" is "Moebius" in any
-    /// text, and "Moebius" is "Möbius" where umlauts are usual. In another language "poet" is not "pöt".
+    /// Further terms of a word, for the other ways in which it may be written: a date; and umlauts: "Möbius" is "Moebius"
+    /// in any text, and "Moebius" is "Möbius" where umlauts are usual. In another language "poet" is not "pöt".
     pub fn transcribed(&self, word: &Word) -> Vec<String> {
+        if word.form == Form::Whole && word.parts == 3 {
+            return dates(&word.text);
+        }
         if word.form != Form::Spaced {
             return vec![];
         }
@@ -63,6 +66,21 @@ impl Terms {
             _ => word,
         }
     }
+}
+
+/// The other ways to write a date: "20260312" (a whole without its hyphens), "12.03.2026" and "12.3.2026".
+fn dates(whole: &str) -> Vec<String> {
+    let numbers: Option<Vec<u32>> = match whole.len() {
+        8 if !whole.contains('.') => [&whole.get(..4), &whole.get(4..6), &whole.get(6..)]
+            .map(|part| part.and_then(|part| part.parse().ok()))
+            .into_iter()
+            .collect(),
+        _ => whole.rsplit('.').map(|part| part.parse().ok()).collect(),
+    };
+    let Some([year @ 1000..=9999, month @ 1..=12, day @ 1..=31]) = numbers.as_deref() else { return vec![] };
+    let ways =
+        [format!("{year}{month:02}{day:02}"), format!("{day:02}.{month:02}.{year}"), format!("{day}.{month}.{year}")];
+    ways.into_iter().filter(|way| way != whole).collect()
 }
 
 /// "möbius" → "moebius".

@@ -107,6 +107,11 @@ impl Language {
         matches!(self.entry().short, "de" | "sv" | "fi" | "da" | "no" | "hu" | "tr")
     }
 
+    /// Whether all nouns are written with a capital, so that it tells nothing of names.
+    pub fn has_capital_nouns(self) -> bool {
+        self.entry().short == "de"
+    }
+
     fn entry(self) -> &'static Entry {
         &LANGUAGES[usize::from(self.0) % LANGUAGES.len()]
     }

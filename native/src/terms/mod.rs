@@ -3,4 +3,5 @@
 pub mod analysis;
 pub mod judgement;
 pub mod language;
+pub mod named;
 pub mod written;

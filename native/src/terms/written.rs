@@ -31,6 +31,8 @@ pub struct Word {
     pub counts: bool,
     /// How many parts a whole has. 1 for other words, and 0 for the parts of a whole that is not natural language.
     pub parts: u8,
+    /// The same for words that are written together.
+    pub group: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub enum Form {
 /// The words of a text, in order; wholes before their parts.
 pub fn words(text: &str) -> Vec<Word> {
     let text = normalised(text);
-    let mut reader = Reader { text: &text, words: vec![], position: 0, run: vec![], group: vec![] };
+    let mut reader = Reader { text: &text, words: vec![], position: 0, run: vec![], group: vec![], groups: 0 };
     let mut end = 0;
     for (at, word) in text.unicode_word_indices() {
         let unspaced = word.chars().next().is_some_and(is_unspaced);
@@ -76,7 +78,10 @@ pub fn undivided_words(text: &str) -> Vec<Word> {
     let spaced = text.unicode_words().filter(|word| !word.chars().next().is_some_and(is_unspaced));
     spaced
         .zip(0..)
-        .map(|(word, position)| Word { text: lowered(word), position, form: Form::Spaced, counts: true, parts: 1 })
+        .map(|(word, position)| {
+            let text = lowered(word);
+            Word { text, position, form: Form::Spaced, counts: true, parts: 1, group: position }
+        })
         .collect()
 }
 
@@ -88,6 +93,8 @@ struct Reader<'a> {
     run: Vec<char>,
     /// Words of UAX #29 that are written together, each with the byte at which it begins.
     group: Vec<(usize, &'a str)>,
+    /// Number of groups before.
+    groups: u32,
 }
 
 impl<'a> Reader<'a> {
@@ -100,6 +107,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.position += run.len() as u32;
+        self.groups += 1;
     }
 
     fn end_group(&mut self) {
@@ -124,6 +132,7 @@ impl<'a> Reader<'a> {
         for (parts, (_, word)) in parts.iter().zip(&group) {
             self.push_parts(parts, word, natural && sign.is_empty(), group.len() == 1);
         }
+        self.groups += 1;
     }
 
     /// One word of UAX #29 and its parts. `alone`: it is not part of a larger whole.
@@ -143,7 +152,7 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, text: String, position: u32, form: Form, counts: bool, parts: u8) {
         let text = if text.len() > TERM_BYTES_MAX { start_of(&text, TERM_BYTES_MAX).to_owned() } else { text };
-        self.words.push(Word { text, position, form, counts, parts });
+        self.words.push(Word { text, position, form, counts, parts, group: self.groups });
     }
 }
 

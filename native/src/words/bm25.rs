@@ -32,7 +32,8 @@ impl Collection {
 
     /// Inverse document frequency of a word that `frequency` living segments have. Never negative.
     pub fn idf(&self, frequency: u64) -> f32 {
-        let (all, with) = (self.documents as f64, frequency as f64);
+        // Two words for the same are counted twice where a segment has both.
+        let (all, with) = (self.documents as f64, frequency.min(self.documents) as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln() as f32
     }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::postings::Document;
-use super::varint::push_varint;
 use super::writer::TermWriter;
+use crate::blocks::varint::push_varint;
 use crate::terms::analysis::Terms;
 use crate::terms::judgement::Evidence;
 use crate::terms::language::Language;

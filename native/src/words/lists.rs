@@ -11,7 +11,7 @@
 //! bit for each document, the largest count of each [`WINDOW`] of documents, then the counts, a byte each. Any document
 //! of a dense list can be read without those before it, as a pruned search does with frequent terms.
 
-use super::varint::{Varints, push_varint};
+use crate::blocks::varint::{Varints, push_varint};
 use crate::error::{Result, ShardError};
 use crate::terms::language::Language;
 

@@ -4,6 +4,7 @@ mod as_written;
 pub mod block;
 mod bm25;
 pub mod build;
+mod lacking;
 pub mod lists;
 pub mod merge;
 pub mod phrases;
@@ -16,5 +17,4 @@ mod scores;
 pub mod slips;
 #[cfg(test)]
 mod tests;
-mod varint;
 pub mod writer;

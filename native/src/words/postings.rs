@@ -91,16 +91,30 @@ impl<'a> PostingsView<'a> {
 
     /// The postings of a term. None if the block does not have it.
     pub fn lookup(&self, term: &[u8]) -> Result<Option<TermPostings<'a>>> {
-        let (mut low, mut high) = (0, self.frequencies.len());
+        let at = self.seek(term)?;
+        if at < self.terms() && self.term(at)? == term { self.term_postings(at).map(Some) } else { Ok(None) }
+    }
+
+    /// The postings of the terms that begin with some letters, `most` at most.
+    pub fn beginning(&self, letters: &[u8], most: usize) -> Result<Vec<TermPostings<'a>>> {
+        let mut found = vec![];
+        for at in (self.seek(letters)?..self.terms()).take(most) {
+            if !self.term(at)?.starts_with(letters) {
+                break;
+            }
+            found.push(self.term_postings(at)?);
+        }
+        Ok(found)
+    }
+
+    /// The first term that is not before another.
+    fn seek(&self, term: &[u8]) -> Result<usize> {
+        let (mut low, mut high) = (0, self.terms());
         while low < high {
             let middle = low + (high - low) / 2;
             if self.term(middle)? < term { low = middle + 1 } else { high = middle }
         }
-        if low < self.frequencies.len() && self.term(low)? == term {
-            self.term_postings(low).map(Some)
-        } else {
-            Ok(None)
-        }
+        Ok(low)
     }
 
     /// The first term after the one at `from`, which begins with a prefix, that begins otherwise, or goes on with

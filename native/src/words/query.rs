@@ -7,6 +7,7 @@ use super::slips::slips_of;
 use crate::terms::analysis::Terms;
 use crate::terms::judgement::{Evidence, Prior};
 use crate::terms::language::{DEFAULT, Language};
+use crate::terms::named::{Kind, Named, named};
 use crate::terms::written::{Form, Word, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
@@ -24,6 +25,8 @@ const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
 /// example `words_quality`).
 const WHOLE_WEIGHT: f32 = 3.0;
 const PART_WEIGHT: f32 = 0.5;
+/// Letters of two words from which on they may be written as one.
+pub const JOINED_LETTERS: usize = 3;
 /// Bytes of a query that are read.
 pub const BYTES_MAX: usize = 64 * 1024;
 
@@ -36,17 +39,41 @@ pub struct Phrase {
     pub forms: Vec<InOrder>,
 }
 
+/// Something that the query names, by the numbers of its words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedWords {
+    /// Any of them is all of it.
+    pub wholes: Vec<usize>,
+    pub parts: Vec<usize>,
+    /// Its parts in order. None: it has one.
+    pub in_order: Option<Phrase>,
+    /// All words of it, wholes within it too.
+    pub words: Vec<usize>,
+    pub kind: Kind,
+}
+
+/// Two words beside each other, and what they are where they are written as one: `scatter plot`, `scatterplot`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joined {
+    /// By their numbers.
+    pub words: [usize; 2],
+    pub variants: Vec<Variant>,
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParsedQuery {
     pub words: Vec<QueryWord>,
+    pub joined: Vec<Joined>,
     pub phrases: Vec<Phrase>,
+    pub named: Vec<NamedWords>,
 }
 
 /// Analyses a query in each of the languages, which are those of the index. A stop word of the query's own language is
 /// one in every language. Stop words are looked up only if the query has nothing else. `certain`: the query's language,
 /// where that is known. Otherwise its stop words tell.
 pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> ParsedQuery {
-    let own = Terms::of(language_of(text, certain, languages));
+    let own_language = language_of(text, certain, languages);
+    let own = Terms::of(own_language);
     let analysers: Vec<(Language, Terms)> =
         languages.iter().map(|language| (*language, Terms::of(*language))).collect();
     let mut all: Vec<Word> = vec![];
@@ -56,16 +83,11 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
         let words = without_covered_singles(words(part));
         let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
         if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
-            let in_order = |words: &[&Word]| {
-                let first = words[0].position;
-                let of_word = |word: &&Word| (word.position - first, variants(word, &analysers, |_, _| true));
-                words.iter().map(of_word).collect()
-            };
             let as_before = divided.len() < words.len() && words.iter().all(is_spaced);
             let undivided = if as_before { undivided_words(part) } else { vec![] };
             let undivided: Vec<&Word> = undivided.iter().take(room).collect();
             let forms = [&divided, &undivided].into_iter().filter(|words| !words.is_empty());
-            phrases.push(Phrase { forms: forms.map(|words| in_order(words)).collect() });
+            phrases.push(Phrase { forms: forms.map(|words| in_order(words, &analysers)).collect() });
             room -= divided.len();
         }
         if is_quoted {
@@ -77,7 +99,51 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     for word in &mut words {
         word.may_slip &= !as_quoted.contains(&word.written);
     }
-    ParsedQuery { words, phrases }
+    let numbers: HashMap<&str, usize> =
+        words.iter().enumerate().map(|(number, word)| (word.written.as_str(), number)).collect();
+    let named = named_words(named(text, &all, own_language), &numbers, &analysers);
+    let joined = joined(&all, &numbers, &analysers);
+    ParsedQuery { words, joined, phrases, named }
+}
+
+/// Pairs of words that may be written as one.
+fn joined(all: &[Word], numbers: &HashMap<&str, usize>, analysers: &[(Language, Terms)]) -> Vec<Joined> {
+    let may_join = |word: &Word| {
+        word.form == Form::Spaced
+            && word.parts == 1
+            && word.text.chars().count() >= JOINED_LETTERS
+            && word.text.chars().all(char::is_alphabetic)
+    };
+    let spaced: Vec<&Word> = all.iter().filter(|word| word.form != Form::Whole).collect();
+    let of = spaced.windows(2).filter_map(|pair| {
+        let [left, right] = pair else { return None };
+        let beside = left.position + 1 == right.position && may_join(left) && may_join(right);
+        let words = [*numbers.get(left.text.as_str())?, *numbers.get(right.text.as_str())?];
+        let whole = Word { text: format!("{}{}", left.text, right.text), ..(*left).clone() };
+        beside.then(|| Joined { words, variants: variants(&whole, analysers, |_, _| true) })
+    });
+    of.take(WORDS_MAX).collect()
+}
+
+fn in_order(words: &[&Word], analysers: &[(Language, Terms)]) -> InOrder {
+    let first = words[0].position;
+    words.iter().map(|word| (word.position - first, variants(word, analysers, |_, _| true))).collect()
+}
+
+/// What the query names. A part that is a stop word is not looked up.
+fn named_words(named: Vec<Named>, numbers: &HashMap<&str, usize>, analysers: &[(Language, Terms)]) -> Vec<NamedWords> {
+    let of = named.into_iter().filter_map(|Named { wholes, parts, inner, kind }| {
+        let numbers_of = |texts: &[String]| -> Vec<usize> {
+            texts.iter().filter_map(|text| numbers.get(text.as_str()).copied()).collect()
+        };
+        let order: Vec<&Word> = parts.iter().collect();
+        let in_order = (order.len() > 1).then(|| Phrase { forms: vec![in_order(&order, analysers)] });
+        let parts: Vec<usize> = parts.iter().filter_map(|part| numbers.get(part.text.as_str()).copied()).collect();
+        let wholes = numbers_of(&wholes);
+        let words = [&wholes[..], &parts, &numbers_of(&inner)].concat();
+        (!parts.is_empty()).then_some(NamedWords { wholes, parts, in_order, words, kind })
+    });
+    of.collect()
 }
 
 fn is_spaced(word: &Word) -> bool {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -11,7 +12,7 @@ use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
 use super::lists::TermPostings;
 use super::phrases::documents_with_all;
-use super::query::{ParsedQuery, Phrase, parse};
+use super::query::{JOINED_LETTERS, Joined, NamedWords, ParsedQuery, Phrase, parse};
 use super::query_word::{QueryWord, Variant};
 use super::scores::{BlockScores, RankedList};
 use super::slips::{MEANT_RATIO, RARE_MAX, meant};
@@ -88,7 +89,17 @@ pub struct Asked {
 #[derive(Debug)]
 struct Understood {
     parsed: ParsedQuery,
-    instead: Vec<Option<QueryWord>>,
+    meanings: Vec<Meaning>,
+}
+
+/// What a word of a query is taken for.
+#[derive(Debug, Clone)]
+enum Meaning {
+    Itself,
+    /// Another word of the index: it is misspelt.
+    Slip(QueryWord),
+    /// Two words of the index that are written as one.
+    Halves([QueryWord; 2]),
 }
 
 impl Asked {
@@ -115,6 +126,12 @@ pub struct Sought<'a> {
     pub corrections: Vec<Correction>,
     /// Whether no segment has one of the words.
     pub has_absent: bool,
+    /// What the query names, …
+    pub named: Vec<NamedWords>,
+    /// … and where its words, by their numbers, are in `found`: a word may stand for another besides.
+    pub found_of: Vec<Range<usize>>,
+    /// The query's words as they are written.
+    pub words: Vec<String>,
 }
 
 /// A word in whose place the index has another.
@@ -135,50 +152,163 @@ impl<'a> Sought<'a> {
         let before = asked.understood.get();
         let parsed = match before {
             Some(understood) => Cow::Borrowed(&understood.parsed),
-            None => Cow::Owned(asked.parsed(&collection.languages)),
+            None => Cow::Owned(with_joined(blocks, asked.parsed(&collection.languages))?),
         };
         if parsed.words.is_empty() || collection.documents == 0 {
             return Ok(None);
         }
-        let (mut found, mut weights, mut corrections, mut meanings) = (vec![], vec![], vec![], vec![]);
-        let mut add = |word: &QueryWord, of_word: Found<'a>| {
-            weights.push(word.count * collection.idf(of_word.frequency));
-            found.push(of_word);
+        let mut sought = Self {
+            collection,
+            phrases: parsed.phrases.clone(),
+            found: vec![],
+            weights: vec![],
+            corrections: vec![],
+            has_absent: false,
+            named: parsed.named.clone(),
+            found_of: vec![],
+            words: parsed.words.iter().map(|word| word.written.clone()).collect(),
         };
-        let mut has_absent = false;
+        let mut meanings = vec![];
         for (at, word) in parsed.words.iter().enumerate() {
             stop.check()?;
+            let begin = sought.found.len();
             let of_word = find(blocks, &dead, word)?;
-            let frequency = of_word.frequency;
-            has_absent |= frequency == 0;
-            let is_rare = frequency > 0 && frequency <= RARE_MAX.min(collection.documents / MEANT_RATIO);
-            let instead = match before {
-                Some(understood) => understood.instead[at].clone(),
-                None if frequency == 0 || is_rare => meant(blocks, word, frequency, stop)?,
-                None => None,
+            let meaning = match before {
+                Some(understood) => Cow::Borrowed(&understood.meanings[at]),
+                None => Cow::Owned(sought.meaning(blocks, &dead, asked, word, of_word.frequency, stop)?),
             };
-            // A word that nothing has, but stands for another, is no information of its own.
-            if frequency > 0 || instead.is_none() {
-                let written = (!word.is_part).then(|| word.written.clone());
-                add(word, Found { written, ..of_word });
+            sought.add(blocks, &dead, word, of_word, &meaning)?;
+            sought.found_of.push(begin..sought.found.len());
+            if let Cow::Owned(meaning) = meaning {
+                meanings.push(meaning);
             }
-            if let Some(instead) = &instead {
-                corrections.push(Correction {
-                    written: word.written.clone(),
-                    segments: some_segments(blocks, &instead.variants[0])?,
-                    meant: instead.variants[0].clone(),
-                });
-                add(instead, Found { informs: frequency == 0, ..find(blocks, &dead, instead)? });
-            }
-            meanings.push(instead);
         }
-        let phrases = parsed.phrases.clone();
         if let Cow::Owned(parsed) = parsed {
             // Two threads may have found out the same.
-            let _ = asked.understood.set(Understood { parsed, instead: meanings });
+            let _ = asked.understood.set(Understood { parsed, meanings });
         }
-        Ok(Some(Self { collection, phrases, found, weights, corrections, has_absent }))
+        Ok(Some(sought))
     }
+
+    /// What a word that `frequency` segments have may mean instead.
+    fn meaning(
+        &self,
+        blocks: &[WordsBlock<'_>],
+        dead: &[Vec<u32>],
+        asked: &Asked,
+        word: &QueryWord,
+        frequency: u64,
+        stop: &Stop,
+    ) -> Result<Meaning> {
+        let is_rare = frequency <= RARE_MAX.min(self.collection.documents / MEANT_RATIO);
+        if frequency > 0 && !is_rare {
+            return Ok(Meaning::Itself);
+        }
+        if let Some(instead) = meant(blocks, word, frequency, stop)? {
+            return Ok(Meaning::Slip(instead));
+        }
+        if frequency > 0 {
+            return Ok(Meaning::Itself);
+        }
+        let halves = halves(blocks, dead, asked, &self.collection.languages, word, stop)?;
+        Ok(halves.map_or(Meaning::Itself, Meaning::Halves))
+    }
+
+    fn add(
+        &mut self,
+        blocks: &[WordsBlock<'a>],
+        dead: &[Vec<u32>],
+        word: &QueryWord,
+        of_word: Found<'a>,
+        meaning: &Meaning,
+    ) -> Result<()> {
+        let frequency = of_word.frequency;
+        self.has_absent |= frequency == 0;
+        let instead = match meaning {
+            Meaning::Itself => &[][..],
+            Meaning::Slip(instead) => std::slice::from_ref(instead),
+            Meaning::Halves(halves) => halves,
+        };
+        let mut push = |word: &QueryWord, of_word: Found<'a>| {
+            self.weights.push(word.count * self.collection.idf(of_word.frequency));
+            self.found.push(of_word);
+        };
+        // A word that nothing has, but stands for another, is no information of its own.
+        if frequency > 0 || instead.is_empty() {
+            let written = (!word.is_part).then(|| word.written.clone());
+            push(word, Found { written, ..of_word });
+        }
+        for instead in instead {
+            push(instead, Found { informs: frequency == 0, ..find(blocks, dead, instead)? });
+        }
+        if let Meaning::Slip(instead) = meaning {
+            self.corrections.push(Correction {
+                written: word.written.clone(),
+                segments: some_segments(blocks, &instead.variants[0])?,
+                meant: instead.variants[0].clone(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A query of whose words one that is absent also means what it is together with its neighbour, where the index has that.
+fn with_joined(blocks: &[WordsBlock<'_>], mut parsed: ParsedQuery) -> Result<ParsedQuery> {
+    for Joined { words, variants } in std::mem::take(&mut parsed.joined) {
+        let is_absent = |word: &usize| Ok(!is_there(blocks, &parsed.words[*word].variants)?);
+        if !words.iter().map(is_absent).collect::<Result<Vec<bool>>>()?.contains(&true) {
+            continue;
+        }
+        for variant in variants {
+            if is_there(blocks, std::slice::from_ref(&variant))? {
+                words.iter().for_each(|word| parsed.words[*word].variants.push(variant.clone()));
+            }
+        }
+    }
+    Ok(parsed)
+}
+
+/// Whether a block has the term of any of the variants.
+fn is_there(blocks: &[WordsBlock<'_>], variants: &[Variant]) -> Result<bool> {
+    for block in blocks {
+        for variant in variants {
+            if block.lookup(variant)?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The two words of which an absent one is made, if a segment has them in order: `scatterplot`, `scatter plot`.
+fn halves(
+    blocks: &[WordsBlock<'_>],
+    dead: &[Vec<u32>],
+    asked: &Asked,
+    languages: &[Language],
+    word: &QueryWord,
+    stop: &Stop,
+) -> Result<Option<[QueryWord; 2]>> {
+    let letters = word.written.chars().count();
+    if !word.may_slip || letters < 2 * JOINED_LETTERS {
+        return Ok(None);
+    }
+    for (at, _) in word.written.char_indices().skip(JOINED_LETTERS).take(letters + 1 - 2 * JOINED_LETTERS) {
+        let (left, right) = word.written.split_at(at);
+        let parsed = parse(&format!("\"{left} {right}\""), asked.language, languages);
+        let Ok([left, right]) = <[QueryWord; 2]>::try_from(parsed.words) else { continue };
+        if find(blocks, dead, &left)?.frequency == 0 || find(blocks, dead, &right)?.frequency == 0 {
+            continue;
+        }
+        for block in blocks {
+            let with_both = documents_with_all(block, &parsed.phrases, stop)?.unwrap_or_default();
+            if (0..with_both.len()).any(|row| with_both[row] && !block.dead.has(row)) {
+                let half = |of: QueryWord| QueryWord { count: word.count / 2.0, may_slip: false, ..of };
+                return Ok(Some([half(left), half(right)]));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Living segments that have a term, a few of the first ones.

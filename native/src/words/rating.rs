@@ -1,7 +1,8 @@
-//! The BM25 scores of given segments, and how much of the query's information each has.
+//! The BM25 scores of given segments, how much of the query's information each has, and what of it each lacks.
 
 use super::as_written::as_written;
 use super::block::WordsBlock;
+use super::lacking::NamedThings;
 use super::rank::{Asked, Found, Sought};
 use crate::error::Result;
 use crate::ranking::options::Stop;
@@ -15,11 +16,13 @@ pub fn rate(
     segments: &[u32],
     text_of: impl FnMut(u32) -> Result<Option<String>>,
 ) -> Result<Rating> {
+    let zeros = || vec![0.0; segments.len()];
     let mut rating =
-        Rating { scores: vec![f32::NAN; segments.len()], held: vec![0.0; segments.len()], ..Rating::default() };
+        Rating { scores: vec![f32::NAN; segments.len()], held: zeros(), lacks: zeros(), ..Rating::default() };
     let Some(sought) = Sought::of(blocks, asked, &Stop::default())? else { return Ok(rating) };
-    let Sought { collection, phrases, found, weights, has_absent, .. } = sought;
-    rating.information = found.iter().zip(&weights).filter(|word| word.0.informs).map(|word| word.1).sum();
+    let named = NamedThings::of(&sought);
+    let Sought { collection, phrases, found, weights, has_absent, .. } = &sought;
+    rating.information = found.iter().zip(weights).filter(|word| word.0.informs).map(|word| word.1).sum();
     // The same order of summands as in a search: the sums are the same bits.
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|left, right| weights[*right].total_cmp(&weights[*left]));
@@ -35,7 +38,9 @@ pub fn rate(
             continue;
         }
         present.iter().for_each(|(index, _)| rating.scores[*index] = 0.0);
+        let mut has = vec![0u64; present.len()];
         for word in &order {
+            let bit = named.bit(*word);
             let weight = weights[*word];
             let Found { lists, informs, .. } = &found[*word];
             for (postings, languages) in &lists[at] {
@@ -45,6 +50,7 @@ pub fn rate(
                     |at, count| {
                         let (index, row) = present[at];
                         if view.language(row).bit() & languages != 0 {
+                            has[at] |= bit;
                             rating.scores[index] += formula.impact(weight, count, view.lengths.get(row as usize));
                             rating.held[index] += if *informs { weight } else { 0.0 };
                         }
@@ -52,13 +58,19 @@ pub fn rate(
                 )?;
             }
         }
+        let rows: Vec<(u32, u64)> = present.iter().zip(&has).map(|(present, has)| (present.1, *has)).collect();
+        for ((index, _), lacks) in present.iter().zip(named.lacks(block, &rows)?) {
+            rating.lacks[*index] = lacks.weight;
+            rating.held[*index] = (rating.held[*index] - lacks.held).max(0.0);
+        }
     }
     if rating.information > 0.0 {
-        rating.held.iter_mut().for_each(|held| *held = (*held / rating.information).min(1.0));
+        let share = |weight: &mut f32| *weight = (*weight / rating.information).min(1.0);
+        rating.held.iter_mut().chain(&mut rating.lacks).for_each(share);
     }
     // What quotes a phrase has its own condition.
-    if !has_absent && phrases.is_empty() {
-        rating.written = as_written(blocks, &asked.text, &found, text_of)?;
+    if !*has_absent && phrases.is_empty() {
+        rating.written = as_written(blocks, &asked.text, found, text_of)?;
     }
     Ok(rating)
 }

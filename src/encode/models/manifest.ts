@@ -56,7 +56,16 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-const CURVE_FEATURES = ['gap', 'gap_sixth', 'held', 'whole', 'agreement', 'cosine', 'lead'] as const;
+const CURVE_FEATURES = [
+  'gap',
+  'gap_sixth',
+  'held',
+  'lacks',
+  'written',
+  'agreement',
+  'cosine',
+  'lead',
+] as const;
 
 /** What the log-odds of a first hit are made of: see `Curve` in `search/likelihood.ts`. */
 const Curve = closed({

@@ -102,7 +102,7 @@ class PaidExchange<Input> implements PaidRequest {
   }
 }
 
-/** A HEAD has none: what was bought would not come with its answer. */
+/** Headers with a payment. A HEAD has none: what was bought would not come with its answer. */
 export function credentialsOf(exchange: Pick<Exchange, 'head' | 'header'>): PaidRequest['credentials'] {
   if (exchange.head.method === 'HEAD') return {};
   return {

@@ -1,6 +1,6 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import { credentialsOf } from './paid.ts';
-import type { Services } from './services.ts';
+import type { ServicesBySlot } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
 
 const WORKSPACE = /^\/agent\/v1\/workspaces\/([^/]+)/;
@@ -11,13 +11,11 @@ const ANYBODY = '';
  * Whose turn a request takes where many came at once: that of the workspace whose token it brings, of a wallet that has paid before, or
  * of all others together.
  */
-export function senderOf(
-  { workspaces, gate }: Pick<Services, 'workspaces' | 'gate'>,
-  exchange: Pick<Exchange, 'head' | 'header'>,
-): string {
+export function senderOf(slots: ServicesBySlot, exchange: Pick<Exchange, 'head' | 'header'>): string {
   const token = bearerToken(exchange);
-  if (token === undefined) return gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
+  // Which wallets have paid, all slots know.
+  if (token === undefined) return slots.all[0].gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
   const { path, query } = exchange.head;
   const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
-  return workspace && workspaces.tokenOpens(workspace, token) ? workspace : ANYBODY;
+  return workspace && slots.of(workspace).workspaces.tokenOpens(workspace, token) ? workspace : ANYBODY;
 }

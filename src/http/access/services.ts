@@ -36,6 +36,13 @@ export interface Services {
   readonly jwks: () => object;
 }
 
+/** The services of each slot; what a process has once is the same in all. */
+export interface ServicesBySlot {
+  readonly all: readonly [Services, ...Services[]];
+  /** Those of the slot that an id leads to: a Tenant's or a job's. */
+  of(id: string): Services;
+}
+
 /** What the pages for agents say of this server beside its prices. */
 export interface Terms {
   /** Play money of a wallet that is new to the local facilitator, in US dollars; undefined where money is real. */

@@ -1,9 +1,10 @@
 import type { AnswerMcp } from '../../api/mcp.ts';
-import type { Services } from '../access/services.ts';
+import type { Services, ServicesBySlot } from '../access/services.ts';
 import { guidance } from '../docs/agent-guide.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
 import { consoleRoutes } from '../pages/console.ts';
+import { routesBySlot } from './by-slot.ts';
 import { entryRoutes } from './entry.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemTextRoute } from './item-text.ts';
@@ -37,8 +38,32 @@ export interface RouteOptions {
 }
 
 /** Every route of the server. */
-export function allRoutes(services: Services, { notes, consoleFolder, mcp }: RouteOptions): Route[] {
+export function allRoutes(slots: ServicesBySlot, { notes, consoleFolder, mcp }: RouteOptions): Route[] {
+  const services = slots.all[0];
   const routes: Route[] = [
+    ...routesBySlot(slots, tenantRoutes),
+    ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
+    ...entryRoutes(services, { routes: () => routes, consoleFolder }),
+    mcpRoute(mcp, services.limits, (workspace, token) =>
+      slots.of(workspace).workspaces.tokenOpens(workspace, token),
+    ),
+    ...serviceRoutes(services, {
+      notes,
+      description: () =>
+        describeApi(routes, {
+          baseUrl: services.baseUrl(),
+          notes: notes(),
+          guidance: guidance(services),
+          contact: services.terms.contact,
+        }),
+    }),
+  ];
+  return routes;
+}
+
+/** The routes of payers and workspaces. */
+function tenantRoutes(services: Services): Route[] {
+  return [
     searchRoute(services),
     ingestRoute(services),
     itemRoute(services),
@@ -58,19 +83,5 @@ export function allRoutes(services: Services, { notes, consoleFolder, mcp }: Rou
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
     receiptRoute(services),
-    ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
-    ...entryRoutes(services, { routes: () => routes, consoleFolder }),
-    mcpRoute(mcp, services),
-    ...serviceRoutes(services, {
-      notes,
-      description: () =>
-        describeApi(routes, {
-          baseUrl: services.baseUrl(),
-          notes: notes(),
-          guidance: guidance(services),
-          contact: services.terms.contact,
-        }),
-    }),
   ];
-  return routes;
 }

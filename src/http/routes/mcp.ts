@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { native } from '../../native/index.ts';
-import type { Services } from '../access/services.ts';
+import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { OFF_THREAD_BYTES } from '../body/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -60,10 +60,14 @@ const OPERATION: Operation = {
   errors: [413, 503],
 };
 
-/** POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE. */
+/**
+ * POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE.
+ * @param tokenOpens whether a token is a workspace's
+ */
 export function mcpRoute(
   answer: AnswerMcp,
-  { workspaces, limits }: Pick<Services, 'workspaces' | 'limits'>,
+  limits: HttpLimits,
+  tokenOpens: (workspace: string, token: string | undefined) => boolean,
 ): Route {
   const calls = new Calls();
   const paced = new PacedCalls(new LoopLoad());
@@ -73,7 +77,7 @@ export function mcpRoute(
     operation: OPERATION,
     handle: async (exchange) => {
       const workspace = new URLSearchParams(exchange.head.query).get('workspace');
-      const isProved = workspace !== null && workspaces.tokenOpens(workspace, bearerToken(exchange));
+      const isProved = workspace !== null && tokenOpens(workspace, bearerToken(exchange));
       if (isProved) exchange.body.proved(workspace);
       const body = await exchange.body.whole(limits.searchBodyBytesMax);
       const owner = isProved ? workspace : UNPROVED;

@@ -114,7 +114,7 @@ export function extendWorkspaceRoute(services: Services): Route {
   };
 }
 
-class PaidExtension implements PaidRoute<ExtensionInput> {
+class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'ttlMinutes'>> {
   readonly kind = 'other';
   readonly mode = 'effect';
   readonly priceFixed = false;
@@ -143,7 +143,7 @@ class PaidExtension implements PaidRoute<ExtensionInput> {
     };
   }
 
-  async prepare(): Promise<Prepared<ExtensionInput>> {
+  async prepare(): Promise<Prepared<Pick<ExtensionInput, 'ttlMinutes'>>> {
     if (this.#body.failure) throw this.#body.failure;
     const { value, warnings } = extendValidator.validate(this.#body.object ?? {});
     return {
@@ -153,10 +153,9 @@ class PaidExtension implements PaidRoute<ExtensionInput> {
     };
   }
 
-  async run(input: ExtensionInput): Promise<WorkOutcome> {
-    const { workspaces, purchases } = this.#services;
-    const showFigures = workspaces.tokenOpens(this.#id, bearerToken(this.#exchange));
-    return purchases.extension.buy(this.#id, { ...input, showFigures });
+  async run(input: Pick<ExtensionInput, 'ttlMinutes'>): Promise<WorkOutcome> {
+    const token = bearerToken(this.#exchange);
+    return this.#services.purchases.extension.buy(this.#id, input.ttlMinutes, token);
   }
 }
 

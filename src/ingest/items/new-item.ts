@@ -1,15 +1,20 @@
 import type { Item } from '../../api/items.ts';
 import type { FileInfo } from '../../domain/document.ts';
-import { jobOfItem, newId, type TenantId } from '../../domain/id.ts';
+import { type ItemId, jobOfItem, type LeadsHere, newId, type TenantId } from '../../domain/id.ts';
 import type { Job } from '../../domain/job.ts';
 
-type Origin = Pick<Item, 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
-  Partial<Pick<Item, 'id' | 'parent_item_id' | 'path'>>;
+type Origin = Pick<Item, 'id' | 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
+  Partial<Pick<Item, 'parent_item_id' | 'path'>>;
+
+/** The id of a new Item, whose job's id leads to the slot. */
+export function newItemId(leadsHere: LeadsHere): ItemId {
+  return newId('item', (item) => leadsHere(jobOfItem(item)));
+}
 
 /** An Item before its file is read, with the facts that opening it told. */
 export function pendingItem(origin: Origin, info: FileInfo): Item {
   const { pages, duration_s, width, height, title, notSearchable, members } = info;
-  const { id = newId('item'), name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
+  const { id, name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
   return {
     id,
     name,

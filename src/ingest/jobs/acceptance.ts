@@ -3,11 +3,11 @@ import type { Address } from '../../domain/address.ts';
 import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { jobOfItem, type TenantId } from '../../domain/id.ts';
+import { jobOfItem, type LeadsHere, type TenantId } from '../../domain/id.ts';
 import { movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { fileOf, keepFile, removeFile } from '../items/files.ts';
-import { endedJob, pendingItem } from '../items/new-item.ts';
+import { endedJob, newItemId, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
 import type { IngestLimits } from '../ports/limits.ts';
 import type { IngestTenants, StagedUpload } from '../ports/ports.ts';
@@ -26,6 +26,8 @@ export interface AcceptanceDeps {
   readonly clock: Clock;
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
+  /** A new job's id leads to its slot. */
+  readonly leadsHere: LeadsHere;
   readonly jobs: JobTable;
   readonly awaitingPayment: JobsAwaitingPayment;
   /** A Tenant's jobs that wait or run. */
@@ -107,10 +109,10 @@ export class Acceptance {
   ): Promise<IngestAnswer> {
     const duplicate = await this.findDuplicate(tenant, upload);
     if (duplicate) return duplicate;
-    const { tenants, clock, expiry, limits, jobs, awaitingPayment } = this.#deps;
+    const { tenants, clock, expiry, limits, leadsHere, jobs, awaitingPayment } = this.#deps;
     const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
     const { name, bytes, sha256 } = upload;
-    const item = pendingItem({ name, bytes, sha256, ...times }, info);
+    const item = pendingItem({ id: newItemId(leadsHere), name, bytes, sha256, ...times }, info);
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
       const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
       checkQuota(limits, shard, loadOf(bytes, info), waiting);

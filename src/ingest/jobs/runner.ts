@@ -1,6 +1,5 @@
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
 import type { JobId, TenantId } from '../../domain/id.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { fileOf } from '../items/files.ts';
@@ -11,12 +10,14 @@ import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
 import type { JobTable } from './job-table.ts';
+import type { JobTurns, WaitingJob } from './job-turns.ts';
 
 export interface RunnerDeps extends ReadDeps {
   /** With retries: an admitted job must not fail because the server is overloaded. */
   readonly tenants: IngestTenants;
   readonly jobs: JobTable;
   readonly ends: JobEnds;
+  readonly turns: JobTurns;
   readonly log: (event: object) => void;
 }
 
@@ -34,7 +35,7 @@ class JobStopped extends Error {
   }
 }
 
-interface QueuedJob {
+interface QueuedJob extends WaitingJob {
   readonly job: Job;
   readonly info: FileInfo | undefined;
   readonly controller: AbortController;
@@ -42,17 +43,15 @@ interface QueuedJob {
   running?: Promise<void>;
 }
 
-/** Runs a few jobs at once, fairly among the Tenants. One Tenant's jobs leave at least one place to the others. */
+/** Runs the jobs of one slot, each in its turn. */
 export class JobRunner {
   readonly #deps: RunnerDeps;
-  readonly #queue: FairQueue<QueuedJob>;
   readonly #entries = new Map<JobId, QueuedJob>();
   #running = 0;
   #closed = false;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
-    this.#queue = new FairQueue({ tenantTakenMax: Math.max(1, deps.limits.jobsAtOnce - 1) });
   }
 
   /** Jobs that wait or run. */
@@ -77,17 +76,17 @@ export class JobRunner {
   /** Queues a job; `info` saves opening its file again. Queueing it twice has no effect. */
   start(job: Job, info?: FileInfo): void {
     if (this.#closed || this.#entries.has(job.id)) return;
-    const entry: QueuedJob = { job, info, controller: new AbortController() };
+    const begin = () => this.#begin(entry);
+    const entry: QueuedJob = { job, info, tenant: job.tenant, controller: new AbortController(), begin };
     this.#entries.set(job.id, entry);
-    this.#queue.push(job.tenant, entry);
-    this.#next();
+    this.#deps.turns.push(entry);
   }
 
   /** Cancels a job that waits or runs. When it resolves, only the job's row is left, or the job has ended otherwise. */
   async cancel(id: JobId): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    if (this.#queue.remove(entry.job.tenant, entry))
+    if (this.#deps.turns.remove(entry))
       entry.running = this.#deps.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
     else entry.controller.abort(new JobStopped('cancelled'));
     await entry.running;
@@ -101,18 +100,14 @@ export class JobRunner {
     await Promise.allSettled(running.map((entry) => entry.running));
   }
 
-  #next(): void {
-    while (!this.#closed && this.#running < this.#deps.limits.jobsAtOnce) {
-      const entry = this.#queue.take();
-      if (!entry) return;
-      this.#running++;
-      entry.running = this.#run(entry).finally(() => {
-        this.#running--;
-        this.#queue.done(entry.job.tenant);
-        this.#entries.delete(entry.job.id);
-        this.#next();
-      });
-    }
+  #begin(entry: QueuedJob): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#running++;
+    entry.running = this.#run(entry).finally(() => {
+      this.#running--;
+      this.#entries.delete(entry.job.id);
+    });
+    return entry.running;
   }
 
   /** Never rejects: a failure is written to the job's row or, if that fails, to the log; the next start retries the job. */

@@ -18,6 +18,8 @@ export interface ReencodingDeps extends ReencodeDeps {
   readonly inUse: readonly NamedSpace[];
   /** Loads a previous model, so that no search has to wait for it. */
   readonly load: (space: NamedSpace) => Promise<unknown>;
+  /** Runs the work on one index in its turn; absent: at once. */
+  readonly inTurn?: (work: () => Promise<void>) => Promise<void>;
   /** No index needs a previous model any more. */
   readonly onDone: () => Promise<void>;
   readonly log: (event: object) => void;
@@ -112,11 +114,11 @@ export class Reencoding {
 
   /** @param staying previous models of roles that no model is in use for */
   async #run(all: readonly string[], staying: readonly NamedSpace[]): Promise<void> {
-    const { inUse, log, onDone } = this.#parts;
+    const { inUse, log, onDone, inTurn = (work) => work() } = this.#parts;
     const started = performance.now();
     for (const tenant of all) {
       if (this.#stop.signal.aborted) return;
-      await this.#tenant(tenant);
+      await inTurn(() => this.#tenant(tenant));
       this.#progress.tenants_left -= 1;
     }
     if (this.#stop.signal.aborted) return;

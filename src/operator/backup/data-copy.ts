@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../state/make-folder.ts';
 
 /** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
@@ -18,15 +18,17 @@ export async function newDraft(source: string, target: string): Promise<string> 
   return draft;
 }
 
-/** Copies a data folder without `except` and without what belongs to one run of the server. */
+/** Copies a data folder without `except`, paths in it, and without what belongs to one run of the server. */
 export async function copyRest(source: string, draft: string, except: readonly string[] = []): Promise<void> {
+  const isCopied = (path: string) =>
+    !LEFT_OUT.has(basename(path)) && !except.includes(relative(source, path));
   for (const name of await readdir(source)) {
-    if (LEFT_OUT.has(name) || except.includes(name)) continue;
+    if (!isCopied(join(source, name))) continue;
     await cp(join(source, name), join(draft, name), {
       recursive: true,
       preserveTimestamps: true,
       mode: constants.COPYFILE_FICLONE,
-      filter: (path) => !LEFT_OUT.has(basename(path)),
+      filter: isCopied,
     });
   }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Item } from '../../api/items.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -18,10 +18,19 @@ import { CopiedRegistry } from '../../workspace/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
+/** State of one slot, and its folder: the data folder, or one in it. */
+export interface SlotState {
+  /** Absolute path. */
+  readonly folder: string;
+  readonly store: Store;
+}
+
 export interface LiveBackupDeps {
   /** Absolute path of the data folder. */
   readonly data: string;
-  readonly store: Store;
+  readonly slots: readonly SlotState[];
+  /** Runs work while no slot changes another one. */
+  readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
   readonly spaces: readonly SpaceSpec[];
   readonly clock: Clock;
@@ -35,7 +44,7 @@ const BUSY_TRIES_MAX = 100;
 const BUSY_PAUSE_MS = 200;
 
 /**
- * Backs up a running server. First comes a consistent snapshot of the state: ledger, registry, jobs. Then each Tenant of
+ * Backs up a running server. First comes a consistent snapshot of each slot's state: ledger, registry, jobs. Then each Tenant of
  * that registry is copied, each by a snapshot of its index. Items that the copied state doesn't know are removed from
  * the copy, and so are Tenants that ended during the backup. A start repairs the rest, as after a crash.
  *
@@ -68,20 +77,25 @@ export class LiveBackup {
   }
 
   async #take(target: string): Promise<void> {
-    const { data, store, clock, log } = this.#deps;
+    const { data, slots, whileApart = (work) => work(), clock, log } = this.#deps;
     const draft = await newDraft(data, target);
+    const copyOf = ({ folder }: SlotState) => join(draft, relative(data, folder));
     try {
       const takenAt = clock.now();
       // Written before anything is copied: every receipt from here on mentions it.
-      await new BackupsTaken(store).note(takenAt);
-      await store.copyTo(join(draft, 'state'));
-      const copy = openStore(join(draft, 'state'));
-      try {
-        await this.#copyTenants(draft, copy, takenAt);
-      } finally {
-        await copy.close();
-      }
-      await copyRest(data, draft, ['state', 'tenants']);
+      for (const { store } of slots) await new BackupsTaken(store).note(takenAt);
+      await whileApart(async () => {
+        for (const slot of slots) {
+          await mkdir(copyOf(slot), { recursive: true, mode: 0o700 });
+          await slot.store.copyTo(join(copyOf(slot), 'state'));
+        }
+      });
+      for (const slot of slots) await this.#copyTenants(slot.store, copyOf(slot), takenAt);
+      await copyRest(
+        data,
+        draft,
+        slots.flatMap(({ folder }) => partsOf(relative(data, folder))),
+      );
       this.#stop.signal.throwIfAborted();
       await finishDraft(draft, target);
       log({ event: 'backup_taken', folder: target });
@@ -91,15 +105,25 @@ export class LiveBackup {
     }
   }
 
-  async #copyTenants(draft: string, copy: Store, takenAt: number): Promise<void> {
-    const { spaces, clock, store } = this.#deps;
+  /** @param folder of the slot in the draft */
+  async #copyTenants(store: Store, folder: string, takenAt: number): Promise<void> {
+    const copy = openStore(join(folder, 'state'));
+    try {
+      await this.#copyTenantsOf(copy, store, folder, takenAt);
+    } finally {
+      await copy.close();
+    }
+  }
+
+  async #copyTenantsOf(copy: Store, store: Store, slot: string, takenAt: number): Promise<void> {
+    const { spaces, clock } = this.#deps;
     const registry = new CopiedRegistry(copy, clock);
     const jobs = new JobTable(copy, clock);
     // The state knows an Item by its job, or the Item is so old that the job's row was dropped.
     const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
     const known = (item: Item) =>
       jobs.get(jobOfItem(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
-    const copies = openTenants({ folder: join(draft, 'tenants'), spaces, openShardsMax: 1 });
+    const copies = openTenants({ folder: join(slot, 'tenants'), spaces, openShardsMax: 1 });
     await copies.resumeDisposals();
     try {
       for await (const tenant of registry.tenants()) {
@@ -136,6 +160,11 @@ export class LiveBackup {
       }
     }
   }
+}
+
+/** What is copied of a slot by itself, relative to the data folder. */
+function partsOf(folder: string): string[] {
+  return [join(folder, 'state'), join(folder, 'tenants')];
 }
 
 /** Copies the file of each Item in a copied index. Removes an Item that is unknown or whose file has just been removed. */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { native } from '../../native/index.ts';
 import { checkDataVersion } from '../../state/data-version.ts';
+import { slotFolders } from '../../state/slots.ts';
 import { openStore } from '../../state/store.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
@@ -40,13 +41,15 @@ export async function restore(source: string, data: string): Promise<void> {
 }
 
 async function noteBackup(data: string): Promise<void> {
-  const state = join(data, 'state');
-  if (!(await exists(state))) return;
-  const store = openStore(state);
-  try {
-    await new BackupsTaken(store).note(Date.now());
-  } finally {
-    await store.close();
+  for (const slot of await slotFolders(data)) {
+    const state = join(slot, 'state');
+    if (!(await exists(state))) continue;
+    const store = openStore(state);
+    try {
+      await new BackupsTaken(store).note(Date.now());
+    } finally {
+      await store.close();
+    }
   }
 }
 

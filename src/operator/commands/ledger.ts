@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { formatUsd } from '../../domain/money.ts';
 import { native } from '../../native/index.ts';
 import { Journal, type JournalEntry, type JournalTotals } from '../../payment/records/journal.ts';
+import { Ledger } from '../../payment/records/ledger.ts';
+import { slotFolders } from '../../state/slots.ts';
 import { openStore } from '../../state/store.ts';
 import { type CommandIo, dataFolder, EXIT, UsageError } from './io.ts';
 
-const PAGE_ENTRIES = 1000;
 const COLUMNS = [
   'time',
   'kind',
@@ -35,18 +36,19 @@ export interface LedgerOptions {
 export async function exportLedger(options: LedgerOptions, io: CommandIo): Promise<number> {
   const selection = selectionOf(options);
   const folder = dataFolder(io);
-  if (!existsSync(join(folder, 'state')))
+  const states = (await slotFolders(folder)).map((slot) => join(slot, 'state'));
+  if (!states.every((state) => existsSync(state)))
     throw new Error(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
   const lock = native.lockFolder(folder);
   if (!lock) throw new Error(`FARTHING_DATA_DIR=${folder}: a running server uses this folder; stop it first`);
-  const store = openStore(join(folder, 'state'));
+  const stores = states.map((state) => openStore(state));
   try {
-    const journal = new Journal(store);
-    exportEntries(journal, selection, io);
-    explainTotals(journal, io);
+    const ledger = new Ledger(stores.map((store) => new Journal(store)));
+    exportEntries(ledger, selection, io);
+    explainTotals(ledger, io);
     return EXIT.done;
   } finally {
-    await store.close();
+    for (const store of stores) await store.close();
     lock.release();
   }
 }
@@ -72,21 +74,15 @@ function readTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-function exportEntries(journal: Journal, { format, since }: Selection, { write }: CommandIo): void {
+function exportEntries(ledger: Ledger, { format, since }: Selection, { write }: CommandIo): void {
   if (format === 'csv') write(`${COLUMNS.join(',')}\r\n`);
-  let after: string | undefined;
-  for (;;) {
-    const page = [...journal.entries({ since, after, limit: PAGE_ENTRIES })];
-    for (const entry of page) {
-      const row = rowOf(entry);
-      write(
-        format === 'csv'
-          ? `${COLUMNS.map((column) => csvCell(row[column])).join(',')}\r\n`
-          : `${JSON.stringify(row)}\n`,
-      );
-    }
-    if (page.length < PAGE_ENTRIES) return;
-    after = page.at(-1)!.key;
+  for (const entry of ledger.entries(since)) {
+    const row = rowOf(entry);
+    write(
+      format === 'csv'
+        ? `${COLUMNS.map((column) => csvCell(row[column])).join(',')}\r\n`
+        : `${JSON.stringify(row)}\n`,
+    );
   }
 }
 
@@ -114,8 +110,8 @@ function csvCell(value: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function explainTotals(journal: Journal, { explain }: CommandIo): void {
-  const [totals, dropped] = [journal.totals(), journal.dropped()];
+function explainTotals(ledger: Ledger, { explain }: CommandIo): void {
+  const [totals, dropped] = [ledger.totals(), ledger.dropped()];
   for (const kind of Object.keys(totals) as (keyof JournalTotals)[]) {
     const { count, amount } = totals[kind];
     // Pending entries that were dropped are resolved: they are not in the sum.

@@ -2,7 +2,8 @@ import type { Snapshot } from '../../api/operator.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Encoder } from '../../encode/encoder.ts';
 import type { Extractor } from '../../extract/extractor.ts';
-import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { GateHealth } from '../../payment/gate/gate.ts';
+import type { Ledger } from '../../payment/records/ledger.ts';
 import { familyReports } from '../../search/families.ts';
 import type { Tenants } from '../../shard/tenants.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
@@ -10,9 +11,13 @@ import type { Workspaces } from '../../workspace/workspaces.ts';
 export interface SnapshotDeps {
   readonly encoder: Encoder;
   readonly extractor: Extractor;
-  readonly gate: PaymentGate;
   readonly tenants: Tenants;
-  readonly workspaces: Workspaces;
+  /** Of all slots. */
+  readonly books: {
+    readonly ledger: Ledger;
+    health(): GateHealth;
+    list: Workspaces['list'];
+  };
 }
 
 /** What the parts of the server say of themselves; the operator's page adds the rest. */
@@ -24,34 +29,35 @@ const PAGE = 500;
 const COUNTED_MAX = 5_000;
 
 /** What the server does now, for its operator: figures only, no content and no ids. */
-export function snapshotOf({ encoder, extractor, gate, tenants, workspaces }: SnapshotDeps): RunningSnapshot {
-  const totals = gate.journal.totals();
+export function snapshotOf({ encoder, extractor, tenants, books }: SnapshotDeps): RunningSnapshot {
+  const { ledger } = books;
+  const totals = ledger.totals();
   return {
     families: familyReports(encoder),
     encoder: encoder.counters(),
     queues: { encoding: encoder.queueDepths(), reading: extractor.depths() },
-    payment: gate.health(),
+    payment: books.health(),
     revenue: Object.fromEntries(
       Object.entries(totals).map(([kind, { count, amount }]) => [
         kind,
         { count, usd: formatUsd(BigInt(amount)) },
       ]),
     ),
-    revenue_by_day: gate.journal
+    revenue_by_day: ledger
       .days(DAYS_SHOWN)
       .map(({ day, settled: { count, amount } }) => ({ day, count, usd: formatUsd(BigInt(amount)) })),
-    tenants: { open_indexes: tenants.openCount, ...countWorkspaces(workspaces) },
+    tenants: { open_indexes: tenants.openCount, ...countWorkspaces(books) },
     confinement: extractor.confinement() ?? 'not started yet',
     memory_bytes: process.memoryUsage().rss,
     uptime_s: Math.round(process.uptime()),
   };
 }
 
-function countWorkspaces(workspaces: Workspaces): { active_workspaces: number; counted_all: boolean } {
+function countWorkspaces(books: SnapshotDeps['books']): { active_workspaces: number; counted_all: boolean } {
   let active = 0;
   let after: string | undefined;
   for (let counted = 0; counted < COUNTED_MAX; counted += PAGE) {
-    const page = workspaces.list({ after, limit: PAGE });
+    const page = books.list({ after, limit: PAGE });
     active += page.workspaces.filter(({ state }) => state === 'active').length;
     if (page.next === null) return { active_workspaces: active, counted_all: true };
     after = page.next;

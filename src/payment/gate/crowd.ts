@@ -2,14 +2,12 @@ import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { InFlightRequests } from './in-flight-requests.ts';
 import type { Settlements } from './settlements.ts';
-import type { Verifications } from './verifications.ts';
+import { VerificationLines } from './verifications.ts';
 
-export interface CrowdDeps {
-  readonly inFlight: InFlightRequests;
-  readonly settlements: Settlements;
-  readonly verifications: Verifications;
-  /** Purchases that may run at once. */
-  readonly purchasesMax: number;
+/** A gate's purchases. */
+export interface GateCounts {
+  readonly inFlight: Pick<InFlightRequests, 'purchaseCount' | 'purchaseCountOf'>;
+  readonly settlements: Pick<Settlements, 'pendingCount'>;
 }
 
 /** Purchases that may be in flight for each that may run: those of unknown outcome are a few kilobytes each. */
@@ -20,36 +18,45 @@ const OF_ONE_PAYER = 1 / 8;
 const OF_STRANGERS = 1 / 2;
 
 /**
- * Shares out the purchases that may run at once. A payment whose outcome is unknown runs nothing, but is kept until its window is
+ * Shares out the purchases that may run at once in all gates of a process: slots multiply no limit. A payment whose outcome is unknown runs nothing, but is kept until its window is
  * over: it takes nobody's place but its payer's.
  */
 export class Crowd {
-  readonly #deps: CrowdDeps;
+  readonly lines = new VerificationLines();
+  readonly #purchasesMax: number;
+  readonly #gates: GateCounts[] = [];
   #strangers = 0;
 
-  constructor(deps: CrowdDeps) {
-    this.#deps = deps;
+  /** @param purchasesMax purchases that may run at once */
+  constructor(purchasesMax: number) {
+    this.#purchasesMax = purchasesMax;
   }
 
-  get running(): number {
-    return this.#deps.inFlight.purchaseCount - this.#deps.settlements.pendingCount;
+  join(gate: GateCounts): void {
+    this.#gates.push(gate);
   }
 
-  /** @throws overloaded when one more purchase of this payer is too many */
-  admit(payer: Address): void {
-    const { inFlight, purchasesMax, verifications } = this.#deps;
+  /** @param gate the payer's. @throws overloaded when one more purchase of this payer is too many */
+  admit(payer: Address, { inFlight }: GateCounts): void {
+    const purchasesMax = this.#purchasesMax;
+    let inAll = 0;
+    let pending = 0;
+    for (const gate of this.#gates) {
+      inAll += gate.inFlight.purchaseCount;
+      pending += gate.settlements.pendingCount;
+    }
     if (
-      this.running >= purchasesMax ||
-      inFlight.purchaseCount >= UNFINISHED_FACTOR * purchasesMax ||
+      inAll - pending >= purchasesMax ||
+      inAll >= UNFINISHED_FACTOR * purchasesMax ||
       inFlight.purchaseCountOf(payer) >= OF_ONE_PAYER * purchasesMax ||
-      (!verifications.knows(payer) && this.#strangers >= OF_STRANGERS * purchasesMax)
+      (!this.lines.knows(payer) && this.#strangers >= OF_STRANGERS * purchasesMax)
     )
       throw tooBusy();
   }
 
   /** Counts the purchase while it runs, from its claim until its outcome. */
   async run<T>(payer: Address, purchase: () => Promise<T>): Promise<T> {
-    if (this.#deps.verifications.knows(payer)) return await purchase();
+    if (this.lines.knows(payer)) return await purchase();
     this.#strangers += 1;
     try {
       return await purchase();

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type {
   Answer,
+  Effect,
   EffectHandlers,
   GateAnswer,
   PaidRequest,
@@ -25,7 +26,7 @@ import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';
-import { Crowd, tooBusy } from './crowd.ts';
+import { type Crowd, type GateCounts, tooBusy } from './crowd.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
 import { Effects } from './effects.ts';
@@ -46,8 +47,8 @@ export interface GateDeps {
   readonly answers: AnswerStore;
   readonly answerKeepMinutes: number;
   readonly journalLimits: JournalLimits;
-  /** Paid requests that may run at once; more are refused before any money moves. */
-  readonly purchasesMax: number;
+  /** Bounds the paid requests that run at once, in this gate and those that share it; more are refused before any money moves. */
+  readonly crowd: Crowd;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -75,7 +76,7 @@ export class PaymentGate {
   readonly #checkout: Checkout;
   readonly #verifications: Verifications;
   readonly #contractWallets: ContractWallets;
-  readonly #crowd: Crowd;
+  readonly #counts: GateCounts;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #challenges: Challenges;
@@ -96,9 +97,10 @@ export class PaymentGate {
     this.#records = records;
     this.#effects = effects;
     this.#settlements = settlements;
-    const verifications = new Verifications({ facilitator, clock });
+    const verifications = new Verifications({ facilitator, clock, lines: deps.crowd.lines });
     this.#verifications = verifications;
-    this.#crowd = new Crowd({ inFlight, settlements, verifications, purchasesMax: deps.purchasesMax });
+    this.#counts = { inFlight, settlements };
+    deps.crowd.join(this.#counts);
     this.#contractWallets = new ContractWallets({
       facilitator,
       verifications,
@@ -132,8 +134,16 @@ export class PaymentGate {
     return this.#challenges.of(quote, error);
   }
 
-  /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
-  recover(): Promise<void> {
+  /** Effects of the payments that a crash left open. */
+  openEffects(): readonly Effect[] {
+    return this.#records.open().flatMap(({ record: { effect } }) => effect ?? []);
+  }
+
+  /**
+   * Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone.
+   * @param paid effects of open payments, of every gate whose effects this one's handlers hold
+   */
+  recover(paid: readonly Effect[] = this.openEffects()): Promise<void> {
     const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,
@@ -141,6 +151,7 @@ export class PaymentGate {
       effects: this.#effects,
       facilitator,
       answers,
+      paid,
       log,
     });
     return this.#recovered;
@@ -167,10 +178,10 @@ export class PaymentGate {
 
   /** The wallet that signed a payment, where it has paid before; undefined for any other. Nothing is looked up. */
   knownPayer(credentials: PaymentCredentials): Address | undefined {
-    const { settings, signatures } = this.#deps;
+    const { settings, signatures, crowd } = this.#deps;
     try {
       const sent = parsePaymentHeader(credentials)?.payment;
-      if (!sent || !this.#verifications.knows(sent.payer)) return undefined;
+      if (!sent || !crowd.lines.knows(sent.payer)) return undefined;
       return checkGenuine(sent, settings, signatures).verdict === 'valid' ? sent.payer : undefined;
     } catch (error) {
       if (error instanceof PaymentRefused) return undefined;
@@ -208,7 +219,7 @@ export class PaymentGate {
     return {
       facilitator: this.#deps.facilitator.health(),
       pending: this.#settlements.pendingCount,
-      running: this.#crowd.running,
+      running: this.#inFlight.purchaseCount - this.#settlements.pendingCount,
     };
   }
 
@@ -300,18 +311,19 @@ export class PaymentGate {
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
   async #purchase(attempt: PaidAttempt): Promise<GateAnswer> {
     const { payment, request, requestHash, key, keyHash } = attempt;
-    this.#crowd.admit(payment.payer);
+    const { crowd } = this.#deps;
+    crowd.admit(payment.payer, this.#counts);
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
     purchase.attend(request.signal);
     this.#inFlight.add(purchase);
     try {
-      const bought = await this.#crowd.run(payment.payer, () => this.#checkout.run(purchase, attempt));
+      const bought = await crowd.run(payment.payer, () => this.#checkout.run(purchase, attempt));
       if (!bought.charged) {
         this.#inFlight.remove(purchase);
         purchase.releaseUncharged(bought.answer);
         return undeliverable(bought.answer);
       }
-      this.#verifications.paid(payment.payer);
+      crowd.lines.paid(payment.payer);
       const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
       purchase.release(answer);
       return this.#deliveries.ofPurchase(purchase, answer);

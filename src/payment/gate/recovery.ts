@@ -13,6 +13,8 @@ export interface RecoveryDeps {
   readonly facilitator: Facilitator;
   readonly effects: Effects;
   readonly answers: AnswerStore;
+  /** Effects of open payments. */
+  readonly paid: readonly Effect[];
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -23,10 +25,7 @@ export interface RecoveryDeps {
 export async function recoverPayments(deps: RecoveryDeps): Promise<void> {
   const { records, settlements, facilitator, log } = deps;
   const open = records.open();
-  await undoOrphans(
-    deps,
-    open.map(({ record }) => record),
-  );
+  await undoOrphans(deps);
   const adopted = [];
   for (const { key, record } of open) {
     if (record.state === 'reserved' && !facilitator.outcomeIsKnowable) await drop(deps, key, record);
@@ -45,8 +44,8 @@ async function drop({ records, answers }: RecoveryDeps, key: string, record: Pay
 }
 
 /** Effects whose request crashed before its payment's record could name them. */
-async function undoOrphans({ effects, log }: RecoveryDeps, records: readonly PaymentRecord[]): Promise<void> {
-  const known = new Set(records.flatMap(({ effect }) => (effect ? [identityOf(effect)] : [])));
+async function undoOrphans({ effects, paid, log }: RecoveryDeps): Promise<void> {
+  const known = new Set(paid.map(identityOf));
   for (const effect of await effects.pending()) {
     if (known.has(identityOf(effect))) continue;
     try {

@@ -47,20 +47,20 @@ interface Refusal {
 }
 
 /**
- * The verifications that a facilitator is asked for, in four lines: of payers that have paid before and of strangers, each for
+ * The four lines in which all gates of a process wait for a facilitator: of payers that have paid before and of strangers, each for
  * plain and for contract wallets. So strangers, however many, delay no payer, and contract wallets no plain one.
  */
-export class Verifications {
-  readonly #facilitator: Facilitator;
-  readonly #clock: Clock;
+export class VerificationLines {
   readonly #payers = new Set<Address>();
-  readonly #refusals = new Map<string, Refusal>();
   readonly #plain = { payers: lineOf(OF_PAYERS), strangers: lineOf(OF_STRANGERS) };
   readonly #contracts = { payers: lineOf(OF_PAYING_CONTRACTS), strangers: lineOf(OF_CONTRACTS) };
+  /** Refused authorizations of contract wallets, by digest. */
+  readonly refusals = new Map<string, Refusal>();
 
-  constructor({ facilitator, clock }: { facilitator: Facilitator; clock: Clock }) {
-    this.#facilitator = facilitator;
-    this.#clock = clock;
+  /** The line in which a payment waits for its verification. */
+  of(payment: Payment): Turnstile {
+    const lines = isOfContract(payment) ? this.#contracts : this.#plain;
+    return this.knows(payment.payer) ? lines.payers : lines.strangers;
   }
 
   /** True for a wallet that has paid since the start. */
@@ -74,6 +74,27 @@ export class Verifications {
     this.#payers.add(payer);
     if (this.#payers.size > PAYERS_MAX) this.#payers.delete(this.#payers.values().next().value!);
   }
+}
+
+/** The verifications that one gate asks its facilitator for. */
+export class Verifications {
+  readonly #facilitator: Facilitator;
+  readonly #clock: Clock;
+  readonly #lines: VerificationLines;
+
+  constructor({
+    facilitator,
+    clock,
+    lines,
+  }: {
+    facilitator: Facilitator;
+    clock: Clock;
+    lines: VerificationLines;
+  }) {
+    this.#facilitator = facilitator;
+    this.#clock = clock;
+    this.#lines = lines;
+  }
 
   /**
    * Milliseconds that the facilitator took, waiting for the turn included. `isKnown`: asked when the turn comes, since a copy may
@@ -84,12 +105,10 @@ export class Verifications {
     terms: Terms,
     { signal, isKnown = () => false }: { signal: AbortSignal; isKnown?: () => boolean },
   ): Promise<number> {
-    const lines = isOfContract(payment) ? this.#contracts : this.#plain;
-    const line = this.knows(payment.payer) ? lines.payers : lines.strangers;
     const startedAt = performance.now();
     const digest = isOfContract(payment) ? digestOf(payment) : undefined;
     this.#refuseAgain(digest);
-    await line.pass(
+    await this.#lines.of(payment).pass(
       payment.payer,
       async () => {
         this.#refuseAgain(digest);
@@ -106,17 +125,18 @@ export class Verifications {
   }
 
   #refuseAgain(digest: string | undefined): void {
-    const refusal = digest === undefined ? undefined : this.#refusals.get(digest);
+    const refusal = digest === undefined ? undefined : this.#lines.refusals.get(digest);
     if (!refusal) return;
     const leftMs = refusal.until - this.#clock.now();
     if (leftMs > 0 && leftMs <= REFUSAL_MS) throw new PaymentRefused(refusal.fault);
-    this.#refusals.delete(digest!);
+    this.#lines.refusals.delete(digest!);
   }
 
   #remember(digest: string | undefined, fault: string): void {
     if (digest === undefined) return;
-    this.#refusals.set(digest, { fault, until: this.#clock.now() + REFUSAL_MS });
-    if (this.#refusals.size > REFUSALS_MAX) this.#refusals.delete(this.#refusals.keys().next().value!);
+    this.#lines.refusals.set(digest, { fault, until: this.#clock.now() + REFUSAL_MS });
+    if (this.#lines.refusals.size > REFUSALS_MAX)
+      this.#lines.refusals.delete(this.#lines.refusals.keys().next().value!);
   }
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { senderOf } from '../../../src/http/access/sender.ts';
-import type { Services } from '../../../src/http/access/services.ts';
+import type { Services, ServicesBySlot } from '../../../src/http/access/services.ts';
 
 const PAYER = '0x00000000000000000000000000000000000000aa';
 
@@ -11,10 +11,11 @@ const services = {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
+const slots: ServicesBySlot = { all: [services], of: () => services };
 
 function sender(path: string, headers: Record<string, string> = {}, query = ''): string {
   const head = { method: 'POST', path, query, headers: new Map() };
-  return senderOf(services, { head, header: (name: string) => headers[name] });
+  return senderOf(slots, { head, header: (name: string) => headers[name] });
 }
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {

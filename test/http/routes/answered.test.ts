@@ -57,3 +57,43 @@ t.test('with files in it', async (t) => {
     }
   });
 });
+
+t.test('what is named and is nowhere is not answered by its relatives', async (t) => {
+  const files = {
+    'invoice.txt':
+      'Invoice RE-2026-0417 of 2026-03-12 for one pump XK-200-B, 4 bar. Account 55-20931. Questions: accounting@nordlicht.example, +49 431 5567788.',
+    'manual.txt':
+      'The XK-200-B: fill the pump with water before its first start. Firmware v2.3.0 counts hours.',
+    'lighthouse.txt': 'The lighthouse on Vestra Holm has a tower of granite that is 31 metres tall.',
+    'report-2024.txt': 'Sales of pumps rose by a tenth in the north and fell in the south.',
+  };
+  const workspace = await agent.rent();
+  for (const [name, text] of Object.entries(files)) await workspace.ingest(name, text);
+  for (const query of [
+    'XK-300',
+    'pump XK-300',
+    'RE-2026-0499',
+    'halvorsen@nordlicht.example',
+    '2026-03-14',
+    'v2.4.1',
+    '+49 431 5567799',
+    'report-2025.txt',
+    '3f2b8c1e-9a4d-4e5f-8b6a-7c2d1e0f9a8b',
+    'how tall is the Eiffel tower',
+  ]) {
+    const { body } = await workspace.search({ query });
+    t.match(body, { answered: false, reason: 'unlikely' }, `${query}: ${body.hits[0]?.confidence}`);
+  }
+  for (const [query, name] of [
+    ['XK-200-B pump water', 'manual.txt'],
+    ['RE-2026-0417', 'invoice.txt'],
+    ['accounting@nordlicht.example', 'invoice.txt'],
+    ['12.03.2026', 'invoice.txt'],
+    ['firmware v2.3.0', 'manual.txt'],
+    ['5567788', 'invoice.txt'],
+    ['how tall is the lighthouse on Vestra Holm', 'lighthouse.txt'],
+  ] as const) {
+    const { body } = await workspace.search({ query });
+    t.match(body, { answered: true, hits: [{ item: { name } }] }, `${query}: ${body.hits[0]?.confidence}`);
+  }
+});

@@ -26,10 +26,8 @@ t.test('neither strangers nor one workspace can take all places of MCP calls', a
       await over;
       return Response.json({});
     },
-    {
-      workspaces: { tokenOpens: (_id: string, token?: string) => token === TOKEN },
-      limits: { searchBodyBytesMax: 1024 },
-    } as never,
+    { searchBodyBytesMax: 1024 } as never,
+    (_id, token) => token === TOKEN,
   );
   const calls: Promise<unknown>[] = [];
   const begin = (count: number, workspace?: string) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openStore } from '../../../src/state/store.ts';
+import { openBooks, tenantFolders } from '../../rig/stopped-books.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { farthing } from '../commands/farthing-command.ts';
 
@@ -112,20 +112,21 @@ t.test(
     );
     await restored.stop();
 
-    const store = openStore(join(again, 'state'));
-    t.teardown(() => store.close());
-    const settled = store.table<{ count: number; amount: string }>('journal_totals').get('settled');
-    const transfers = [...store.table<{ value: string }>('local_transfers').range()];
+    const books = await openBooks(again);
+    t.teardown(() => books.close());
+    const { settled } = books.ledger.totals();
+    const transfers = books.rows<{ value: string }>('local_transfers');
     const sum = transfers.reduce((total, { value }) => total + BigInt(value.value), 0n);
     t.same(settled, { count: transfers.length, amount: String(sum) }, 'books and ledger agree');
-    const living = [...store.table<{ state: string }>('workspaces').range()].filter(
-      ({ value }) => value.state === 'active',
-    );
-    for (const name of readdirSync(join(again, 'tenants')).filter((name) => name.startsWith('ws_')))
+    const living = books
+      .rows<{ state: string }>('workspaces')
+      .filter(({ value }) => value.state === 'active');
+    const folders = await tenantFolders(again);
+    for (const name of folders.filter((name) => name.startsWith('ws_')))
       t.ok(
         living.some(({ key }) => key === name),
         'every folder has its workspace',
       );
-    t.equal(existsSync(join(again, 'tenants', doomed.id)), false);
+    t.notOk(folders.includes(doomed.id));
   },
 );

@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { Journal } from '../../../src/payment/records/journal.ts';
 import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
-import { openStore } from '../../../src/state/store.ts';
+import { openBooks } from '../../rig/stopped-books.ts';
 import type { Purchase } from './crash-client.ts';
 
 export interface Judgement {
@@ -21,12 +19,11 @@ export async function judge(
   purchases: readonly Purchase[],
   { done }: { done: boolean },
 ): Promise<Judgement> {
-  const store = openStore(join(dataFolder, 'state'));
+  const books = await openBooks(dataFolder);
   try {
     const faults: string[] = [];
     const settled = new Map<string, bigint>();
-    const journal = new Journal(store);
-    for (const { kind, nonce, amount } of journal.entries()) {
+    for (const { kind, nonce, amount } of books.ledger.entries(0)) {
       if (kind === 'presumed') faults.push(`${nonce} is only presumed to be settled`);
       if (kind !== 'settled') continue;
       if (settled.has(nonce)) faults.push(`${nonce} stands twice in the journal`);
@@ -34,10 +31,10 @@ export async function judge(
       if (ledger.get(nonce) !== BigInt(amount))
         faults.push(`${nonce}: the journal has ${amount}, the ledger ${ledger.get(nonce)}`);
     }
-    const payments = store.table<StoredPayment>('payments');
+    const payments = new Map(books.rows<StoredPayment>('payments').map(({ key, value }) => [key, value]));
     const openNonces = new Set<string>();
     const open: Record<string, number> = {};
-    for (const { key } of store.table<1>('payments_open').range()) {
+    for (const { key } of books.rows<1>('payments_open')) {
       const stored = payments.get(key);
       if (!stored) continue;
       const { payment, state } = readPayment(stored, BASE_USDC);
@@ -47,7 +44,7 @@ export async function judge(
     for (const nonce of ledger.keys()) {
       if (!settled.has(nonce) && !openNonces.has(nonce)) faults.push(`${nonce} was charged and is forgotten`);
     }
-    const totals = journal.totals();
+    const totals = books.ledger.totals();
     const sum = [...settled.values()].reduce((all, amount) => all + amount, 0n);
     if (totals.settled.amount !== sum.toString() || totals.settled.count !== settled.size)
       faults.push(`the totals say ${JSON.stringify(totals.settled)}, the entries ${settled.size} of ${sum}`);
@@ -60,7 +57,7 @@ export async function judge(
     }
     return { faults, open };
   } finally {
-    await store.close();
+    await books.close();
   }
 }
 

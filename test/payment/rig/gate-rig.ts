@@ -7,6 +7,7 @@ import type { EffectHandler } from '../../../src/domain/payment.ts';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
@@ -58,6 +59,8 @@ export interface RigOptions {
   /** What the gate (not the test) sees as the store. */
   seenStore?: (store: Store) => Store;
   purchasesMax?: number;
+  /** Shared with other rigs; absent: its own. */
+  crowd?: Crowd;
   /** The gate will die with open work: it is not closed. */
   dies?: boolean;
 }
@@ -96,7 +99,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    purchasesMax: options.purchasesMax ?? 1000,
+    crowd: options.crowd ?? new Crowd(options.purchasesMax ?? 1000),
     log: (event) => events.push(event),
   });
   t.teardown(async () => {

@@ -1,12 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { cpSync, mkdirSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { openStore } from '../../../src/state/store.ts';
 import { deep } from '../../rig/deep.ts';
 import { ServedProcess } from '../../rig/served-process.ts';
+import { openBooks, tenantFolders } from '../../rig/stopped-books.ts';
 import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
 
 /**
@@ -153,7 +152,7 @@ t.test(
         t.ok(left <= known.minutes * 60, `${left} s are no more than was paid for`);
         t.ok(left >= known.minutes * 60 - elapsed, `${left} s are all that was paid for`);
       }
-      const folders = await readdir(join(place.data, 'tenants'));
+      const folders = await tenantFolders(place.data);
       const expected = [...extended, ...filled].map(({ id }) => id);
       t.same(
         folders.filter((name) => name.startsWith('ws_') || name.startsWith('.')).toSorted(),
@@ -164,17 +163,16 @@ t.test(
     t.comment(`${rounds} kills, ${unanswered} requests without an answer`);
     await server.kill();
 
-    const store = openStore(join(place.data, 'state'));
-    t.teardown(() => store.close());
+    const books = await openBooks(place.data);
+    t.teardown(() => books.close());
     const transfers = new Map<string, bigint>();
-    for (const { value } of store.table<{ from: string; value: string }>('local_transfers').range()) {
+    for (const { value } of books.rows<{ from: string; value: string }>('local_transfers')) {
       const from = value.from.toLowerCase();
       transfers.set(from, (transfers.get(from) ?? 0n) + BigInt(value.value));
     }
     t.same([...transfers].toSorted(), [...paid].toSorted(), 'every wallet paid once what it bought');
-    const pending = store.table('workspace_undecided');
-    t.equal(pending.count(), 0, 'no creation and no extension waits for a payment');
-    const records = [...store.table<{ id: string; state: string; spend: bigint }>('workspaces').range()];
+    t.same(books.rows('workspace_undecided'), [], 'no creation and no extension waits for a payment');
+    const records = books.rows<{ id: string; state: string; spend: bigint }>('workspaces');
     const open = records.filter(({ value }) => value.state !== 'disposed');
     t.same(open.map(({ key }) => key).toSorted(), [...living.keys()].toSorted());
     for (const { value } of open) t.equal(value.spend, living.get(value.id)?.spend);

@@ -134,16 +134,18 @@ impl NativeSnapshot {
     }
 
     /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
-    /// `held` with the share of the query's information that each has, and `written` with the few segments that have every word as
-    /// it is written, then four numbers for the place of each. `facts`: how many these are; the query's information; number, mean
+    /// `held` with the share of the query's information that each has, `lacks` with the share that is in codes, numbers and names
+    /// which it lacks, and `written` with the few segments that have every word as it is written, then four numbers for the place of each. `facts`: how many these are; the query's information; number, mean
     /// and standard deviation of the sampled scores. See `farthing_core::ranking::rating`.
     #[napi(catch_unwind)]
+    #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn rate(
         &self,
         query: &NativeQuery,
         segments: &[u32],
         mut scores: Float32ArraySlice,
         mut held: Float32ArraySlice,
+        mut lacks: Float32ArraySlice,
         mut written: Uint32ArraySlice,
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
@@ -158,6 +160,7 @@ impl NativeSnapshot {
         unsafe {
             copy(&rating.scores, scores.as_mut());
             copy(&rating.held, held.as_mut());
+            copy(&rating.lacks, lacks.as_mut());
             copy(&[rating.written, places.iter().flat_map(numbers_of).collect()].concat(), written.as_mut());
             copy(&values, facts.as_mut());
         }
