@@ -13,6 +13,8 @@ const BYTES_PER_SECOND = 1_000;
 const JOBS = Number(process.env.JOBS ?? availableParallelism() + 1);
 /** Modules as Node compiled them: each server that a test starts loads a thousand. */
 const COMPILED = resolve('.build/compile-cache');
+/** Keeps what Node makes of TypeScript. */
+const STRIPPED = resolve(import.meta.dirname, 'stripped.js');
 /** What each file printed, to look it up, and how long it took. */
 const PRINTED = '.build/test';
 const TIMES = join(PRINTED, 'seconds.json');
@@ -59,7 +61,7 @@ async function runTestFile(file: string, environment: NodeJS.ProcessEnv): Promis
   const started = performance.now();
   const env = { TAP_TIMEOUT: FILE_SECONDS_MAX, NODE_COMPILE_CACHE: COMPILED, ...environment };
   const { output, status } = await runCommand(
-    [process.execPath, '--no-warnings', file],
+    [process.execPath, '--no-warnings', '--import', STRIPPED, file],
     env,
     (Number(env.TAP_TIMEOUT) + GRACE_SECONDS) * 1000,
   );
