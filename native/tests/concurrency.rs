@@ -10,9 +10,10 @@ use std::thread;
 use farthing_core::error::ShardError;
 use farthing_core::ranking::options::SearchOptions;
 use farthing_core::shard::open_shard::Shard;
-use farthing_core::shard::query::Query;
+use farthing_core::shard::query::{Query, WordsQuery};
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::store::spaces::SpaceSpec;
+use farthing_core::terms::spelt_right::SpeltRight;
 use farthing_core::threads::scan_pool;
 use farthing_core::write::input::{ItemRecord, SegmentInput};
 use farthing_core::write::write_op::WriteOp;
@@ -94,7 +95,7 @@ fn check(snapshot: &Snapshot, generation: u64) {
         let options = SearchOptions::best(100_000);
         snapshot.answer(&question, &options).unwrap().hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
     };
-    let by_words = of(Query::Words { text: "common".into(), language: None, spelt_right: vec![] });
+    let by_words = of(Query::Words(WordsQuery::new("common".into(), None, SpeltRight::default())));
     let by_vector = of(Query::Vector { space: "meaning".into(), vector: vec![0.5; DIMENSIONS] });
     assert_eq!((by_words.len() as u64, by_vector.len() as u64), (totals.segments, totals.segments));
     assert_eq!(whole(&by_words), totals.items);

@@ -5,6 +5,9 @@ import type * as Addon from './addon/addon.d.ts';
 /** The native addon; nothing else loads it. Loading throws when `make` has not built it for this machine. */
 export const native = createRequire(import.meta.url)('./addon/addon.cjs') as typeof Addon;
 
+/** The words of a model's tokenizer. */
+export type Vocabulary = InstanceType<typeof native.TextTokenizer>;
+
 const NATIVE_ERROR = /^FARTHING:([a-z_]+):([\s\S]*)$/;
 
 /** Turns a native error, `FARTHING:<code>:<detail>`, into a FarthingError. Other errors are returned as they are. */

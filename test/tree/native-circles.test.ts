@@ -53,7 +53,7 @@ const BINDING: Readonly<Record<string, readonly string[]>> = {
   picture: ['.'],
   process: ['.'],
   request: ['.'],
-  shard: ['.'],
+  shard: ['.', 'text'],
   text: ['.'],
 };
 
@@ -67,7 +67,7 @@ type Uses = ReadonlyMap<string, ReadonlySet<string>>;
 
 function sourcesOf(root: string): Sources {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => name.endsWith('.rs') && !/(^|[/_])tests\.rs$/.test(name));
+  const files = names.filter((name) => name.endsWith('.rs') && !/(^|[/_])tests(\.rs$|\/)/.test(name));
   return new Map(files.map((name) => [name, readFileSync(join(root, name), 'utf8')]));
 }
 

@@ -1,5 +1,7 @@
 //! Columns of little-endian numbers in a block's body, at any alignment.
 
+use std::ops::Range;
+
 use crate::error::{Result, ShardError};
 
 pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -36,6 +38,13 @@ impl<'a> U32Column<'a> {
     pub fn position(self, wanted: u32) -> Option<usize> {
         let at = self.lower_bound(wanted);
         (at < self.len() && self.get(at) == wanted).then_some(at)
+    }
+
+    /// The indices of those of some ascending numbers that are not below the first or above the last of an ascending column.
+    pub fn within(self, wanted: &[u32]) -> Range<usize> {
+        let Some(last) = self.len().checked_sub(1) else { return 0..0 };
+        let (first, last) = (self.get(0), self.get(last));
+        wanted.partition_point(|number| *number < first)..wanted.partition_point(|number| *number <= last)
     }
 
     /// Index of the first number that is not less than `wanted`, in an ascending column.
@@ -84,6 +93,12 @@ mod tests {
         assert_eq!(
             (column.position(5), column.position(6), column.lower_bound(6), column.lower_bound(10)),
             (Some(1), None, 2, 3)
+        );
+        assert_eq!(column.within(&[1, 2, 6, 9, 10]), 1..4);
+        assert!(
+            column.within(&[0, 1]).is_empty()
+                && column.within(&[]).is_empty()
+                && U32Column(&[]).within(&[1]).is_empty()
         );
     }
 }

@@ -24,14 +24,14 @@ struct Block<'t> {
     checked: Arc<Checked>,
 }
 
-/// Rates segments for a query by vector.
+/// Rates segments for a query by vector, with a sample of the space's scores if it is `sampled`.
 pub fn rate(
     store: &Store,
     txn: &RoTxn<'_>,
     kernel: &'static Kernel,
     space: &SpaceSpec,
     query: &[f32],
-    segments: &[u32],
+    (segments, sampled): (&[u32], bool),
 ) -> Result<Rating> {
     check_query(space, query)?;
     let mut rating = Rating { scores: vec![f32::NAN; segments.len()], ..Rating::default() };
@@ -50,15 +50,17 @@ pub fn rate(
         Ok((kernel.dot_f32)(query, block.rows.row(row)))
     };
     for block in &blocks {
-        for (score_of, segment) in rating.scores.iter_mut().zip(segments) {
-            if let Some(row) = block.codes.segments.position(*segment) {
-                *score_of = score(block, row)?;
+        for at in block.codes.segments.within(segments) {
+            if let Some(row) = block.codes.segments.position(segments[at]) {
+                rating.scores[at] = score(block, row)?;
             }
         }
     }
-    let sampled: Result<Vec<f32>> =
-        sample(&blocks).into_iter().map(|(block, row)| score(&blocks[block], row)).collect();
-    rating.sample = Sample::of(&sampled?);
+    if sampled {
+        let scores: Result<Vec<f32>> =
+            sample(&blocks).into_iter().map(|(block, row)| score(&blocks[block], row)).collect();
+        rating.sample = Sample::of(&scores?);
+    }
     Ok(rating)
 }
 

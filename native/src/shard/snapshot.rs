@@ -1,6 +1,6 @@
 //! What a reader sees: one LMDB read transaction. It never changes and never waits for a writer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use heed::{RoTxn, WithoutTls};
 use serde::Deserialize;
@@ -23,6 +23,7 @@ use crate::store::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
 use crate::store::spaces::{self, SpaceSpec, position};
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
+use crate::terms::spelt_right::SpeltRight;
 use crate::terms::written::{Word, words};
 use crate::words::block::WordsBlock;
 use crate::words::phrases::segments_with_all;
@@ -45,13 +46,12 @@ pub struct Snapshot {
     // The transaction must end before the environment, which the queue keeps open: fields are dropped in this order.
     txn: RoTxn<'static, WithoutTls>,
     queue: Arc<WriteQueue>,
-    last_asked: Mutex<Option<Arc<Asked>>>,
 }
 
 impl Snapshot {
     pub(super) fn open(queue: Arc<WriteQueue>) -> Result<Self> {
         let txn = queue.store().env.clone().static_read_txn()?;
-        Ok(Self { txn, queue, last_asked: Mutex::default() })
+        Ok(Self { txn, queue })
     }
 
     /// The answer to a query: best first, equal scores in order of insertion.
@@ -62,30 +62,28 @@ impl Snapshot {
             let options = SearchOptions { k, ..options.clone() };
             match query {
                 Query::Vector { space, vector } => self.vector_list(space, vector, &options, enough),
-                Query::Words { text, language, spelt_right } => {
-                    self.words_list(&self.asked(text, *language, spelt_right), &options)
-                }
+                Query::Words(words) => self.words_list(&words.asked(self.state()), &options),
                 Query::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
             }
         };
         if options.places { reach_places(options.k, best, |hits| self.places_of(hits)) } else { best(options.k) }
     }
 
-    /// What a query finds in given Segments, ascending. Pictures are rated by their list alone: nothing here.
-    pub fn rate(&self, query: &Query, segments: &[u32]) -> Result<Rating> {
+    /// What a query finds in given Segments, ascending. Pictures are rated by their list alone: nothing here. `sampled`: with
+    /// a sample of a space's scores.
+    pub fn rate(&self, query: &Query, segments: &[u32], sampled: bool) -> Result<Rating> {
         match query {
             Query::Vector { space, vector } => {
                 let kernel = detection::chosen().map_err(ShardError::internal)?;
-                rating::rate(self.queue.store(), &self.txn, kernel, self.space(space)?, vector, segments)
+                rating::rate(self.queue.store(), &self.txn, kernel, self.space(space)?, vector, (segments, sampled))
             }
-            Query::Words { text, language, spelt_right } => {
+            Query::Words(words) => {
                 let mut titles = Titles::default();
                 let text_of = |segment| {
                     let Some(record) = self.record(segment)? else { return Ok(None) };
                     titles.with_text(record, |item| self.item(item))
                 };
-                let asked = self.asked(text, *language, spelt_right);
-                words_rating::rate(&self.words_blocks()?, &asked, segments, text_of)
+                words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), segments, text_of)
             }
             Query::Picture { .. } => Ok(Rating::default()),
         }
@@ -116,7 +114,7 @@ impl Snapshot {
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
-        self.words_list(&self.asked(query, None, &[]), &SearchOptions::best(k))
+        self.words_list(&Asked::new(query, None, SpeltRight::default()), &SearchOptions::best(k))
     }
 
     /// Name of the space that serves a role. None if nothing was stored for it.
@@ -157,15 +155,9 @@ impl Snapshot {
         rank::search_telling(&self.words_blocks()?, asked, options, |correction| self.spelt(correction))
     }
 
-    /// A query of this snapshot: the last one is kept, for it is ranked, ranked deeper, and then rated.
-    fn asked(&self, text: &str, language: Option<Language>, spelt_right: &[String]) -> Arc<Asked> {
-        let mut last = self.last_asked.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some(asked) if asked.text == text && asked.language == language && asked.spelt_right == spelt_right => {
-                asked.clone()
-            }
-            _ => last.insert(Arc::new(Asked::new(text, language, spelt_right))).clone(),
-        }
+    /// Number of the last commit that it sees: snapshots of an index with the same number see the same.
+    pub fn state(&self) -> usize {
+        self.txn.id()
     }
 
     /// How a corrected word is written in the text of a Segment that has it.

@@ -4,4 +4,5 @@ pub mod analysis;
 pub mod judgement;
 pub mod language;
 pub mod named;
+pub mod spelt_right;
 pub mod written;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::block::WordsBlock;
-use super::rank::Found;
+use super::occurrences::Found;
 use crate::error::Result;
 use crate::terms::written::{lowered, normalised, words};
 

@@ -15,9 +15,14 @@ pub struct WordsBlock<'a> {
 impl<'a> WordsBlock<'a> {
     /// The postings of a variant's term. None if the block has no text in one of its languages, or not the term.
     pub fn lookup(&self, variant: &Variant) -> Result<Option<TermPostings<'a>>> {
+        self.term(variant)?.map(|at| self.view.term_postings(at)).transpose()
+    }
+
+    /// The number of a variant's term. None if the block has no text in one of its languages, or not the term.
+    pub(super) fn term(&self, variant: &Variant) -> Result<Option<usize>> {
         if self.view.header.languages & variant.languages == 0 {
             return Ok(None);
         }
-        self.view.lookup(variant.term.as_bytes())
+        self.view.find(variant.term.as_bytes())
     }
 }

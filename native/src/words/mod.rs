@@ -7,6 +7,7 @@ pub mod build;
 mod lacking;
 pub mod lists;
 pub mod merge;
+mod occurrences;
 pub mod phrases;
 pub mod postings;
 pub mod query;

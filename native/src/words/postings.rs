@@ -89,10 +89,10 @@ impl<'a> PostingsView<'a> {
         self.languages.iter().map(|language| Language(*language))
     }
 
-    /// The postings of a term. None if the block does not have it.
-    pub fn lookup(&self, term: &[u8]) -> Result<Option<TermPostings<'a>>> {
+    /// The number of a term. None if the block does not have it.
+    pub(super) fn find(&self, term: &[u8]) -> Result<Option<usize>> {
         let at = self.seek(term)?;
-        if at < self.terms() && self.term(at)? == term { self.term_postings(at).map(Some) } else { Ok(None) }
+        Ok((at < self.terms() && self.term(at)? == term).then_some(at))
     }
 
     /// The postings of the terms that begin with some letters, `most` at most.
@@ -109,34 +109,44 @@ impl<'a> PostingsView<'a> {
 
     /// The first term that is not before another.
     fn seek(&self, term: &[u8]) -> Result<usize> {
-        let (mut low, mut high) = (0, self.terms());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.term(middle)? < term { low = middle + 1 } else { high = middle }
-        }
-        Ok(low)
+        self.first_from(Bound::of(term), 0, self.terms())
     }
 
     /// The first term after the one at `from`, which begins with a prefix, that begins otherwise, or goes on with
     /// `letter` or a higher one.
     pub(super) fn seek_prefix(&self, from: usize, prefix: &[u8], letter: Option<char>) -> Result<usize> {
-        let mut buffer = [0; 4];
-        let letter = letter.map(|letter| letter.encode_utf8(&mut buffer).as_bytes());
-        let is_before = |at: usize| -> Result<bool> {
-            let rest = self.term(at)?.strip_prefix(prefix);
-            Ok(rest.is_some_and(|rest| letter.is_none_or(|letter| rest < letter)))
-        };
+        let mut bytes = prefix.to_vec();
+        match letter {
+            Some(letter) => bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+            // No byte of UTF-8 is the highest.
+            None => match bytes.last_mut() {
+                Some(last) => *last += 1,
+                None => return Ok(self.terms()),
+            },
+        }
+        let bound = Bound::of(&bytes);
         let (mut low, mut step) = (from + 1, 1);
-        while low + step < self.terms() && is_before(low + step)? {
+        while low + step < self.terms() && self.is_before(low + step, bound)? {
             low += step;
             step *= 2;
         }
-        let mut high = (low + step).min(self.terms());
+        self.first_from(bound, low, (low + step).min(self.terms()))
+    }
+
+    /// The first of some terms that is not before a bound.
+    fn first_from(&self, bound: Bound<'_>, mut low: usize, mut high: usize) -> Result<usize> {
         while low < high {
             let middle = low + (high - low) / 2;
-            if is_before(middle)? { low = middle + 1 } else { high = middle }
+            if self.is_before(middle, bound)? { low = middle + 1 } else { high = middle }
         }
         Ok(low)
+    }
+
+    #[inline(always)]
+    fn is_before(&self, at: usize, bound: Bound<'_>) -> Result<bool> {
+        let term = self.term(at)?;
+        let start = start_of(term);
+        Ok(if start == bound.start { term < bound.bytes } else { start < bound.start })
     }
 
     /// Number of terms.
@@ -161,6 +171,39 @@ impl<'a> PostingsView<'a> {
             language: Language(self.languages[row]),
         }
     }
+}
+
+/// What terms are compared with. Most differ from it in their first bytes.
+#[derive(Clone, Copy)]
+struct Bound<'b> {
+    bytes: &'b [u8],
+    start: u64,
+}
+
+impl<'b> Bound<'b> {
+    fn of(bytes: &'b [u8]) -> Self {
+        Self { bytes, start: start_of(bytes) }
+    }
+}
+
+/// The first eight bytes as a number that orders as they do; zeros behind a shorter text.
+#[inline(always)]
+fn start_of(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    // Four, two and one at a time: a copy of a length that is not known is a call.
+    let (mut start, mut rest, mut left) = (0, bytes, u64::BITS);
+    if let Some((four, more)) = rest.split_first_chunk() {
+        (start, rest, left) = (u64::from(u32::from_be_bytes(*four)), more, left - 32);
+    }
+    if let Some((two, more)) = rest.split_first_chunk() {
+        (start, rest, left) = (start << 16 | u64::from(u16::from_be_bytes(*two)), more, left - 16);
+    }
+    if let [one] = rest {
+        (start, left) = (start << 8 | u64::from(*one), left - 8);
+    }
+    if left == u64::BITS { 0 } else { start << left }
 }
 
 fn slice<'a>(bytes: &'a [u8], ends: U32Column<'_>, at: usize) -> Result<&'a [u8]> {

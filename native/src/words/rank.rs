@@ -10,19 +10,17 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
-use super::lists::TermPostings;
+use super::occurrences::{Finder, Found, Occurrences, look_up, occurrences, some_segments};
 use super::phrases::documents_with_all;
-use super::query::{JOINED_LETTERS, Joined, NamedWords, ParsedQuery, Phrase, parse};
+use super::query::{JOINED_LETTERS, NamedWords, ParsedQuery, Phrase, parse};
 use super::query_word::{QueryWord, Variant};
 use super::scores::{BlockScores, RankedList};
 use super::slips::{MEANT_RATIO, RARE_MAX, meant};
-use crate::error::Result;
+use crate::error::{Result, ShardError};
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::top_k::{Ranking, TopK};
-use crate::terms::language::{DEFAULT, Language};
-
-/// Segments in which the spelling of a corrected word is looked for.
-const SPELLINGS_MAX: usize = 8;
+use crate::terms::language::Language;
+use crate::terms::spelt_right::SpeltRight;
 
 /// The best k segments for a query's words. A segment must have every quoted phrase and at least one word.
 /// `language`: that of the query, if it is certain.
@@ -32,7 +30,7 @@ pub fn search(
     language: Option<Language>,
     options: &SearchOptions,
 ) -> Result<Ranking> {
-    search_telling(blocks, &Asked::new(query, language, &[]), options, |_| Ok(None))
+    search_telling(blocks, &Asked::new(query, language, SpeltRight::default()), options, |_| Ok(None))
 }
 
 /// As [`search`]. `spelt` finds how a corrected word is written in a segment that has it.
@@ -80,8 +78,7 @@ pub struct Asked {
     pub text: String,
     /// The query's, if it is certain.
     pub language: Option<Language>,
-    /// Words in lower case that are no slips, whether the index has them or not.
-    pub spelt_right: Vec<String>,
+    pub spelt_right: SpeltRight,
     understood: OnceLock<Understood>,
 }
 
@@ -90,6 +87,8 @@ pub struct Asked {
 struct Understood {
     parsed: ParsedQuery,
     meanings: Vec<Meaning>,
+    /// Of the words and of what they mean besides, in the order in which they are looked up.
+    occurrences: Vec<Occurrences>,
 }
 
 /// What a word of a query is taken for.
@@ -103,16 +102,8 @@ enum Meaning {
 }
 
 impl Asked {
-    pub fn new(text: &str, language: Option<Language>, spelt_right: &[String]) -> Self {
-        Self { text: text.to_owned(), language, spelt_right: spelt_right.to_vec(), understood: OnceLock::new() }
-    }
-
-    fn parsed(&self, languages: &[Language]) -> ParsedQuery {
-        let mut parsed = parse(&self.text, self.language, languages);
-        for word in &mut parsed.words {
-            word.may_slip &= !self.spelt_right.contains(&word.written);
-        }
-        parsed
+    pub fn new(text: &str, language: Option<Language>, spelt_right: SpeltRight) -> Self {
+        Self { text: text.to_owned(), language, spelt_right, understood: OnceLock::new() }
     }
 }
 
@@ -150,13 +141,17 @@ impl<'a> Sought<'a> {
         let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
         let collection = Collection::of(blocks, &dead);
         let before = asked.understood.get();
-        let parsed = match before {
+        let mut parsed = match before {
             Some(understood) => Cow::Borrowed(&understood.parsed),
-            None => Cow::Owned(with_joined(blocks, asked.parsed(&collection.languages))?),
+            None => Cow::Owned(parse(&asked.text, asked.language, &collection.languages)),
         };
         if parsed.words.is_empty() || collection.documents == 0 {
             return Ok(None);
         }
+        let looked_up = match &mut parsed {
+            Cow::Borrowed(_) => vec![],
+            Cow::Owned(parsed) => look_up(blocks, &dead, parsed)?,
+        };
         let mut sought = Self {
             collection,
             phrases: parsed.phrases.clone(),
@@ -169,23 +164,30 @@ impl<'a> Sought<'a> {
             words: parsed.words.iter().map(|word| word.written.clone()).collect(),
         };
         let mut meanings = vec![];
+        let mut finder =
+            Finder { blocks, dead: &dead, known: before.map(|known| &known.occurrences[..]), made: vec![] };
+        let mut looked_up = looked_up.into_iter();
         for (at, word) in parsed.words.iter().enumerate() {
             stop.check()?;
             let begin = sought.found.len();
-            let of_word = find(blocks, &dead, word)?;
+            let of_word = match looked_up.next() {
+                Some(occurrences) => finder.take(occurrences)?,
+                None => finder.find(word)?,
+            };
             let meaning = match before {
                 Some(understood) => Cow::Borrowed(&understood.meanings[at]),
                 None => Cow::Owned(sought.meaning(blocks, &dead, asked, word, of_word.frequency, stop)?),
             };
-            sought.add(blocks, &dead, word, of_word, &meaning)?;
+            sought.add(&mut finder, word, of_word, &meaning)?;
             sought.found_of.push(begin..sought.found.len());
             if let Cow::Owned(meaning) = meaning {
                 meanings.push(meaning);
             }
         }
         if let Cow::Owned(parsed) = parsed {
+            let occurrences = finder.made;
             // Two threads may have found out the same.
-            let _ = asked.understood.set(Understood { parsed, meanings });
+            let _ = asked.understood.set(Understood { parsed, meanings, occurrences });
         }
         Ok(Some(sought))
     }
@@ -204,6 +206,9 @@ impl<'a> Sought<'a> {
         if frequency > 0 && !is_rare {
             return Ok(Meaning::Itself);
         }
+        if !word.may_slip || asked.spelt_right.has(&word.written).map_err(ShardError::internal)? {
+            return Ok(Meaning::Itself);
+        }
         if let Some(instead) = meant(blocks, word, frequency, stop)? {
             return Ok(Meaning::Slip(instead));
         }
@@ -216,8 +221,7 @@ impl<'a> Sought<'a> {
 
     fn add(
         &mut self,
-        blocks: &[WordsBlock<'a>],
-        dead: &[Vec<u32>],
+        finder: &mut Finder<'_, 'a>,
         word: &QueryWord,
         of_word: Found<'a>,
         meaning: &Meaning,
@@ -233,51 +237,23 @@ impl<'a> Sought<'a> {
             self.weights.push(word.count * self.collection.idf(of_word.frequency));
             self.found.push(of_word);
         };
-        // A word that nothing has, but stands for another, is no information of its own.
+        // A word that no passage has is left out where others stand for it.
         if frequency > 0 || instead.is_empty() {
             let written = (!word.is_part).then(|| word.written.clone());
             push(word, Found { written, ..of_word });
         }
         for instead in instead {
-            push(instead, Found { informs: frequency == 0, ..find(blocks, dead, instead)? });
+            push(instead, Found { informs: frequency == 0, ..finder.find(instead)? });
         }
         if let Meaning::Slip(instead) = meaning {
             self.corrections.push(Correction {
                 written: word.written.clone(),
-                segments: some_segments(blocks, &instead.variants[0])?,
+                segments: some_segments(finder.blocks, &instead.variants[0])?,
                 meant: instead.variants[0].clone(),
             });
         }
         Ok(())
     }
-}
-
-/// A query of whose words one that is absent also means what it is together with its neighbour, where the index has that.
-fn with_joined(blocks: &[WordsBlock<'_>], mut parsed: ParsedQuery) -> Result<ParsedQuery> {
-    for Joined { words, variants } in std::mem::take(&mut parsed.joined) {
-        let is_absent = |word: &usize| Ok(!is_there(blocks, &parsed.words[*word].variants)?);
-        if !words.iter().map(is_absent).collect::<Result<Vec<bool>>>()?.contains(&true) {
-            continue;
-        }
-        for variant in variants {
-            if is_there(blocks, std::slice::from_ref(&variant))? {
-                words.iter().for_each(|word| parsed.words[*word].variants.push(variant.clone()));
-            }
-        }
-    }
-    Ok(parsed)
-}
-
-/// Whether a block has the term of any of the variants.
-fn is_there(blocks: &[WordsBlock<'_>], variants: &[Variant]) -> Result<bool> {
-    for block in blocks {
-        for variant in variants {
-            if block.lookup(variant)?.is_some() {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
 }
 
 /// The two words of which an absent one is made, if a segment has them in order: `scatterplot`, `scatter plot`.
@@ -297,7 +273,7 @@ fn halves(
         let (left, right) = word.written.split_at(at);
         let parsed = parse(&format!("\"{left} {right}\""), asked.language, languages);
         let Ok([left, right]) = <[QueryWord; 2]>::try_from(parsed.words) else { continue };
-        if find(blocks, dead, &left)?.frequency == 0 || find(blocks, dead, &right)?.frequency == 0 {
+        if occurrences(blocks, dead, &left)?.frequency == 0 || occurrences(blocks, dead, &right)?.frequency == 0 {
             continue;
         }
         for block in blocks {
@@ -309,23 +285,6 @@ fn halves(
         }
     }
     Ok(None)
-}
-
-/// Living segments that have a term, a few of the first ones.
-fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<Vec<u32>> {
-    let mut segments = vec![];
-    for block in blocks {
-        if segments.len() < SPELLINGS_MAX
-            && let Some(postings) = block.lookup(variant)?
-        {
-            postings.for_each(|document, _| {
-                if segments.len() < SPELLINGS_MAX && !block.dead.has(document as usize) {
-                    segments.push(block.view.segments.get(document as usize));
-                }
-            })?;
-        }
-    }
-    Ok(segments)
 }
 
 /// The query with its slips corrected. None if it has none.
@@ -343,45 +302,4 @@ fn corrected(
     }
     let words = query.split_word_bounds();
     Ok(Some(words.map(|word| instead.get(word.to_lowercase().as_str()).map_or(word, String::as_str)).collect()))
-}
-
-/// Where a word of the query occurs.
-pub struct Found<'a> {
-    /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
-    pub(super) frequency: u64,
-    /// For each block: lists of postings, each with the languages whose segments it counts for.
-    pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
-    /// Whether it is information of the query. What may be meant instead of a rare word is none.
-    pub(super) informs: bool,
-    /// The word as it is written. Absent for parts of a whole, and for what is meant instead of a word.
-    pub(super) written: Option<String>,
-}
-
-fn find<'a>(blocks: &[WordsBlock<'a>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Found<'a>> {
-    let mut found = Found { frequency: 0, lists: Vec::with_capacity(blocks.len()), informs: true, written: None };
-    for (block, dead) in blocks.iter().zip(dead) {
-        let mut lists = vec![];
-        for variant in &word.variants {
-            if let Some(postings) = block.lookup(variant)? {
-                found.frequency += living(block, dead, &postings, variant.languages)?;
-                if variant.matched != 0 {
-                    lists.push((postings, variant.matched));
-                }
-            }
-        }
-        found.lists.push(lists);
-    }
-    Ok(found)
-}
-
-/// Number of living segments that have the word in one of the languages.
-fn living(block: &WordsBlock<'_>, dead: &[u32], postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
-    let view = &block.view;
-    let first = Language::of_bits(view.header.languages).next().unwrap_or(DEFAULT);
-    let mut gone = 0;
-    if !dead.is_empty() {
-        let counts = |at: usize| view.language(dead[at]).bit() & languages != 0;
-        postings.for_each_of(dead.len(), |at| dead[at], |at, _| gone += u64::from(counts(at)))?;
-    }
-    Ok(u64::from(postings.frequency_in(languages, first)).saturating_sub(gone))
 }

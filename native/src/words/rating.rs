@@ -3,7 +3,8 @@
 use super::as_written::as_written;
 use super::block::WordsBlock;
 use super::lacking::NamedThings;
-use super::rank::{Asked, Found, Sought};
+use super::occurrences::Found;
+use super::rank::{Asked, Sought};
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
@@ -29,10 +30,10 @@ pub fn rate(
     let formula = collection.formula();
     for (at, block) in blocks.iter().enumerate() {
         let view = &block.view;
-        let present: Vec<(usize, u32)> = segments
-            .iter()
-            .enumerate()
-            .filter_map(|(index, segment)| Some((index, view.segments.position(*segment)? as u32)))
+        let present: Vec<(usize, u32)> = view
+            .segments
+            .within(segments)
+            .filter_map(|index| Some((index, view.segments.position(segments[index])? as u32)))
             .collect();
         if present.is_empty() {
             continue;

@@ -1,8 +1,8 @@
 //! Words of a query that may be misspelt: the index's terms that are one slip away, or two for a long word. A slip is a
 //! letter left out, added or replaced, or two letters swapped (optimal string alignment, Damerau 1964).
 //!
-//! The terms of a block are sorted, so they are walked like a trie: a row of distances is shared by all terms that begin
-//! alike, and where no row can come within reach any more, all of them are passed over.
+//! The terms of a block are sorted, so they are walked like a trie: what is known of a beginning is shared by all terms that
+//! begin alike, and where none of them can come within reach any more, all of them are passed over.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,9 @@ pub const MEANT_RATIO: u64 = 20;
 const EARLY_LETTERS: usize = 4;
 /// Letters of a word that are compared.
 const LETTERS_MAX: usize = 60;
-/// Terms that one word may stand for: the nearest, then the most frequent ones.
+/// Slips that a word may have.
+const SLIPS_MAX: usize = 2;
+/// Terms that one word may stand for: of the nearest the most frequent ones, and of equal ones the first.
 const TERMS_MAX: usize = 3;
 /// Weight of a term that was not written, where the word as written is absent; and where it is rare, so that what has
 /// the word itself stays before.
@@ -40,7 +42,7 @@ pub fn slips_of(word: &str) -> usize {
     match word.chars().count() {
         ..ONE_SLIP_LETTERS => 0,
         ONE_SLIP_LETTERS..TWO_SLIPS_LETTERS => 1,
-        _ => 2,
+        _ => SLIPS_MAX,
     }
 }
 
@@ -58,20 +60,15 @@ pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: 
         return Ok(None);
     }
     let slips = slips_of(&word.written);
-    let mut near: Vec<Near> = vec![];
-    // Two slips are looked for only if there is nothing within one, and the word as written is absent.
-    for reach in 1..=if frequency == 0 { slips } else { slips.min(1) } {
-        near = nearest(blocks, &word.variants, reach, stop)?;
-        near.retain(|near| near.frequency >= (frequency * MEANT_RATIO).max(1));
-        if !near.is_empty() {
-            break;
-        }
-    }
-    near.sort_by(|left, right| left.distance.cmp(&right.distance).then(right.frequency.cmp(&left.frequency)));
+    // Two slips are looked for only if the word as written is absent, and count only if nothing is within one.
+    let mut near = nearest(blocks, &word.variants, if frequency == 0 { slips } else { slips.min(1) }, stop)?;
+    near.retain(|near| near.frequency >= (frequency * MEANT_RATIO).max(1));
+    let Some(least) = near.iter().map(|near| near.distance).min() else { return Ok(None) };
+    near.retain(|near| near.distance == least);
+    near.sort_by(|left, right| {
+        right.frequency.cmp(&left.frequency).then_with(|| left.variant.term.cmp(&right.variant.term))
+    });
     near.truncate(TERMS_MAX);
-    if near.is_empty() {
-        return Ok(None);
-    }
     let weight = if frequency == 0 { ABSENT_WEIGHT } else { RARE_WEIGHT };
     let variants = near.into_iter().map(|near| near.variant).collect();
     Ok(Some(QueryWord { variants, count: word.count * weight, may_slip: false, ..word.clone() }))
@@ -100,12 +97,14 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
                         let frequency = block.view.term_postings(at)?.frequency_in(variant.matched, first);
                         if frequency > 0 {
                             let term = String::from_utf8_lossy(term).into_owned();
-                            let known = near.entry(term.clone()).or_insert_with(|| Near {
-                                variant: Variant { term, ..variant.clone() },
-                                distance,
-                                frequency: 0,
-                            });
-                            known.frequency += u64::from(frequency);
+                            let new =
+                                |term| Near { variant: Variant { term, ..variant.clone() }, distance, frequency: 0 };
+                            let known = near.entry(term.clone()).or_insert_with(|| new(term.clone()));
+                            // Of a word's variants the nearest counts.
+                            if distance < known.distance {
+                                *known = new(term);
+                            }
+                            known.frequency += if distance == known.distance { u64::from(frequency) } else { 0 };
                         }
                     }
                     _ => {}
@@ -124,24 +123,41 @@ enum Step<'t> {
     Passed(&'t [u8], Option<char>),
 }
 
-/// Distances between a word and one term after the other, in ascending order of terms.
+/// The starts of a word, by their lengths as bits, that are within no, one or two slips of the start of a term (Wu and
+/// Manber 1992, "Fast text searching allowing errors", with swapped letters).
+#[derive(Debug, Clone, Copy, Default)]
+struct Starts([u64; SLIPS_MAX + 1]);
+
+/// How near one term after the other is to a word, in ascending order of terms.
 struct Walk {
     word: Vec<char>,
-    reach: u8,
+    /// The letters of the word, ascending, each with its places in it as bits.
+    alphabet: Vec<(char, u64)>,
+    reach: usize,
     /// Letters in which a term has one slip at most. The first of them is the word's first or second letter: otherwise
     /// every beginning would have to be looked at. 0: without these limits.
     early: usize,
     /// The letters of the term so far, …
     letters: Vec<char>,
-    /// … and the distances between the start of the term and every start of the word, for no letter, one letter, …
-    rows: Vec<u8>,
+    /// … and the starts of the word that are near them, for no letter, one letter, …
+    rows: Vec<Starts>,
 }
 
 impl Walk {
     fn new(word: &str, reach: usize, early: usize) -> Self {
         let word: Vec<char> = word.chars().take(LETTERS_MAX).collect();
-        let rows = (0..=word.len() as u8).collect();
-        Self { word, reach: reach as u8, early, letters: vec![], rows }
+        let mut alphabet: Vec<(char, u64)> = vec![];
+        for (at, letter) in word.iter().enumerate() {
+            match alphabet.iter_mut().find(|known| known.0 == *letter) {
+                Some(known) => known.1 |= 1 << at,
+                None => alphabet.push((*letter, 1 << at)),
+            }
+        }
+        alphabet.sort_unstable();
+        let mut walk = Self { word, alphabet, reach: reach.min(SLIPS_MAX), early, letters: vec![], rows: vec![] };
+        // So many letters of the word were left out.
+        walk.rows.push(Starts(std::array::from_fn(|slips| ((2 << slips) - 1) & walk.whole())));
+        walk
     }
 
     fn step<'t>(&mut self, term: &'t [u8]) -> Step<'t> {
@@ -155,77 +171,63 @@ impl Walk {
             (shared, begins) = (shared + 1, begins + letter.len_utf8());
         }
         self.letters.truncate(shared);
-        self.rows.truncate((shared + 1) * self.width());
+        self.rows.truncate(shared + 1);
         for letter in text[begins..].chars() {
-            if !self.may_follow(letter) {
+            let Some(row) = self.row_after(letter) else {
                 return Step::Passed(&term[..begins], self.next_after(letter));
-            }
-            self.push(letter);
+            };
+            self.letters.push(letter);
+            self.rows.push(row);
             begins += letter.len_utf8();
         }
-        match self.rows.last() {
-            Some(distance) if *distance <= self.reach => Step::Near(usize::from(*distance)),
-            _ => Step::Far,
-        }
+        let Starts(row) = self.row(self.letters.len());
+        let is_near = |slips: &usize| row[*slips] >> self.word.len() & 1 == 1;
+        (0..=self.reach).find(is_near).map_or(Step::Far, Step::Near)
     }
 
-    fn width(&self) -> usize {
-        self.word.len() + 1
+    /// A bit for each start of the word, the empty one and the whole one too.
+    fn whole(&self) -> u64 {
+        (2 << self.word.len()) - 1
     }
 
-    /// The distances after so many letters.
-    fn row(&self, letters: usize) -> &[u8] {
-        &self.rows[letters * self.width()..][..self.width()]
+    fn row(&self, letters: usize) -> Starts {
+        self.rows[letters]
     }
 
-    fn push(&mut self, letter: char) {
-        let (width, count) = (self.width(), self.letters.len());
-        let start = self.rows.len();
-        self.rows.resize(start + width, 0);
-        let (before, row) = self.rows.split_at_mut(start);
-        let last = &before[start - width..];
-        row[0] = last[0].saturating_add(1);
-        for at in 0..width - 1 {
-            let replaced = last[at] + u8::from(self.word[at] != letter);
-            let mut least = replaced.min(last[at + 1] + 1).min(row[at] + 1);
-            if at > 0 && count > 0 && self.letters[count - 1] == self.word[at] && self.word[at - 1] == letter {
-                least = least.min(before[start - 2 * width + at - 1] + 1);
-            }
-            row[at + 1] = least.min(u8::MAX - 1);
-        }
-        self.letters.push(letter);
+    /// The places of a letter in the word.
+    fn places(&self, letter: char) -> u64 {
+        self.alphabet.iter().find(|known| known.0 == letter).map_or(0, |known| known.1)
     }
 
-    /// Slips that a term may have once it has one more letter.
-    fn reach_next(&self) -> u8 {
-        if self.letters.len() < self.early { self.reach.min(1) } else { self.reach }
-    }
-
-    /// Whether a term may come near that goes on with a letter.
-    fn may_follow(&self, letter: char) -> bool {
+    /// The starts that are near after one more letter. None if no term is near that goes on with it.
+    fn row_after(&self, letter: char) -> Option<Starts> {
         let count = self.letters.len();
-        if count == 0 && self.early > 0 {
-            return self.word.iter().take(2).any(|own| *own == letter);
+        if count == 0 && self.early > 0 && !self.word.iter().take(2).any(|own| *own == letter) {
+            return None;
         }
-        let reach = self.reach_next();
-        self.row(count).iter().any(|distance| *distance < reach) || self.goes_on(letter)
-    }
-
-    /// Whether a letter comes in the word where the distance is within reach, or, swapped, before such a place.
-    fn goes_on(&self, letter: char) -> bool {
-        let (count, reach) = (self.letters.len(), self.reach_next());
-        let last = self.row(count);
-        let is_next = |at: usize| last[at] <= reach && self.word[at] == letter;
-        let is_swapped = |at: usize| {
-            let before = self.row(count - 1);
-            before[at - 1] < reach && self.word[at - 1] == letter && self.word[at] == self.letters[count - 1]
+        let places = self.places(letter);
+        let Starts(last) = self.row(count);
+        // Where the letter before and this one come in the word the other way round, by the first of them.
+        let (before, swapped) = match self.letters.last() {
+            Some(former) => (self.row(count - 1), places & self.places(*former) >> 1),
+            None => (Starts::default(), 0),
         };
-        (0..self.word.len()).any(is_next) || (count > 0 && (1..self.word.len()).any(is_swapped))
+        let mut row = [0; SLIPS_MAX + 1];
+        row[0] = (last[0] & places) << 1;
+        for slips in 1..=self.reach {
+            let added = last[slips - 1];
+            let replaced = last[slips - 1] << 1;
+            let left_out = row[slips - 1] << 1;
+            let swapped = (before.0[slips - 1] & swapped) << 2;
+            row[slips] = ((last[slips] & places) << 1 | added | replaced | left_out | swapped) & self.whole();
+        }
+        let reach = if count < self.early { self.reach.min(1) } else { self.reach };
+        (row[reach] != 0).then_some(Starts(row))
     }
 
     /// The least letter after one that may follow in its place. All terms that go on with one between are far.
     fn next_after(&self, letter: char) -> Option<char> {
-        self.word.iter().copied().filter(|own| *own > letter && self.may_follow(*own)).min()
+        self.alphabet.iter().map(|known| known.0).find(|own| *own > letter && self.row_after(*own).is_some())
     }
 }
 

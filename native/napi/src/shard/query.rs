@@ -1,11 +1,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use farthing_core::shard::query::{Conditional, Query};
+use farthing_core::shard::query::{Conditional, Query, WordsQuery};
 use farthing_core::terms::language::Language;
 use napi::Result;
+use napi::bindgen_prelude::ClassInstance;
 use napi_derive::napi;
 
 use crate::error::internal;
+use crate::text::tokenize::TextTokenizer;
 
 /// The query of one ranked list.
 #[napi]
@@ -23,12 +25,13 @@ impl NativeQuery {
         Self::of(Query::Vector { space, vector: vector.to_vec() }, phrases_of)
     }
 
-    /// `language`: ISO 639-3 code of the text's language, if it is certain. `spelt_right`: words of it, in lower case, that
-    /// are no slips.
+    /// `language`: ISO 639-3 code of the text's language, if it is certain. `vocabulary`: words that it has whole are no
+    /// slips.
     #[napi(factory, catch_unwind)]
-    pub fn words(text: String, language: Option<String>, spelt_right: Option<Vec<String>>) -> Self {
+    pub fn words(text: String, language: Option<String>, vocabulary: Option<ClassInstance<'_, TextTokenizer>>) -> Self {
         let language = language.and_then(|code| Language::by_code(&code));
-        Self::of(Query::Words { text, language, spelt_right: spelt_right.unwrap_or_default() }, None)
+        let spelt_right = vocabulary.map(|vocabulary| vocabulary.spelt_right.clone()).unwrap_or_default();
+        Self::of(Query::Words(WordsQuery::new(text, language, spelt_right)), None)
     }
 
     /// The text with slips in its words corrected, as the last answer understood it. Null if there were none.

@@ -136,13 +136,14 @@ impl NativeSnapshot {
     /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
     /// `held` with the share of the query's information that each has, `lacks` with the share that is in codes, numbers and names
     /// which it lacks, and `written` with the few segments that have every word as it is written, then four numbers for the place of each. `facts`: how many these are; the query's information; number, mean
-    /// and standard deviation of the sampled scores. See `farthing_core::ranking::rating`.
+    /// and standard deviation of the scores that are `sampled`, otherwise 0. See `farthing_core::ranking::rating`.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn rate(
         &self,
         query: &NativeQuery,
         segments: &[u32],
+        sampled: bool,
         mut scores: Float32ArraySlice,
         mut held: Float32ArraySlice,
         mut lacks: Float32ArraySlice,
@@ -150,7 +151,7 @@ impl NativeSnapshot {
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
         let (rating, places) = self.read(|snapshot| {
-            let rating = snapshot.rate(&query.inner.query, segments)?;
+            let rating = snapshot.rate(&query.inner.query, segments, sampled)?;
             let places = snapshot.places(&rating.written)?;
             Ok((rating, places))
         })?;
@@ -297,6 +298,12 @@ impl NativeSnapshot {
     pub fn counts(&self) -> Result<Vec<f64>> {
         let totals = self.read(Snapshot::totals)?;
         Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
+    }
+
+    /// Number of the last commit that it sees.
+    #[napi(catch_unwind)]
+    pub fn state(&self) -> Result<f64> {
+        self.read(|snapshot| Ok(snapshot.state() as f64))
     }
 
     /// Number of rows of each block, of all families.

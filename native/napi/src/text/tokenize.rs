@@ -1,8 +1,7 @@
 use std::path::Path;
 
-use farthing_core::terms::written::{Form, words};
+use farthing_core::terms::spelt_right::SpeltRight;
 use farthing_core::text::tokenize::{self, TokenRules};
-use farthing_core::words::query::WORDS_MAX;
 use napi::Result;
 use napi::bindgen_prelude::{BigInt64ArraySlice, Uint32Array};
 use napi_derive::napi;
@@ -28,25 +27,18 @@ impl From<TokenizerRules> for TokenRules {
 #[napi]
 pub struct TextTokenizer {
     inner: tokenize::TextTokenizer,
+    /// The words that its vocabulary has whole.
+    pub(crate) spelt_right: SpeltRight,
 }
 
 #[napi]
 impl TextTokenizer {
     #[napi(constructor, catch_unwind)]
     pub fn new(path: String, rules: TokenizerRules) -> Result<Self> {
-        Ok(Self { inner: tokenize::TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)? })
-    }
-
-    /// Words of a text, in lower case, that the vocabulary has whole.
-    #[napi(catch_unwind)]
-    pub fn whole_words(&self, text: String) -> Result<Vec<String>> {
-        let mut whole = vec![];
-        for word in words(&text).into_iter().filter(|word| word.form == Form::Spaced).take(WORDS_MAX) {
-            if self.inner.has_whole(&word.text).map_err(internal)? {
-                whole.push(word.text);
-            }
-        }
-        Ok(whole)
+        let inner = tokenize::TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)?;
+        let vocabulary = inner.clone();
+        let spelt_right = SpeltRight::by(move |word| vocabulary.has_whole(word));
+        Ok(Self { inner, spelt_right })
     }
 
     /// Tokens of texts, each after the prefix and cut to the limit.

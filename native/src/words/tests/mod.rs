@@ -1,22 +1,23 @@
 //! BM25 and phrases against a naive reference over the same words.
 
+mod meaning;
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::block::WordsBlock;
-use super::build::{AnalysedText, analyse, encode};
-use super::merge::merge;
-use super::phrases::documents_with_all;
-use super::postings::PostingsView;
-use super::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
-use super::rank::{Asked, search, search_telling};
-use super::rating::rate;
 use crate::blocks::dead::Dead;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::terms::analysis::Terms;
 use crate::terms::language::DEFAULT;
 use crate::terms::written::{Form, undivided_words, words};
+use crate::words::block::WordsBlock;
+use crate::words::build::{AnalysedText, analyse, encode};
+use crate::words::merge::merge;
+use crate::words::phrases::documents_with_all;
+use crate::words::postings::PostingsView;
+use crate::words::query::{PHRASE_WORDS_MAX, PHRASES_MAX, parse};
+use crate::words::rank::search;
 
 fn block(first: u32, texts: &[&str]) -> Vec<u8> {
     let mut terms = HashMap::new();
@@ -346,185 +347,4 @@ fn umlauts_are_found_by_their_transcriptions_and_the_other_way_round() {
     assert_eq!(segments(&[&value], "Moebiusband"), [0]);
     assert_eq!(segments(&[&value], "Flaeche"), [0]);
     assert_eq!(segments(&[&value], "Möbius"), [1]);
-}
-
-/// What is found instead of a query, and the query as it was understood.
-fn understood(texts: &[&str], query: &str) -> (Vec<u32>, Option<String>) {
-    let value = block(0, texts);
-    let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
-    let ranking = search(&views, query, None, &SearchOptions::best(100)).unwrap();
-    (ranking.hits.iter().map(|hit| hit.segment).collect(), ranking.corrected)
-}
-
-#[test]
-fn what_is_spelt_right_is_no_slip() {
-    let value = block(0, &["the snow melts", "spare parts"]);
-    let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
-    let corrected = |query: &str, spelt_right: &[&str]| {
-        let spelt_right: Vec<String> = spelt_right.iter().map(ToString::to_string).collect();
-        let asked = Asked::new(query, None, &spelt_right);
-        search_telling(&views, &asked, &SearchOptions::best(10), |_| Ok(None)).unwrap().corrected
-    };
-    assert_eq!(corrected("Space snwo", &[]), Some("spare snwo".into()));
-    assert_eq!(corrected("Space", &["space"]), None);
-    assert_eq!(corrected("Meeting", &["meeting"]), None);
-    assert_eq!(corrected("Space spaer", &["space"]), Some("Space spare".into()));
-}
-
-#[test]
-fn slips_in_words_are_forgiven_where_nothing_is_written_like_that() {
-    let texts = [
-        "the Fibonacci numbers count rabbits",
-        "blood pressure of adults",
-        "an owl at night",
-        "order 4711234",
-        "two boats were taken by men",
-    ];
-    for (query, found, corrected) in [
-        ("Fibbonaci rabits", vec![0], Some("fibonacci rabbit")),
-        ("blood presure", vec![1], Some("blood pressur")),
-        ("bloood pressrue", vec![1], Some("blood pressur")),
-        ("blood pressure", vec![1], None),
-        ("baots", vec![4], Some("boat")),
-        ("tkaen", vec![4], Some("taken")),
-        ("metting", vec![], None),
-        ("olw", vec![], None),
-        ("4711235", vec![], None),
-        ("\"blood presure\"", vec![], None),
-        ("\"presure\"", vec![], None),
-    ] {
-        let (segments, shown) = understood(&texts, query);
-        assert_eq!(segments, found, "{query}");
-        assert_eq!(shown.as_deref(), corrected, "{query}");
-    }
-}
-
-#[test]
-fn what_has_a_rare_word_itself_comes_before_what_it_may_mean() {
-    let long = "filler ".repeat(30);
-    let rare = format!("{long} Smithu");
-    let mut texts = vec!["Smith Smith Smith"; 60];
-    texts.push(&rare);
-    let (segments, shown) = understood(&texts, "Smithu");
-    assert_eq!((segments[0], segments.len()), (60, 61));
-    assert_eq!(shown.as_deref(), Some("smith"));
-    let (segments, shown) = understood(&texts[50..], "Smithu");
-    assert_eq!((segments, shown), (vec![10], None), "a few others do not show that it is a slip");
-}
-
-#[test]
-fn a_language_without_stemmer_is_found_by_its_words_as_they_are() {
-    let polish = "Rząd przedstawił wczoraj nową ustawę, która ma być ochroną dla przyrody, ale nie tylko tam.";
-    let value = block(0, &[polish, "The government presented a new law for the protection of nature yesterday."]);
-    assert_eq!(segments(&[&value], "ustawę o ochroną przyrody"), [0]);
-    assert_eq!(segments(&[&value], "laws protecting nature"), [1]);
-}
-
-#[test]
-fn scripts_without_spaces_are_found_by_pairs_and_by_single_characters() {
-    let value = block(0, &["東京都に住む黒猫", "京都の寺", "白い犬"]);
-    assert_eq!(segments(&[&value], "東京"), [0]);
-    assert_eq!(segments(&[&value], "猫"), [0]);
-    assert_eq!(segments(&[&value], "\"京都の寺\""), [1]);
-}
-
-#[test]
-fn odd_queries_find_nothing() {
-    let value = block(0, &["plain text"]);
-    for query in ["", "\"", "\"\"\"", "   ", "!!!", "\u{0}", &"\"a ".repeat(5_000), &"x".repeat(200_000)] {
-        assert_eq!(segments(&[&value], query), [] as [u32; 0]);
-    }
-    assert_eq!(segments(&[], "text"), [] as [u32; 0]);
-}
-
-/// Whether each text lacks something that the query names.
-fn lack(texts: &[&str], query: &str) -> Vec<bool> {
-    let bytes = block(0, texts);
-    let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
-    let segments: Vec<u32> = (0..texts.len() as u32).collect();
-    let rating = rate(&blocks, &Asked::new(query, None, &[]), &segments, |_| Ok(None)).unwrap();
-    assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
-    rating.lacks.iter().map(|lacks| *lacks > 0.0).collect()
-}
-
-#[test]
-fn a_relative_of_what_is_named_lacks_it() {
-    let text = "Invoice RE-2026-0417 of 2026-03-12 for XK-200-B, v2.3.0, 192.168.1.7, to nordin@example.org, plan_2024.pdf, \
-                phone +49 431 5567788, 3f2b8c1e-9a4d-4e5f-8b6a-7c2d1e0f9a8b, 8 of 1 in 31 days";
-    for query in [
-        "XK-300",
-        "price of the pump XK-300",
-        "RE-2026-0499",
-        "halvorsen@example.org",
-        "2026-03-14",
-        "v2.3.1",
-        "192.168.1.8",
-        "plan_2025.pdf",
-        "5567799",
-        "+49 431 5567799",
-        "3f2b8c1e-9a4d-4e5f-8b6a-111111111111",
-    ] {
-        assert_eq!(lack(&[text], query), [true], "{query}");
-    }
-    for query in [
-        "XK-200-B",
-        "xk200b",
-        "XK 200 B",
-        "the invoice RE-2026-0417",
-        "0417",
-        "nordin@example.org",
-        "2026-03-12",
-        "12.03.2026",
-        "v2.3.0",
-        "plan_2024.pdf",
-        "5567788",
-        "+49 431 5567788",
-        "0431 5567788",
-        "3f2b8c1e-9a4d-4e5f-8b6a-7c2d1e0f9a8b",
-    ] {
-        assert_eq!(lack(&[text], query), [false], "{query}");
-    }
-}
-
-#[test]
-fn parts_in_order_are_the_whole_and_scattered_short_ones_are_not() {
-    assert_eq!(lack(&["IL 6 rises", "6 of 9, il", "IL-6"], "IL-6"), [false, true, false]);
-    assert_eq!(lack(&["about node js", "js node"], "node.js"), [false, true]);
-    assert_eq!(lack(&["the final report 2025", "the final report 2024"], "report-2025"), [false, true]);
-}
-
-#[test]
-fn a_text_lacks_a_name_that_it_has_not_nor_a_word_that_begins_with_it() {
-    let query = "how tall is the Eiffel tower";
-    assert_eq!(lack(&["a tower of granite", "the Eiffel tower"], query), [true, false]);
-    assert_eq!(lack(&["a tower of granite", "der Eiffelturm"], query), [true, false]);
-    assert_eq!(lack(&["the Eifel tower"], query), [false], "a slip");
-    assert_eq!(lack(&["gulls at dawn"], "who watches birds in the morning"), [false], "nothing is named");
-}
-
-#[test]
-fn a_date_is_found_in_the_other_ways_of_writing_it() {
-    let texts = ["on 2026-03-12", "on 12.03.2026", "on 12.3.2026", "on 2026-12-03", "on 2026-03-13"];
-    for query in &texts[..3] {
-        let found = segments(&[&block(0, &texts)], query);
-        assert_eq!(
-            found[..3].iter().copied().collect::<std::collections::BTreeSet<u32>>(),
-            [0, 1, 2].into(),
-            "{query}"
-        );
-    }
-}
-
-#[test]
-fn words_are_found_as_they_are_joined_and_apart() {
-    let texts = ["a scatterplot of heights", "the scatter plot of weights", "a plot and a scatter", "a car, my pet"];
-    assert_eq!(segments(&[&block(0, &texts[..1])], "scatter plot"), [0]);
-    let mut apart = segments(&[&block(0, &texts[1..3])], "scatterplot");
-    apart.sort_unstable();
-    assert_eq!(apart, [0, 1]);
-    assert_eq!(
-        segments(&[&block(0, &texts[3..])], "carpet"),
-        [0u32; 0],
-        "halves that are nowhere side by side are chance"
-    );
 }

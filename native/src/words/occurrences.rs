@@ -1,0 +1,151 @@
+//! Where the words of a query are in the blocks of an index.
+
+use super::block::WordsBlock;
+use super::lists::TermPostings;
+use super::query::{Joined, ParsedQuery};
+use super::query_word::{QueryWord, Variant};
+use crate::error::Result;
+use crate::terms::language::{DEFAULT, Language};
+
+/// Segments in which the spelling of a corrected word is looked for.
+const SPELLINGS_MAX: usize = 8;
+
+/// Where a word is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Occurrences {
+    /// Number of living segments that have it.
+    pub(super) frequency: u64,
+    /// Whether a block has its term, for living segments or not.
+    is_there: bool,
+    /// For each block the numbers of its terms, each with the languages whose segments it counts for.
+    terms: Vec<Vec<(usize, u64)>>,
+}
+
+/// Looks up a query's words. One that is absent also means what it is together with its neighbour, where the index has that.
+pub(super) fn look_up(
+    blocks: &[WordsBlock<'_>],
+    dead: &[Vec<u32>],
+    parsed: &mut ParsedQuery,
+) -> Result<Vec<Occurrences>> {
+    let words = parsed.words.iter();
+    let mut found = words.map(|word| occurrences(blocks, dead, word)).collect::<Result<Vec<_>>>()?;
+    for Joined { words, variants } in std::mem::take(&mut parsed.joined) {
+        if words.iter().all(|word| found[*word].is_there) {
+            continue;
+        }
+        for variant in variants {
+            if is_there(blocks, &variant)? {
+                for word in words {
+                    parsed.words[word].variants.push(variant.clone());
+                    found[word] = occurrences(blocks, dead, &parsed.words[word])?;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a block has the term of a variant.
+fn is_there(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<bool> {
+    for block in blocks {
+        if block.term(variant)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Living segments that have a term, a few of the first ones.
+pub(super) fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<Vec<u32>> {
+    let mut segments = vec![];
+    for block in blocks {
+        if segments.len() < SPELLINGS_MAX
+            && let Some(postings) = block.lookup(variant)?
+        {
+            postings.for_each(|document, _| {
+                if segments.len() < SPELLINGS_MAX && !block.dead.has(document as usize) {
+                    segments.push(block.view.segments.get(document as usize));
+                }
+            })?;
+        }
+    }
+    Ok(segments)
+}
+
+/// Where a word of the query occurs.
+pub struct Found<'a> {
+    /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
+    pub(super) frequency: u64,
+    /// For each block: lists of postings, each with the languages whose segments it counts for.
+    pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
+    /// Whether it is information of the query. What may be meant instead of a rare word is none.
+    pub(super) informs: bool,
+    /// The word as it is written. Absent for parts of a whole, and for what is meant instead of a word.
+    pub(super) written: Option<String>,
+}
+
+/// Looks words up one after the other; a second time, in the same order, without searching their terms.
+pub(super) struct Finder<'b, 'a> {
+    pub(super) blocks: &'b [WordsBlock<'a>],
+    pub(super) dead: &'b [Vec<u32>],
+    pub(super) known: Option<&'b [Occurrences]>,
+    pub(super) made: Vec<Occurrences>,
+}
+
+impl<'a> Finder<'_, 'a> {
+    pub(super) fn find(&mut self, word: &QueryWord) -> Result<Found<'a>> {
+        if let Some((next, later)) = self.known.and_then(<[Occurrences]>::split_first) {
+            self.known = Some(later);
+            return Found::at(self.blocks, next);
+        }
+        self.take(occurrences(self.blocks, self.dead, word)?)
+    }
+
+    pub(super) fn take(&mut self, occurrences: Occurrences) -> Result<Found<'a>> {
+        let found = Found::at(self.blocks, &occurrences)?;
+        self.made.push(occurrences);
+        Ok(found)
+    }
+}
+
+impl<'a> Found<'a> {
+    fn at(blocks: &[WordsBlock<'a>], Occurrences { frequency, terms, .. }: &Occurrences) -> Result<Self> {
+        let mut lists = Vec::with_capacity(blocks.len());
+        for (block, terms) in blocks.iter().zip(terms) {
+            let of_block = terms.iter().map(|(at, matched)| Ok((block.view.term_postings(*at)?, *matched)));
+            lists.push(of_block.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(Self { frequency: *frequency, lists, informs: true, written: None })
+    }
+}
+
+pub(super) fn occurrences(blocks: &[WordsBlock<'_>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Occurrences> {
+    let mut of_word = Occurrences { terms: Vec::with_capacity(blocks.len()), ..Occurrences::default() };
+    for (block, dead) in blocks.iter().zip(dead) {
+        let mut terms = vec![];
+        for variant in &word.variants {
+            if let Some(at) = block.term(variant)? {
+                of_word.is_there = true;
+                let postings = block.view.term_postings(at)?;
+                of_word.frequency += living(block, dead, &postings, variant.languages)?;
+                if variant.matched != 0 {
+                    terms.push((at, variant.matched));
+                }
+            }
+        }
+        of_word.terms.push(terms);
+    }
+    Ok(of_word)
+}
+
+/// Number of living segments that have the word in one of the languages.
+fn living(block: &WordsBlock<'_>, dead: &[u32], postings: &TermPostings<'_>, languages: u64) -> Result<u64> {
+    let view = &block.view;
+    let first = Language::of_bits(view.header.languages).next().unwrap_or(DEFAULT);
+    let mut gone = 0;
+    if !dead.is_empty() {
+        let counts = |at: usize| view.language(dead[at]).bit() & languages != 0;
+        postings.for_each_of(dead.len(), |at| dead[at], |at, _| gone += u64::from(counts(at)))?;
+    }
+    Ok(u64::from(postings.frequency_in(languages, first)).saturating_sub(gone))
+}
