@@ -43,6 +43,8 @@ export const ERRORS = {
   overloaded: [503, 'Too much work is waiting'],
   not_ready: [503, 'The server is not ready'],
   facilitator_unavailable: [503, 'The payment facilitator cannot be reached'],
+  objects_unavailable: [503, 'Files and indexes cannot be reached'],
+  books_unavailable: [503, 'The books cannot be written'],
   settlement_pending: [503, 'The outcome of the settlement is not known yet'],
   storage_full: [507, 'The disk is full'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
@@ -99,4 +101,10 @@ export function toFarthingError(error: unknown): FarthingError {
   return new FarthingError('internal', 'The fault is ours and was logged. Try again later.', {
     cause: error,
   });
+}
+
+/** What an error was caused by in the end: a library says `fetch failed`, and its cause which connection was refused. */
+export function rootCause(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error ? rootCause(cause) : String(error);
 }

@@ -1,7 +1,7 @@
 import { FairQueue } from './fair-queue.ts';
 
 export interface TurnstileLimits {
-  /** That may be inside at a time, and of those from one Tenant. */
+  /** That may be inside at a time (read whenever somebody may enter), and of those from one Tenant. */
   readonly insideMax: number;
   readonly tenantInsideMax: number;
   /** That may wait at a time, and of those from one Tenant. */

@@ -4,7 +4,10 @@ import { credentialsOf } from '../access/paid.ts';
 import type { Services, ServicesBySlot } from '../access/services.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
+import { promptReplies } from './prompt-replies.ts';
 import { stableReplies } from './stable-replies.ts';
+
+const AGENT_PATHS = '/agent/';
 
 /** Routes whose requests are answered by the slot that they lead to. @param table makes the routes of one slot */
 export function routesBySlot({ all, of }: ServicesBySlot, table: (services: Services) => Route[]): Route[] {
@@ -24,9 +27,15 @@ export function routesBySlot({ all, of }: ServicesBySlot, table: (services: Serv
 }
 
 function tableOf(services: Services, table: (services: Services) => Route[]): Route[] {
-  const { stable } = services;
+  const { stable, lagMs = () => 0 } = services;
   const routes = table(services);
-  return stable ? routes.map((route) => ({ ...route, handle: stableReplies(route.handle, stable) })) : routes;
+  if (!stable) return routes;
+  // The others tell of no book, and say how the server is.
+  return routes.map((route) =>
+    route.path.startsWith(AGENT_PATHS)
+      ? { ...route, handle: promptReplies(stableReplies(route.handle, stable), lagMs) }
+      : route,
+  );
 }
 
 /** The id that leads to the slot: of the payer, the workspace or the job. Undefined without a payment: any slot asks for one. */

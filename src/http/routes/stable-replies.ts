@@ -32,7 +32,7 @@ async function* stableEvents(events: EventsReply['events'], stable: Stable): Eve
 }
 
 /** An answer that is not sent after all. */
-async function withdraw(reply: Reply): Promise<void> {
+export async function withdraw(reply: Reply): Promise<void> {
   if ('content' in reply) await reply.content.close();
   else if ('events' in reply) reply.close();
   else reply.delivered?.(false);

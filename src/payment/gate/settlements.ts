@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
+import { type ErrorCode, FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, PaymentTiming } from '../../domain/payment.ts';
 import type { Facilitator, Settlement } from '../facilitator/facilitator.ts';
@@ -40,6 +40,8 @@ export interface Concluded {
   readonly record: ChargedRecord;
 }
 
+/** Nothing was asked of the facilitator, or it took no connection. */
+const NOT_SENT: ReadonlySet<ErrorCode> = new Set(['facilitator_unavailable', 'books_unavailable']);
 /** An unknown outcome counts as settled when the facilitator is still silent this long after the authorization ended. */
 const PRESUMED_AFTER_MS = 10 * 60_000;
 
@@ -78,7 +80,7 @@ export class Settlements {
     try {
       settlement = await facilitator.settle(record.payment, terms);
     } catch (error) {
-      const notSent = error instanceof FarthingError && error.code === 'facilitator_unavailable';
+      const notSent = error instanceof FarthingError && NOT_SENT.has(error.code);
       if (notSent || facilitator.outcomeIsKnowable) {
         await this.#undo(purchase, record);
         throw error;

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { Turnstile } from '../../domain/turnstile.ts';
+import { Turnstile, type TurnstileLimits } from '../../domain/turnstile.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
+import { GradientLimit } from '../facilitator/gradient-limit.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import { authorizationText, type Payment, type Terms } from '../payment.ts';
@@ -11,8 +12,11 @@ import { isOfContract } from '../signature.ts';
 import { clientGone } from './attempt.ts';
 
 const WAIT_MS_MAX = 5000;
-/** Anybody can make up wallets: all that never paid together have one share of the facilitator. */
-const OF_STRANGERS = {
+/**
+ * Anybody can make up wallets: all that never paid together have one share of the facilitator. `insideMax` is reached while the facilitator
+ * is no slower for it: a payer's call must not wait there behind theirs.
+ */
+const OF_STRANGERS: TurnstileLimits = {
   insideMax: 64,
   tenantInsideMax: 16,
   waitingMax: 512,
@@ -46,19 +50,29 @@ interface Refusal {
   readonly until: number;
 }
 
+/** Where payments wait for the facilitator. */
+interface Line {
+  readonly turnstile: Turnstile;
+  /** Of strangers: it learns from each call. */
+  readonly limit?: GradientLimit;
+}
+
 /**
  * The four lines in which all gates of a process wait for a facilitator: of payers that have paid before and of strangers, each for
  * plain and for contract wallets. So strangers, however many, delay no payer, and contract wallets no plain one.
  */
 export class VerificationLines {
   readonly #payers = new Set<Address>();
-  readonly #plain = { payers: lineOf(OF_PAYERS), strangers: lineOf(OF_STRANGERS) };
-  readonly #contracts = { payers: lineOf(OF_PAYING_CONTRACTS), strangers: lineOf(OF_CONTRACTS) };
+  readonly #plain = { payers: payersLine(OF_PAYERS), strangers: strangersLine(OF_STRANGERS) };
+  readonly #contracts = {
+    payers: payersLine(OF_PAYING_CONTRACTS),
+    strangers: strangersLine(OF_CONTRACTS),
+  };
   /** Refused authorizations of contract wallets, by digest. */
   readonly refusals = new Map<string, Refusal>();
 
   /** The line in which a payment waits for its verification. */
-  of(payment: Payment): Turnstile {
+  of(payment: Payment): Line {
     const lines = isOfContract(payment) ? this.#contracts : this.#plain;
     return this.knows(payment.payer) ? lines.payers : lines.strangers;
   }
@@ -108,12 +122,14 @@ export class Verifications {
     const startedAt = performance.now();
     const digest = isOfContract(payment) ? digestOf(payment) : undefined;
     this.#refuseAgain(digest);
-    await this.#lines.of(payment).pass(
+    const { turnstile, limit } = this.#lines.of(payment);
+    const ask = () => this.#facilitator.verify(payment, terms);
+    await turnstile.pass(
       payment.payer,
       async () => {
         this.#refuseAgain(digest);
         if (isKnown()) return;
-        const verification = await this.#facilitator.verify(payment, terms);
+        const verification = await (limit ? limit.measured(ask) : ask());
         if (verification.valid) return;
         const fault = faultOf(verification.reason);
         this.#remember(digest, fault);
@@ -140,7 +156,22 @@ export class Verifications {
   }
 }
 
-function lineOf(limits: typeof OF_STRANGERS): Turnstile {
+function payersLine(limits: TurnstileLimits): Line {
+  return { turnstile: turnstileOf(limits) };
+}
+
+function strangersLine(limits: TurnstileLimits): Line {
+  const limit = new GradientLimit(limits.insideMax);
+  const byPace = {
+    ...limits,
+    get insideMax() {
+      return limit.value;
+    },
+  };
+  return { turnstile: turnstileOf(byPace), limit };
+}
+
+function turnstileOf(limits: TurnstileLimits): Turnstile {
   return new Turnstile(
     limits,
     () =>
