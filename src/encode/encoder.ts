@@ -1,6 +1,6 @@
 import type { Block, PictureSpec } from '../domain/document.ts';
 import type { EncoderInput, InputKind } from '../domain/family.ts';
-import { native } from '../native/index.ts';
+import { native, type Vocabulary } from '../native/index.ts';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
@@ -58,8 +58,8 @@ export interface Encoder {
     input: EncoderInput<K>,
     options: EncodeOptions,
   ): Promise<Record<string, Float32Array>>;
-  /** Words of a text, in lower case, that the text model's vocabulary has whole: hardly any is a slip of another. */
-  wholeWords(text: string): readonly string[];
+  /** The text model's: hardly any word that it has whole is a slip of another. */
+  readonly vocabulary: Vocabulary | undefined;
   /** Rows of an index, in the order of the inputs. */
   encodeIngest<K extends InputKind>(
     kind: K,
@@ -104,10 +104,10 @@ export class WorkerEncoder implements Encoder {
   readonly fusion: Manifest['fusion'];
   readonly pictureSpec: PictureSpec | undefined;
   readonly workers: WorkerCounts;
+  readonly vocabulary: Vocabulary | undefined;
   #spaces: readonly ServedSpace[];
   readonly #dispatcher: Dispatcher;
   readonly #kinds: WorkKinds;
-  readonly #tokenizer: InstanceType<typeof native.TextTokenizer> | undefined;
 
   /** @param opened the towers that the workers were started with: tasks name towers by their index there */
   constructor(
@@ -127,7 +127,7 @@ export class WorkerEncoder implements Encoder {
       [...threads, ...opening].filter((thread) => thread.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
     this.#kinds = workKindsOf(towers, opened);
-    this.#tokenizer = tokenizerOf(opened);
+    this.vocabulary = vocabularyOf(opened);
     const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask, alarm = log } = options;
     this.#dispatcher = new Dispatcher({
       threads,
@@ -171,10 +171,6 @@ export class WorkerEncoder implements Encoder {
     if (!work) return {};
     const vectors = await this.#dispatcher.query(jobOf(work, [input], options));
     return Object.fromEntries(Object.entries(vectors).map(([space, rows]) => [space, rows[0]!]));
-  }
-
-  wholeWords(text: string): readonly string[] {
-    return this.#tokenizer?.wholeWords(text) ?? [];
   }
 
   async encodeIngest<K extends InputKind>(
@@ -221,8 +217,8 @@ function jobOf(work: WorkKind, inputs: readonly (string | Uint8Array)[], options
     : new InputJob(work, inputs as readonly Uint8Array[], options);
 }
 
-/** The text model's, whose vocabulary the workers have opened. */
-function tokenizerOf(towers: Towers): InstanceType<typeof native.TextTokenizer> | undefined {
+/** The text model's, which the workers have opened. */
+function vocabularyOf(towers: Towers): Vocabulary | undefined {
   const tower = passageTowerOf(towers);
   if (!tower) return undefined;
   const { limit, special_tokens } = tower.settings;

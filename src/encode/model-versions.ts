@@ -6,7 +6,7 @@ import type { EncodeOptions, Encoder, IngestOptions, Missing } from './encoder.t
 
 /** What a search needs of the encoders. */
 export interface QueryEncoder
-  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'wholeWords'> {
+  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary' | 'queueDepths'> {
   /** @param inForm the same picture in the form that another model wants */
   encodeQuery<K extends InputKind>(
     kind: K,
@@ -127,7 +127,8 @@ function mixed(current: Encoder, previous: readonly OpenedSpace[]): QueryEncoder
     // A list that two spaces can serve is served by the first.
     spaces: [...previous.flatMap(spacesOf), ...kept],
     missing: [...missing, ...current.missing],
-    wholeWords: (text) => current.wholeWords(text),
+    vocabulary: current.vocabulary,
+    queueDepths: () => current.queueDepths(),
     admitQuery: () => {
       current.admitQuery();
       for (const { encoder } of previous) encoder?.admitQuery();

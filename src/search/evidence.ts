@@ -23,9 +23,9 @@ export interface ListEvidence {
   readonly written: boolean;
   readonly segment: number;
   /** The Segment's text is about the file and not in it. */
-  readonly note?: boolean;
+  readonly note?: boolean | undefined;
   /** Of the place in the list, from 1; absent where another list found it. */
-  readonly rank?: number;
+  readonly rank?: number | undefined;
 }
 
 /** Evidence of a list that holds for all places: what its scores can be compared with. */
@@ -67,16 +67,17 @@ export function evidenceOf(lists: readonly EvidenceList[], depth: number): Evide
   const heads = lists.map(({ ranking }) => headsOf(ranking, depth));
   const moments = momentsOf(heads);
   const asked = lists.map((list) => askedOf(list, lists, heads));
-  const ratings = lists.map((list, at) => list.rate?.(segmentsOf(asked[at]!)));
+  const rated = asked.map(segmentsOf);
+  const ratings = lists.map((list, at) => list.rate?.(rated[at]!));
   for (const [at, rating] of ratings.entries())
     for (const [segment, place] of rating?.written ?? [])
       if (!asked[at]!.has(segment)) addWritten(segment, place, lists[at]!, lists, asked, moments);
   const scales = lists.map((list, at) => {
     const { traits, name } = list.list;
     const { family, kind, nearIdentical = false } = traits;
-    const segments = segmentsOf(asked[at]!);
-    const before = ratings[at];
-    const rating = before && before.scores.length < segments.length ? list.rate?.(segments) : before;
+    const isMore = asked[at]!.size > rated[at]!.length;
+    const segments = isMore ? segmentsOf(asked[at]!) : rated[at]!;
+    const rating = isMore ? list.rate?.(segments) : ratings[at];
     if (rating) apply(list, rating, segments, asked[at]!, heads[at]!, moments);
     else take(list, heads[at]!, moments);
     const { information = 0, sample = NO_SAMPLE } = rating ?? {};
@@ -108,18 +109,27 @@ type Moments = Map<number, Moment>;
 function headsOf(ranking: RankedList, depth: number): Heads {
   const heads = new Map<number, Head>();
   const met = new Map<number, { readonly rank: number; moments: number }>();
-  for (const [at, segment] of ranking.segments.entries()) {
-    const where = placeAt(ranking, at);
-    if (heads.has(where.moment)) continue;
-    let of = met.get(where.place);
+  const { segments, scores } = ranking;
+  for (let at = 0; at < segments.length; at += 1) {
+    const { place, moment, size, note } = placeAt(ranking, at);
+    if (heads.has(moment)) continue;
+    let of = met.get(place);
     if (!of) {
       if (met.size === depth) continue;
       of = { rank: met.size + 1, moments: 0 };
-      met.set(where.place, of);
+      met.set(place, of);
     }
     if (of.moments === MOMENTS_MAX) continue;
     of.moments += 1;
-    heads.set(where.moment, { ...where, segment, score: ranking.scores[at]!, rank: of.rank });
+    heads.set(moment, {
+      place,
+      moment,
+      size,
+      note,
+      segment: segments[at]!,
+      score: scores[at]!,
+      rank: of.rank,
+    });
   }
   return heads;
 }
@@ -154,7 +164,14 @@ function askedOf(
   return placeOf;
 }
 
-const segmentsOf = (asked: ReadonlyMap<number, Place>) => Uint32Array.from(asked.keys()).sort();
+/** Ascending. */
+function segmentsOf(asked: ReadonlyMap<number, Place>): Uint32Array {
+  // A typed array takes several times as long to be made from an iterator.
+  const segments = new Uint32Array(asked.size);
+  let at = 0;
+  for (const segment of asked.keys()) segments[at++] = segment;
+  return segments.sort();
+}
 
 /** Lets all lists of the kind rate a Segment that has the words as they are written and that no list named. */
 function addWritten(
@@ -179,21 +196,17 @@ function apply(
   heads: Heads,
   moments: Moments,
 ): void {
-  for (const [at, segment] of segments.entries()) {
+  for (let at = 0; at < segments.length; at += 1) {
+    const segment = segments[at]!;
     const score = rating.scores[at]!;
     if (Number.isNaN(score)) continue;
     const { moment, note } = placeOf.get(segment)!;
     const { evidence } = moments.get(moment)!;
     const written = rating.written.has(segment);
-    const [held, lacks] = [rating.held[at]!, rating.lacks[at]!];
-    const said = { score, held, lacks, written, segment, ...(note && { note }) };
+    const rank = heads.get(moment)?.rank;
+    const said = { score, held: rating.held[at]!, lacks: rating.lacks[at]!, written, segment, note, rank };
     const before = evidence.get(name);
     if (!before || isBetter(said, before)) evidence.set(name, said);
-  }
-  for (const [moment, { rank }] of heads) {
-    const { evidence } = moments.get(moment)!;
-    const said = evidence.get(name);
-    if (said) evidence.set(name, { ...said, rank });
   }
 }
 
@@ -212,12 +225,23 @@ function countSegments(lists: readonly EvidenceList[], moments: Moments): void {
   const counted = new Set<number>();
   const places = new Map<number, { first: number; segments: number }>();
   for (const { ranking } of lists)
-    for (const [at, segment] of ranking.segments.entries()) {
+    for (let at = 0; at < ranking.segments.length; at += 1) {
+      const segment = ranking.segments[at]!;
       if (counted.has(segment)) continue;
       counted.add(segment);
       const { place } = placeAt(ranking, at);
-      const { first = segment, segments = 0 } = places.get(place) ?? {};
-      places.set(place, { first: Math.min(first, segment), segments: segments + 1 });
+      const of = places.get(place);
+      if (!of) {
+        places.set(place, { first: segment, segments: 1 });
+        continue;
+      }
+      of.first = Math.min(of.first, segment);
+      of.segments += 1;
     }
-  for (const moment of moments.values()) Object.assign(moment, places.get(moment.place));
+  for (const moment of moments.values()) {
+    const of = places.get(moment.place);
+    if (!of) continue;
+    moment.first = of.first;
+    moment.segments = of.segments;
+  }
 }

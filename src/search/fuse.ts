@@ -34,6 +34,14 @@ export interface FuseOptions {
   readonly unknownLanguageShare: number;
 }
 
+/** A moment with the kind by which it is likeliest. */
+interface FoundMoment {
+  readonly candidate: Candidate;
+  readonly kind: SegmentKind;
+  readonly likelihood: Likelihood;
+  readonly confidence: number;
+}
+
 const LIKELIHOODS = {
   passages: passageLikelihoods,
   pictures: pictureLikelihoods,
@@ -60,12 +68,11 @@ export function fuse(
         best.set(candidate, { kind, likelihood });
     }
   }
-  const found = [...best].map(([candidate, side]) => ({
-    candidate,
-    ...side,
-    confidence: probabilityOf(side.likelihood.logOdds),
-  }));
-  const likely = found.filter(({ confidence }) => confidence >= minConfidence);
+  const likely: FoundMoment[] = [];
+  for (const [candidate, { kind, likelihood }] of best) {
+    const confidence = probabilityOf(likelihood.logOdds);
+    if (confidence >= minConfidence) likely.push({ candidate, kind, likelihood, confidence });
+  }
   likely.sort(
     ({ candidate: a, likelihood: one }, { candidate: b, likelihood: other }) =>
       other.logOdds - one.logOdds || a.first - b.first || a.moment - b.moment,
@@ -104,7 +111,7 @@ function explanationOf(
     const said = evidence.get(name);
     if (!said) return [];
     const { rank, score } = said;
-    const part = of === kind ? (parts.get(name) ?? 0) : 0;
+    const part = of === kind ? (parts[name] ?? 0) : 0;
     return [{ list: name, kind: of, family, ...(rank !== undefined && { rank }), raw_score: score, part }];
   });
   return { lists, kind, base };

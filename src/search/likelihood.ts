@@ -1,5 +1,6 @@
 import type { Family, ListName } from '../domain/family.ts';
-import type { Candidate, Scale } from './evidence.ts';
+import { CURVE_FEATURES } from '../encode/models/manifest.ts';
+import type { Candidate, ListEvidence, Scale } from './evidence.ts';
 import type { ServedList } from './lists.ts';
 
 /**
@@ -10,24 +11,13 @@ export interface Likelihood {
   readonly logOdds: number;
   /** What holds for every place of the kind alike; with `parts` it sums to `logOdds`. */
   readonly base: number;
-  readonly parts: ReadonlyMap<ListName, number>;
+  readonly parts: Readonly<Partial<Record<ListName, number | undefined>>>;
   /** The list that contributed most, and the Segment that it found. */
   readonly family: Family;
   readonly segment: number;
 }
 
-/** What says how likely the first place is to answer. */
-export const FEATURES = [
-  'gap',
-  'gap_sixth',
-  'held',
-  'lacks',
-  'written',
-  'agreement',
-  'cosine',
-  'lead',
-] as const;
-export type Feature = (typeof FEATURES)[number];
+export type Feature = (typeof CURVE_FEATURES)[number];
 
 /** The log-odds of a first place: a bias, and for each feature how much it counts; absent features count nothing. */
 export interface Curve extends Partial<Readonly<Record<Feature, number>>> {
@@ -39,8 +29,8 @@ export interface Curve extends Partial<Readonly<Record<Feature, number>>> {
 export interface Query {
   /** Segments of the index. */
   readonly segments: number;
-  /** It quotes a phrase. */
-  readonly quoted: boolean;
+  /** It describes no picture: it quotes a phrase, or asks something. */
+  readonly describesNone: boolean;
 }
 
 type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
@@ -51,7 +41,10 @@ const PRIOR = { count: 30, mean: 0.08, deviation: 0.1 };
 const CONSERVATIVE: Curve = { bias: -1.5, slope: 3, gap: 1 };
 /** The same for pictures: log-odds, and what a deviation above the best of random ones counts. */
 const CONSERVATIVE_PICTURE = { bias: -1.5, deviation: 0.3 };
-/** What the words of a note about a file (a date, a camera, a name) count: a text with the same words comes first, however long it is. */
+/**
+ * What the words of a note about a file (a date, a camera, a name) count: a text with the same words comes first, however long it is. A note
+ * that alone has every word of the query counts whole.
+ */
 const NOTE_SHARE = 0.5;
 const GAP_MAX = 0.6;
 const GAP_SIXTH_MAX = 1;
@@ -76,10 +69,10 @@ const IDENTITY_SPREAD = 10;
  */
 const CHANCES_SHARE = 0.3;
 /**
- * Log-odds that a picture loses whose description quotes a phrase: words are looked for, and pictures are not bound by them. Of 113
+ * Log-odds that a picture loses where the query quotes a phrase or asks something: words are looked for, and they describe no picture. Of 113
  * quoted phrases that were nowhere, 8 % found a picture above the clients' floor of .02 (98 % without), of 21 quoted captions 57 % (95 %).
  */
-const QUOTED = 1.5;
+const NO_DESCRIPTION = 1.5;
 /** Share by which likeness orders near-identical pictures among themselves. */
 const LIKENESS_TIEBREAK = 0.01;
 
@@ -104,6 +97,9 @@ function passageDeviations(cosine: number, sample: Scale['sample'], scale?: Serv
 
 /** What the best of so many independent normal scores is expected to reach, in deviations. */
 const expectedBest = (segments: number): number => Math.sqrt(2 * Math.log(Math.max(1, segments)));
+
+/** What a list says of a place that it does not have. */
+const NOT_FOUND: Omit<ListEvidence, 'segment'> = { score: 0, held: 0, lacks: 0, written: false };
 
 /** A passage in the order, with each list's part of it. */
 export interface Ordered {
@@ -140,7 +136,7 @@ export function passageLikelihoods(
   const curve = curveOf(words, asked('text_semantic'));
   const features = featuresOf(places, scales);
   let first = curve.bias;
-  for (const name of FEATURES) first += (curve[name] ?? 0) * features[name];
+  for (const name of CURVE_FEATURES) first += (curve[name] ?? 0) * features[name];
   const base = first - curve.slope * top.order;
   return new Map(ordered.map((one) => [one.candidate, passageLikelihood(one, curve, base)]));
 }
@@ -159,15 +155,26 @@ export function orderPassages(
   const scale = scales.find(({ name }) => name === 'text_semantic');
   const semantic = lists.get('text_semantic');
   const meaningWeight = (semantic?.weight ?? 0) * (scale?.foreign ? unknownLanguageShare : 1);
-  const best = Math.max(0, ...candidates.map(({ evidence }) => evidence.get('raw_words')?.score ?? 0));
+  let best = 0;
+  let bestCosine = 0;
+  let isContentWhole = false;
+  for (const { evidence } of candidates) {
+    const found = evidence.get('raw_words') ?? NOT_FOUND;
+    best = Math.max(best, found.score);
+    bestCosine = Math.max(bestCosine, evidence.get('text_semantic')?.score ?? 0);
+    isContentWhole ||= !found.note && found.held > WHOLE;
+  }
   const ordered = candidates.map((candidate): Ordered => {
-    const { score = 0, held = 0, lacks = 0, written = false } = candidate.evidence.get('raw_words') ?? {};
-    const meant = candidate.evidence.get('text_semantic');
+    const found = candidate.evidence.get('raw_words') ?? NOT_FOUND;
+    const { score, held, lacks, written } = found;
     const whole = held > WHOLE;
-    const share = candidate.evidence.get('raw_words')?.note ? NOTE_SHARE : 1;
+    // A name has no vector. One that holds the whole query means it as much as any passage.
+    const meant = candidate.evidence.get('text_semantic')?.score ?? (whole ? bestCosine : undefined);
+    const share = found.note && (!whole || isContentWhole) ? NOTE_SHARE : 1;
     const words = best > 0 ? share * (wordsWeight * (score / best) + (whole ? wholeWeight : 0)) : 0;
-    const cosine = meant?.score ?? 0;
-    const deviations = scale && meant ? passageDeviations(cosine, scale.sample, semantic?.scale) : 0;
+    const cosine = meant ?? 0;
+    const deviations =
+      scale && meant !== undefined ? passageDeviations(cosine, scale.sample, semantic?.scale) : 0;
     const meaning = meaningWeight * deviations;
     return {
       candidate,
@@ -239,14 +246,18 @@ function cosineLead(ordered: readonly Ordered[]): number {
   return Math.min(COSINE_LEAD_MAX, cosine - mean);
 }
 
-/** How much of the best of each list that knows the query's language the first place has: 1 where it is the first of both. */
+/**
+ * How much of the best of each list that knows the query's language the first place has: 1 where it is the first of both. A file's name
+ * has no vector: meaning says nothing of it.
+ */
 function agreementOf(ordered: readonly Ordered[], scales: readonly Scale[]): number {
   const share = (of: (one: Ordered) => number): number => {
     const best = Math.max(...ordered.map(of));
     return best > 0 ? Math.max(0, of(ordered[0]!)) / best : 0;
   };
   const isForeign = scales.some(({ name, foreign }) => name === 'text_semantic' && foreign);
-  return share(({ score }) => score) * (isForeign ? 1 : share(({ deviations }) => deviations));
+  const isMeant = ordered[0]!.candidate.evidence.has('text_semantic');
+  return share(({ score }) => score) * (isForeign || !isMeant ? 1 : share(({ deviations }) => deviations));
 }
 
 /**
@@ -277,15 +288,13 @@ function passageLikelihood(
   { slope }: Curve,
   base: number,
 ): Likelihood {
-  const parts = new Map<ListName, number>();
-  const { evidence } = candidate;
-  if (evidence.has('raw_words')) parts.set('raw_words', slope * words);
-  if (evidence.has('text_semantic')) parts.set('text_semantic', slope * meaning);
-  const byWords = evidence.get('raw_words');
-  const byMeaning = evidence.get('text_semantic');
+  const byWords = candidate.evidence.get('raw_words');
+  const byMeaning = candidate.evidence.get('text_semantic');
+  const parts = { raw_words: byWords && slope * words, text_semantic: byMeaning && slope * meaning };
+  const logOdds = base + (parts.raw_words ?? 0) + (parts.text_semantic ?? 0);
   const isWords = byWords !== undefined && (byMeaning === undefined || words >= meaning);
   const { segment } = (isWords ? byWords : byMeaning)!;
-  return { logOdds: total(base, parts), base, parts, family: isWords ? 'raw' : 'text_semantic', segment };
+  return { logOdds, base, parts, family: isWords ? 'raw' : 'text_semantic', segment };
 }
 
 /**
@@ -323,7 +332,7 @@ export function pictureLikelihoods(
         const lead = leads.get(scale.name)!.get(candidate)!;
         const list = lists.get(scale.name)!;
         const odds = pictureLogOdds(score, lead, scale, list, query) - PICTURE_PRIOR;
-        const lost = query.quoted && isDescribed(list) ? QUOTED : 0;
+        const lost = query.describesNone && isDescribed(list) ? NO_DESCRIPTION : 0;
         const part = (scale.foreign ? unknownLanguageShare : 1) * odds - lost;
         parts.set(scale.name, near ? LIKENESS_TIEBREAK * part : part);
       }
@@ -331,7 +340,8 @@ export function pictureLikelihoods(
       const best = [...parts].reduce((one, other) => (other[1] > one[1] ? other : one));
       const { segment } = candidate.evidence.get(best[0])!;
       const { family } = scales.find(({ name }) => name === best[0])!;
-      return [candidate, { logOdds: total(base, parts), base, parts, family, segment }];
+      const logOdds = total(base, parts);
+      return [candidate, { logOdds, base, parts: Object.fromEntries(parts), family, segment }];
     }),
   );
 }

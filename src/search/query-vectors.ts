@@ -5,15 +5,22 @@ import type { SearchInput } from '../domain/search.ts';
 import type { EncodeOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
+import { native, type Vocabulary } from '../native/index.ts';
 import type { ListQuery } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 import type { QueryLanguage } from './relevance.ts';
 
-/** A query as lists can be asked with it. */
-export interface QueryVectors {
+/** The words of a query as lists can be asked with them. */
+export interface QueryWords {
   readonly words?: string;
-  /** Words of the query, in lower case, that are no slips. */
-  readonly speltRight?: readonly string[];
+  /** As detected; null where there is too little to tell by. */
+  readonly language?: QueryLanguage | null;
+  /** Words that it has whole are no slips. */
+  readonly vocabulary?: Vocabulary;
+}
+
+/** What is encoded of a query. */
+export interface QueryVectors {
   readonly picture?: PictureContent;
   /** By what was encoded and the key of the space. */
   readonly vectors: Readonly<Partial<Record<InputKind, Readonly<Record<string, Float32Array>>>>>;
@@ -47,15 +54,15 @@ export async function encodeQuery(
       : {};
     return { picture, vectors };
   };
-  const readsWords = lists.some(({ traits }) => traits.scans === 'words');
-  const wholeWords = async () => (query !== undefined && readsWords ? encoder.wholeWords(query) : []);
-  const [text, seen, speltRight] = await Promise.all([
+  const [text, seen] = await Promise.all([
     query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
     image && encodePicture(image),
-    // While the query is being encoded.
-    wholeWords(),
   ]);
-  return { words: query, speltRight, picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
+  return { picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
+}
+
+export function wordsOf({ query: words }: SearchInput, { vocabulary }: QueryEncoder): QueryWords {
+  return words === undefined ? {} : { words, language: native.detectLanguage(words), vocabulary };
 }
 
 /** Whether the Tenant may have its own share: a workspace is paid for, a payer's search runs beside its verification. */
@@ -63,21 +70,26 @@ export function isProved(tenant: string): boolean {
   return parseId('payer', tenant) === undefined;
 }
 
+/** What a list of words is asked with. */
+export function wordsQueryOf({ words, language, vocabulary }: QueryWords): ListQuery {
+  return { words: words!, vocabulary, ...(language?.reliable && { language: language.language }) };
+}
+
 /** What one list is asked with. */
 export function listQueryOf(
   { traits, space }: ServedList,
-  { words, speltRight, picture, vectors }: QueryVectors,
-  language: QueryLanguage | null | undefined,
+  query: QueryWords,
+  { picture, vectors }: QueryVectors,
 ): ListQuery {
   switch (traits.scans) {
     case 'vectors':
       return {
         space: space!,
         vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]!,
-        ...(traits.kind === 'passages' && { phrasesOf: words }),
+        ...(traits.kind === 'passages' && { phrasesOf: query.words }),
       };
     case 'words':
-      return { words: words!, speltRight, ...(language?.reliable && { language: language.language }) };
+      return wordsQueryOf(query);
     case 'fingerprints':
       return { fingerprint: picture!.fingerprint, digest: picture!.digest };
   }

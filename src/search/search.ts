@@ -16,9 +16,18 @@ import { fuse } from './fuse.ts';
 import { hitsOf } from './hits.ts';
 import type { ServedList } from './lists.ts';
 import { planLists } from './plan.ts';
-import { encodeQuery, isProved, type QueryVectors } from './query-vectors.ts';
+import { encodeQuery, isProved, type QueryWords, wordsOf } from './query-vectors.ts';
 import type { RecallProbe, UnprovedList } from './recall-probe.ts';
-import { boundsOf, clientLeft, scanLists } from './scan.ts';
+import { isQuestion } from './relevance.ts';
+import {
+  boundsOf,
+  clientLeft,
+  type EncodedQuery,
+  type RankedWords,
+  rankWords,
+  type ScanOptions,
+  scanLists,
+} from './scan.ts';
 import { LoopYields } from './yield-to-loop.ts';
 
 /** An answer before it is known whether it is charged. */
@@ -135,14 +144,19 @@ export class Search {
     }
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
-    const query = await encodeQuery(input, lists, { encoder, extractor }, { tenant, signal, onTask });
+    const encoding = encodeQuery(input, lists, { encoder, extractor }, { tenant, signal, onTask });
+    const words = wordsOf(input, encoder);
+    const [vectors, early] = await Promise.all([
+      encoding,
+      this.#rankEarly(tenant, encoder, input, lists, words),
+    ]);
     const encoded = performance.now();
     await this.#yields.take(tenant);
     if (signal.aborted) throw clientLeft();
     const answer = await tenants.useIfThere(tenant, (shard) =>
       withSnapshot(shard, (snapshot) =>
         isSame(snapshot.previousSpaces(), previous)
-          ? scanAndFuse(snapshot, encoder, input, lists, query, { signal, expiresAt })
+          ? scanAndFuse(snapshot, encoder, input, lists, { words, vectors, early }, { signal, expiresAt })
           : undefined,
       ),
     );
@@ -166,6 +180,25 @@ export class Search {
     };
   }
 
+  /**
+   * Ranks the words while the query is being encoded. Where queries wait for the encoder, the event loop has other work, and the
+   * index changes until it is their turn.
+   */
+  async #rankEarly(
+    tenant: string,
+    encoder: QueryEncoder,
+    input: SearchInput,
+    lists: readonly ServedList[],
+    words: QueryWords,
+  ): Promise<RankedWords | undefined> {
+    const scans = (what: ServedList['traits']['scans']) => lists.some(({ traits }) => traits.scans === what);
+    if (!scans('words') || !scans('vectors') || encoder.queueDepths().queries > 0) return undefined;
+    const options = scanOptionsOf(input, encoder);
+    return this.#deps.tenants.useIfThere(tenant, (shard) =>
+      withSnapshot(shard, (snapshot) => rankWords(snapshot, words, options)),
+    );
+  }
+
   async #stateOf(tenant: string): Promise<IndexState> {
     const state = await this.#deps.tenants.useIfThere(tenant, (shard) =>
       withSnapshot(shard, (snapshot) => ({
@@ -187,13 +220,14 @@ function admitted(encoder: QueryEncoder, input: SearchInput): ServedList[] {
 async function scanAndFuse(
   snapshot: Snapshot,
   { fusion }: QueryEncoder,
-  { query: words = '', k, explain, exact = false, min_confidence: minConfidence }: SearchInput,
+  input: SearchInput,
   lists: readonly ServedList[],
-  query: QueryVectors,
+  query: EncodedQuery,
   { signal, expiresAt }: Pick<Asked, 'signal' | 'expiresAt'>,
 ): Promise<Scanned> {
   const started = performance.now();
-  const depth = Math.max(k, fusion.depth);
+  const { query: words = '', k, explain, min_confidence: minConfidence } = input;
+  const { depth, exact } = scanOptionsOf(input, { fusion });
   const scanned = await scanLists(snapshot, lists, query, { depth, exact }, signal);
   const { found, scans, unproved, corrected } = scanned;
   const { segments } = snapshot.counts();
@@ -203,15 +237,22 @@ async function scanAndFuse(
     k,
     explain,
     minConfidence,
-    query: { segments, quoted: native.hasPhrases(words) },
+    query: { segments, describesNone: native.hasPhrases(words) || isQuestion(words) },
     unknownLanguageShare: fusion.unknown_language_share,
   });
-  const shown = corrected === undefined ? query.words : `${corrected} ${words}`;
+  const shown = corrected === undefined ? input.query : `${corrected} ${words}`;
   const hits = hitsOf(snapshot, places, { query: shown, expiresAt });
   const timing = { scan_ms: rated - started, fuse_ms: performance.now() - rated };
   const confidence = places[0]?.confidence ?? 0;
   const verdict = verdictOf(evidence.candidates.length, confidence, fusion.answered_min);
   return { hits, ...verdict, confidence, timing, scans, unproved, segments, depth, corrected };
+}
+
+function scanOptionsOf(
+  { k, exact = false }: SearchInput,
+  { fusion }: Pick<QueryEncoder, 'fusion'>,
+): ScanOptions {
+  return { depth: Math.max(k, fusion.depth), exact };
 }
 
 /** Whether any hit is likely to answer. @param first confidence of the first hit */

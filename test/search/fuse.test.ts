@@ -96,7 +96,7 @@ function fuse(
     k = 10,
     depth = 100,
     minConfidence,
-    quoted = false,
+    describesNone = false,
   }: {
     placeOf?: NumberOf;
     momentOf?: NumberOf;
@@ -104,7 +104,7 @@ function fuse(
     k?: number;
     depth?: number;
     minConfidence?: number;
-    quoted?: boolean;
+    describesNone?: boolean;
   } = {},
 ) {
   const lists = (Object.keys(known) as ListName[]).map((name) =>
@@ -114,7 +114,7 @@ function fuse(
     k,
     minConfidence,
     explain: true,
-    query: { segments: 1000, quoted },
+    query: { segments: 1000, describesNone },
     unknownLanguageShare: 0.2,
   });
 }
@@ -318,7 +318,7 @@ t.test('a list without a measured curve orders, and is believed little', async (
   const lists = [{ ...meaning, list: unmeasured }];
   const fused = fuseEvidence(evidenceOf(lists, 100), new Map([[unmeasured.name, unmeasured]]), {
     k: 10,
-    query: { segments: 1000, quoted: false },
+    query: { segments: 1000, describesNone: false },
     unknownLanguageShare: 0.2,
   });
   t.same(
@@ -407,18 +407,22 @@ t.test('frames of a film are so many chances to look like a description, not lik
   t.equal(film!.segment, 100, 'a film that plainly shows it comes first');
 });
 
-t.test('a quoted phrase makes described pictures less likely, and nothing else', async (t) => {
-  const known = {
-    raw_words: { scores: scores([1, 9]), held: scores([1, 1]) },
-    visual_words: { scores: scores([2, 0.4]) },
-    visual_picture: { scores: scores([3, 0.4]) },
-  };
-  const odds = (quoted: boolean) => new Map(fuse(known, { quoted }).map((hit) => [hit.segment, hit.score]));
-  const [plain, quoted] = [odds(false), odds(true)];
-  t.equal(quoted.get(1), plain.get(1));
-  t.equal(quoted.get(3), plain.get(3));
-  t.ok(quoted.get(2)! < plain.get(2)! - 1);
-});
+t.test(
+  'a query that describes no picture makes described pictures less likely, and nothing else',
+  async (t) => {
+    const known = {
+      raw_words: { scores: scores([1, 9]), held: scores([1, 1]) },
+      visual_words: { scores: scores([2, 0.4]) },
+      visual_picture: { scores: scores([3, 0.4]) },
+    };
+    const odds = (describesNone: boolean) =>
+      new Map(fuse(known, { describesNone }).map((hit) => [hit.segment, hit.score]));
+    const [plain, asked] = [odds(false), odds(true)];
+    t.equal(asked.get(1), plain.get(1));
+    t.equal(asked.get(3), plain.get(3));
+    t.ok(asked.get(2)! < plain.get(2)! - 1);
+  },
+);
 
 t.test('a note about a file does not outrank a text with the same words', async (t) => {
   const known = { scores: scores([1, 9], [2, 3], [3, 2]), held: scores([1, 1], [2, 1], [3, 0.4]) };

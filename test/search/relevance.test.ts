@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isForeign } from '../../src/search/relevance.ts';
+import { isForeign, isQuestion } from '../../src/search/relevance.ts';
 
 t.test('a query is foreign to a model only when its language is known for certain', async (t) => {
   const english = { languages: ['eng'] };
@@ -8,4 +8,27 @@ t.test('a query is foreign to a model only when its language is known for certai
   t.equal(isForeign(english, { language: 'eng', reliable: true }), false);
   t.equal(isForeign(english, null), false);
   t.equal(isForeign({}, { language: 'deu', reliable: true }), false, 'a model of every language');
+});
+
+t.test('a question is told from a description of a picture', async (t) => {
+  const questions = [
+    'what temperature for the bread',
+    'Who came to look at the heating?',
+    'are the dogs allowed',
+    'can I keep chickens',
+    'is there a spare key',
+    'Wo ist der Schlüssel?',
+    ' where the food is ',
+  ];
+  for (const words of questions) t.equal(isQuestion(words), true, words);
+  const descriptions = [
+    'a cat looking up',
+    'can of beans on a shelf',
+    'may blossom',
+    'whisky in a glass',
+    'a sign that says why',
+    'do not enter sign',
+    '',
+  ];
+  for (const words of descriptions) t.equal(isQuestion(words), false, words);
 });

@@ -56,7 +56,8 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-const CURVE_FEATURES = [
+/** What says how likely the first place is to answer: `featuresOf` in `search/likelihood.ts`. */
+export const CURVE_FEATURES = [
   'gap',
   'gap_sixth',
   'held',

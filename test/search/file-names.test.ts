@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t from 'tap';
+import type { SearchAnswer } from '../../src/api/search.ts';
+import { writeFilm } from '../extract/samples/films.ts';
+import { startTestServer, TestAgent } from '../rig/test-server.ts';
+
+/** Pictures, films and recordings are known by their names, beside what they show. */
+const folder = t.testdir({});
+const server = await startTestServer(t, { DATA_DIR: join(folder, 'data') });
+const workspace = await new TestAgent(server.url).rent();
+const samples = join(import.meta.dirname, '../../samples');
+const photograph = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
+const add = async (into: typeof workspace, name: string, content: string | Uint8Array<ArrayBuffer>) => {
+  const { body } = await into.ingest(name, content);
+  if (body.job?.state !== 'searchable') throw new Error(`${name}: ${JSON.stringify(body)}`);
+};
+const plain = (hue: number) =>
+  sharp({ create: { width: 160, height: 96, channels: 3, background: `hsl(${hue}, 70%, 50%)` } });
+
+await add(workspace, 'scatterplot_of-rainfall.png', photograph('coffee.png'));
+await add(workspace, 'DSC_0042.jpg', photograph('rocket.jpg'));
+await add(workspace, 'IMG_20260714_1512.jpg', photograph('hot_dog.jpg'));
+await add(
+  workspace,
+  'dated.jpg',
+  new Uint8Array(
+    await plain(20)
+      .withExif({ IFD0: { ImageDescription: 'Picnic at Walberswick' } })
+      .jpeg()
+      .toBuffer(),
+  ),
+);
+const path = join(folder, 'harbour.mkv');
+const frames = await Promise.all(
+  [0, 90, 180, 270].map(async (hue, at) => ({
+    ms: at * 4000,
+    data: await plain(hue).jpeg().toBuffer(),
+    lasts: 4000,
+  })),
+);
+writeFilm(path, 'matroska', {
+  width: 160,
+  height: 96,
+  frames,
+  cues: [{ ms: 9000, data: Buffer.from('The ferry leaves at noon.'), lasts: 2000 }],
+});
+await add(workspace, 'harbour-walk.mkv', new Uint8Array(readFileSync(path)));
+await add(workspace, 'rain.txt', 'The wettest month was November, with 214 mm.');
+
+const search = async (request: object): Promise<SearchAnswer> => (await workspace.search(request)).body;
+const named = ({ hits }: SearchAnswer, name: string) => hits.filter(({ item }) => item.name === name);
+
+t.test('a picture is found by its whole name and by its parts, as one hit', async (t) => {
+  for (const query of [
+    'scatterplot_of-rainfall.png',
+    'scatterplot',
+    'scatter plot',
+    'rainfall scatterplot',
+  ]) {
+    const answer = await search({ query });
+    t.match(answer, { answered: true, hits: [{ item: { name: 'scatterplot_of-rainfall.png' } }] }, query);
+    t.match(answer.hits[0], { text_source: 'metadata', snippet: 'scatterplot_of-rainfall.png' });
+    t.equal(named(answer, 'scatterplot_of-rainfall.png').length, 1, query);
+    t.ok(answer.hits[1]!.confidence < 0.38, `nothing else is likely: ${query}`);
+  }
+  for (const [query, name] of [
+    ['DSC_0042', 'DSC_0042.jpg'],
+    ['IMG_20260714_1512', 'IMG_20260714_1512.jpg'],
+  ] as const)
+    t.match(await search({ query }), { answered: true, hits: [{ item: { name } }] });
+});
+
+t.test(
+  'a name is no content: what is shown is found as before, and what has the word comes first',
+  async (t) => {
+    const [shown] = (await search({ query: 'a cup of coffee' })).hits;
+    t.match(shown, { item: { name: 'scatterplot_of-rainfall.png' }, family: 'visual' });
+    const other = await new TestAgent(server.url).rent();
+    await add(other, 'rainfall.jpg', photograph('rocket.jpg'));
+    await add(other, 'weather.txt', 'Rainfall in the hills was above the mean for the ninth month in a row.');
+    const { body } = await other.search({ query: 'rainfall' });
+    t.match(body.hits, [{ item: { name: 'weather.txt' } }, { item: { name: 'rainfall.jpg' } }]);
+  },
+);
+
+t.test('another name than is there answers nothing', async (t) => {
+  for (const query of ['DSC_0043.jpg', 'histogram.png'])
+    t.match(await search({ query }), { answered: false }, query);
+});
+
+t.test('a film is one hit, by its name as by what is said in it', async (t) => {
+  const byName = await search({ query: 'harbour walk' });
+  t.match(byName, { answered: true, hits: [{ item: { name: 'harbour-walk.mkv' } }] });
+  t.equal(named(byName, 'harbour-walk.mkv').length, 1);
+  const [said] = (await search({ query: 'when does the ferry leave?' })).hits;
+  t.match(said, { item: { name: 'harbour-walk.mkv' }, locator: { time_s: 9 } });
+});
+
+t.test('the name lies beside what else is noted of a picture', async (t) => {
+  const [hit] = (await search({ query: 'picnic at Walberswick' })).hits;
+  t.match(hit, { item: { name: 'dated.jpg' }, text_source: 'metadata' });
+});
