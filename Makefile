@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help etcd setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -141,6 +141,11 @@ gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDI
 
 gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
 	@node bench/gpu/main.ts
+
+garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/objects (needs Rust; minutes)
+
+.build/garage/bin/garage:
+	cargo install garage --version 2.5.0 --locked --root .build/garage
 
 etcd: .build/etcd ## The server of etcd from its Go module, for the tests of src/cluster (needs Go)
 

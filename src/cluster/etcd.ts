@@ -1,6 +1,7 @@
-import { Agent, request } from 'node:http';
+import { Agent, type RequestOptions, request } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { AnswerLostError, type Kv, type KvOutcome, type KvRow, type KvTransaction } from './kv.ts';
+import { AnswerLostError, behind, type Kv, type KvOutcome, type KvRow, type KvTransaction } from './kv.ts';
 
 /** Long enough for a new leader of etcd: 1.2 s, at most 3.2 where it was measured. */
 const ANSWER_MS_MAX = 4000;
@@ -9,6 +10,8 @@ const ANSWER_MS_MAX = 4000;
 interface Answer {
   readonly header?: { readonly revision?: string };
   readonly succeeded?: boolean;
+  /** Of an authentication. */
+  readonly token?: string;
   readonly kvs?: readonly {
     readonly key: string;
     readonly value?: string;
@@ -16,16 +19,56 @@ interface Answer {
   }[];
 }
 
+/** How this server shows who it is, and knows that an address is etcd's. */
+export interface EtcdAccess {
+  /** PEM; for `https` addresses. `ca` absent: the authorities that Node knows. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly user?: { readonly name: string; readonly password: string };
+}
+
+/** What a member of etcd tells of itself. */
+export interface EtcdMember {
+  /** `host:port`. */
+  readonly address: string;
+  readonly version: string;
+  readonly hasLeader: boolean;
+  readonly dbBytes: number;
+  /** 0 where it does not tell. */
+  readonly quotaBytes: number;
+  /** Mean of its syncs to the disk since its start, in milliseconds; undefined where it does not tell. */
+  readonly syncMs: number | undefined;
+  /** Alarms, as that it is full. */
+  readonly errors: readonly string[];
+}
+
+interface Status {
+  readonly version?: string;
+  readonly leader?: string;
+  readonly dbSize?: string;
+  readonly errors?: readonly string[];
+}
+
+/** A token that etcd gave is over, or of a former state of its users. */
+const TOKEN_OVER = /invalid auth token|auth store is old|user name is empty/;
+
+/** etcd refuses who asks, now and again. */
+export class AccessRefusedError extends Error {}
+
 /** etcd 3.4 or newer by its JSON gateway, which is as fast as gRPC here and needs no package. */
 export class Etcd implements Kv {
   readonly #addresses: readonly URL[];
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
+  readonly #user: EtcdAccess['user'];
+  #token: string | undefined;
   /** Which member is asked; the next one after each failure. */
   #asked = 0;
 
-  /** @param addresses `http://host:port` of the members */
-  constructor(addresses: readonly string[]) {
+  /** @param addresses `http://host:port` of the members, or `https` */
+  constructor(addresses: readonly string[], { tls, user }: EtcdAccess = {}) {
     this.#addresses = addresses.map((address) => new URL(address));
+    const isSecure = this.#addresses.every(({ protocol }) => protocol === 'https:');
+    this.#agent = isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
+    this.#user = user;
   }
 
   async commit({ when, puts = [], deletes = [] }: KvTransaction): Promise<KvOutcome> {
@@ -55,36 +98,121 @@ export class Etcd implements Kv {
     }));
   }
 
+  /**
+   * Whether this server may read below a prefix. @throws AccessRefusedError for a certificate, user or password that is not accepted;
+   * AnswerLostError
+   */
+  async check(prefix: string): Promise<void> {
+    try {
+      await this.range(prefix, behind(prefix), 1);
+    } catch (error) {
+      const { cause } = error as Error;
+      if (cause instanceof AccessRefusedError) throw cause;
+      const { message = '' } = (cause ?? {}) as Partial<Error>;
+      if (/certificate|self.signed/i.test(message)) throw new AccessRefusedError(`etcd: ${message}`);
+      throw error;
+    }
+  }
+
+  /** Asks each member, in the order of the addresses. An error in place of one that does not answer. */
+  members(): Promise<(EtcdMember | Error)[]> {
+    return Promise.all(
+      this.#addresses.map((address) =>
+        this.#member(address).catch((error: Error) => new Error(`${address.host}: ${error.message}`)),
+      ),
+    );
+  }
+
   close(): void {
     this.#agent.destroy();
+  }
+
+  async #member(address: URL): Promise<EtcdMember> {
+    const {
+      version = '',
+      leader = '0',
+      dbSize = '0',
+      errors = [],
+    }: Status = await this.#askAs(address, '/v3/maintenance/status', '{}');
+    // A member may keep its metrics elsewhere.
+    const metrics = await this.#send(new URL('/metrics', address), { method: 'GET' }).catch(() => '');
+    const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? 0);
+    const syncs = metric('etcd_disk_wal_fsync_duration_seconds_count');
+    return {
+      address: address.host,
+      version,
+      hasLeader: leader !== '0',
+      dbBytes: Number(dbSize),
+      quotaBytes: metric('etcd_server_quota_backend_bytes'),
+      syncMs: syncs > 0 ? (1000 * metric('etcd_disk_wal_fsync_duration_seconds_sum')) / syncs : undefined,
+      errors,
+    };
   }
 
   async #ask(path: string, question: object): Promise<Answer> {
     const address = this.#addresses[this.#asked % this.#addresses.length]!;
     try {
-      return await this.#askAt(new URL(path, address), JSON.stringify(question));
+      return await this.#askAs(address, path, JSON.stringify(question));
     } catch (error) {
       this.#asked += 1;
       throw new AnswerLostError(`${address.host}: ${(error as Error).message}`, { cause: error });
     }
   }
 
-  #askAt(address: URL, question: string): Promise<Answer> {
+  /** With a token, where there are users: a fresh one when the former is over. */
+  async #askAs<T extends object = Answer>(address: URL, path: string, question: string): Promise<T> {
+    if (!this.#user) return this.#askAt(new URL(path, address), question);
+    this.#token ??= await this.#authenticate(address, this.#user);
+    try {
+      return await this.#askAt(new URL(path, address), question, this.#token);
+    } catch (error) {
+      if (!TOKEN_OVER.test((error as Error).message)) throw error;
+      this.#token = await this.#authenticate(address, this.#user);
+      return this.#askAt(new URL(path, address), question, this.#token);
+    }
+  }
+
+  async #authenticate(address: URL, user: NonNullable<EtcdAccess['user']>): Promise<string> {
+    const { token } = await this.#askAt(
+      new URL('/v3/auth/authenticate', address),
+      JSON.stringify(user),
+    ).catch((error: Error) => {
+      if (!/authentication failed/.test(error.message)) throw error;
+      throw new AccessRefusedError('etcd refuses the user or the password');
+    });
+    if (!token) throw new Error('etcd gave no token');
+    return token;
+  }
+
+  async #askAt<T extends object = Answer>(address: URL, question: string, token?: string): Promise<T> {
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(question),
+      ...(token !== undefined && { Authorization: token }),
+    };
+    return JSON.parse(await this.#send(address, { method: 'POST', headers }, question)) as T;
+  }
+
+  /** @returns the body of an answer 200 */
+  #send(address: URL, options: RequestOptions, body = ''): Promise<string> {
     return new Promise((resolve, reject) => {
-      const asked = request(address, {
-        method: 'POST',
+      const asked = (address.protocol === 'https:' ? tlsRequest : request)(address, {
+        ...options,
         agent: this.#agent,
-        headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(question) },
         signal: AbortSignal.timeout(ANSWER_MS_MAX),
       });
       asked.on('error', reject);
       asked.on('response', (response) => {
-        text(response).then((body) => {
-          if (response.statusCode === 200) resolve(JSON.parse(body) as Answer);
-          else reject(new Error(`${response.statusCode} ${body.slice(0, 200)}`));
+        text(response).then((answer) => {
+          if (response.statusCode === 200) resolve(answer);
+          else if (/permission denied/.test(answer))
+            reject(
+              new AccessRefusedError('etcd does not let this user read and write the keys of the cluster'),
+            );
+          else reject(new Error(`${response.statusCode} ${answer.slice(0, 200)}`));
         }, reject);
       });
-      asked.end(question);
+      asked.end(body);
     });
   }
 }

@@ -17,6 +17,8 @@ export interface GroupCommitOptions {
   /** What must hold for an entry of a slot to be written: that its owner is still this process. */
   readonly fenceOf: (slot: number) => KvCondition;
   readonly log?: (event: object) => void;
+  /** Told of each transaction that was made: milliseconds from its first attempt until it was safe. */
+  readonly onCommitted?: (milliseconds: number) => void;
 }
 
 const SLOTS_MAX = 96;
@@ -82,16 +84,19 @@ export class GroupCommit {
 
   /** @returns false when a fence has fallen */
   async #commit(entries: readonly Entry[]): Promise<boolean> {
-    const { kv, fenceOf } = this.#options;
+    const { kv, fenceOf, onCommitted } = this.#options;
+    const began = performance.now();
     const when = [...new Set(entries.map(({ slot }) => slot))].map(fenceOf);
     const puts = entries.map(({ key, value }) => ({ key, value }));
     let lost = false;
-    return this.#untilAnswered(async () => {
+    const isMade = await this.#untilAnswered(async () => {
       // The first attempt may have been made, though its answer was lost. All of it was, or nothing.
       if (lost && (await this.#isThere(entries[0]!))) return true;
       lost = true;
       return (await kv.commit({ when, puts })).done;
     });
+    if (isMade) onCommitted?.(performance.now() - began);
+    return isMade;
   }
 
   async #isThere({ key, value }: Entry): Promise<boolean> {

@@ -41,6 +41,8 @@ export class SlotLog {
   #snapshot = NO_SNAPSHOT;
   #tailBytes = 0;
   #pending: Promise<unknown> = Promise.resolve();
+  /** When each entry was appended that is not safe yet, in order, by the monotonic clock. */
+  readonly #unsafeSince: number[] = [];
   #lost: { readonly error: unknown } | undefined;
 
   constructor(options: SlotLogOptions) {
@@ -73,7 +75,12 @@ export class SlotLog {
     this.#tailBytes += bytes.length;
     const { commits, slot } = this.#options;
     const safe = commits.add(slot, this.#entryKey(position.number), bytes);
-    safe.catch((error: unknown) => this.abandon(error));
+    this.#unsafeSince.push(performance.now());
+    const answered = () => void this.#unsafeSince.shift();
+    safe.then(answered, (error: unknown) => {
+      answered();
+      this.abandon(error);
+    });
     this.#pending = safe;
     return { position, safe };
   }
@@ -82,6 +89,12 @@ export class SlotLog {
   async stable(): Promise<void> {
     await this.#pending;
     if (this.#lost) throw this.#lost.error;
+  }
+
+  /** For how many milliseconds the oldest entry that was appended is not safe; 0 when all are. */
+  get lagMs(): number {
+    const [since] = this.#unsafeSince;
+    return since === undefined ? 0 : performance.now() - since;
   }
 
   /** Nothing more is appended: the slot belongs to somebody else, or its copy cannot follow. */

@@ -1,4 +1,4 @@
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 import { behind, type Kv, type KvRow, untilAnswered } from './kv.ts';
 import { SlotLog } from './slot-log.ts';
 
@@ -12,6 +12,7 @@ export interface SlotLogsOptions {
   /** A slot is lost: another process has claimed it, or its copy cannot follow its log. */
   readonly onLost: (slot: number, error: unknown) => void;
   readonly log?: (event: object) => void;
+  readonly onCommitted?: GroupCommitOptions['onCommitted'];
 }
 
 /** The slots cannot be claimed; the message says why. */
@@ -26,7 +27,7 @@ const CLAIMS_AT_ONCE = 64;
  * with its id can write no more. Waits while the engine is away. @throws ClaimError
  */
 export async function openSlotLogs(options: SlotLogsOptions): Promise<SlotLog[]> {
-  const { kv, cluster, slots, onLost, log } = options;
+  const { kv, cluster, slots, onLost, log, onCommitted } = options;
   const prefix = `/farthing/${cluster}/`;
   const lives = await untilAnswered(
     async () => {
@@ -36,7 +37,7 @@ export async function openSlotLogs(options: SlotLogsOptions): Promise<SlotLog[]>
     ({ message }) => log?.({ event: 'log_answer_lost', error: message }),
   );
   const fenceOf = (slot: number) => ({ key: ownerKey(prefix, slot), revision: lives[slot]! });
-  const commits = new GroupCommit({ kv, fenceOf, log });
+  const commits = new GroupCommit({ kv, fenceOf, ...(log && { log }), ...(onCommitted && { onCommitted }) });
   return Array.from(
     { length: slots },
     (_, slot) =>

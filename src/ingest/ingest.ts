@@ -6,6 +6,7 @@ import { FarthingError } from '../domain/error.ts';
 import type { JobId, LeadsHere, TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import type { Store } from '../state/store.ts';
+import { filesIn } from './items/files.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
 import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
 import { JobEnds, stackOf } from './jobs/job-ends.ts';
@@ -20,11 +21,14 @@ import type {
   IngestTenants,
   NewCredit,
   StagedUpload,
+  StoredFiles,
 } from './ports/ports.ts';
 import { tenantsWithRetry } from './ports/retry-overloaded.ts';
 
 export interface IngestDeps {
   readonly tenants: IngestTenants;
+  /** Absent: they lie in the Tenants' folders alone. */
+  readonly files?: StoredFiles;
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
   readonly listening?: IngestListening;
@@ -67,7 +71,8 @@ export class Ingest {
     this.#deps = deps;
     this.#jobs = new JobTable(deps.store, deps.clock);
     this.#tenants = tenantsWithRetry(deps.tenants, this.#closing.signal);
-    const admitted = { ...deps, tenants: this.#tenants, jobs: this.#jobs };
+    const files = deps.files ?? filesIn(deps.tenants);
+    const admitted = { ...deps, files, tenants: this.#tenants, jobs: this.#jobs };
     this.#ends = new JobEnds(admitted);
     this.#turns = deps.turns ?? new JobTurns(deps.limits.jobsAtOnce);
     this.#runner = new JobRunner({ ...admitted, ends: this.#ends, turns: this.#turns });
@@ -75,6 +80,7 @@ export class Ingest {
     this.#turns.join(() => this.#runner.size + this.#awaitingPayment.size);
     this.#acceptance = new Acceptance({
       ...deps,
+      files,
       leadsHere: deps.leadsHere ?? (() => true),
       jobs: this.#jobs,
       awaitingPayment: this.#awaitingPayment,

@@ -4,14 +4,16 @@ import type { Item } from '../api/items.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
-import { fileOf, removeFile } from './items/files.ts';
+import { filesIn } from './items/files.ts';
 import { removePreviews } from './items/previews.ts';
 import { type TextPlace, textOf } from './items/text.ts';
 import { membersOf, removeMembers, uploadedItem } from './members/members.ts';
-import type { IngestShard, IngestTenants } from './ports/ports.ts';
+import type { IngestShard, IngestTenants, StoredFiles } from './ports/ports.ts';
 
 export interface TenantItemsDeps {
   readonly tenants: IngestTenants<IngestShard & ListedShard>;
+  /** Absent: they lie in the Tenants' folders alone. */
+  readonly files?: StoredFiles;
   readonly ingest: { job(id: JobId): Job | undefined; cancel(id: JobId): Promise<Job> };
 }
 
@@ -22,9 +24,11 @@ interface ListedShard {
 /** A Tenant's Items and their files: read, listed, removed. Undefined stands for what does not exist. */
 export class TenantItems {
   readonly #deps: TenantItemsDeps;
+  readonly #files: StoredFiles;
 
   constructor(deps: TenantItemsDeps) {
     this.#deps = deps;
+    this.#files = deps.files ?? filesIn(deps.tenants);
   }
 
   item(tenant: TenantId, id: ItemId): Promise<Item | undefined> {
@@ -61,7 +65,7 @@ export class TenantItems {
     const item = await this.item(tenant, id);
     if (!item) return undefined;
     try {
-      return { item, file: await open(fileOf(this.#deps.tenants.folder(tenant), id), 'r') };
+      return { item, file: await open(await this.#files.path(tenant, id), 'r') };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -83,8 +87,10 @@ export class TenantItems {
     if (uploaded && uploaded.id !== id) this.#checkEnded(jobOfItem(uploaded.id));
     if (await this.#cancelled(jobOfItem(id))) return true;
     const folder = this.#deps.tenants.folder(tenant);
-    await this.#deps.tenants.useIfThere(tenant, (shard) => removeMembers(shard, folder, item));
-    await removeFile(fileOf(folder, id));
+    await this.#deps.tenants.useIfThere(tenant, (shard) =>
+      removeMembers(shard, { tenant, folder, files: this.#files }, item),
+    );
+    await this.#files.remove(tenant, id);
     await removePreviews(folder, id);
     return (await this.#deps.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
   }

@@ -23,6 +23,7 @@ export interface GaugeSources {
     readonly ledger: Pick<Ledger, 'totals'>;
     health(): GateHealth;
     jobs(): Readonly<Record<string, number>>;
+    lagMs(): number;
     reencoding(): ReencodingProgress | undefined;
   };
   readonly services: Pick<Services, 'readiness'>;
@@ -80,6 +81,11 @@ const GAUGES: readonly GaugeDescription[] = [
     help: 'Ingest jobs that have not ended, by state.',
     label: 'state',
     read: ({ slots }) => slots.jobs(),
+  },
+  {
+    name: 'log_lag_seconds',
+    help: 'For how long the log of the books has lacked something that was written (FARTHING_CLUSTER); over 5, requests are refused.',
+    read: ({ slots }) => slots.lagMs() / 1000,
   },
   {
     name: 'previous_models',

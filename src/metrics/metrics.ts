@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { ObjectsCall } from '../cluster/objects/guarded-objects.ts';
 import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
@@ -91,6 +92,15 @@ export class Metrics {
     'call',
     'outcome',
   ]);
+  readonly #logCommits = this.#histogram(
+    'log_commit_seconds',
+    'Transactions of the log of the books (FARTHING_CLUSTER).',
+    [],
+  );
+  readonly #objects = this.#histogram('objects_seconds', 'Calls of the object store (FARTHING_OBJECTS).', [
+    'call',
+    'outcome',
+  ]);
   readonly #credits = this.#counter('credits_total', 'Credits given for paid uploads that failed.', []);
   readonly #creditedUsd = this.#counter(
     'credited_usd_total',
@@ -117,6 +127,7 @@ export class Metrics {
     for (const exact of ['true', 'false']) this.#inexact.inc({ exact }, 0);
     for (const [status, code] of WATCHED_REFUSALS) this.#refusals.inc({ status, code }, 0);
     for (const outcome of ['valid', 'failed']) this.#facilitator.zero({ call: 'verify', outcome });
+    for (const outcome of ['done', 'failed']) this.#objects.zero({ call: 'put', outcome });
   }
 
   readonly answered = ({ method, route, status, code, stages, milliseconds }: AnsweredEvent): void => {
@@ -155,6 +166,12 @@ export class Metrics {
 
   readonly facilitatorCalled = ({ call, outcome, milliseconds }: FacilitatorCall): void => {
     this.#facilitator.observe({ call, outcome }, milliseconds / 1000);
+  };
+
+  readonly logCommitted = (milliseconds: number): void => this.#logCommits.observe(milliseconds / 1000);
+
+  readonly objectsCalled = ({ call, outcome, milliseconds }: ObjectsCall): void => {
+    this.#objects.observe({ call, outcome }, milliseconds / 1000);
   };
 
   /** @param usd price of the upload that failed */
@@ -197,10 +214,14 @@ const WATCHED_EVENTS = [
   'unhandled_rejection',
   'sweep_failed',
   'ingest_stuck',
+  'log_answer_lost',
+  'objects_unavailable',
 ];
 const WATCHED_REFUSALS = [
   ['503', 'overloaded'],
   ['503', 'facilitator_unavailable'],
+  ['503', 'books_unavailable'],
+  ['503', 'objects_unavailable'],
   ['500', 'internal'],
   ['500', 'shard_corrupt'],
   ['507', 'storage_full'],

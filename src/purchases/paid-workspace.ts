@@ -85,7 +85,7 @@ export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
     return this.#in(workspace, (workspaces) => workspaces.undoExtension(step));
   }
 
-  /** Those of this slot's workspaces, whoever pays for them. */
+  /** Extensions of the workspaces in this slot. The payer may belong to another slot. */
   async pending(): Promise<EffectRef<'workspace_extend'>[]> {
     return this.#own.pendingExtensions();
   }

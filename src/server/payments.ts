@@ -1,5 +1,6 @@
 import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
+import { FarthingError } from '../domain/error.ts';
 import type { EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
@@ -36,6 +37,8 @@ const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
 /** How long a signed payment may wait for its settlement, including the upload over a slow line. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
+/** As long as a request waits for the log. */
+const STABLE_MS_MAX = 5000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
 /** Opens the payments, with the facilitator that the settings name or the local one, whose play money lies in the payer's slot. */
@@ -86,10 +89,30 @@ function afterStable(facilitator: Facilitator, { stable }: SlotStore): Facilitat
   return {
     ...facilitator,
     settle: async (payment, terms) => {
-      await stable();
+      await stableInTime(stable());
       return facilitator.settle(payment, terms);
     },
   };
+}
+
+/** A purchase whose request was given up must not be charged long afterwards. @throws books_unavailable */
+async function stableInTime(stable: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    const error = new FarthingError(
+      'books_unavailable',
+      'The books cannot be written. Nothing was charged.',
+      {
+        retryAfterS: 5,
+      },
+    );
+    timer = setTimeout(() => reject(error), STABLE_MS_MAX);
+  });
+  try {
+    await Promise.race([stable, over]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Undefined where the settings name none. */

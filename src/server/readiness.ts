@@ -4,11 +4,15 @@ import { familyReports } from '../search/families.ts';
 import type { Slots } from './slots.ts';
 import type { Runtime } from './wire-process.ts';
 
+/** From then on requests are refused. */
+const LAG_MS_MAX = 5000;
+
 /** What `/readyz` answers. */
 export function readinessOf(runtime: Runtime, slots: Slots): Readiness {
   const { settings, encoder, extractor, draining } = runtime;
   const reasons = [
     ...(draining.signal.aborted ? ['The server is stopping.'] : []),
+    ...(slots.lagMs() > LAG_MS_MAX ? ['The books cannot be written.'] : []),
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),
   ];
   const reencoding = slots.reencoding();

@@ -12,15 +12,23 @@ import type { SlotStore } from '../state/recorded-store.ts';
 import { openStore } from '../state/store.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
+import type { KeptContent } from './slot/kept-content.ts';
 import { Slots } from './slots.ts';
 import type { StartProgress } from './terminal/progress.ts';
-import { type ProcessOptions, type Runtime, wireProcess } from './wire-process.ts';
+import {
+  eventLog,
+  keysFolder,
+  type ProcessOptions,
+  type Runtime,
+  tenantsFolder,
+  wireProcess,
+} from './wire-process.ts';
 import type { SlotOptions } from './wire-slot.ts';
 
 /** Sources of time; tests simulate them. */
 export type Times = Pick<ProcessOptions, 'clock'> & Pick<SlotOptions, 'monotonic'>;
 
-export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl'> {
+export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl' | 'kept'> {
   readonly progress: StartProgress;
 }
 
@@ -53,9 +61,13 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const { settings, log } = options;
   progress.begin('state and indexes');
   const address = new Address(settings);
-  const runtime = await wireProcess({ ...options, baseUrl: () => address.base });
   const lost = Promise.withResolvers<object>();
-  const stores = await openStates(runtime, (slot, error) => lost.resolve({ slot, error: String(error) }));
+  const stores = await openStates(options, (slot, error) => lost.resolve({ slot, error: String(error) }));
+  const kept = await openKept(options, stores).catch(async (error: unknown) => {
+    await Promise.all(stores.map((store) => store.close()));
+    throw error;
+  });
+  const runtime = await wireProcess({ ...options, kept, baseUrl: () => address.base });
   const slots = new Slots(runtime, { stores, monotonic });
   await slots.recover();
   progress.begin('console, API and MCP');
@@ -101,7 +113,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
 
 /** Opens the slots' states, and where the settings name a cluster, claims them there. */
 async function openStates(
-  { settings, slotFolders, event }: Runtime,
+  { settings, slotFolders, log, metrics }: Omit<ServeOptions, 'progress'>,
   onLost: (slot: number, error: unknown) => void,
 ): Promise<readonly SlotStore[]> {
   const folders = slotFolders.map((folder) => join(folder, 'state'));
@@ -111,7 +123,31 @@ async function openStates(
     return stores;
   }
   const { openLoggedStores } = await import('./slot/logged-stores.ts');
-  return openLoggedStores({ settings, folders, log: event, onLost });
+  const onCommitted = metrics.logCommitted;
+  return openLoggedStores({ settings, folders, log: eventLog(metrics, log), onLost, onCommitted });
+}
+
+/** Where the settings name an object store: what keeps the Tenants' content there. */
+async function openKept(
+  { settings, data, slotFolders, encoder, log, metrics }: Omit<ServeOptions, 'progress'>,
+  stores: readonly SlotStore[],
+): Promise<KeptContent | undefined> {
+  if (settings.OBJECTS === '') {
+    if (settings.CLUSTER === '') return undefined;
+    const { refuseWithoutObjects } = await import('../content/books-with-objects.ts');
+    for (const store of stores) refuseWithoutObjects(store);
+    return undefined;
+  }
+  const { openKeptContent } = await import('./slot/kept-content.ts');
+  return openKeptContent({
+    settings,
+    stores,
+    tenantsFolders: slotFolders.map(tenantsFolder),
+    keysFolder: keysFolder(data),
+    spaces: encoder.spaces,
+    log: eventLog(metrics, log),
+    onCalled: metrics.objectsCalled,
+  });
 }
 
 function servicesBySlot(runtime: Runtime, slots: Slots): ServicesBySlot {

@@ -28,7 +28,7 @@ export class Slots {
     runtime: Runtime,
     { stores, monotonic }: { readonly stores: readonly SlotStore[] } & Pick<SlotOptions, 'monotonic'>,
   ) {
-    const { slotFolders, data, tenants, encoder, clock, event } = runtime;
+    const { slotFolders, data, tenants, files, encoder, clock, event } = runtime;
     const crossing = new Crossing();
     this.#runtime = runtime;
     this.all = slotFolders.map((folder, number) =>
@@ -47,6 +47,7 @@ export class Slots {
       slots: this.all,
       whileApart: (work) => crossing.apart(work),
       tenants,
+      files,
       spaces: encoder.spaces,
       clock,
       log: event,
@@ -101,6 +102,11 @@ export class Slots {
       pending: sum(all.map(({ pending }) => pending)),
       running: sum(all.map(({ running }) => running)),
     };
+  }
+
+  /** For how many milliseconds a log has lacked what its slot wrote; 0 when all have everything. */
+  lagMs(): number {
+    return Math.max(...this.all.map(({ store }) => store.lagMs?.() ?? 0));
   }
 
   /** Ingest jobs that have not ended. */

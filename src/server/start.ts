@@ -57,7 +57,19 @@ export async function start(
     opening.catch(failed);
   });
   const [{ serve }, encoder] = await Promise.all([import('./serve.ts'), opening]);
-  const served = await serve({ ...times, ...folder, settings, encoding, encoder, log, metrics, progress });
+  const served = await serve({
+    ...times,
+    ...folder,
+    settings,
+    encoding,
+    encoder,
+    log,
+    metrics,
+    progress,
+  }).catch((error: unknown) => {
+    folder.lock.release();
+    throw error;
+  });
   progress.end();
   log.level = level;
   const stop = async () => {

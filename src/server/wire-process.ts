@@ -9,8 +9,10 @@ import { type Listening, openListening } from '../encode/speech/listening.ts';
 import { type Extractor, openExtractor } from '../extract/extractor.ts';
 import { Incoming } from '../http/body/incoming.ts';
 import { SharedBytes } from '../http/body/shared-bytes.ts';
+import { filesIn } from '../ingest/items/files.ts';
 import { Previews } from '../ingest/items/previews.ts';
 import { JobTurns } from '../ingest/jobs/job-turns.ts';
+import type { StoredFiles } from '../ingest/ports/ports.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
@@ -21,6 +23,7 @@ import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/rec
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
+import type { KeptContent } from './slot/kept-content.ts';
 import { PreviousModels } from './slot/previous-models.ts';
 
 export interface ProcessOptions {
@@ -38,6 +41,8 @@ export interface ProcessOptions {
   readonly clock?: Clock;
   /** Absolute paths of the slots' folders: each has the state of its slot and its Tenants. */
   readonly slotFolders: readonly string[];
+  /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */
+  readonly kept: KeptContent | undefined;
   /** Public address of the server; known once it listens. */
   readonly baseUrl: () => string;
 }
@@ -56,6 +61,7 @@ export interface Runtime extends ProcessOptions {
   /** Uploads while they are received. */
   readonly incoming: Incoming;
   readonly tenants: Tenants;
+  readonly files: StoredFiles;
   readonly search: Search;
   readonly previews: Previews;
   readonly jobTurns: JobTurns;
@@ -75,13 +81,18 @@ export interface Runtime extends ProcessOptions {
 
 const READERS_MAX = 8;
 
-/** Opens what a process has once. */
-export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
-  const { settings, data, slotFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
-  const event = (entry: object) => {
+/** Logs an event and counts it. */
+export function eventLog(metrics: Metrics, log: Logger): (entry: object) => void {
+  return (entry) => {
     metrics.logged(entry);
     log.info(entry);
   };
+}
+
+/** Opens what a process has once. */
+export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
+  const { settings, data, slotFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
+  const event = eventLog(metrics, log);
   const limits = limitsOf(settings, encoder.workers.ingest);
   const extractor = openExtractor({
     pictureSpec: encoder.pictureSpec,
@@ -98,6 +109,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   });
   const encoders = modelVersions(encoder, encoding);
   const tenants = tenantsIn(slotFolders, options, event);
+  const files = options.kept?.files(tenants) ?? filesIn(tenants);
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   const { unproved, proved, tenant } = limits.http.incomingBytesMax;
   return {
@@ -115,11 +127,12 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
       freeBytesMin: limits.http.freeDiskBytesMin,
     }),
     tenants,
+    files,
     search: new Search({ tenants, encoders, extractor, observe: metrics.searched, probe }),
-    previews: new Previews({ tenants, extractor }),
+    previews: new Previews({ tenants, files, extractor }),
     jobTurns: new JobTurns(limits.ingest.jobsAtOnce),
     payments: openPayments({ settings, clock, tenants, log: event, observe: metrics.facilitatorCalled }),
-    signer: await openReceiptSigner(join(data, 'keys')),
+    signer: await openSigner(options),
     event,
     warn: (entry) => {
       metrics.logged(entry);
@@ -152,7 +165,7 @@ function modelVersions(encoder: Encoder, encoding: EncoderOptions): ModelVersion
 /** The Tenants of all slots, with one bound of open indexes. */
 function tenantsIn(
   slotFolders: readonly string[],
-  { settings, encoder }: ProcessOptions,
+  { settings, encoder, kept }: ProcessOptions,
   log: (event: object) => void,
 ): Tenants {
   const all = slotFolders.map(tenantsFolder);
@@ -164,8 +177,28 @@ function tenantsIn(
       ...(settings.BITS_ROWS_MIN !== undefined && { bitsRowsMin: settings.BITS_ROWS_MIN }),
       ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
     },
+    ...(kept && { keeper: kept.keeper }),
     log,
   });
+}
+
+async function openSigner({ data, kept }: ProcessOptions): Promise<ReceiptSigner> {
+  const signer = await openReceiptSigner(keysFolder(data));
+  if (!kept) return signer;
+  await kept.keepSigningKeys();
+  return {
+    ...signer,
+    rotate: async () => {
+      const kid = await signer.rotate();
+      await kept.keepSigningKeys();
+      return kid;
+    },
+  };
+}
+
+/** Where the keys that sign receipts lie. */
+export function keysFolder(data: string): string {
+  return join(data, 'keys');
 }
 
 /** Where a slot's Tenants lie. */

@@ -35,7 +35,7 @@ export interface SlotOptions {
 /** The routes' services that belong to one set of books. */
 export type SlotServices = Pick<
   Services,
-  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable'
+  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
 >;
 
 /** One set of books and the Tenants in it: a whole Farthing in small. */
@@ -85,8 +85,9 @@ export function wireSlot(options: SlotOptions): Slot {
     workspaces,
     payerIndex,
     purchases,
-    items: new TenantItems({ tenants: runtime.tenants, ingest }),
+    items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
     ...(store.stable && { stable: () => store.stable!() }),
+    ...(store.lagMs && { lagMs: () => store.lagMs!() }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
   };
   const ending = new AbortController();
@@ -161,8 +162,10 @@ function openWorkspaces({ runtime, leadsHere, store, time, stopTenant }: Ground)
     },
     keptElsewhere: (createdAt, disposedAt) => [
       ...keptInLedger(settings, disposedAt),
+      ...(runtime.kept ? KEPT_IN_ETCD : []),
       ...backups.keptOf(createdAt),
     ],
+    hasCopies: runtime.kept !== undefined,
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
     log: runtime.event,
   });
@@ -182,13 +185,14 @@ function openPayerIndex({ runtime, store, time, stopTenant }: Ground): PayerInde
 }
 
 function openReencoding({ runtime, folder, store }: Ground): Reencoding {
-  const { encoder, extractor, tenants, previousModels } = runtime;
+  const { encoder, extractor, tenants, files, previousModels } = runtime;
   return new Reencoding({
     tenants: {
       folder: (tenant) => tenants.folder(tenant),
       list: () => tenants.list([tenantsFolder(folder)]),
       use: (tenant, how, work) => tenants.use(tenant, how, work),
     },
+    files,
     extractor,
     encoder,
     store,
@@ -207,9 +211,11 @@ function openReencoding({ runtime, folder, store }: Ground): Reencoding {
 
 function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
   const { runtime, store, leadsHere, credits } = ground;
-  const { settings, clock, tenants, encoders, extractor, listening, limits, jobTurns, metrics } = runtime;
+  const { settings, clock, tenants, files, encoders, extractor, listening, limits, jobTurns, metrics } =
+    runtime;
   return new Ingest({
     tenants,
+    files,
     extractor,
     encoder: ingestEncoder(encoders, tenants),
     ...(listening && { listening }),
@@ -252,6 +258,15 @@ function keptInLedger({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number): Kept
     },
   ];
 }
+
+/** etcd keeps what was deleted in its files for a while. */
+const KEPT_IN_ETCD: readonly KeptFact[] = [
+  {
+    what: 'its key, encrypted under the cluster key, in files of the log',
+    why: 'they drop what was deleted with time; it opens nothing that is left',
+    until: null,
+  },
+];
 
 function linksOf(self: string): Record<string, string> {
   return {

@@ -123,4 +123,20 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
     yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR_URL needs it';
   if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL === '')
     yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_CONFIRM_SETTLEMENTS needs it';
+  yield* contradictionsOfObjects(settings);
+}
+
+function* contradictionsOfObjects(settings: Settings): Iterable<string> {
+  const { OBJECTS, CLUSTER } = settings;
+  if (OBJECTS === '') return;
+  if (CLUSTER === '') yield 'FARTHING_CLUSTER: name the etcd of the books; FARTHING_OBJECTS needs it';
+  const needs = [
+    ['CLUSTER_KEY', 'CLUSTER_KEY_FILE'],
+    ...(OBJECTS.startsWith('s3:') ? [['OBJECTS_SECRET', 'OBJECTS_SECRET_FILE'] as const] : []),
+  ] as const;
+  for (const [inline, file] of needs)
+    if ((settings[inline] === '') === (settings[file] === ''))
+      yield `FARTHING_${inline}: FARTHING_OBJECTS needs either this or FARTHING_${file}`;
+  if (OBJECTS.startsWith('s3:') && settings.OBJECTS_KEY_ID === '')
+    yield 'FARTHING_OBJECTS_KEY_ID: FARTHING_OBJECTS needs the id of an access key';
 }

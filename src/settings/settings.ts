@@ -47,8 +47,22 @@ const contact: Read<string> = (text) => {
 };
 
 const cluster: Read<string> = (text) => {
-  if (text !== '' && !/^etcd:\/\/[\w.:,[\]-]+(\/[\w-]+)?$/.test(text))
-    throw new Error('must be etcd://host:port,host:port/name');
+  if (text !== '' && !/^etcds?:\/\/[\w.:,[\]-]+(\/[\w-]+)?$/.test(text))
+    throw new Error('must be etcd://host:port,host:port/name, or etcds:// for TLS');
+  return text;
+};
+
+const objects: Read<string> = (text) => {
+  const url = text !== '' && URL.canParse(text) ? new URL(text) : undefined;
+  const isFolder = url?.protocol === 'file:' && url.hostname === '' && url.pathname.length > 1;
+  const isBucket =
+    url?.protocol === 's3:' &&
+    url.hostname !== '' &&
+    url.username === '' &&
+    [...url.searchParams.keys()].every((key) => key === 'endpoint' || key === 'region');
+  if (text !== '' && !isFolder && !isBucket)
+    throw new Error('must be s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder');
+  if (isBucket) httpUrl(url.searchParams.get('endpoint') ?? '');
   return text;
 };
 
@@ -86,17 +100,53 @@ export const SETTINGS = {
   SLOTS: setting(
     integer(1, 128),
     '1',
-    'Parts that the books and indexes are kept in, each with a folder of its own. For tests: a data folder keeps the number that it was made with.',
+    'Number of parts into which books and indexes are split, each in its own folder. For tests. A data folder keeps its number.',
   ),
   CLUSTER: setting(
     cluster,
     '',
-    'etcd that keeps the books beside this disk: etcd://host:port,host:port/name; the name may be left out. A start over an empty folder makes them again. Empty: this disk alone keeps them.',
+    'etcd that keeps the books beside this disk: etcd://host:port,host:port/name; the name may be left out; `etcds` for TLS. A start over an empty folder makes them again. Empty: this disk alone keeps them.',
   ),
   NODE_ID: setting(
     text,
     'n1',
     'Name of this server in FARTHING_CLUSTER. A start takes over from a former one with the same name at once.',
+  ),
+  CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
+  CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
+  CLUSTER_PASSWORD_FILE: setting(
+    text,
+    '',
+    'File that holds the password, in place of FARTHING_CLUSTER_PASSWORD.',
+  ),
+  CLUSTER_CA_FILE: setting(
+    text,
+    '',
+    'PEM file of the certificate authority for etcd. Empty: the authorities that Node trusts.',
+  ),
+  CLUSTER_CERT_FILE: setting(
+    text,
+    '',
+    'PEM file with this server’s client certificate, if etcd requires one.',
+  ),
+  CLUSTER_CERT_KEY_FILE: setting(text, '', 'PEM file with the private key for FARTHING_CLUSTER_CERT_FILE.'),
+  OBJECTS: setting(
+    objects,
+    '',
+    'Where files and indexes lie beside this disk, encrypted: s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder. Needs FARTHING_CLUSTER and a cluster key. Empty: this disk alone has them.',
+  ),
+  OBJECTS_KEY_ID: setting(text, '', 'Id of the access key for the bucket of FARTHING_OBJECTS.'),
+  OBJECTS_SECRET: setting(text, '', 'Secret of the access key.'),
+  OBJECTS_SECRET_FILE: setting(text, '', 'File that holds the secret, in place of FARTHING_OBJECTS_SECRET.'),
+  CLUSTER_KEY: setting(
+    text,
+    '',
+    'Cluster key that encrypts the keys of all tenants: 64 hexadecimal digits, as `openssl rand -hex 32` makes them. Without it nothing in FARTHING_OBJECTS can be read.',
+  ),
+  CLUSTER_KEY_FILE: setting(
+    text,
+    '',
+    'File that holds the cluster key, in place of FARTHING_CLUSTER_KEY. Former keys may follow, one a line, until a start has replaced them.',
   ),
   CACHE_DIR: setting(
     text,

@@ -2,7 +2,7 @@ import type { Item } from '../api/items.ts';
 import type { SegmentRecord } from '../api/search.ts';
 import { isPreviousKey } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
-import { openSnapshot, type Snapshot } from './snapshot.ts';
+import { type AskedQueries, openSnapshot, type Snapshot } from './snapshot.ts';
 import type { OpenSpaces } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
@@ -64,11 +64,13 @@ const SEGMENTS_PER_TURN = 512;
 /** The index as the rest of the server sees it. */
 export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
   const name = (space: string): string => spaces.name(space) ?? space;
+  const asked: AskedQueries = new WeakMap();
   return {
     snapshot: () =>
       openSnapshot(
         crossing(() => shard.snapshot()),
         spaces,
+        asked,
       ),
     append: (item, segments) => append(shard, spaces, item, segments),
     lacking: (from, to, givenUp, limit) =>

@@ -4,11 +4,14 @@ import { FarthingError } from '../domain/error.ts';
 import { JsonArray } from '../domain/json-array.ts';
 import { SCAN_METHODS, type ScanMethod } from '../domain/search.ts';
 import type { PreviousSpace } from '../domain/space.ts';
-import { awaitCrossing, crossing, native } from '../native/index.ts';
+import { awaitCrossing, crossing, native, type Vocabulary } from '../native/index.ts';
 import type { OpenSpaces } from './spaces.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuery = InstanceType<typeof native.NativeQuery>;
+
+/** Queries of one index: each is ranked, and then rated, and what its words mean there is found out once. */
+export type AskedQueries = WeakMap<ListQuery, NativeQuery>;
 
 /** Best first; equal scores in order of insertion. */
 export interface RankedList {
@@ -54,13 +57,13 @@ export function placeAt({ places }: Pick<RankedList, 'places'>, hit: number): Pl
 }
 
 /**
- * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. `speltRight`: words of
- * it, in lower case, that are no slips.
+ * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. Words that
+ * `vocabulary` has whole are no slips.
  * `phrasesOf`: words whose quoted phrases every hit of the vectors must have.
  */
 export type ListQuery =
   | { readonly space: string; readonly vector: Float32Array; readonly phrasesOf?: string }
-  | { readonly words: string; readonly language?: string; readonly speltRight?: readonly string[] }
+  | { readonly words: string; readonly language?: string; readonly vocabulary?: Vocabulary }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
 
 /** What a query finds in given Segments. It depends on them, the query and the index: not on how they were found. */
@@ -75,7 +78,7 @@ export interface Rating {
   readonly written: ReadonlyMap<number, Place>;
   /** Of words: the sum of the inverse document frequencies of the query's words. */
   readonly information: number;
-  /** Of vectors: the scores of a fixed sample of the space's rows. */
+  /** Of vectors: the scores of a fixed sample of the space's rows; all 0 where they are not sampled. */
   readonly sample: { readonly count: number; readonly mean: number; readonly deviation: number };
 }
 
@@ -89,6 +92,11 @@ export interface Probed {
 export interface RankOptions {
   readonly depth: number;
   readonly exact?: boolean;
+}
+
+export interface RateOptions {
+  /** With a sample of a space's scores, which is as long as the rest takes. Default true. */
+  readonly sampled?: boolean;
 }
 
 /** Searchable Items, their Segments, and the bytes of their files. */
@@ -120,8 +128,13 @@ export interface Snapshot {
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */
   rank(query: ListQuery, options: RankOptions, signal: AbortSignal): RankedList | Promise<RankedList>;
+  /**
+   * As `rank`, while there is something to wait for. Undefined where a list would hold up the caller's thread for too long.
+   * @throws shard_corrupt, shard_model_mismatch
+   */
+  rankNow(query: ListQuery, options: RankOptions): RankedList | undefined;
   /** Rates Segments, ascending, by vectors or words; a fingerprint finds what it finds by its list alone. @throws shard_corrupt */
-  rate(query: ListQuery, segments: Uint32Array): Rating;
+  rate(query: ListQuery, segments: Uint32Array, options?: RateOptions): Rating;
   /**
    * Counts the proved best k, and those of them that the quick way finds; both are 0 where the quick way proves its list.
    * Takes as long as a proof, on another thread.
@@ -144,6 +157,8 @@ export interface Snapshot {
   /** The first of an Item's Segments, and how many it has: they follow each other. */
   segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;
   counts(): ShardCounts;
+  /** Number of the last commit that it sees: snapshots of an index with the same number see the same. */
+  state(): number;
   /** Spaces of previous models, which serve until the model in use has filled its own. */
   previousSpaces(): readonly PreviousSpace[];
   /** Number of rows of each block, of all families: shows the effect of merges. */
@@ -169,8 +184,12 @@ const PHRASES_COST = 64;
 const QUOTES = /["“”„«»]/;
 
 /** A snapshot as the rest of the server sees it. */
-export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
-  const toNative = (query: ListQuery): NativeQuery => crossing(() => nativeQuery(query, spaces));
+export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked: AskedQueries): Snapshot {
+  const toNative = (query: ListQuery): NativeQuery => {
+    const known = asked.get(query) ?? crossing(() => nativeQuery(query, spaces));
+    asked.set(query, known);
+    return known;
+  };
   let known: ShardCounts | undefined;
   const counts = (): ShardCounts => {
     known ??= countsOf(snapshot);
@@ -183,23 +202,30 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
     return rankedList(asked, buffers, hits, false);
   };
   const close = (): void => snapshot.close();
+  const buffersOf = (depth: number) => hitBuffers(depth * 2 ** DEEPENINGS_MAX, counts().segments);
+  const rankNow = (query: ListQuery, { depth, exact = false }: RankOptions): RankedList | undefined => {
+    if (isLong(query, counts().segments)) return undefined;
+    const [asked, buffers] = [toNative(query), buffersOf(depth)];
+    const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
+    return rankedList(asked, buffers, hits, true);
+  };
   return {
-    rank: (query, { depth, exact = false }, signal) => {
-      const { segments } = counts();
-      const buffers = hitBuffers(depth * 2 ** DEEPENINGS_MAX, segments);
-      const asked = toNative(query);
-      if (isLong(query, segments)) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
-      const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
-      return rankedList(asked, buffers, hits, true);
+    rank: (query, options, signal) => {
+      const { depth, exact = false } = options;
+      return (
+        rankNow(query, options) ??
+        rankOnThread(snapshot, toNative(query), { depth, exact }, buffersOf(depth), signal)
+      );
     },
-    rate: (query, segments) => {
+    rankNow,
+    rate: (query, segments, { sampled = true } = {}) => {
       const perSegment = () => new Float32Array(segments.length);
       const [scores, held, lacks] = [perSegment(), perSegment(), perSegment()];
       const [written, facts] = [
         new Uint32Array((1 + PLACE_NUMBERS) * WRITTEN_MAX),
         new Float32Array(RATING_FACTS),
       ];
-      crossing(() => snapshot.rate(toNative(query), segments, scores, held, lacks, written, facts));
+      crossing(() => snapshot.rate(toNative(query), segments, sampled, scores, held, lacks, written, facts));
       const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
       const places = written.subarray(few);
       const named = Array.from({ length: few }, (_, at) => [written[at]!, placeAt({ places }, at)] as const);
@@ -226,6 +252,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
       return found ? { first: found[0], count: found[1] } : undefined;
     },
     counts,
+    state: () => crossing(() => snapshot.state()),
     previousSpaces: () => spaces.serving(snapshot),
     blocks: () => crossing(() => snapshot.blocks()),
     close,
@@ -276,8 +303,7 @@ function rankedList(
 function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
   if ('vector' in query)
     return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector, query.phrasesOf);
-  if ('words' in query)
-    return native.NativeQuery.words(query.words, query.language, query.speltRight as string[] | undefined);
+  if ('words' in query) return native.NativeQuery.words(query.words, query.language, query.vocabulary);
   return native.NativeQuery.picture(query.fingerprint, query.digest);
 }
 

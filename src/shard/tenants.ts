@@ -5,11 +5,14 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, native } from '../native/index.ts';
 import { finishDisposals, makeFolder, unlinkTenant } from './disposal.ts';
+import type { IndexKeeper } from './keeper.ts';
 import { type NativeShard, type Shard, shardOf } from './shard.ts';
 import { OpenSpaces } from './spaces.ts';
 
 /** Ids of disposed Tenants that are remembered, so that a late job cannot recreate one. */
 const DISPOSED_MAX = 100_000;
+/** The folder of an index in its Tenant's. */
+export const INDEX = 'shard';
 const TENANT_ID = /^[a-z0-9_-]{1,120}$/i;
 
 export interface TenantsOptions {
@@ -20,6 +23,8 @@ export interface TenantsOptions {
   readonly openShardsMax: number;
   /** Overrides of the measured defaults. */
   readonly sizes?: SearchSizes;
+  /** Where the indexes survive the loss of this disk; absent: nowhere. */
+  readonly keeper?: IndexKeeper;
   /** Receives events of background work: failed merges. */
   readonly log?: (event: object) => void;
 }
@@ -66,14 +71,18 @@ export class Tenants {
   readonly #spaces: readonly SpaceSpec[];
   readonly #openShardsMax: number;
   readonly #sizes: SearchSizes;
+  readonly #keeper: IndexKeeper | undefined;
   readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
   readonly #disposals = new Map<string, Promise<void>>();
   readonly #disposed = new Set<string>();
+  /** Tenants of which a snapshot is being kept. */
+  readonly #snapshots = new Set<string>();
   #closed = false;
 
-  constructor({ folder, spaces, openShardsMax, sizes = {}, log = () => {} }: TenantsOptions) {
+  constructor({ folder, spaces, openShardsMax, sizes = {}, keeper, log = () => {} }: TenantsOptions) {
+    this.#keeper = keeper;
     this.#log = log;
     this.#folders =
       typeof folder === 'string' ? { all: [resolve(folder)], of: () => resolve(folder) } : folder;
@@ -88,10 +97,11 @@ export class Tenants {
     return join(this.#folders.of(tenant), tenant);
   }
 
-  /** True when the Tenant has a folder and is not being disposed. */
+  /** True when the Tenant has a folder, or is kept, and is not being disposed. */
   exists(tenant: string): boolean {
     if (this.#closed || this.#isGone(tenant)) return false;
-    return this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant));
+    if (this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant))) return true;
+    return this.#keeper?.has(tenant) ?? false;
   }
 
   /**
@@ -124,6 +134,25 @@ export class Tenants {
       const failure = opened.native.takeMergeFailure();
       if (failure) this.#log({ event: 'merge_failed', tenant, failure });
       giveBack(entry);
+      if (this.#keeper?.snapshotIsDue(tenant)) void this.#takeSnapshot(tenant, this.#keeper);
+    }
+  }
+
+  /** Beside other uses. One that fails is tried again after the next use. */
+  async #takeSnapshot(tenant: string, keeper: IndexKeeper): Promise<void> {
+    if (this.#snapshots.has(tenant) || this.#closed || this.#isGone(tenant)) return;
+    this.#snapshots.add(tenant);
+    try {
+      const entry = await this.#lease(tenant, false);
+      try {
+        await keeper.takeSnapshot(tenant, this.folder(tenant), entry.opened.shard);
+      } finally {
+        giveBack(entry);
+      }
+    } catch (error) {
+      this.#log({ event: 'snapshot_failed', tenant, error: String(error) });
+    } finally {
+      this.#snapshots.delete(tenant);
     }
   }
 
@@ -141,10 +170,11 @@ export class Tenants {
     return disposal;
   }
 
-  /** Ids of all Tenants with a folder, or of those in one of the folders; unordered. */
+  /** Ids of all Tenants with a folder or a kept index, or of those in one of the folders; unordered. */
   async list(within: readonly string[] = this.#folders.all): Promise<string[]> {
     const names = await Promise.all(within.map((folder) => readdir(folder).catch(() => [])));
-    return names.flat().filter((name) => TENANT_ID.test(name));
+    const kept = [...(this.#keeper?.tenants() ?? [])].filter((id) => within.includes(this.#folders.of(id)));
+    return [...new Set([...names.flat().filter((name) => TENANT_ID.test(name)), ...kept])];
   }
 
   /**
@@ -224,9 +254,10 @@ export class Tenants {
   }
 
   #open(tenant: string, create: boolean): Entry {
-    const folder = join(this.folder(tenant), 'shard');
-    if (!create && !existsSync(join(folder, 'data.mdb'))) throw this.#notFound();
-    const opening = this.#openNative(folder);
+    const folder = join(this.folder(tenant), INDEX);
+    const isThere = this.#keeper ? this.#keeper.has(tenant) : existsSync(join(folder, 'data.mdb'));
+    if (!create && !isThere) throw this.#notFound();
+    const opening = this.#openIndex(tenant, folder);
     const entry: Entry = { opening, leases: 0, usedAt: performance.now() };
     // Only this use fails; the next one opens it again.
     opening.catch(() => {
@@ -235,13 +266,24 @@ export class Tenants {
     return entry;
   }
 
-  async #openNative(folder: string): Promise<{ native: NativeShard; shard: Shard }> {
+  async #openIndex(tenant: string, folder: string): Promise<{ native: NativeShard; shard: Shard }> {
+    const keeper = this.#keeper;
+    if (!keeper) return this.#openNative(folder, this.#spaces);
+    const home = this.folder(tenant);
+    await keeper.restore(tenant, home, async (spaces) => {
+      const { native: restored, shard } = await this.#openNative(folder, spaces);
+      return { shard, close: () => restored.close() };
+    });
+    const opened = await this.#openNative(folder, this.#spaces);
+    return { ...opened, shard: keeper.kept(tenant, home, opened.shard) };
+  }
+
+  async #openNative(
+    folder: string,
+    specs: readonly SpaceSpec[],
+  ): Promise<{ native: NativeShard; shard: Shard }> {
     await makeFolder(folder);
-    const spaces = this.#spaces.map(({ name, dimensions, modelSha256 }) => ({
-      name,
-      dimensions,
-      modelSha256,
-    }));
+    const spaces = specs.map(({ name, dimensions, modelSha256 }) => ({ name, dimensions, modelSha256 }));
     const opened = await awaitCrossing(() => native.openShard(folder, spaces, { ...this.#sizes }));
     return { native: opened, shard: shardOf(opened, new OpenSpaces(opened, spaces.length)) };
   }
@@ -275,6 +317,7 @@ export class Tenants {
       await this.#closeEntry(tenant, entry);
     }
     await unlinkTenant(this.#folders.of(tenant), tenant);
+    await this.#keeper?.destroy(tenant);
     if (!mayReturn) this.#remember(tenant);
   }
 

@@ -58,7 +58,7 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
   // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
   const root: RootDatabase = open({
     path: folder,
-    maxDbs: 32,
+    maxDbs: 64,
     mapSize: 16 * 2 ** 30,
     overlappingSync: false,
     noSync: !durable,

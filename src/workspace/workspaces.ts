@@ -45,6 +45,8 @@ export interface WorkspacesDeps {
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
   /** What other parts keep of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
+  /** Whether encrypted copies of the workspaces' content lie beyond this disk; absent: none do. */
+  readonly hasCopies?: boolean;
   readonly settings?: Partial<WorkspaceSettings>;
   /** Whether a new workspace's id leads to this slot; absent: every id does. */
   readonly leadsHere?: LeadsHere;
@@ -83,7 +85,7 @@ export class Workspaces {
   readonly #views: WorkspaceViews;
 
   constructor(deps: WorkspacesDeps) {
-    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [] } = deps;
+    const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [], hasCopies = false } = deps;
     const settings = { ...WORKSPACE_SETTINGS, ...deps.settings };
     this.prices = new WorkspacePrices(pricing);
     this.#deps = deps;
@@ -110,6 +112,7 @@ export class Workspaces {
       requests: this.#requests,
       issuer: () => deps.issuer,
       keptElsewhere,
+      hasCopies,
     });
     this.#sweeper = new Sweeper({ records, settings, log, time, extensions, disposals: this.#disposals });
   }

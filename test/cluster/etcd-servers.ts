@@ -12,6 +12,20 @@ const START_MS_MAX = 30_000;
 /** Why there is no etcd to test with; undefined where there is. */
 export const withoutEtcd = existsSync(PROGRAM) ? undefined : 'needs etcd: `make etcd` builds it where Go is';
 
+/** Paths. */
+export interface Certificates {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface EtcdOptions {
+  /** Clients need a certificate of their own then, and TLS; nothing waits until it answers. */
+  readonly certificates?: Certificates;
+  /** At this size it takes no more writes. */
+  readonly bytesMax?: number;
+}
+
 /** Three members of one etcd on this machine. */
 export class EtcdServers {
   readonly addresses: readonly string[];
@@ -19,17 +33,24 @@ export class EtcdServers {
   readonly #members: ChildProcess[];
 
   /** @param folder has a folder for each member's data */
-  static async start(folder: string): Promise<EtcdServers> {
+  static async start(folder: string, options: EtcdOptions = {}): Promise<EtcdServers> {
     const ports = await freePorts(6);
-    const servers = new EtcdServers(folder, ports);
-    await servers.ready();
+    const servers = new EtcdServers(folder, ports, options);
+    if (!options.certificates) await servers.ready();
     return servers;
   }
 
-  private constructor(folder: string, ports: readonly number[]) {
+  private constructor(folder: string, ports: readonly number[], { certificates, bytesMax }: EtcdOptions) {
+    const scheme = certificates ? 'https' : 'http';
+    const secure = certificates
+      ? [
+          ...['--cert-file', certificates.cert, '--key-file', certificates.key],
+          ...['--trusted-ca-file', certificates.ca, '--client-cert-auth'],
+        ]
+      : [];
     const members = [0, 1, 2].map((number) => ({
       name: `m${number}`,
-      client: `http://127.0.0.1:${ports[2 * number]}`,
+      client: `${scheme}://127.0.0.1:${ports[2 * number]}`,
       peer: `http://127.0.0.1:${ports[2 * number + 1]}`,
     }));
     const cluster = members.map(({ name, peer }) => `${name}=${peer}`).join();
@@ -41,7 +62,8 @@ export class EtcdServers {
           ...['--name', name, '--data-dir', join(folder, name), '--initial-cluster', cluster],
           ...['--listen-client-urls', client, '--advertise-client-urls', client],
           ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
-          ...['--log-level', 'error'],
+          ...['--log-level', 'error', ...secure],
+          ...(bytesMax === undefined ? [] : ['--quota-backend-bytes', String(bytesMax)]),
         ],
         { stdio: 'ignore' },
       );
@@ -67,6 +89,15 @@ export class EtcdServers {
     this.#members[number] = this.#start[number]!();
   }
 
+  /** All members stand still, as machines do that cannot be reached, until `resume`. */
+  pause(): void {
+    for (const member of this.#members) member.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    for (const member of this.#members) member.kill('SIGCONT');
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#members.map(killed));
   }
@@ -88,7 +119,8 @@ async function answersWhole(address: string): Promise<boolean> {
   );
 }
 
-async function freePorts(count: number): Promise<number[]> {
+/** Ports of this machine that nothing uses now. */
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
   const ports = servers.map((server) => (server.address() as { port: number }).port);

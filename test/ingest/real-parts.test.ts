@@ -95,7 +95,7 @@ t.test(
       });
       t.match(shard.item(rocket), {
         media_type: 'image/jpeg',
-        segments: 1,
+        segments: 2,
         families: ['visual', 'raw'],
         width: 640,
       });

@@ -118,3 +118,35 @@ t.test('play money is refused in production unless it is asked for', async (t) =
   t.match(fault({ NODE_ENV: 'production' }), /FARTHING_FACILITATOR_URL/);
   t.equal(fault({ NODE_ENV: 'production', FARTHING_ALLOW_PLAY_MONEY: '1' }), '');
 });
+
+t.test(
+  'objects need an etcd, one cluster key and, for a bucket, one access key; no secret is shown',
+  async (t) => {
+    const whole = {
+      FARTHING_CLUSTER: 'etcds://a:2379,b:2379/name',
+      FARTHING_OBJECTS: 's3://bucket/prefix?endpoint=https://c:3900&region=here',
+      FARTHING_OBJECTS_KEY_ID: 'id',
+      FARTHING_OBJECTS_SECRET: 'secret-1',
+      FARTHING_CLUSTER_KEY: 'secret-2',
+    };
+    t.equal(fault(whole), '');
+    t.equal(fault({ ...whole, FARTHING_OBJECTS: 'file:///mnt/objects' }), '');
+    for (const name of Object.keys(whole).filter((key) => key !== 'FARTHING_OBJECTS')) {
+      const message = fault({ ...whole, [name]: '' });
+      t.match(message, new RegExp(`^${name}`));
+      t.notMatch(message, /secret-/);
+    }
+    t.match(
+      fault({ ...whole, FARTHING_CLUSTER_KEY_FILE: '/key' }),
+      /either this or FARTHING_CLUSTER_KEY_FILE/,
+    );
+    for (const wrong of [
+      's3:bucket',
+      'file://host/folder',
+      's3://b?endpoint=ftp://x',
+      's3://b?key=1',
+      'bucket',
+    ])
+      t.match(fault({ ...whole, FARTHING_OBJECTS: wrong }), /FARTHING_OBJECTS=.*must be/, wrong);
+  },
+);

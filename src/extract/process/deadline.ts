@@ -44,7 +44,8 @@ export class ProcessorBudget {
 
   /** @param used processor time of the process until now, in seconds; undefined where that is not known */
   constructor(seconds: number, used: () => number | undefined, onOver: () => void) {
-    const before = used();
+    // To ask costs a tenth of a millisecond, and most tasks have no limit.
+    const before = seconds === Number.POSITIVE_INFINITY ? undefined : used();
     if (before === undefined) return;
     this.#timer = setInterval(() => {
       if ((used() ?? before) - before > seconds) onOver();

@@ -35,6 +35,8 @@ export interface Services {
    * Resolves once all that the slot wrote until now may be told; absent: it always may. @throws FarthingError when it never may
    */
   readonly stable?: () => Promise<void>;
+  /** For how many milliseconds something that the slot wrote may not be told yet; absent: never. */
+  readonly lagMs?: () => number;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => object;

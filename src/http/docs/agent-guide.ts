@@ -1,4 +1,4 @@
-import type { ShownPrice } from '../../domain/money.ts';
+import { formatUsd, type ShownPrice } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
 import { ASSETS } from '../../payment/asset.ts';
 import type { Services } from '../access/services.ts';
@@ -86,13 +86,14 @@ Formats, recognised by content: ${READABLE_NAMES}.
 
 At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar, tar.gz or gz is one upload: each file in it becomes an item.
 Scans are read (OCR). Speech is found (where somebody speaks) but not written down: words that are only spoken cannot be searched.
+Pictures, films and recordings are also found by their file names.
 Meaning knows English; exact words work in every language.
 
 Uploads go into an index of your wallet's own; nobody else finds them. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. Send \`Prefer: wait=30\` to be answered when a file is searchable.
 
 ## Renting a workspace
 
-\`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${creation}. The answer shows \`capability_token\` once:
+\`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${formatUsd(workspaces.prices.creation({ ttlMinutes: 15 }).amount)} USD. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
 \`X-Workspace-TTL-Seconds\` in each answer says what is left; \`POST …/extend\` buys more. \`DELETE ${api}/workspaces/{id}\` destroys it at once
 and answers with a signed receipt. For several files it costs less than paying for each.

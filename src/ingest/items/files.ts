@@ -1,7 +1,23 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import type { ItemId } from '../../domain/id.ts';
+import type { ItemId, TenantId } from '../../domain/id.ts';
+import type { StoredFiles } from '../ports/ports.ts';
+
+/** Files that lie in the Tenants' folders, and nowhere else. */
+export function filesIn(tenants: { folder(tenant: TenantId): string }): StoredFiles {
+  const place = (tenant: TenantId, item: ItemId) => fileOf(tenants.folder(tenant), item);
+  return {
+    place,
+    keep: async (tenant, item, from, after) => {
+      await after;
+      await keepFile(from, place(tenant, item));
+    },
+    keepPlaced: async () => undefined,
+    path: async (tenant, item) => place(tenant, item),
+    remove: (tenant, item) => removeFile(place(tenant, item)),
+  };
+}
 
 /** Path of an Item's bytes in its Tenant's folder. */
 export function fileOf(tenantFolder: string, item: ItemId): string {

@@ -4,11 +4,13 @@ import type { Item } from '../../api/items.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import type { Preview, PreviewOf } from '../../domain/file/preview.ts';
 import type { ItemId, TenantId } from '../../domain/id.ts';
-import type { IngestShard, IngestTenants } from '../ports/ports.ts';
-import { fileOf, isStorageFull } from './files.ts';
+import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';
+import { filesIn, isStorageFull } from './files.ts';
 
 export interface PreviewDeps {
   readonly tenants: IngestTenants<Pick<IngestShard, 'item'>>;
+  /** Absent: they lie in the Tenants' folders alone. */
+  readonly files?: StoredFiles;
   readonly extractor: {
     preview(
       path: string,
@@ -29,10 +31,12 @@ const MOMENT_SECONDS = 0.25;
  */
 export class Previews {
   readonly #deps: PreviewDeps;
+  readonly #files: StoredFiles;
   readonly #running = new Map<string, Promise<Uint8Array>>();
 
   constructor(deps: PreviewDeps) {
     this.#deps = deps;
+    this.#files = deps.files ?? filesIn(deps.tenants);
   }
 
   /**
@@ -66,7 +70,7 @@ export class Previews {
     part: { page: number; timeS?: number },
     path: string,
   ): Promise<Uint8Array> {
-    const file = fileOf(this.#deps.tenants.folder(tenant), item.id);
+    const file = await this.#files.path(tenant, item.id);
     await stat(file);
     const { bytes } = await this.#deps.extractor.preview(file, {
       tenant,

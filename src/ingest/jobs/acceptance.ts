@@ -6,11 +6,10 @@ import { FarthingError } from '../../domain/error.ts';
 import { jobOfItem, type LeadsHere, type TenantId } from '../../domain/id.ts';
 import { movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
-import { fileOf, keepFile, removeFile } from '../items/files.ts';
 import { endedJob, newItemId, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
 import type { IngestLimits } from '../ports/limits.ts';
-import type { IngestTenants, StagedUpload } from '../ports/ports.ts';
+import type { IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';
 import type { JobTable } from './job-table.ts';
 
@@ -23,6 +22,7 @@ export interface IngestAnswer {
 
 export interface AcceptanceDeps {
   readonly tenants: IngestTenants;
+  readonly files: StoredFiles;
   readonly clock: Clock;
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
@@ -109,33 +109,40 @@ export class Acceptance {
   ): Promise<IngestAnswer> {
     const duplicate = await this.findDuplicate(tenant, upload);
     if (duplicate) return duplicate;
-    const { tenants, clock, expiry, limits, leadsHere, jobs, awaitingPayment } = this.#deps;
+    const { tenants, files, clock, expiry, limits, leadsHere, jobs, awaitingPayment } = this.#deps;
     const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
     const { name, bytes, sha256 } = upload;
     const item = pendingItem({ id: newItemId(leadsHere), name, bytes, sha256, ...times }, info);
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
       const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
       checkQuota(limits, shard, loadOf(bytes, info), waiting);
-      // The job comes first: after a crash, `resume` undoes a job without an Item.
-      const job = await jobs.create({
-        id: jobOfItem(item.id),
-        tenant,
-        item: item.id,
-        ...(held && { held }),
-        ...(creditTo !== undefined && { creditTo }),
-      });
-      // Before the Item is visible, so that the same bytes wait for the payment.
-      if (held) awaitingPayment.add(job, info);
+      const id = jobOfItem(item.id);
+      const created = jobs
+        .create({
+          id,
+          tenant,
+          item: item.id,
+          ...(held && { held }),
+          ...(creditTo !== undefined && { creditTo }),
+        })
+        .then((job) => {
+          // Before the Item is visible, so that the same bytes wait for the payment.
+          if (held) awaitingPayment.add(job, info);
+          return job;
+        });
       try {
-        await keepFile(upload.path, fileOf(tenants.folder(tenant), item.id));
+        // The job comes first: after a crash, `resume` undoes a job without an Item.
+        await files.keep(tenant, item.id, upload.path, created);
         await shard.putItem(item);
       } catch (error) {
-        awaitingPayment.remove(job.id);
-        await removeFile(fileOf(tenants.folder(tenant), item.id));
-        await jobs.remove(job.id);
+        // One that could not be created belongs to somebody else.
+        await created;
+        awaitingPayment.remove(id);
+        await files.remove(tenant, item.id);
+        await jobs.remove(id);
         throw error;
       }
-      return { item, job, duplicate: false };
+      return { item, job: await created, duplicate: false };
     });
     if (!held) this.#deps.start(answer.job, info);
     return answer;

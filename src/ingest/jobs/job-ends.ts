@@ -1,14 +1,15 @@
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { movedItem } from '../../domain/item.ts';
 import { type Job, owesCredit } from '../../domain/job.ts';
-import { fileOf, isStorageFull, removeFile } from '../items/files.ts';
+import { isStorageFull } from '../items/files.ts';
 import { removePreviews } from '../items/previews.ts';
 import { removeMembers } from '../members/members.ts';
-import type { IngestTenants, NewCredit } from '../ports/ports.ts';
+import type { IngestTenants, NewCredit, StoredFiles } from '../ports/ports.ts';
 import type { JobTable } from './job-table.ts';
 
 export interface JobEndsDeps {
   readonly tenants: IngestTenants;
+  readonly files: StoredFiles;
   readonly jobs: JobTable;
   readonly newCredit: NewCredit;
   readonly log: (event: object) => void;
@@ -24,15 +25,15 @@ export class JobEnds {
 
   /** Removes everything that a job made except its row: Item, file, and the files inside it. Idempotent. */
   async undo(job: Job): Promise<void> {
-    const { tenants } = this.#deps;
+    const { tenants, files } = this.#deps;
     const folder = tenants.folder(job.tenant);
     await tenants.useIfThere(job.tenant, async (shard) => {
       const item = shard.item(job.item);
-      if (item) await removeMembers(shard, folder, item);
+      if (item) await removeMembers(shard, { tenant: job.tenant, folder, files }, item);
       await shard.removeItem(job.item);
     });
     await removePreviews(folder, job.item);
-    await removeFile(fileOf(folder, job.item));
+    await files.remove(job.tenant, job.item);
   }
 
   /** Ends a job as cancelled: only its row stays. A payer's job is cancelled only with the payer's index, and leaves a credit. */
@@ -43,7 +44,7 @@ export class JobEnds {
 
   /** Ends a job as failed: its file goes, its Item is marked, its payer gets a credit. */
   async fail(job: Job, cause: unknown): Promise<void> {
-    const { tenants, jobs, log } = this.#deps;
+    const { tenants, files, jobs, log } = this.#deps;
     const error = isStorageFull(cause)
       ? new FarthingError('storage_full', 'The disk is full.', { cause })
       : toFarthingError(cause);
@@ -54,12 +55,12 @@ export class JobEnds {
       ...(error.code === 'internal' && { error: stackOf(cause) }),
     });
     const folder = tenants.folder(job.tenant);
-    await removeFile(fileOf(folder, job.item));
+    await files.remove(job.tenant, job.item);
     try {
       await tenants.useIfThere(job.tenant, async (shard) => {
         const item = shard.item(job.item);
         if (!item) return;
-        await removeMembers(shard, folder, item);
+        await removeMembers(shard, { tenant: job.tenant, folder, files }, item);
         await shard.putItem(movedItem(item, 'failed'));
       });
     } catch (markingFailure) {

@@ -2,10 +2,9 @@ import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { JobId, TenantId } from '../../domain/id.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
-import { fileOf } from '../items/files.ts';
 import type { Unfinished } from '../items/quota.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
-import type { IngestTenants } from '../ports/ports.ts';
+import type { IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
@@ -15,6 +14,7 @@ import type { JobTurns, WaitingJob } from './job-turns.ts';
 export interface RunnerDeps extends ReadDeps {
   /** With retries: an admitted job must not fail because the server is overloaded. */
   readonly tenants: IngestTenants;
+  readonly files: StoredFiles;
   readonly jobs: JobTable;
   readonly ends: JobEnds;
   readonly turns: JobTurns;
@@ -149,12 +149,12 @@ export class JobRunner {
 
   /** Makes the job's Item searchable. @returns the number of its Segments */
   async #perform({ job, info, controller }: QueuedJob): Promise<number> {
-    const { tenants, jobs, extractor } = this.#deps;
+    const { tenants, files, jobs, extractor } = this.#deps;
     const { signal } = controller;
     const item = await tenants.use(job.tenant, {}, (shard) => shard.item(job.item));
     if (!item) throw new FarthingError('not_found', 'The item is gone.');
     await jobs.move(job.id, 'extracting');
-    const path = fileOf(tenants.folder(job.tenant), job.item);
+    const path = await retryOverloaded(() => files.path(job.tenant, job.item), signal);
     const hint = { name: item.name, tenant: job.tenant };
     const known = info ?? (await retryOverloaded(() => extractor.open(path, hint), signal));
     signal.throwIfAborted();

@@ -3,10 +3,9 @@ import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { movedItem } from '../../domain/item.ts';
-import { fileOf, removeFile } from '../items/files.ts';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';
-import type { IngestShard, IngestTenants } from '../ports/ports.ts';
+import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import {
   type FileWork,
@@ -19,6 +18,7 @@ import { memberId, removeMembers } from './members.ts';
 
 export interface MemberWorkDeps extends ReadDeps {
   readonly tenants: IngestTenants;
+  readonly files: StoredFiles;
 }
 
 /** Outcome of the files inside another. */
@@ -64,13 +64,12 @@ async function workOnMembers(
   budget: UnpackBudget,
   progress: MembersProgress,
 ): Promise<MembersDone> {
-  const { tenants, extractor } = deps;
+  const { files, extractor } = deps;
   const { tenant, item, info, path, signal } = work;
-  const folder = tenants.folder(tenant);
   const members = await extractor.unpack(path, info, {
     tenant,
     signal,
-    target: (index) => fileOf(folder, memberId(item.id, index)),
+    target: (index) => files.place(tenant, memberId(item.id, index)),
     onMember: progress.unpacked,
   });
   signal.throwIfAborted();
@@ -109,15 +108,14 @@ class MemberWork {
   async perform(member: UnpackedMember): Promise<Outcome> {
     const { tenant, item: parent, signal } = this.#parent;
     const id = memberId(parent.id, member.index);
-    const folder = this.#deps.tenants.folder(tenant);
-    const path = fileOf(folder, id);
+    const { files } = this.#deps;
     signal.throwIfAborted();
     const before = await this.#inShard((shard) => shard.itemByDigest(member.sha256));
     if (before?.state === 'searchable' && !member.refused) {
       // The member was indexed before a crash. Files inside it may still be missing.
       if (before.id === id && before.members === undefined) return { kind: 'indexed', item: before };
       if (before.id !== id) {
-        await removeFile(path);
+        await files.remove(tenant, id);
         return { kind: 'duplicate' };
       }
     }
@@ -133,17 +131,18 @@ class MemberWork {
     };
     try {
       if (member.refused) throw refusal(member.refused);
-      return { kind: 'indexed', item: await this.#index(origin, path) };
+      return { kind: 'indexed', item: await this.#index(origin, files.place(tenant, id)) };
     } catch (error) {
       if (!isFaultOfFile(error)) throw error;
       const { code, detail } = error;
       const failed = movedItem(pendingItem(origin, UNKNOWN), 'failed');
-      await removeFile(path);
+      await files.remove(tenant, id);
       const item = { ...failed, error: { code, detail } };
       await this.#inShard(async (shard) => {
         // A failed archive takes its files along: its new record does not know them.
         const before = shard.item(id);
-        if (before) await removeMembers(shard, folder, before);
+        const folder = this.#deps.tenants.folder(tenant);
+        if (before) await removeMembers(shard, { tenant, folder, files }, before);
         await shard.putItem(item);
       });
       return { kind: 'failed', item };
@@ -157,7 +156,10 @@ class MemberWork {
     signal.throwIfAborted();
     const work = { tenant, item: pendingItem(origin, info), path, info, signal };
     const indexed = await indexFile(this.#deps, work, this.#depth + 1, this.#budget, SILENT);
-    await this.#inShard((shard) => shard.append(indexed.item, indexed.segments));
+    await this.#inShard(async (shard) => {
+      await this.#deps.files.keepPlaced(tenant, origin.id);
+      await shard.append(indexed.item, indexed.segments);
+    });
     return indexed.item;
   }
 

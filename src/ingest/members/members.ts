@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Item } from '../../api/items.ts';
-import { type ItemId, idFrom } from '../../domain/id.ts';
-import { fileOf, removeFile } from '../items/files.ts';
+import { type ItemId, idFrom, type TenantId } from '../../domain/id.ts';
 import { removePreviews } from '../items/previews.ts';
-import type { IngestShard } from '../ports/ports.ts';
+import type { IngestShard, StoredFiles } from '../ports/ports.ts';
 
 /**
  * Id of a file inside another Item's file. It follows from the parent's id and the file's number (from 0): the parent's
@@ -30,19 +29,28 @@ export function membersOf(
   return found;
 }
 
+/** Where a Tenant's files and previews lie. */
+export interface MemberFiles {
+  readonly tenant: TenantId;
+  /** Absolute path of the Tenant's folder. */
+  readonly folder: string;
+  readonly files: Pick<StoredFiles, 'remove'>;
+}
+
 /** Removes everything unpacked from an Item, at every depth: files, Segments and Items. */
 export async function removeMembers(
   shard: Pick<IngestShard, 'item' | 'removeItem'>,
-  tenantFolder: string,
+  from: MemberFiles,
   { id, members = 0 }: Item,
 ): Promise<void> {
+  const { tenant, folder, files } = from;
   for (let index = 0; index < members; index++) {
     const member = memberId(id, index);
     const item = shard.item(member);
-    if (item) await removeMembers(shard, tenantFolder, item);
-    await removeFile(fileOf(tenantFolder, member));
+    if (item) await removeMembers(shard, from, item);
+    await files.remove(tenant, member);
     if (!item) continue;
-    await removePreviews(tenantFolder, member);
+    await removePreviews(folder, member);
     await shard.removeItem(member);
   }
 }

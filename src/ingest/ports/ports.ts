@@ -37,6 +37,22 @@ export interface IngestTenants<Shard = IngestShard> {
   useIfThere<T>(tenant: TenantId, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
 }
 
+/** The Items' stored files. */
+export interface StoredFiles {
+  /**
+   * Moves a received file to its place. It is durable once the next write to the index is. @throws storage_full, and what `after` throws
+   * @param after nothing is moved before it resolves
+   */
+  keep(tenant: TenantId, item: ItemId, from: string, after: Promise<unknown>): Promise<void>;
+  /** Keeps a file that was written to its place. */
+  keepPlaced(tenant: TenantId, item: ItemId): Promise<void>;
+  /** Path of a file on this disk; nothing may be there, if the Item has no file. */
+  path(tenant: TenantId, item: ItemId): Promise<string>;
+  /** Path at which a file lies, or is to lie. */
+  place(tenant: TenantId, item: ItemId): string;
+  remove(tenant: TenantId, item: ItemId): Promise<void>;
+}
+
 export interface IngestExtractor {
   open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   extract(

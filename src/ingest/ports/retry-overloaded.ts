@@ -4,14 +4,15 @@ import type { IngestTenants } from './ports.ts';
 
 const OVERLOAD_WAIT_MS = 1_000;
 
-/** Repeats work while it is refused as overloaded: its job was admitted. @throws other errors of the work; the signal's reason */
+/** Repeats work while it is refused as overloaded, or the object store is away: its job was admitted. @throws other errors of the work; the signal's reason */
 export async function retryOverloaded<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {
       return await work();
     } catch (error) {
-      if (errorCode(error) !== 'overloaded') throw error;
+      const code = errorCode(error);
+      if (code !== 'overloaded' && code !== 'objects_unavailable') throw error;
       // The signal ends the pause; the next round throws its reason.
       await pause(OVERLOAD_WAIT_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -2,7 +2,7 @@ import type { Item } from '../../api/items.ts';
 import type { SegmentRecord } from '../../api/search.ts';
 import type { Extracted, FileInfo } from '../../domain/document.ts';
 import type { PreviousSpace } from '../../domain/space.ts';
-import type { IngestEncoder } from '../ports/ports.ts';
+import type { IngestEncoder, StoredFiles } from '../ports/ports.ts';
 
 /** What a change of model needs of an index. */
 export interface ReencodeShard {
@@ -39,6 +39,7 @@ export interface ReencodeExtractor {
 
 export interface ReencodeDeps {
   readonly tenants: ReencodeTenants;
+  readonly files: Pick<StoredFiles, 'path'>;
   readonly extractor: ReencodeExtractor;
   /** The models in use; each space has the name of its role. */
   readonly encoder: IngestEncoder & { readonly spaces: readonly { readonly name: string }[] };

@@ -2,8 +2,8 @@ import type { Item } from '../../api/items.ts';
 import type { Locator } from '../../api/search.ts';
 import type { PictureContent } from '../../domain/document.ts';
 import { errorCode } from '../../domain/error.ts';
+import type { TenantId } from '../../domain/id.ts';
 import type { PreviousSpace } from '../../domain/space.ts';
-import { fileOf } from '../items/files.ts';
 import type { VectorsBySpace } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import { type Known, known, putRows, type ReencodeRun } from './reencode-deps.ts';
@@ -128,11 +128,11 @@ async function fillItem(
 
 /** The pictures of an Item's stored file; or why they cannot be had. @throws what is no fault of the file */
 async function picturesOf(
-  { tenants, tenant, extractor, signal }: ReencodeRun,
+  { files, tenant, extractor, signal }: ReencodeRun,
   item: Item,
 ): Promise<readonly PictureContent[] | string> {
-  const path = fileOf(tenants.folder(tenant), item.id);
   try {
+    const path = await retryOverloaded(() => files.path(tenant as TenantId, item.id), signal);
     const opened = await retryOverloaded(() => extractor.open(path, { name: item.name, tenant }), signal);
     return (await extractor.extract(path, opened, { tenant, signal, recognise: false })).pictures;
   } catch (error) {

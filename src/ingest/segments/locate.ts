@@ -1,3 +1,4 @@
+import type { Item } from '../../api/items.ts';
 import type { Locator } from '../../api/search.ts';
 import type { Block, DocumentKind, Extracted, FileInfo, PictureContent } from '../../domain/document.ts';
 import type { Box, TextSource } from '../../domain/file/segment.ts';
@@ -56,6 +57,14 @@ export function locate(
       ...sourceOf(parts),
     };
   });
+}
+
+/** A file's name as a passage: a note about it, at the place of its first picture. */
+export function namePassage(
+  { name }: Pick<Item, 'name'>,
+  { pictures }: Pick<Extracted, 'pictures'>,
+): LocatedPassage {
+  return { text: name, words: name, locator: {}, place: placeOfNotes(pictures), text_source: 'metadata' };
 }
 
 const CAPTIONED: ReadonlySet<DocumentKind> = new Set(['picture', 'video', 'audio']);
@@ -129,8 +138,13 @@ function timeOrPage(
         fileInfo.pageKind !== 'page' && { page_kind: fileInfo.pageKind }),
       ...(box && { box }),
     },
-    place: isCaption ? 0 : place,
+    place: isCaption ? placeOfNotes(pictures) : place,
   };
+}
+
+/** Place of what is noted about a picture, film or recording: that of its first page, if it has pages. */
+function placeOfNotes([first]: readonly PictureContent[]): number {
+  return first?.page ?? 0;
 }
 
 /** Place of the shot shown at a time: hits of a shot's text and picture are folded. */

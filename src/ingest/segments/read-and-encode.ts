@@ -14,7 +14,7 @@ import type {
   VectorsBySpace,
 } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
-import { cuttable, locate } from './locate.ts';
+import { cuttable, locate, namePassage } from './locate.ts';
 import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
 
 /** Texts and pictures handed to the encoder at a time: enough for its batches, few enough to stop soon. */
@@ -72,16 +72,20 @@ export async function readAndEncode(
   signal.throwIfAborted();
   const extracted = { ...read, blocks: [...read.blocks, ...(heard?.said ?? []).map(spokenBlock)] };
   const { title, pictures } = extracted;
-  const blocks = cuttable(namedAtLeast(extracted, item));
+  const blocks = cuttable(extracted.blocks);
   const cut = await encoder.cutPassages({ title, blocks }, { tenant, signal });
-  const passages = locate(cut, blocks, extracted);
-  const count = passages.length + pictures.length;
+  const names = isKnownByName(extracted) ? [namePassage(item, extracted)] : [];
+  // Where something is seen a name has no vector: cosines of names like IMG_2041.jpg crowd out what pictures show.
+  const unencoded = pictures.length > 0 ? names : [];
+  const passages = [...(pictures.length > 0 ? [] : names), ...locate(cut, blocks, extracted)];
+  const encoded = passages.length + pictures.length;
+  const count = unencoded.length + encoded;
   checkCount(count, limits);
   await progress.encodes(count);
   let done = 0;
   const onDone = (more: number): void => {
     done += more;
-    progress.encoding(done / count, count);
+    progress.encoding(done / encoded, count);
   };
   const options = { tenant, signal };
   const texts = await inParts(
@@ -100,7 +104,11 @@ export async function readAndEncode(
         signal,
       )
     : {};
-  const textSegments = passageSegments(item.id, passages, texts);
+  // The name comes first: so it is found at a film's place, which is that of its first Segment.
+  const textSegments = [
+    ...passageSegments(item.id, unencoded, {}),
+    ...passageSegments(item.id, passages, texts),
+  ];
   const visualSegments = pictureSegments(item.id, pictures, shown, info.pageKind);
   return {
     item: {
@@ -127,10 +135,11 @@ function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item
   return others.length > 0 ? { ...rest, not_searchable: others } : rest;
 }
 
-/** A recording without any text or picture gets its name as text, so that it can be found. */
-function namedAtLeast({ blocks, pictures, fileInfo }: Extracted, { name }: Item): readonly Block[] {
-  if (fileInfo.kind !== 'audio' || blocks.length + pictures.length > 0) return blocks;
-  return [{ text: name.replace(/\.[^.]{1,5}$/, '').replaceAll('_', ' '), source: 'metadata' }];
+/** Whether people know a file by its name: a picture, film or recording, and what has pictures but no text. */
+function isKnownByName({ blocks, pictures, fileInfo: { kind } }: Extracted): boolean {
+  if (kind === 'audio') return true;
+  if (blocks.length + pictures.length === 0) return false;
+  return kind === 'picture' || kind === 'video' || blocks.length === 0;
 }
 
 function wordsOf(passage: IngestPassage): string {

@@ -5,12 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Item } from '../../api/items.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
-import { type ItemId, jobOfItem } from '../../domain/id.ts';
+import { type ItemId, jobOfItem, type TenantId } from '../../domain/id.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
-import { fileOf } from '../../ingest/items/files.ts';
+import { fileOf, filesIn } from '../../ingest/items/files.ts';
 import { JobTable } from '../../ingest/jobs/job-table.ts';
 import { uploadedItem } from '../../ingest/members/members.ts';
 import { INGEST_LIMITS } from '../../ingest/ports/limits.ts';
+import type { StoredFiles } from '../../ingest/ports/ports.ts';
 import type { Shard } from '../../shard/shard.ts';
 import { openTenants, type Tenants } from '../../shard/tenants.ts';
 import { openStore, type Store } from '../../state/store.ts';
@@ -32,6 +33,8 @@ export interface LiveBackupDeps {
   /** Runs work while no slot changes another one. */
   readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
+  /** Absent: they lie in the Tenants' folders alone. */
+  readonly files?: Pick<StoredFiles, 'path'>;
   readonly spaces: readonly SpaceSpec[];
   readonly clock: Clock;
   readonly log: (event: object) => void;
@@ -137,12 +140,13 @@ export class LiveBackup {
   }
 
   async #copyTenant(tenant: string, copies: Tenants, known: (item: Item) => boolean): Promise<void> {
-    const { tenants } = this.#deps;
+    const { tenants, files = filesIn(tenants) } = this.#deps;
     const [from, to] = [tenants.folder(tenant), copies.folder(tenant)];
+    const pathOf = (item: Item) => files.path(tenant as TenantId, item.id);
     const folder = join(to, 'shard');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if (await this.#inTenant(tenant, (shard) => shard.copyTo(folder).then(() => true))) {
-      await copies.use(tenant, {}, (shard) => copyFiles(shard, from, to, known));
+      await copies.use(tenant, {}, (shard) => copyFiles(shard, pathOf, to, known));
     } else {
       await rm(to, { recursive: true });
     }
@@ -170,7 +174,7 @@ function partsOf(folder: string): string[] {
 /** Copies the file of each Item in a copied index. Removes an Item that is unknown or whose file has just been removed. */
 async function copyFiles(
   shard: Shard,
-  from: string,
+  pathOf: (item: Item) => Promise<string>,
   to: string,
   known: (item: Item) => boolean,
 ): Promise<void> {
@@ -180,7 +184,7 @@ async function copyFiles(
     const items = shard.items({ after, limit: PAGE });
     for (const item of items) {
       // A failed Item has no file.
-      const whole = item.state === 'failed' || (await copied(fileOf(from, item.id), fileOf(to, item.id)));
+      const whole = item.state === 'failed' || (await copied(await pathOf(item), fileOf(to, item.id)));
       const uploaded = uploadedItem(shard, item);
       if (!whole || !uploaded || !known(uploaded)) without.push(item.id);
     }

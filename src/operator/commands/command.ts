@@ -69,6 +69,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: ONE,
     run: async ({ words }, io) => (await import('./backups.ts')).restoreBackup(words[0]!, io),
   },
+  'cluster import': {
+    usage: '',
+    about: 'Brings the folder of a stopped server into FARTHING_CLUSTER and FARTHING_OBJECTS.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./cluster.ts')).importFolder(io),
+  },
   'ledger export': {
     usage: '[--format jsonl|csv] [--since TIME]',
     about: 'The ledger of a stopped server; its totals on the standard error.',

@@ -20,7 +20,7 @@ const CLOCK_OFFSET_S_MAX = 10;
 
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
-/** Examines the host and the settings. Changes nothing; a check that fails itself is a finding, too. */
+/** Examines the host and the settings. Keeps nothing that it writes; a check that fails itself is a finding, too. */
 export function examine(settings: Settings, environment: Environment): Promise<Finding[]> {
   return run([
     ...checksOf(settings, environment),
@@ -52,6 +52,8 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],
+    ['books', async () => (await import('./cluster.ts')).books(settings)],
+    ['objects', async () => (await import('./cluster.ts')).objects(settings)],
     ['facilitator', () => facilitator(settings)],
     ['x402 clients', () => [clients(settings)]],
   ];

@@ -1,7 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { Etcd } from '../../cluster/etcd.ts';
+import { AccessRefusedError, type Etcd } from '../../cluster/etcd.ts';
+import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
-import { ClaimError, openSlotLogs } from '../../cluster/slot-logs.ts';
+import { ClaimError, openSlotLogs, type SlotLogsOptions } from '../../cluster/slot-logs.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -22,6 +23,8 @@ export interface LoggedStoresOptions {
   readonly log: (event: object) => void;
   /** Another process has claimed a slot, or its state can follow its log no more: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
+  /** Told of each transaction of the log: milliseconds. */
+  readonly onCommitted?: (milliseconds: number) => void;
 }
 
 /** Bytes of entries that are applied in one transaction of the copy. */
@@ -38,14 +41,24 @@ type LoggedStore = RecordedStore & Required<SlotStore>;
  * @throws ConfigError when another node has the slots; LogDamagedError with the place
  */
 export async function openLoggedStores(options: LoggedStoresOptions): Promise<LoggedStore[]> {
-  const { settings, folders, log, onLost } = options;
-  const { addresses, cluster } = readCluster(settings.CLUSTER);
-  const kv = new Etcd(addresses);
+  const { settings, folders, log, onLost, onCommitted } = options;
+  const kv = await namedEtcd(settings);
+  const cluster = clusterName(settings);
   const node = settings.NODE_ID;
   const slots = folders.length;
   const began = performance.now();
-  const logs = await openSlotLogs({ kv, cluster, node, slots, onLost, log }).catch((error: unknown) => {
-    throw error instanceof ClaimError ? new ConfigError(`FARTHING_CLUSTER: ${error.message}`) : error;
+  const logs = await openLogs(kv, {
+    cluster,
+    node,
+    slots,
+    onLost,
+    log,
+    ...(onCommitted && { onCommitted }),
+  }).catch((error: unknown) => {
+    kv.close();
+    throw error instanceof ClaimError || error instanceof AccessRefusedError
+      ? new ConfigError(`FARTHING_CLUSTER: ${error.message}`)
+      : error;
   });
   const stores: LoggedStore[] = [];
   let open = slots;
@@ -57,6 +70,14 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
     stores.push(await openLogged(folder, logs[slot]!, log, closed));
   log({ event: 'slots_claimed', node, slots, ms: Math.round(performance.now() - began) });
   return stores;
+}
+
+/** Waits while etcd is away. @throws ClaimError, AccessRefusedError */
+async function openLogs(kv: Etcd, options: Omit<SlotLogsOptions, 'kv'>): Promise<SlotLog[]> {
+  await kv.check(`/farthing/${options.cluster}/`).catch((error: unknown) => {
+    if (error instanceof AccessRefusedError) throw error;
+  });
+  return openSlotLogs({ kv, ...options });
 }
 
 async function openLogged(
@@ -76,6 +97,7 @@ async function openLogged(
   return {
     ...recorded,
     stable,
+    lagMs: () => log.lagMs,
     trim: async () => {
       if (trimming || !log.snapshotIsDue) return;
       trimming = takeSnapshot(state, log, `${folder}.snapshot`)
@@ -163,9 +185,4 @@ async function takeSnapshot(state: RawStore, log: SlotLog, folder: string): Prom
     await copy.close();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function readCluster(setting: string): { addresses: string[]; cluster: string } {
-  const [members = '', cluster = 'farthing'] = setting.slice('etcd://'.length).split('/');
-  return { addresses: members.split(',').map((member) => `http://${member}`), cluster };
 }

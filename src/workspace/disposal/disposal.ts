@@ -25,14 +25,18 @@ export interface DisposalDeps {
   readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: KeptElsewhere;
+  /** Whether encrypted copies of the workspaces' content lie beyond this disk. */
+  readonly hasCopies: boolean;
   readonly log: (event: object) => void;
 }
+
+const COUNTED_LATER: ReadonlySet<unknown> = new Set(['interrupted', 'objects_unavailable']);
 
 /**
  * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
  * durable before the next begins, so that `run` resumes wherever a crash stopped it:
  *
- *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked ─ signed ─ disposed + receipt
+ *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked, copies and key destroyed ─ signed ─ disposed + receipt
  */
 export class Disposals {
   readonly #deps: DisposalDeps;
@@ -101,7 +105,7 @@ export class Disposals {
 
   /** Signs last, when everything in the receipt is true. A creation that was never paid for gets no receipt. */
   async #conclude(record: WorkspaceRecord, counters: Counters) {
-    const { clock, records, signer, issuer, settings, keptElsewhere } = this.#deps;
+    const { clock, records, signer, issuer, settings, keptElsewhere, hasCopies } = this.#deps;
     if (record.end?.reason === 'payment_failed') {
       await records.transaction(() => records.erase(record.id));
       return undefined;
@@ -114,6 +118,7 @@ export class Disposals {
       disposedAt,
       settings,
       keptElsewhere: keptElsewhere(record.createdAt, disposedAt),
+      hadCopies: hasCopies,
     });
     const receipt = await signer.sign(claims);
     return records.finishEnd(record.id, { disposedAt, receipt, claims });
@@ -124,8 +129,8 @@ export class Disposals {
     try {
       return await inventoryOf(this.#deps.tenants, id);
     } catch (error) {
-      // The server stops. The next start counts.
-      if (errorCode(error) === 'interrupted') throw error;
+      // The server stops, or the index has to come from a store that is away: it is counted later.
+      if (COUNTED_LATER.has(errorCode(error))) throw error;
       this.#deps.log({ event: 'inventory_unreadable', workspace: id, error: String(error) });
       return null;
     }

@@ -23,6 +23,8 @@ export interface ClaimsInput {
   readonly disposedAt: number;
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: readonly KeptFact[];
+  /** Encrypted copies beyond this disk were destroyed, too. */
+  readonly hadCopies: boolean;
 }
 
 /** Content of a disposal receipt. Counts are null if the index could not be read; its folder is unlinked all the same. */
@@ -33,6 +35,7 @@ export function receiptClaims({
   disposedAt,
   settings,
   keptElsewhere,
+  hadCopies,
 }: ClaimsInput): Record<string, unknown> {
   const { reason, expiresAt, inventory, tokenKept } = record.end ?? {};
   const { items = null, segments = null, bytes = null, itemsDigest = null } = inventory ?? {};
@@ -52,6 +55,8 @@ export function receiptClaims({
     searches: counters.searches,
     ingests: counters.ingests,
     spend_usd: formatUsd(record.spend),
+    // Nothing is signed before the store lists no object of the workspace, and its key is out of the books.
+    ...(hadCopies && { copies: { objects_left: 0, key_destroyed: true } }),
     kept: [...keptHere(disposedAt, tokenKept ?? false, settings), ...keptElsewhere],
   };
 }

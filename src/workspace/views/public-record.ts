@@ -23,6 +23,11 @@ export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime
   }
 }
 
+/** RFC 3339: when the paid time ends, as it looks now, or ended. */
+export function expiryOf({ end, endsAt }: WorkspaceRecord, time: RentedTime): string {
+  return toTimestamp(end?.expiresAt ?? time.toWall(endsAt));
+}
+
 export function publicWorkspace(
   record: WorkspaceRecord,
   time: RentedTime,
@@ -32,7 +37,7 @@ export function publicWorkspace(
     id: record.id,
     state: publicState(record, time),
     created_at: toTimestamp(record.createdAt),
-    expires_at: toTimestamp(record.end?.expiresAt ?? time.toWall(record.endsAt)),
+    expires_at: expiryOf(record, time),
     ttl_minutes_asked: record.ttlMinutesAsked,
     ttl_minutes: record.ttlMinutes,
     ttl_seconds_left: secondsLeft(record, time),

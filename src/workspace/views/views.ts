@@ -7,7 +7,7 @@ import { unauthorized } from '../records/token.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { contentsOf } from '../tenant/inventory.ts';
 import type { RentedTime } from '../time/rented-time.ts';
-import { publicState, publicWorkspace, secondsLeft, workspaceHeaders } from './public-record.ts';
+import { expiryOf, publicState, publicWorkspace, secondsLeft, workspaceHeaders } from './public-record.ts';
 
 export interface ViewsDeps {
   readonly records: WorkspaceRecords;
@@ -59,7 +59,7 @@ export class WorkspaceViews {
 
   expiry(id: WorkspaceId): string | null {
     const record = this.#shown(id);
-    return record ? this.ofRecord(record).expires_at : null;
+    return record ? expiryOf(record, this.#deps.time) : null;
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */

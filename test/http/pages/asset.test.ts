@@ -74,7 +74,13 @@ t.test('it is made again when the public address or the unavailable families cha
     terms: {},
     limits: { fileBytesMax: 1, jsonBodyBytesMax: 1 },
     prices: { shown: { search: price, ingest: price, item: price } },
-    workspaces: { prices: { shownCreation: () => price, shownExtension: () => price } },
+    workspaces: {
+      prices: {
+        creation: () => ({ minutes: 15, amount: 17_500n }),
+        shownCreation: () => price,
+        shownExtension: () => price,
+      },
+    },
   } as unknown as Services;
   const routes = serviceRoutes(services, {
     notes: () => state.notes,

@@ -32,6 +32,8 @@ const PATIENCE_MS = 240_000;
 const ANSWER_DEADLINE_MS = 90_000;
 /** What the 402 asks for. A purchase that outlives it signs anew, as real clients do. */
 const VALID_SECONDS = 280;
+/** How long a job may take once the server runs on. */
+const ENDED_MS_MAX = 120_000;
 const OUTCOMES_TOLD = 12;
 
 /** A paying client that never gives up: it sends the same request until it has its answer, over every crash of the server. */
@@ -42,15 +44,19 @@ export class CrashClient {
   readonly #random: Random;
   readonly #going: Going;
   readonly #onAnswer: () => void;
-  readonly #uploads: boolean;
+  readonly #losesDisk: boolean;
+  readonly #uploaded: { readonly what: string; readonly item: string }[] = [];
   #workspace: string | undefined;
   #serial = 0;
 
-  /** `uploads`: it also pays for uploads, which outlast most lives of the server: for as long it buys nothing else. */
-  constructor(random: Random, going: Going, uploads: boolean, onAnswer: () => void) {
+  /**
+   * `losesDisk`: each kill of the server takes its whole disk. The client also pays for uploads then, which outlast most lives of the server: for
+   * as long it buys nothing else.
+   */
+  constructor(random: Random, going: Going, losesDisk: boolean, onAnswer: () => void) {
     this.#random = random;
     this.#going = going;
-    this.#uploads = uploads;
+    this.#losesDisk = losesDisk;
     this.#onAnswer = onAnswer;
   }
 
@@ -60,11 +66,59 @@ export class CrashClient {
     while (!this.#going.stopped) {
       const kinds = [
         ...KINDS,
-        ...(this.#uploads ? ['ingest'] : []),
+        ...(this.#losesDisk ? ['ingest'] : []),
         ...(this.#workspace ? ['extend', 'extend'] : []),
       ];
       await this.#buy(this.#random.pick(kinds) as Purchase['kind']);
     }
+  }
+
+  /**
+   * Looks for each upload that was answered, by its content, once its job has ended. A job that was killed at each of its starts may have
+   * been given up: its payer has a credit then.
+   */
+  async findUploads(): Promise<{ readonly found: number; readonly givenUp: readonly string[] }> {
+    let found = 0;
+    const givenUp: string[] = [];
+    for (const { what, item } of this.#uploaded) {
+      const job = item.replace('item_', 'job_');
+      const { state, error } = await this.#ended(job);
+      if (state === 'failed' && error?.code === 'interrupted') givenUp.push(job);
+      else if (state === 'searchable' && (await this.#finds(what, item))) found += 1;
+      else this.faults.push(`the upload ${what} (${item}) was answered and is not found: ${state}`);
+    }
+    return { found, givenUp };
+  }
+
+  async #ended(
+    job: string,
+  ): Promise<{ readonly state?: string; readonly error?: { readonly code: string } }> {
+    const givingUp = Date.now() + ENDED_MS_MAX;
+    for (;;) {
+      const response = await fetch(`${this.#going.url}/agent/v1/jobs/${job}`);
+      const shown = (await response.json()) as { state?: string; error?: { code: string } };
+      if (!response.ok || shown.state === 'failed' || shown.state === 'searchable') return shown;
+      if (Date.now() > givingUp) return shown;
+      await after(ABSENT_PAUSE_MS);
+    }
+  }
+
+  async #finds(what: string, item: string): Promise<boolean> {
+    const purchase: Purchase = {
+      kind: 'search',
+      keyed: false,
+      amount: PRICES.search,
+      nonces: [],
+      expired: [],
+    };
+    this.purchases.push(purchase);
+    const body = JSON.stringify({ query: `"lighthouse ${what}"` });
+    const answer = await this.#insist(purchase, { path: '/agent/v1/search', body }, undefined);
+    if (!answer) return false;
+    purchase.answer = { charged: answer.charged === true, identity: identityOf('search', answer) };
+    return (answer.hits as readonly { readonly item: { readonly id: string } }[]).some(
+      (hit) => hit.item.id === item,
+    );
   }
 
   async #buy(kind: Purchase['kind']): Promise<void> {
@@ -95,9 +149,12 @@ export class CrashClient {
     if (!answer) return;
     purchase.answer = { charged: answer.charged === true, identity: identityOf(kind, answer) };
     if (kind === 'workspace') this.#workspace = String(answer.id);
+    if (kind === 'ingest') this.#uploaded.push({ what, item: purchase.answer.identity });
     this.#onAnswer();
     if (key === undefined || !purchase.answer.charged || !this.#random.hits(0.2)) return;
     const again = await this.#insist(purchase, request, key);
+    // Stored answers are lost with the disk: a search is worked out anew, uncharged.
+    if (kind === 'search' && this.#losesDisk) return;
     if (again && identityOf(kind, again) !== purchase.answer.identity)
       this.faults.push(`${kind} ${what}: the same key was given another answer`);
   }

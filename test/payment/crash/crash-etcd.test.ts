@@ -7,12 +7,18 @@ const KILLS = Number(process.env.CRASH_KILLS || deep(3, 30));
 const SECONDS_MAX = Number(process.env.CRASH_SECONDS || 150);
 
 t.test(
-  `${KILLS} kills with the books in etcd, and the server's own deleted each time: the books agree`,
+  `${KILLS} kills with books in etcd and content in objects, and the server's whole disk lost each time: the books agree, and all uploads are found`,
   withoutEtcd === undefined ? {} : { skip: withoutEtcd },
   async (t) => {
     const seed = Number(process.env.CRASH_SEED || Date.now() % 2 ** 31);
     t.comment(`seed ${seed}: ETCD=1 SEED=${seed} KILLS=${KILLS} make crash replays its choices`);
-    const report = await runCrashes({ seed, kills: KILLS, clients: 4, secondsMax: SECONDS_MAX, etcd: true });
+    const report = await runCrashes({
+      seed,
+      kills: KILLS,
+      clients: 4,
+      secondsMax: SECONDS_MAX,
+      beyondDisk: 'folder',
+    });
     t.comment(JSON.stringify(report));
     t.same(report.faults, []);
     t.ok(report.kills > 0 && report.charges > 0, 'servers died and money moved');

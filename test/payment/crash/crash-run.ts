@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
 import { makeBooksOfLogs } from '../../cluster/books-of-log.ts';
 import { EtcdServers } from '../../cluster/etcd-servers.ts';
+import { GarageServer } from '../../cluster/garage-server.ts';
 import { BARE_ENVIRONMENT, environmentOf, TESTED_SLOTS } from '../../rig/environment.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
@@ -41,6 +43,9 @@ export interface CrashReport {
   /** Purchases that were answered, by what was bought. */
   readonly answered: Readonly<Record<string, number>>;
   readonly charges: number;
+  /** Uploads that were answered and were found by their content at the end; the others were given up, each for a credit. */
+  readonly found: number;
+  readonly givenUp: number;
   readonly faults: readonly string[];
 }
 
@@ -50,8 +55,11 @@ export interface CrashOptions {
   readonly clients: number;
   /** No kill begins later than this many seconds after the start: a starved machine ends in time, with fewer kills. */
   readonly secondsMax?: number;
-  /** The books are in etcd: after each kill they are judged as its logs have them, and the server's own are deleted. */
-  readonly etcd?: boolean;
+  /**
+   * The books are in etcd, and content in objects of a folder or of Garage: after each kill the books are judged as etcd's logs have them,
+   * and the server's whole data folder is deleted.
+   */
+  readonly beyondDisk?: 'folder' | 'garage';
   readonly onKill?: (kill: number, moment: string) => void;
 }
 
@@ -71,11 +79,14 @@ export async function runCrashes({
   kills: killsAsked,
   clients,
   secondsMax = Number.POSITIVE_INFINITY,
-  etcd = false,
+  beyondDisk,
   onKill,
 }: CrashOptions): Promise<CrashReport> {
   const deadline = performance.now() + 1000 * secondsMax;
   let kills = 0;
+  let found = 0;
+  /** Jobs that were killed at each of their starts. */
+  const givenUp: string[] = [];
   const random = new Random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'));
   const ledger = new OutsideLedger({
@@ -85,8 +96,10 @@ export async function runCrashes({
   });
   const facilitator = await serveFacilitator(ledger);
   const losing = random.fork();
-  const servers = etcd ? await EtcdServers.start(join(folder, 'etcd')) : undefined;
-  const server = new KilledServer(folder, facilitator.url, servers);
+  const servers = beyondDisk ? await EtcdServers.start(join(folder, 'etcd')) : undefined;
+  const garage = beyondDisk === 'garage' ? await GarageServer.start(join(folder, 'garage')) : undefined;
+  const objects = beyondDisk && (await objectsIn(folder, garage));
+  const server = new KilledServer(folder, facilitator.url, servers, objects);
   let reached: (moment: Moment) => void = () => {};
   ledger.onStage = (stage) => {
     facilitator.behaviour.settle = losing.hits(0.05) ? 'drops_after' : 'none';
@@ -100,7 +113,10 @@ export async function runCrashes({
   };
   const buyers = Array.from(
     { length: clients },
-    (_, index) => new CrashClient(random.fork(), going, index === 0, () => reached('answered')),
+    (_, index) =>
+      new CrashClient(random.fork(), going, index === 0 || beyondDisk !== undefined, () =>
+        reached('answered'),
+      ),
   );
   const purchases = () => buyers.flatMap((buyer) => buyer.purchases);
   const faults: string[] = [];
@@ -109,6 +125,7 @@ export async function runCrashes({
   const orphaned = () => {
     void server.kill();
     void servers?.stop();
+    void garage?.stop();
   };
   process.once('exit', orphaned);
   try {
@@ -139,14 +156,14 @@ export async function runCrashes({
       faults.push(...judgement.faults.map((fault) => `after kill ${kill} (${moment}): ${fault}`));
       for (const [stage, count] of Object.entries(judgement.open))
         halfWay[stage] = (halfWay[stage] ?? 0) + count;
-      server.loseBooks();
+      server.loseDisk();
       if (servers && random.hits(0.25)) await servers.killAndRestart(random.below(3));
       const ready = server.start();
       if (kill < killsAsked && random.hits(1 / MOMENTS.length)) {
         await after(random.below(STARTING_MS_MAX));
         await server.kill();
         await ready;
-        server.loseBooks();
+        server.loseDisk();
         moments.starting = (moments.starting ?? 0) + 1;
         await server.start();
       } else await ready;
@@ -154,9 +171,17 @@ export async function runCrashes({
     going.stopped = true;
     await bought;
     faults.push(...(await server.withoutPending()));
+    if (faults.length === 0) {
+      for (const uploads of await Promise.all(buyers.map((buyer) => buyer.findUploads()))) {
+        found += uploads.found;
+        givenUp.push(...uploads.givenUp);
+      }
+      faults.push(...(await server.withoutPending()));
+    }
     await server.stop();
     const last = await judge(await server.books(), ledger.transfers, purchases(), {
       done: faults.length === 0,
+      givenUp,
     });
     faults.push(...last.faults, ...buyers.flatMap((buyer) => buyer.faults));
   } finally {
@@ -165,12 +190,24 @@ export async function runCrashes({
     await server.kill();
     await facilitator.close();
     await servers?.stop();
+    await garage?.stop();
     if (faults.length === 0) rmSync(folder, { recursive: true, force: true });
   }
   const charges = ledger.transfers.size;
   const answered: Record<string, number> = {};
   for (const { kind, answer } of purchases()) if (answer) answered[kind] = (answered[kind] ?? 0) + 1;
-  return { seed, kills, moments, halfWay, purchases: purchases().length, answered, charges, faults };
+  return {
+    seed,
+    kills,
+    moments,
+    halfWay,
+    purchases: purchases().length,
+    answered,
+    charges,
+    found,
+    givenUp: givenUp.length,
+    faults,
+  };
 }
 
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
@@ -182,7 +219,12 @@ class KilledServer {
   readonly #etcd: EtcdServers | undefined;
   #child: ChildProcess | undefined;
 
-  constructor(folder: string, facilitatorUrl: string, etcd?: EtcdServers) {
+  constructor(
+    folder: string,
+    facilitatorUrl: string,
+    etcd?: EtcdServers,
+    objects: Readonly<Record<string, string>> = {},
+  ) {
     this.#folder = folder;
     this.#etcd = etcd;
     this.dataFolder = join(folder, 'data');
@@ -201,6 +243,7 @@ class KilledServer {
       FACILITATOR_URL: facilitatorUrl,
       PAY_TO,
       ...(etcd && { CLUSTER: `etcd://${etcd.addresses.map((address) => new URL(address).host).join()}` }),
+      ...objects,
     });
   }
 
@@ -213,12 +256,9 @@ class KilledServer {
     return folder;
   }
 
-  /** With etcd, the dead server's own books are deleted. */
-  loseBooks(): void {
-    if (!this.#etcd) return;
-    for (const folder of readdirSync(this.dataFolder, { recursive: true, encoding: 'utf8' }))
-      if (basename(folder) === 'state')
-        rmSync(join(this.dataFolder, folder), { recursive: true, force: true });
+  /** With etcd and objects, all that the dead server had on its disk is deleted. */
+  loseDisk(): void {
+    if (this.#etcd) rmSync(this.dataFolder, { recursive: true, force: true });
   }
 
   /** Resolves when it is ready, or when it was killed before. */
@@ -269,4 +309,18 @@ class KilledServer {
     signal(child.pid);
     await ended;
   }
+}
+
+/** Settings of a server whose content lies in objects. */
+async function objectsIn(
+  folder: string,
+  garage: GarageServer | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const key = { FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex') };
+  if (garage) {
+    await garage.bucket('crash');
+    return { ...key, ...garage.settings('crash') };
+  }
+  mkdirSync(join(folder, 'objects'));
+  return { ...key, FARTHING_OBJECTS: `file://${join(folder, 'objects')}` };
 }

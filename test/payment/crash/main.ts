@@ -2,7 +2,8 @@ import { runCrashes } from './crash-run.ts';
 
 /**
  * `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. CRASH_SECONDS: no kill begins later.
- * ETCD=1: the books are in a three-node etcd (`make etcd`), and the server's own are deleted after each kill.
+ * ETCD=1: the books are in a three-node etcd (`make etcd`) and content in a folder of objects, with OBJECTS=garage in a bucket (`make garage`);
+ * the server's whole data folder is deleted after each kill.
  */
 
 const kills = Number(process.env.KILLS || 1000);
@@ -15,7 +16,9 @@ const report = await runCrashes({
   seed,
   kills,
   clients: 4,
-  etcd: process.env.ETCD !== undefined,
+  ...(process.env.ETCD !== undefined && {
+    beyondDisk: process.env.OBJECTS === 'garage' ? ('garage' as const) : ('folder' as const),
+  }),
   ...(process.env.CRASH_SECONDS && { secondsMax: Number(process.env.CRASH_SECONDS) }),
   onKill: (kill, moment) => {
     if (kill % 10 === 0 || kill === kills) console.log(`  ${kill} of ${kills} kills, the last at ${moment}`);

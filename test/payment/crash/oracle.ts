@@ -11,13 +11,13 @@ export interface Judgement {
 
 /**
  * Compares three books while the server is dead: what clients were answered, the server's journal, and the outside ledger.
- * `done`: the last start has finished what was half-way and every client has its answer.
+ * `done`: the last start has finished what was half-way and every client has its answer. `givenUp`: jobs for which a credit was given.
  */
 export async function judge(
   dataFolder: string,
   ledger: ReadonlyMap<string, bigint>,
   purchases: readonly Purchase[],
-  { done }: { done: boolean },
+  { done, givenUp = [] }: { done: boolean; givenUp?: readonly string[] },
 ): Promise<Judgement> {
   const books = await openBooks(dataFolder);
   try {
@@ -48,6 +48,10 @@ export async function judge(
     const sum = [...settled.values()].reduce((all, amount) => all + amount, 0n);
     if (totals.settled.amount !== sum.toString() || totals.settled.count !== settled.size)
       faults.push(`the totals say ${JSON.stringify(totals.settled)}, the entries ${settled.size} of ${sum}`);
+    const jobs = new Map(books.rows<{ creditTo?: string }>('jobs').map(({ key, value }) => [key, value]));
+    // The row owes the credit until it is given.
+    for (const job of givenUp)
+      if (!jobs.has(job) || jobs.get(job)?.creditTo !== undefined) faults.push(`${job} gave no credit`);
     for (const purchase of purchases) faults.push(...judgePurchase(purchase, ledger, settled, done));
     if (done) {
       if (openNonces.size > 0) faults.push(`half-way at the end: ${JSON.stringify(open)}`);

@@ -1,0 +1,253 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Objects } from '../cluster/objects/objects.ts';
+import { type ClusterKey, type SealKey, seal, unseal } from '../cluster/seal.ts';
+import type { SlotStore } from '../state/recorded-store.ts';
+import { slotOf } from '../state/slots.ts';
+import { type Blob, Blobs } from './blobs.ts';
+import { claimBooks } from './books-with-objects.ts';
+import { blobsIn, ContentRows, type IndexWrite, keyOf } from './rows.ts';
+import { TenantKeys } from './tenant-keys.ts';
+
+export interface ContentDeps {
+  /** The rows of the slot that a Tenant's id leads to. */
+  readonly rowsOf: (tenant: string) => ContentRows;
+  readonly allRows: readonly ContentRows[];
+  readonly keys: TenantKeys;
+  readonly blobs: Blobs;
+  readonly log: (event: object) => void;
+}
+
+/** The content of all slots. @param stores of the slots, in order */
+export function contentOf(
+  stores: readonly SlotStore[],
+  {
+    clusterKeys,
+    objects,
+    log,
+  }: {
+    readonly clusterKeys: readonly [ClusterKey, ...ClusterKey[]];
+    readonly objects: Objects;
+    readonly log: (event: object) => void;
+  },
+): Content {
+  const allRows = stores.map((store) => new ContentRows(store));
+  return new Content({
+    allRows,
+    rowsOf: (tenant) => allRows[slotOf(tenant, allRows.length)]!,
+    keys: new TenantKeys(clusterKeys),
+    blobs: new Blobs(objects),
+    log,
+  });
+}
+
+/** A place in a Tenant's writes. */
+export interface Place {
+  readonly id: string;
+  readonly seq: number;
+}
+
+/** Up to this size a sealed write lies in the slot's log itself. */
+const INLINE_BYTES_MAX = 4096;
+/** Beside a Tenant's index: up to which write it has followed. */
+const PLACE_FILE = 'kept.json';
+
+/**
+ * What survives of the Tenants' content: each write to an index and each stored file, sealed under the Tenant's key, in an object or in
+ * the slot's log. A write is in the log before it is made on this disk.
+ */
+export class Content {
+  readonly #deps: ContentDeps;
+  /** The last write of each Tenant: they are made in the order of the log. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(deps: ContentDeps) {
+    this.#deps = deps;
+  }
+
+  rows(tenant: string): ContentRows {
+    return this.#deps.rowsOf(tenant);
+  }
+
+  get allRows(): readonly ContentRows[] {
+    return this.#deps.allRows;
+  }
+
+  get blobs(): Blobs {
+    return this.#deps.blobs;
+  }
+
+  log(event: object): void {
+    this.#deps.log(event);
+  }
+
+  key(tenant: string): Promise<SealKey> {
+    return this.#deps.keys.of(this.rows(tenant), tenant);
+  }
+
+  /** Makes a new Tenant's key and head. */
+  async begin(tenant: string): Promise<void> {
+    await this.#deps.keys.ensure(this.rows(tenant), tenant);
+  }
+
+  /**
+   * Keeps a write, and then makes it. @param replaces whether it stands for all earlier writes of the Item
+   * @throws objects_unavailable before anything is kept, and what `make` throws: then the former writes stand again
+   */
+  async write<T>(
+    tenant: string,
+    folder: string,
+    { item, kind, content, replaces }: WriteInput,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const key = await this.#deps.keys.ensure(this.rows(tenant), tenant);
+    const kept = await this.#keep(tenant, key, item, content);
+    const write: IndexWrite = { kind, ...kept.stored };
+    return this.inTurn(tenant, async () => {
+      const rows = this.rows(tenant);
+      const change = (before: readonly IndexWrite[]) =>
+        replaces ? [write] : [...before.filter((former) => former.kind !== kind), write];
+      const { seq, before } = await rows.addWrite(tenant, item, change, content.length).finally(kept.done);
+      let made: T;
+      try {
+        made = await make();
+      } catch (error) {
+        // The index has what it had: so must the log.
+        const former: readonly IndexWrite[] = before.length > 0 ? before : [{ kind: 'remove' }];
+        await rows.addWrite(tenant, item, () => former, 0);
+        void this.removeBlobs(tenant, blobsIn([write]));
+        throw error;
+      }
+      await this.setPlace(tenant, folder, seq);
+      void this.removeBlobs(tenant, blobsIn(before.filter((one) => replaces || one.kind === kind)));
+      return made;
+    });
+  }
+
+  /** The content of a write. @throws SealBrokenError, objects_unavailable */
+  async contentOf(tenant: string, item: string, { inline, blob }: IndexWrite): Promise<Uint8Array> {
+    const key = await this.key(tenant);
+    if (blob) return this.blobs.get(tenant, key, blob);
+    return unseal(key, inlineNameOf(tenant, item), Buffer.from(inline ?? '', 'base64'));
+  }
+
+  /** Runs the work after all of the same Tenant that came before. */
+  async inTurn<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(tenant) ?? Promise.resolve();
+    const turn = before.catch(() => undefined).then(work);
+    this.#turns.set(tenant, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(tenant) === turn) this.#turns.delete(tenant);
+    }
+  }
+
+  /** Up to where the index on this disk has followed; undefined when that is not known. */
+  async placeOn(folder: string): Promise<Place | undefined> {
+    try {
+      return JSON.parse(await readFile(join(folder, PLACE_FILE), 'utf8')) as Place;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async setPlace(tenant: string, folder: string, seq: number): Promise<void> {
+    const id = this.rows(tenant).heads.get(tenant)?.id;
+    const path = join(folder, PLACE_FILE);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(`${path}.draft`, JSON.stringify({ id, seq }), { mode: 0o600 });
+    await rename(`${path}.draft`, path);
+  }
+
+  async forgetPlace(folder: string): Promise<void> {
+    await rm(join(folder, PLACE_FILE), { force: true });
+  }
+
+  /** In the background: what stays is found as abandoned later. */
+  async removeBlobs(tenant: string, blobs: readonly Blob[]): Promise<void> {
+    for (const blob of blobs)
+      await this.blobs
+        .remove(tenant, blob)
+        .catch((error: unknown) => this.log({ event: 'object_not_removed', error: String(error) }));
+  }
+
+  /** Destroys what is kept of a Tenant: its objects until none is listed, then its rows and its key. Idempotent. */
+  async destroy(tenant: string): Promise<void> {
+    const rows = this.rows(tenant);
+    if (!rows.keys.get(tenant)) return;
+    const objects = await this.blobs.removeAll(tenant, () => rows.confirm(tenant));
+    await rows.forget(tenant);
+    this.#deps.keys.forget(tenant);
+    this.log({ event: 'content_destroyed', tenant, objects });
+  }
+
+  /** Seals all keys under the cluster key in use. @throws ConfigError when the books were begun without objects */
+  async open(): Promise<void> {
+    for (const rows of this.allRows) {
+      await claimBooks(rows.store);
+      const count = await this.#deps.keys.rotate(rows);
+      if (count > 0) this.log({ event: 'tenant_keys_sealed_anew', count });
+    }
+  }
+
+  async #keep(
+    tenant: string,
+    key: SealKey,
+    item: string,
+    content: Uint8Array,
+  ): Promise<{ readonly stored: Pick<IndexWrite, 'inline' | 'blob'>; readonly done: () => void }> {
+    if (content.length > INLINE_BYTES_MAX) {
+      const { blob, done } = await this.blobs.put(tenant, key, content);
+      return { stored: { blob }, done };
+    }
+    const sealed = await seal(key, inlineNameOf(tenant, item), content);
+    return { stored: { inline: Buffer.from(sealed).toString('base64') }, done: () => undefined };
+  }
+
+  /**
+   * Keeps a file. Its row is in the log before whatever this slot writes next. @param after nothing leads to the file before it resolves
+   * @throws objects_unavailable, and what reading and `after` throw
+   */
+  async keepFile(
+    tenant: string,
+    item: string,
+    file: Parameters<Blobs['put']>[2],
+    after: Promise<unknown>,
+  ): Promise<void> {
+    const rows = this.rows(tenant);
+    const key = await this.#deps.keys.ensure(rows, tenant);
+    const { blob, done } = await this.blobs.put(tenant, key, file);
+    await after.catch((error: unknown) => {
+      done();
+      throw error;
+    });
+    const row = keyOf(tenant, item);
+    const before = rows.files.get(row);
+    // A row that the log never gets ends the slot, and with it the write that follows.
+    void rows.files
+      .put(row, blob)
+      .catch(() => undefined)
+      .finally(done);
+    if (before) void this.removeBlobs(tenant, [before]);
+  }
+
+  async removeFile(tenant: string, item: string): Promise<void> {
+    const rows = this.rows(tenant);
+    const blob = rows.files.get(keyOf(tenant, item));
+    if (!blob) return;
+    await rows.files.remove(keyOf(tenant, item));
+    void this.removeBlobs(tenant, [blob]);
+  }
+}
+
+export interface WriteInput {
+  readonly item: string;
+  readonly kind: IndexWrite['kind'];
+  readonly content: Uint8Array;
+  readonly replaces: boolean;
+}
+
+function inlineNameOf(tenant: string, item: string): string {
+  return `farthing/write/${tenant}/${item}`;
+}

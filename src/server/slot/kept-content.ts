@@ -1,0 +1,88 @@
+import { readdir } from 'node:fs/promises';
+import { namedClusterKeys, namedObjects } from '../../cluster/named-stores.ts';
+import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-objects.ts';
+import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
+import { contentOf } from '../../content/content.ts';
+import { ContentIndexKeeper } from '../../content/index-keeper.ts';
+import { KeptFiles } from '../../content/kept-files.ts';
+import { KeptKeyFile } from '../../content/kept-key-file.ts';
+import type { ContentRows } from '../../content/rows.ts';
+import { rootCause } from '../../domain/error.ts';
+import type { SpaceSpec } from '../../domain/space.ts';
+import { filesIn } from '../../ingest/items/files.ts';
+import type { StoredFiles } from '../../ingest/ports/ports.ts';
+import { ConfigError } from '../../settings/config.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { unlinkTenant } from '../../shard/disposal.ts';
+import type { IndexKeeper } from '../../shard/keeper.ts';
+import type { Tenants } from '../../shard/tenants.ts';
+import type { SlotStore } from '../../state/recorded-store.ts';
+
+export interface KeptContentOptions {
+  readonly settings: Settings;
+  /** Of the slots, in order. */
+  readonly stores: readonly SlotStore[];
+  /** Absolute paths of the slots' folders of Tenants, in order. */
+  readonly tenantsFolders: readonly string[];
+  /** Absolute path of the folder with the keys that sign receipts. */
+  readonly keysFolder: string;
+  readonly spaces: readonly SpaceSpec[];
+  readonly log: (event: object) => void;
+  /** Told of each call of the object store. */
+  readonly onCalled: (call: ObjectsCall) => void;
+}
+
+/** What keeps the Tenants' content beyond this disk. */
+export interface KeptContent {
+  readonly keeper: IndexKeeper;
+  files(tenants: Tenants): StoredFiles;
+  /** Keeps the keys that sign receipts. To be called after each change of them. */
+  keepSigningKeys(): Promise<void>;
+}
+
+/**
+ * Opens the object store and what the books say is in it. Folders of Tenants that the books do not know are removed.
+ * @throws ConfigError for a store that cannot be used, a missing key, or books that were begun without objects
+ */
+export async function openKeptContent(options: KeptContentOptions): Promise<KeptContent> {
+  const { settings, stores, keysFolder, spaces, log, onCalled } = options;
+  const clusterKeys = await namedClusterKeys(settings);
+  const objects = new GuardedObjects(await namedObjects(settings), { log, onCalled });
+  await objects.check().catch((error: unknown) => {
+    if (error instanceof UnsuitableStoreError) throw new ConfigError(`FARTHING_OBJECTS: ${error.message}`);
+    throw new ConfigError(`FARTHING_OBJECTS: the store does not answer (${rootCause(error)})`);
+  });
+  const content = contentOf(stores, { clusterKeys, objects, log });
+  await content.open();
+  await removeUnknown(options, content.allRows);
+  const keyFile = new KeptKeyFile(stores[0]!, clusterKeys, keysFolder);
+  await keyFile.restore();
+  // The next start looks which models filled which index.
+  const onFormerModel = async (tenant: string) => {
+    log({ event: 'index_of_former_model', tenant });
+    await content.rows(tenant).store.table('models').remove('filled');
+  };
+  return {
+    keeper: new ContentIndexKeeper(content, spaces, onFormerModel),
+    files: (tenants) =>
+      new KeptFiles({
+        content,
+        here: filesIn(tenants),
+        use: (tenant, work) => tenants.use(tenant, {}, work),
+      }),
+    keepSigningKeys: () => keyFile.keep(),
+  };
+}
+
+/** What another server destroyed while this disk was away must not be found on it. */
+async function removeUnknown(
+  { tenantsFolders, log }: KeptContentOptions,
+  allRows: readonly ContentRows[],
+): Promise<void> {
+  for (const [slot, folder] of tenantsFolders.entries())
+    for (const tenant of await readdir(folder).catch(() => [])) {
+      if (tenant.startsWith('.') || allRows[slot]!.heads.get(tenant)) continue;
+      await unlinkTenant(folder, tenant);
+      log({ event: 'unknown_folder_removed', tenant });
+    }
+}

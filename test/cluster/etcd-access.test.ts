@@ -1,0 +1,166 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { AccessRefusedError, Etcd, type EtcdAccess } from '../../src/cluster/etcd.ts';
+import { AnswerLostError } from '../../src/cluster/kv.ts';
+import { type Certificates, EtcdServers, withoutEtcd } from './etcd-servers.ts';
+import '../rig/teardown-order.ts';
+
+const hasOpenssl = (() => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+const absent = withoutEtcd ?? (hasOpenssl ? undefined : 'needs openssl, to make certificates');
+
+/** An authority, and a certificate that it signed for this machine's loopback. etcd's gateway refuses users whose certificate has a common name. */
+function makeCertificates(folder: string): Certificates {
+  mkdirSync(folder);
+  const at = (name: string) => join(folder, name);
+  const openssl = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl(
+    'req',
+    '-x509',
+    ...key,
+    '-keyout',
+    at('ca.key'),
+    '-out',
+    at('ca.pem'),
+    '-days',
+    '2',
+    '-subj',
+    '/CN=ca',
+  );
+  openssl('req', ...key, '-keyout', at('key.pem'), '-out', at('request.pem'), '-subj', '/O=farthing');
+  writeFileSync(at('names'), 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n');
+  const signed = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-days', '2'];
+  openssl(
+    'x509',
+    '-req',
+    '-in',
+    at('request.pem'),
+    ...signed,
+    '-extfile',
+    at('names'),
+    '-out',
+    at('cert.pem'),
+  );
+  return { ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') };
+}
+
+if (absent !== undefined) {
+  t.pass('etcd over TLS, with a password', { skip: absent });
+} else {
+  const folder = t.testdir({});
+  const files = makeCertificates(join(folder, 'certificates'));
+  const servers = await EtcdServers.start(join(folder, 'etcd'), { certificates: files });
+  t.teardown(() => servers.stop());
+  const tls = {
+    ca: readFileSync(files.ca, 'utf8'),
+    cert: readFileSync(files.cert, 'utf8'),
+    key: readFileSync(files.key, 'utf8'),
+  };
+  const open = (access: EtcdAccess): Etcd => {
+    const kv = new Etcd(servers.addresses, access);
+    t.teardown(() => kv.close());
+    return kv;
+  };
+  await answers(open({ tls }));
+
+  t.test('a certificate of an authority that is not named is refused, in words', async (t) => {
+    const error = await open({})
+      .check('/farthing/')
+      .catch((failure: unknown) => failure);
+    t.ok(error instanceof AccessRefusedError, String(error));
+    const silent = await open({ tls: { ca: tls.ca } })
+      .range('a', 'b')
+      .catch((failure: unknown) => failure);
+    t.ok(silent instanceof AnswerLostError, 'and etcd answers nobody without a certificate');
+  });
+
+  t.test(
+    'with a user, rows are read and written; a wrong password is refused; a token that is over is renewed',
+    async (t) => {
+      await allow(servers.addresses[0]!, tls);
+      const user = { name: 'farthing', password: 'a password' };
+      const kv = open({ tls, user });
+      await kv.check('/farthing/');
+      t.ok((await kv.commit({ when: [], puts: [{ key: '/farthing/a', value: Buffer.from('1') }] })).done);
+      const wrong = await open({ tls, user: { ...user, password: 'another' } })
+        .check('/farthing/')
+        .catch((failure: unknown) => failure);
+      t.ok(wrong instanceof AccessRefusedError, String(wrong));
+      t.notMatch(String(wrong), /another/);
+      const elsewhere = await kv.check('/elsewhere/').catch((failure: unknown) => failure);
+      t.ok(elsewhere instanceof AccessRefusedError, String(elsewhere));
+      // A change of users ends all tokens.
+      await post(
+        servers.addresses[0]!,
+        '/v3/auth/user/changepw',
+        { name: 'farthing', password: 'a password' },
+        tls,
+        'root',
+      );
+      t.equal((await kv.range('/farthing/', '/farthing0')).length, 1);
+    },
+  );
+}
+
+/** Makes the users `root` and `farthing`, who may change what lies below `/farthing/`, and asks everybody who they are from then on. */
+async function allow(address: string, tls: object): Promise<void> {
+  const ask = (path: string, question: object) => post(address, path, question, tls);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  for (const name of ['root', 'farthing']) {
+    await ask('/v3/auth/user/add', { name, password: 'a password' });
+    await ask('/v3/auth/role/add', { name });
+    await ask('/v3/auth/user/grant', { user: name, role: name });
+  }
+  await ask('/v3/auth/role/grant', {
+    name: 'farthing',
+    perm: { permType: 'READWRITE', key: base64('/farthing/'), range_end: base64('/farthing0') },
+  });
+  await ask('/v3/auth/enable', {});
+}
+
+async function post(
+  address: string,
+  path: string,
+  question: object,
+  tls: object,
+  as?: string,
+): Promise<string> {
+  const token =
+    as &&
+    JSON.parse(await post(address, '/v3/auth/authenticate', { name: as, password: 'a password' }, tls)).token;
+  return new Promise((resolve, reject) => {
+    const asked = request(new URL(path, address), {
+      method: 'POST',
+      ...tls,
+      headers: token ? { Authorization: token } : {},
+    });
+    asked.on('error', reject);
+    asked.on('response', (response) => {
+      let body = '';
+      response.on('data', (piece: Buffer) => {
+        body += piece;
+      });
+      response.on('end', () => (response.statusCode === 200 ? resolve(body) : reject(new Error(body))));
+    });
+    asked.end(JSON.stringify(question));
+  });
+}
+
+async function answers(kv: Etcd): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!(await kv.range('a', 'b').then(Boolean, () => false))) {
+    if (performance.now() > deadline) throw new Error('etcd did not start');
+    await pause(100);
+  }
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { FolderObjects } from '../../src/cluster/objects/folder-objects.ts';
+import { readClusterKeys } from '../../src/cluster/seal.ts';
+import { type Content, contentOf } from '../../src/content/content.ts';
+import { ContentIndexKeeper } from '../../src/content/index-keeper.ts';
+import { ContentRows } from '../../src/content/rows.ts';
+import type { SpaceSpec } from '../../src/domain/space.ts';
+import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
+import { openStore } from '../../src/state/store.ts';
+import { SPACES } from '../shard/fixtures.ts';
+
+/** Tenants over a store and a folder of objects, and a disk that can be lost. */
+export class KeptTenants {
+  readonly rows: ContentRows;
+  readonly objects: FolderObjects;
+  readonly objectsFolder: string;
+  readonly disk: string;
+  readonly events: Record<string, unknown>[] = [];
+  readonly formerModels: string[] = [];
+  readonly #clusterKey = randomBytes(32).toString('hex');
+
+  /** Closes with the test. */
+  constructor(t: Test) {
+    const folder = t.testdir({});
+    const store = openStore(join(folder, 'state'));
+    t.teardown(() => store.close());
+    this.rows = new ContentRows(store);
+    this.objectsFolder = join(folder, 'objects');
+    this.disk = join(folder, 'disk');
+    mkdirSync(this.objectsFolder);
+    this.objects = new FolderObjects(this.objectsFolder);
+  }
+
+  /** As a start does. */
+  async open(spaces: readonly SpaceSpec[] = SPACES): Promise<{ tenants: Tenants; content: Content }> {
+    const content = contentOf([this.rows.store], {
+      clusterKeys: await readClusterKeys(this.#clusterKey),
+      objects: this.objects,
+      log: (event) => this.events.push(event as Record<string, unknown>),
+    });
+    await content.open();
+    const keeper = new ContentIndexKeeper(content, spaces, async (tenant) => {
+      this.formerModels.push(tenant);
+    });
+    return {
+      content,
+      tenants: openTenants({
+        folder: this.disk,
+        spaces,
+        openShardsMax: 16,
+        keeper,
+        log: (event) => this.events.push(event as Record<string, unknown>),
+      }),
+    };
+  }
+
+  loseDisk(): void {
+    rmSync(this.disk, { recursive: true, force: true });
+  }
+
+  /** Paths of all objects. */
+  get objectFiles(): string[] {
+    return readdirSync(this.objectsFolder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(this.objectsFolder, name))
+      .filter((path) => statSync(path).isFile());
+  }
+
+  has(event: string): boolean {
+    return this.events.some((one) => one.event === event);
+  }
+}
