@@ -81,7 +81,7 @@ if (lacking) {
       await page.getByRole('button', { name: 'More like this: coffee.png' }).click();
       await seen(page.getByAltText('Searching with coffee.png'));
       // The same hit as before: the next search would cut this one off, and it would not count.
-      await page.locator('button[aria-label="Search"][aria-busy="false"]').waitFor();
+      await seen(page.locator('.usage div', { hasText: 'Searches' }).getByText('4', { exact: true }));
       await pastePicture(page, sample('chelsea.png'));
       await seen(page.locator('.hit').first().getByText('chelsea.png'));
 

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
 /**
- * bin → server → operator → metrics → http → purchases → {search, ingest, workspace, payment} → {encode, extract, shard, state, cluster} →
+ * bin → server → operator → metrics → http → purchases → {search, ingest, workspace, payment, content} → {encode, extract, shard, state, cluster} →
  * {native, settings, api} → domain; bin → cli → mcp → client → api → domain: the agent's side, which takes only the wire's types of the server.
  * api is low: the wire's shapes, which the server, the client, MCP and the console share.
  */
@@ -18,6 +18,7 @@ const RANKS: Readonly<Record<string, number>> = {
   ingest: 3,
   workspace: 3,
   payment: 3,
+  content: 3,
   encode: 2,
   extract: 2,
   shard: 2,
@@ -41,6 +42,7 @@ const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly stri
   { pattern: /^uWebSockets\.js$/, owners: ['http'] },
   { pattern: /^(piscina|onnxruntime-node)$/, owners: ['encode'] },
   { pattern: /^lmdb$/, owners: ['state'] },
+  { pattern: /^aws4fetch$/, owners: ['cluster'] },
   // The demo, the console and the client pay like any agent.
   { pattern: /^(viem|@x402\/)/, owners: ['payment', 'demo', 'client', 'cli', 'console'] },
 ];

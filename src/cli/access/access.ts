@@ -70,7 +70,8 @@ export async function openAccess(
       'max-price',
       values['max-price'] ?? io.environment.FARTHING_MAX_PRICE_USD ?? MAX_PRICE_USD,
     ),
-    approve: ({ usd: price, payTo, description }) => consent.forOne(price, `${description} To ${payTo}.`),
+    approve: ({ usd: price, payTo, description }) =>
+      consent.forOne(price, `${description} It is paid to ${payTo}.`),
     ...(!patient && { attemptsMax: ATTEMPTS_MAX }),
   });
   const workspace = known && client.workspaces.open(known);

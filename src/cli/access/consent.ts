@@ -2,6 +2,7 @@ import { FarthingError } from '../../client/index.ts';
 import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
 import { usdText } from '../terminal/figures.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
+import { ask } from '../terminal/say.ts';
 
 /** Higher sums need a person's consent or --yes. */
 const ASK_ABOVE_USD = '0.05';
@@ -51,7 +52,7 @@ export class Consent {
   }
 
   async #ask(question: string, sum: AtomicAmount): Promise<boolean> {
-    const answer = this.#io.ask(`${question} [y/N] `);
+    const answer = ask(this.#io, question);
     if (answer) return answer;
     const usd = formatUsd(sum);
     throw new NobodyToAsk(

@@ -71,7 +71,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
         `${counted(ingested, 'file')} made searchable`,
         ...(known > 0 ? [`${known} there already`] : []),
       ];
-      io.explain(`${parts.join(', ')}\n${failed.length > 0 ? refusalsText(failed) : ''}`);
+      io.explain(`${parts.join(', ')}\n${failed.length > 0 ? refusalsText(failed, io.err?.columns) : ''}`);
     }
     return failed.length > 0 ? EXIT.partly : EXIT.done;
   } finally {

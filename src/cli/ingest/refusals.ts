@@ -1,7 +1,7 @@
 import { FarthingError } from '../../client/index.ts';
 import { ERRORS, type ErrorCode } from '../../domain/error.ts';
 import { counted } from '../terminal/figures.ts';
-import { clean, clipName } from '../terminal/text.ts';
+import { clean, clipName, wrapWords } from '../terminal/text.ts';
 import { pathOfKey } from './files.ts';
 
 interface Refused {
@@ -13,8 +13,8 @@ const NAMES_SHOWN = 3;
 const NAME_COLUMNS_MAX = 32;
 const REASON_LENGTH_MAX = 80;
 
-/** Files that were not taken, by reason, the most common first. */
-export function refusalsText(refused: readonly Refused[]): string {
+/** Files that were not taken, by reason, the most common first. @param columns of the terminal */
+export function refusalsText(refused: readonly Refused[], columns = Infinity): string {
   const byReason = new Map<string, Refused[]>();
   for (const one of refused) {
     const reason = reasonOf(one.error);
@@ -28,7 +28,9 @@ export function refusalsText(refused: readonly Refused[]): string {
       .map(({ key }) => nameOf(key))
       .join(', ');
     const more = group.length > NAMES_SHOWN ? ` and ${group.length - NAMES_SHOWN} more` : '';
-    return `  ${String(group.length).padStart(digits)}  ${whyOf(group)}: ${names}${more}\n`;
+    const head = `  ${String(group.length).padStart(digits)}  `;
+    const body = wrapWords(`${whyOf(group)}: ${names}${more}`, columns - 1 - head.length);
+    return `${head}${body.join(`\n${' '.repeat(head.length)}`)}\n`;
   });
   return `Not taken: ${counted(refused.length, 'file')}\n${lines.join('')}`;
 }

@@ -44,7 +44,8 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const head = isWide
     ? [`${number}${title}${' '.repeat(Math.max(2, inner - used - widthOf(likely)))}${paint(likely)}`]
     : [`${number}${title}`, `${indent}${paint(likely)}`];
-  const passage = markedSnippet(hit);
+  // A hit by its file's name says no more than its title.
+  const passage = hit.snippet === hit.item.name ? '' : markedSnippet(hit);
   const lines = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
   const others = momentsText(hit);
   if (others !== '') lines.unshift(style.dim(clip(others, inner)));

@@ -82,7 +82,7 @@ export function commandHelp(name: CommandName, columns: number | undefined): str
     wrapped(`farthing ${`${name} ${usage}`.trim()}`, columns),
     [about, ...notes].map((line) => wrapped(line, columns)).join('\n'),
     titled('Examples', shown, columns),
-    titled('Options', rows, columns),
+    titled('Options (defaults in brackets)', rows, columns),
   ]);
 }
 

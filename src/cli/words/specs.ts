@@ -40,8 +40,8 @@ const money = {
   ...yes,
 } as const;
 const place = {
-  workspace: { value: 'ID', short: 'w', about: 'instead of the current one' },
-  'no-workspace': { about: 'your wallet’s own index, paid by the call' },
+  workspace: { value: 'ID', short: 'w', about: 'use this workspace, not the current one' },
+  'no-workspace': { about: 'use your wallet’s own index, paid by the call' },
 } as const;
 const minutes = (about: string) => ({ minutes: { value: 'N', short: 'm', about } }) as const;
 
@@ -57,7 +57,7 @@ export const SPECS = {
         value: 'NAME',
         short: 'f',
         multiple: true,
-        about: `${FAMILIES.join(', ')}: search in this way alone`,
+        about: `search in this way alone: ${FAMILIES.join(', ')}`,
       },
       k: { value: 'N', short: 'k', about: 'results at most (10)' },
       exact: { about: 'prove that nothing better is in the index' },

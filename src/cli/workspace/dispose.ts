@@ -6,7 +6,7 @@ import { makeFolder, stateFile } from '../access/folders.ts';
 import { markEnded } from '../access/workspace-memory.ts';
 import { counted, durationText } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
-import { say } from '../terminal/say.ts';
+import { ask, fitted, say } from '../terminal/say.ts';
 import type { Call } from '../words/specs.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -23,7 +23,7 @@ export async function workspaceDispose(
   if (usage && !values.yes) {
     const { items, ttl_seconds_left } = usage;
     const content = `${workspace.id} (${counted(items, 'file')}, ${durationText(ttl_seconds_left)} left)`;
-    const answer = io.ask(`Destroy ${content}? Nothing of it can be brought back. [y/N] `);
+    const answer = ask(io, `Destroy ${content}? Nothing of it can be brought back.`);
     if (!answer)
       throw new UsageError(
         `This destroys ${content} for good, and there is no terminal to ask at: --yes does it.`,
@@ -39,7 +39,7 @@ export async function workspaceDispose(
   await markEnded(io, workspace.id, 'destroyed');
   const path = await keepReceipt(io, disposal);
   if (values.json) io.write(`${JSON.stringify({ ...disposal, file: path })}\n`);
-  else io.write(`${endText(workspace.id, usage?.items)}\n`);
+  else io.write(`${fitted(endText(workspace.id, usage?.items), io.out)}\n`);
   if (doubt) throw doubt;
   if (!values.json) say(io, `The signed receipt, checked, is in ${path}.`);
   return EXIT.done;

@@ -11,8 +11,9 @@ import { amountOf } from '../access/consent.ts';
 import { makeCurrent, notRemembered, readMemory, remember, useNone } from '../access/workspace-memory.ts';
 import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
-import { say } from '../terminal/say.ts';
+import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
+import { widthOf } from '../terminal/text.ts';
 import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */
@@ -80,11 +81,28 @@ export async function workspaceList({ values }: Call<'workspace list'>, io: Io):
     return EXIT.done;
   }
   if (found.length === 0) say(io, 'None yet: "farthing workspace create" rents one.');
-  else
-    io.write(
-      `${aligned(found.map(({ id, server, current: isCurrent, ended, expires_at }) => [isCurrent ? '*' : ' ', id, ended ?? timeLeft(expires_at), server]))}\n`,
-    );
+  else {
+    const rows = found.map(({ id, current: isCurrent, ended, expires_at }) => [
+      isCurrent ? '*' : ' ',
+      id,
+      ended ?? timeLeft(expires_at),
+    ]);
+    const servers = found.map(({ server }) => server);
+    io.write(`${withServers(rows, servers, io.out?.columns)}\n`);
+  }
   return EXIT.done;
+}
+
+/** Each workspace with its server: beside it, or beneath it in a narrow terminal. */
+function withServers(
+  rows: readonly (readonly string[])[],
+  servers: readonly string[],
+  columns = Infinity,
+): string {
+  const wide = aligned(rows.map((row, at) => [...row, servers[at]!]));
+  if (wide.split('\n').every((line) => widthOf(line) < columns)) return wide;
+  const lines = aligned(rows).split('\n');
+  return lines.map((line, at) => `${line}\n   ${servers[at]}`).join('\n');
 }
 
 function timeLeft(expires_at: string | undefined): string {
@@ -160,5 +178,5 @@ function minutesOf(minutes: string | undefined): number | undefined {
 }
 
 function show(json: boolean, io: Io, value: object, text: string): void {
-  io.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  io.write(json ? `${JSON.stringify(value)}\n` : `${fitted(text, io.out)}\n`);
 }

@@ -84,6 +84,8 @@ t.test('hits are told apart by kind and file', async (t) => {
     [2, 9],
     'in order of time, the best among them',
   );
+  const byName = hit('d.mp4', 'video/mp4', { moments: [{ time_s: 2, confidence: 0.1 }] });
+  t.same(momentsOf(byName), [{ time_s: 2, confidence: 0.1 }], 'a film that is found by its name');
   t.same(momentsOf(TEXT), []);
 });
 

@@ -59,10 +59,10 @@ export interface FoundMoment {
   readonly confidence: number;
 }
 
-/** Moments of a film's or recording's hit in order of time, its best among them. */
-export function momentsOf({ locator, confidence, moments = [] }: Hit): FoundMoment[] {
-  if (locator.time_s === undefined) return [];
-  return [{ time_s: locator.time_s, confidence }, ...moments].sort((one, other) => one.time_s - other.time_s);
+/** Moments of a film's or recording's hit in order of time, its best among them: a film that is found by its name has none that is best. */
+export function momentsOf({ locator: { time_s }, confidence, moments = [] }: Hit): FoundMoment[] {
+  const best = time_s === undefined ? [] : [{ time_s, confidence }];
+  return [...best, ...moments].sort((one, other) => one.time_s - other.time_s);
 }
 
 /** `k` of the next, deeper search; undefined when there is none. */

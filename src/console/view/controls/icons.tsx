@@ -33,6 +33,17 @@ export const PictureIcon = () => (
     <path d="m3.4 14.6 4-3.6 2.8 2.4 3.4-3.8 3.4 3.6" />
   </Drawing>
 );
+export const PageIcon = () => (
+  <Drawing>
+    <path d="M5 2.8h6.6L15 6.2v11H5ZM11.4 3v3.4h3.4M7.6 9.8h4.8M7.6 12.8h4.8" />
+  </Drawing>
+);
+export const FilmIcon = () => (
+  <Drawing>
+    <rect x="2.8" y="4.2" width="14.4" height="11.6" rx="2" />
+    <path d="m8.4 7.4 4.4 2.6-4.4 2.6Z" />
+  </Drawing>
+);
 export const UploadIcon = () => (
   <Drawing>
     <path d="M10 13V3.8M6.4 7 10 3.4 13.6 7M3.4 13v2.2a1.4 1.4 0 0 0 1.4 1.4h10.4a1.4 1.4 0 0 0 1.4-1.4V13" />

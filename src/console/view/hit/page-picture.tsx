@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Hit } from '../../../client/index.ts';
 import { BackIcon, NextIcon } from '../controls/icons.tsx';
 import { BoxMark } from '../parts/box-mark.tsx';
+import { formatOf } from '../parts/place.ts';
+import { StandIn } from '../parts/stand-in.tsx';
 import { useContent } from './use-content.ts';
 import { usePreview } from './use-preview.ts';
 
@@ -27,6 +29,7 @@ export function PagePicture({ hit }: { hit: Hit }) {
           {page === locator.page && <BoxMark box={locator.box} />}
         </span>
       )}
+      {address === undefined && <StandIn of={hit} word={formatOf(item)} />}
       {address === null && <p class="quiet">This page has no picture.</p>}
       {page !== undefined && pages > 1 && (
         <div class="pages">

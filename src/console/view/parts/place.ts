@@ -18,6 +18,12 @@ export function titleOf({ item }: Hit): string {
   return item.title ?? item.name;
 }
 
+/** The format of a file in a word: the end of its name, or else of its type. */
+export function formatOf({ name, media_type }: Pick<Hit['item'], 'name' | 'media_type'>): string {
+  const [, end = media_type.split('/').at(-1)!] = /\.([a-z0-9]{1,5})$/i.exec(name) ?? [];
+  return end.toUpperCase();
+}
+
 /** Text that was not written but recognised says so. */
 export function sourceOf({ text_source, ocr_confidence }: Hit): string | undefined {
   if (text_source === undefined || text_source === 'native') return undefined;

@@ -1,18 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Box } from '../../../client/index.ts';
+import type { Box, Hit } from '../../../client/index.ts';
 import { formatClock } from '../../model/figures/format.ts';
 import { type PictureOf, previewOf } from '../../model/server/pictures.ts';
 import { session } from '../../model/state/session.ts';
 import { watchView } from './in-view.ts';
+import { formatOf } from './place.ts';
+import { StandIn } from './stand-in.tsx';
 
 interface ThumbnailProps {
-  readonly of: PictureOf;
+  readonly of: PictureOf & Pick<Hit, 'item'>;
   readonly box?: Box;
   /** Shown in its corner. */
   readonly time?: number;
 }
 
-/** A small picture of a page or moment, requested while it is near the screen. */
+/** A small picture of a page or moment, requested while it is near the screen. Before it comes, an icon and the format stand for it. */
 export function Thumbnail({ of, box, time }: ThumbnailProps) {
   const place = useRef<HTMLSpanElement>(null);
   const address = usePreview(place, of);
@@ -29,7 +31,7 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
           <img src={address} alt="" decoding="async" />
         </span>
       )}
-      {address === null && <span class="quiet">no preview</span>}
+      {!address && <StandIn of={of} word={address === null ? 'no preview' : formatOf(of.item)} />}
       {time !== undefined && <span class="moment">{formatClock(time)}</span>}
     </span>
   );

@@ -45,7 +45,7 @@ export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
             .filter(Boolean)
             .join(' · ')}
         </p>
-        {snippet !== undefined && <Snippet text={snippet} marks={highlights} />}
+        {snippet !== undefined && snippet !== item.name && <Snippet text={snippet} marks={highlights} />}
         {isStrip && <Moments hit={hit} moments={moments} onOpen={(time) => onOpen(hit, time)} />}
         <div class="foot">
           <Confidence hit={hit} />
