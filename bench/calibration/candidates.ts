@@ -130,11 +130,8 @@ async function search(
       const lists: EvidenceList[] = [];
       for (const name of ['raw_words', 'text_semantic'] as const) {
         const list = served.get(name)!;
-        const query = listQueryOf(
-          list,
-          { words: text, vectors: { text: { text_semantic: vector } } },
-          language,
-        );
+        const vectors = { vectors: { text: { text_semantic: vector } } };
+        const query = listQueryOf(list, { words: text, language }, vectors);
         const ranking = await snapshot.rank(query, { depth: DEPTH }, new AbortController().signal);
         lists.push({
           list,

@@ -54,6 +54,12 @@ export class Connections {
 
   #giveBack(client: WireClient): void {
     const next = this.#waiting.shift();
+    if (!client.open) {
+      client.close();
+      this.#opened -= 1;
+      next?.(undefined);
+      return;
+    }
     if (next) next(client);
     else this.#idle.push(client);
   }

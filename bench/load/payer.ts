@@ -60,7 +60,11 @@ export class BenchPayer {
 }
 
 /** One POST and the milliseconds until its answer was read. @throws when it is refused, or takes longer than a minute. */
-export async function post(url: string, body: string, headers: Record<string, string>): Promise<Timed> {
+export async function post(
+  url: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string>,
+): Promise<Timed> {
   const before = performance.now();
   const response = await fetch(url, {
     method: 'POST',

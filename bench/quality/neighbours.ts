@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { BenchWorkspace, inParallel } from '../rig/agent.ts';
-import type { Photograph } from '../sets/photographs.ts';
+import { type Photograph, plainNameOf } from '../sets/photographs.ts';
 
 const CLIENTS = 4;
 
@@ -38,17 +38,18 @@ export async function judgeNeighbours(
   for (const [neighbours, paths] of Object.entries(NEIGHBOURS)) {
     const workspace = await BenchWorkspace.rent(serverUrl, 240);
     const files = [
-      ...captioned.map(({ name }) => join(folder, name)),
-      ...paths.map((path) => join(samples, path)),
+      ...captioned.map((one) => ({ path: join(folder, one.name), name: plainNameOf(one, photographs) })),
+      ...paths.map((path) => ({ path: join(samples, path), name: basename(path) })),
     ];
-    await inParallel(`ingest ${neighbours}`, files, CLIENTS, async (path) =>
-      workspace.ingest(basename(path), new Uint8Array(readFileSync(path))),
+    await inParallel(`ingest ${neighbours}`, files, CLIENTS, async ({ path, name }) =>
+      workspace.ingest(name, new Uint8Array(readFileSync(path))),
     );
     const ranks: number[] = [];
     const missed: string[] = [];
-    for (const { name, caption } of captioned) {
+    for (const photograph of captioned) {
+      const { name, caption } = photograph;
       const { hits } = await workspace.search({ query: caption, k: 30 });
-      const rank = hits.findIndex(({ item }) => item.name === basename(name));
+      const rank = hits.findIndex(({ item }) => item.name === plainNameOf(photograph, photographs));
       ranks.push(rank);
       if (rank < 0 || rank >= 5) missed.push(`${basename(name)} ${rank + 1}`);
     }

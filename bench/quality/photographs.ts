@@ -4,7 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 import { BenchWorkspace, inParallel } from '../rig/agent.ts';
 import { Reliability, type Reliable } from '../rig/reliability.ts';
 import { mean } from '../rig/retrieval.ts';
-import { CHANGES, type Photograph, readPhotographs } from '../sets/photographs.ts';
+import { CHANGES, type Photograph, plainNameOf, readPhotographs } from '../sets/photographs.ts';
 import { judgeNeighbours } from './neighbours.ts';
 
 const CLIENTS = 4;
@@ -14,8 +14,7 @@ export async function judgePhotographs(serverUrl: string, folder: string) {
   const set = basename(folder);
   const workspace = await BenchWorkspace.rent(serverUrl, 240);
   const photographs = await readPhotographs(folder);
-  // Two folders may have files of one name.
-  const nameOf = ({ name }: Photograph) => name.replaceAll('/', '__');
+  const nameOf = (photograph: Photograph) => plainNameOf(photograph, photographs);
   await inParallel(`ingest ${set}`, photographs, CLIENTS, async (photograph) =>
     workspace.ingest(nameOf(photograph), new Uint8Array(readFileSync(join(folder, photograph.name)))),
   );

@@ -25,6 +25,8 @@ export interface StartedServer extends BenchServer {
 interface StartOptions {
   /** Path of a module that is loaded into the program before it runs; its parent can talk to it. */
   readonly preload?: string;
+  /** The program of another built tree. Absent: this one's. */
+  readonly program?: string;
   /** Its data, which stays. Absent: a new folder that is removed with it. */
   readonly folder?: string;
 }
@@ -35,7 +37,8 @@ export function startServer(
   options: StartOptions = {},
 ): Promise<StartedServer> {
   const defaults = { PORT: '0', DEMO: '0', LOG_LEVEL: 'warn', ...cacheOfCaller() };
-  return startIn(builtServer(), (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }), options);
+  const { program = builtServer() } = options;
+  return startIn(program, (DATA_DIR) => environmentOf({ DATA_DIR, ...defaults, ...settings }), options);
 }
 
 /**

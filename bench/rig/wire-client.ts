@@ -15,6 +15,8 @@ export class WireClient {
   #started = 0;
   #resolve: ((answer: WireAnswer) => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
+  /** The server has said that it closes the connection behind this answer. */
+  #isLast = false;
 
   static async open(url: string): Promise<WireClient> {
     const { hostname, port, host } = new URL(url);
@@ -39,6 +41,7 @@ export class WireClient {
     });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     return new Promise((resolve, reject) => {
+      if (!this.open) return reject(new Error('the connection was closed'));
       [this.#resolve, this.#reject] = [resolve, reject];
       this.#started = performance.now();
       this.#socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`);
@@ -55,15 +58,16 @@ export class WireClient {
     const body = this.#buffer.toString('utf8', end + 4, end + 4 + length);
     if (this.#buffer.length > end + 4 + length) this.#reject?.(new Error('more than one answer came'));
     this.#buffer = Buffer.alloc(0);
+    this.#isLast = /^connection: close\r?$/im.test(head);
     const answer = { status: Number(head.slice(9, 12)), body, ms: performance.now() - this.#started };
     const resolve = this.#resolve;
     [this.#resolve, this.#reject] = [undefined, undefined];
     resolve?.(answer);
   }
 
-  /** False once either side has closed it. */
+  /** False once either side has closed it, or the server is about to. */
   get open(): boolean {
-    return this.#socket.readyState === 'open';
+    return !this.#isLast && this.#socket.readyState === 'open';
   }
 
   close(): void {

@@ -111,7 +111,6 @@ async function withKnownQueries({ claims }: SciFact): Promise<Encoder> {
   return Object.create(encoder, {
     spaces: { value: encoder.spaces },
     admitQuery: { value: () => {} },
-    wholeWords: { value: (text: string) => encoder.wholeWords(text) },
     encodeQuery: { value: async (_: string, text: string) => known.get(text) ?? {} },
   }) as Encoder;
 }

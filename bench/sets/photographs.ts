@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { decode } from 'fast-bmp';
 import sharp, { type Sharp } from 'sharp';
 import type { PictureSpec } from '../../src/domain/document.ts';
@@ -33,6 +33,12 @@ export async function readPhotographs(folder: string): Promise<Photograph[]> {
       return { name, caption: captions[name], rgb: data, width: info.width, height: info.height };
     }),
   );
+}
+
+/** A file name that says nothing, and another for each: pictures are found by their names, too. */
+export function plainNameOf({ name }: Photograph, photographs: readonly Photograph[]): string {
+  const at = photographs.findIndex((photograph) => photograph.name === name);
+  return `IMG_${1000 + 37 * at}${extname(name)}`;
 }
 
 async function open(path: string): Promise<Sharp> {

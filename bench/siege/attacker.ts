@@ -1,15 +1,20 @@
+import { setPriority } from 'node:os';
 import { attack } from './attacks.ts';
 import type { Target } from './requests.ts';
 
 /**
  * A process that carries out one attack. It says when it is ready; its parent tells which attack, and ends it by a second message;
- * then it tells its processor seconds.
+ * then it tells its processor seconds. A stranger has a machine of his own: here the attacker takes what the server and the client leave
+ * of the processor.
  */
 export interface AttackOrder {
   readonly name: string;
   readonly target: Target;
 }
 
+const ATTACKER_PRIORITY = 10;
+
+setPriority(ATTACKER_PRIORITY);
 const over = new AbortController();
 process.send?.('ready');
 process.once('message', (order: AttackOrder) => {

@@ -9,7 +9,8 @@ import { openStage, rent } from './stage.ts';
 
 /**
  * A paying client searches at a steady pace while strangers without money, and one cheap workspace, attack: `make siege`, or some attacks
- * by words of their names (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its connections and bytes.
+ * by words of their names, without the turns of single requests (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its
+ * connections and bytes.
  */
 const SECONDS = Number(process.env.SECONDS || 10);
 const SEARCHES_PER_SECOND = Number(process.env.SEARCHES || 20);
@@ -38,7 +39,7 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     await stage.stop();
   }
 }
-const turns = await turnsOfRoutes();
+const turns = asked === '' ? await turnsOfRoutes() : undefined;
 mkdirSync('bench/record', { recursive: true });
 console.log(
   `\nrecord: ${writeRecord('siege', { seconds: SECONDS, searches: SEARCHES_PER_SECOND, seen, turns }, of)}`,

@@ -103,6 +103,17 @@ export const STRANGER_ATTACKS: Readonly<Record<string, Attack>> = {
         await pause(REFUSED_PAUSE_MS);
       }),
   },
+  'empty wallets at a slow facilitator': {
+    connections: 300,
+    mebibytes: 64,
+    facilitatorCallsPerSecond: 250,
+    run: (strangers) =>
+      strangers.each(300, async () => {
+        const paid = `X-PAYMENT: ${v1Header(await sign(wallet(), { value: PRICE }))}\r\n`;
+        await strangers.send(post('/agent/v1/search', paid, '{"query":"gulls"}'));
+        await pause(REFUSED_PAUSE_MS);
+      }),
+  },
   'drips after a refusal': {
     connections: 1000,
     mebibytes: 16,
