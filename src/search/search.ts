@@ -62,10 +62,16 @@ interface IndexState {
   readonly previous: readonly PreviousSpace[];
 }
 
+export interface SearchOptions {
+  /** When the Tenant's Items end, if that is known. */
+  readonly expiresAt?: string | null;
+  /** Called, perhaps more than once, when nothing but trouble of the server can keep the search from its answer. */
+  readonly onCertain?: () => void;
+}
+
 /** How a search is asked for, beside what. */
-interface Asked {
+interface Asked extends SearchOptions {
   readonly signal: AbortSignal;
-  readonly expiresAt: string | null;
   readonly started: number;
 }
 
@@ -102,21 +108,21 @@ export class Search {
   }
 
   /**
-   * Searches what is searchable now: whole Items only, from one snapshot. `signal` cancels the search. `expiresAt`: when the
-   * Tenant's Items end, if that is known. @throws family_not_applicable, family_unavailable, image_unreadable, overloaded
+   * Searches what is searchable now: whole Items only, from one snapshot. `signal` cancels the search.
+   * @throws family_not_applicable, family_unavailable, image_unreadable, overloaded
    */
   async run(
     tenant: string,
     input: SearchInput,
     signal: AbortSignal,
-    expiresAt: string | null = null,
+    options: SearchOptions = {},
   ): Promise<SearchResult> {
     const started = performance.now();
     // Begins again if the index ended or changed its model since the query was encoded: vectors of two models are never compared.
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const state = await this.#stateOf(tenant);
       try {
-        const found = await this.#attempt(tenant, state, input, { signal, expiresAt, started });
+        const found = await this.#attempt(tenant, state, input, { ...options, signal, started });
         if (found) return found;
       } catch (error) {
         // A previous model closes once no index needs it: this index has dropped it since.
@@ -131,7 +137,7 @@ export class Search {
     tenant: string,
     { searchable, previous }: IndexState,
     input: SearchInput,
-    { signal, expiresAt, started }: Asked,
+    { signal, expiresAt = null, onCertain, started }: Asked,
   ): Promise<SearchResult | undefined> {
     const { tenants, encoders, extractor, observe, probe } = this.#deps;
     const encoder = previous.length === 0 ? encoders.current : await encoders.searching(previous);
@@ -142,6 +148,8 @@ export class Search {
         await extractor.checkPicture(input.image, { tenant, isProved: isProved(tenant), signal });
       return emptyResult(started);
     }
+    // A picture may be unreadable.
+    if (!input.image) onCertain?.();
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const encoding = encodeQuery(input, lists, { encoder, extractor }, { tenant, signal, onTask });
@@ -150,6 +158,7 @@ export class Search {
       encoding,
       this.#rankEarly(tenant, encoder, input, lists, words),
     ]);
+    onCertain?.();
     const encoded = performance.now();
     await this.#yields.take(tenant);
     if (signal.aborted) throw clientLeft();
@@ -223,7 +232,7 @@ async function scanAndFuse(
   input: SearchInput,
   lists: readonly ServedList[],
   query: EncodedQuery,
-  { signal, expiresAt }: Pick<Asked, 'signal' | 'expiresAt'>,
+  { signal, expiresAt }: { readonly signal: AbortSignal; readonly expiresAt: string | null },
 ): Promise<Scanned> {
   const started = performance.now();
   const { query: words = '', k, explain, min_confidence: minConfidence } = input;

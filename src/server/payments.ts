@@ -73,6 +73,8 @@ export function openPayments(options: PaymentsOptions): Payments {
         },
         signatures,
         facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
+        // Another node that goes on with the slot knows of the log only.
+        answersAfterNote: store.stable !== undefined,
         handlers,
         answers,
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,

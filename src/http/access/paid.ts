@@ -21,8 +21,8 @@ export interface PaidRoute<Input> {
   quote(): Quote;
   /** Reads and validates the request. @throws FarthingError; nothing is charged */
   prepare(tenant: PayerId, payer: Address): Promise<Prepared<Input>>;
-  /** `signal`: aborted once no request waits for the outcome. @throws FarthingError; nothing is charged */
-  run(input: Input, signal: AbortSignal): Promise<WorkOutcome>;
+  /** As a `PaidRequest` runs. @throws FarthingError; nothing is charged */
+  run(input: Input, signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
   /** Frees what `prepare` acquired. Called when the request is over, failed or not. */
   dispose?(input: Input): Promise<void>;
 }
@@ -91,9 +91,9 @@ class PaidExchange<Input> implements PaidRequest {
     return requestHash({ method, path, query, body: this.#prepared.identity });
   }
 
-  async run(signal: AbortSignal): Promise<WorkOutcome> {
+  async run(signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome> {
     if (!this.#prepared) throw new Error('a paid request runs before it is prepared');
-    return this.#route.run(this.#prepared.input, signal);
+    return this.#route.run(this.#prepared.input, signal, willCharge);
   }
 
   async dispose(): Promise<void> {

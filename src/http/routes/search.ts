@@ -94,9 +94,14 @@ class PaidSearch implements PaidRoute<PayerSearch> {
     return { input: { tenant, input }, identity: { kind: 'json', value: identity }, warnings };
   }
 
-  async run({ tenant, input }: PayerSearch, signal: AbortSignal): Promise<WorkOutcome> {
+  async run(
+    { tenant, input }: PayerSearch,
+    signal: AbortSignal,
+    willCharge: () => void,
+  ): Promise<WorkOutcome> {
     const { search, expiry } = this.#services;
-    const result = await search.run(tenant, input, signal, expiry(tenant));
+    const options = { expiresAt: expiry(tenant), onCertain: willCharge };
+    const result = await search.run(tenant, input, signal, options);
     if (!result.searchable) {
       const answer = { status: 200, headers: {}, body: body(result, false) };
       return { charged: false, answer };
@@ -137,7 +142,7 @@ export function workspaceSearchRoute(services: Services): Route {
             services.limits.searchBodyBytesMax,
           );
           const expiresAt = services.expiry(workspace.id);
-          const result = await services.search.run(workspace.id, input, exchange.signal, expiresAt);
+          const result = await services.search.run(workspace.id, input, exchange.signal, { expiresAt });
           const { explain: _, exact: __, ...asked } = identity;
           services.workspaces.countSearch(workspace.id, {
             ...asked,

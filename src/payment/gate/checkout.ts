@@ -25,6 +25,8 @@ export type Bought =
 interface Worked {
   readonly outcome: WorkOutcome;
   readonly verifyMs: number;
+  /** What was written for the settlement beside the work. */
+  readonly noted?: Promise<Settling>;
 }
 
 /** The stages of one purchase that has its claim: reserve → verify ∥ work → settle → answer. */
@@ -45,7 +47,7 @@ export class Checkout {
     try {
       worked =
         attempt.request.mode === 'pure'
-          ? await this.#verifyBesideWork(purchase, attempt, terms, reserved)
+          ? await this.#verifyBesideWork(purchase, attempt, terms, record, reserved)
           : await this.#verifyThenWork(purchase, attempt, terms, reserved);
     } catch (error) {
       await reserved.then(
@@ -54,7 +56,7 @@ export class Checkout {
       );
       throw error;
     }
-    const { outcome, verifyMs } = worked;
+    const { outcome, verifyMs, noted: early } = worked;
     if (!outcome.charged) {
       await records.free(purchase.key);
       return { charged: false, answer: outcome.answer };
@@ -65,7 +67,7 @@ export class Checkout {
       throw clientGone();
     }
     const answer = 'effect' in outcome ? undefined : outcome.answer;
-    const noted = await this.#noteBeforeSettling(purchase, withEffect);
+    const noted = await this.#noteBeforeSettling(purchase, withEffect, early);
     return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };
   }
 
@@ -75,22 +77,43 @@ export class Checkout {
       throw new PaymentRefused('authorization_already_used');
   }
 
-  /** Work without side effects costs nobody anything when the payment turns out to be bad: it runs beside the verification. */
+  /**
+   * Work without side effects costs nobody anything when the payment turns out to be bad: it runs beside the verification. Once both the
+   * payment is verified and the work is sure to be charged, the note that the settlement needs is written beside the rest of the work.
+   */
   async #verifyBesideWork(
     purchase: InFlightPurchase,
     attempt: PaidAttempt,
     terms: Terms,
+    record: Reserved,
     reserved: Promise<void>,
   ): Promise<Worked> {
-    const [verified, worked, reservation] = await Promise.allSettled([
-      this.#verify(purchase, attempt, terms),
-      attempt.request.run(purchase.signal),
-      reserved,
-    ]);
+    let noted: Promise<Settling> | undefined;
+    let willCharge = (): void => {};
+    const sure = new Promise<void>((resolve) => {
+      willCharge = resolve;
+    });
+    const verifying = this.#verify(purchase, attempt, terms);
+    const working = attempt.request.run(purchase.signal, willCharge);
+    if (this.#isNotedBeforeSettling(record)) {
+      let isOver = false;
+      const note = () => {
+        if (isOver || purchase.signal.aborted) return;
+        noted = this.#deps.records.settling(purchase.key, record);
+        // Whoever settles waits for it; where the work fails after all, its failure counts.
+        noted.catch(noop);
+      };
+      void Promise.all([verifying, reserved, sure]).then(note, noop);
+      const over = () => {
+        isOver = true;
+      };
+      working.then(over, over);
+    }
+    const [verified, worked, reservation] = await Promise.allSettled([verifying, working, reserved]);
     if (verified.status === 'rejected') throw verified.reason;
     if (reservation.status === 'rejected') throw reservation.reason;
     if (worked.status === 'rejected') throw worked.reason;
-    return { outcome: worked.value, verifyMs: verified.value };
+    return { outcome: worked.value, verifyMs: verified.value, ...(noted && { noted }) };
   }
 
   async #verifyThenWork(
@@ -105,7 +128,7 @@ export class Checkout {
     ]);
     if (verified.status === 'rejected') throw verified.reason;
     if (reservation.status === 'rejected') throw reservation.reason;
-    return { outcome: await attempt.request.run(purchase.signal), verifyMs: verified.value };
+    return { outcome: await attempt.request.run(purchase.signal, noop), verifyMs: verified.value };
   }
 
   /** Milliseconds it took. @throws PaymentRefused, facilitator_unavailable, overloaded */
@@ -117,18 +140,29 @@ export class Checkout {
     return verifiedMs ?? (await this.#deps.verifications.verify(payment, terms, purchase));
   }
 
-  /** Writes what recovery will need, before the settlement is sent. */
-  async #noteBeforeSettling(purchase: InFlightPurchase, record: Reserved): Promise<Reserved | Settling> {
-    const { records, facilitator, settlements } = this.#deps;
-    if (record.effect === undefined && facilitator.outcomeIsKnowable) return record;
+  /** Whether recovery needs a note of its own that the settlement may have been sent. */
+  #isNotedBeforeSettling({ effect }: Reserved): boolean {
+    return effect !== undefined || !this.#deps.facilitator.outcomeIsKnowable;
+  }
+
+  /** Writes what recovery will need, before the settlement is sent. @param early the same, begun beside the work */
+  async #noteBeforeSettling(
+    purchase: InFlightPurchase,
+    record: Reserved,
+    early?: Promise<Settling>,
+  ): Promise<Reserved | Settling> {
+    const { records, settlements } = this.#deps;
+    if (!this.#isNotedBeforeSettling(record)) return record;
     try {
-      return await records.settling(purchase.key, record);
+      return await (early ?? records.settling(purchase.key, record));
     } catch (error) {
       await settlements.abandon(purchase, record);
       throw error;
     }
   }
 }
+
+function noop(): void {}
 
 function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAttempt): Reserved {
   const { amount, resource, description } = quote;

@@ -43,6 +43,8 @@ export interface GateDeps {
   readonly settings: ChallengeSettings;
   readonly signatures: SignatureCheck;
   readonly facilitator: Facilitator;
+  /** An answer waits until the note of its settlement is as durable as the store makes it. */
+  readonly answersAfterNote: boolean;
   readonly handlers: EffectHandlers;
   readonly answers: AnswerStore;
   readonly answerKeepMinutes: number;
@@ -92,7 +94,17 @@ export class PaymentGate {
     this.#challenges = new Challenges(settings);
     const records = new PaymentRecords({ store, clock, assets: settings.assets, answerKeepMinutes });
     const effects = new Effects(deps.handlers);
-    const settlements = new Settlements({ records, facilitator, effects, answers, inFlight, clock, log });
+    const { answersAfterNote } = deps;
+    const settlements = new Settlements({
+      records,
+      facilitator,
+      answersAfterNote,
+      effects,
+      answers,
+      inFlight,
+      clock,
+      log,
+    });
     const deliveries = new Deliveries({ records, answers, inFlight, log });
     this.#records = records;
     this.#effects = effects;

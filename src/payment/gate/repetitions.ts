@@ -11,6 +11,9 @@ import type { InFlightPurchase } from './in-flight-purchase.ts';
 import { InFlightRepetition, type InFlightRequests } from './in-flight-requests.ts';
 import { settlementPending } from './settlements.ts';
 
+/** It was charged long ago. */
+const noop = () => {};
+
 export interface RepetitionDeps {
   readonly records: PaymentRecords;
   readonly inFlight: InFlightRequests;
@@ -84,7 +87,7 @@ export class Repetitions {
     const tenant = payerTenantId(payment.payer);
     const stored = await answers.find(tenant, key);
     if (stored) return stored;
-    const outcome = await request.run(request.signal);
+    const outcome = await request.run(request.signal, noop);
     if (!outcome.charged) return outcome.answer;
     if ('effect' in outcome) throw new FarthingError('internal', 'Pure work came back with an effect.');
     const answer = outcome.answer(record.timing);

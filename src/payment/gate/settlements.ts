@@ -27,6 +27,8 @@ import { Retries } from './retries.ts';
 export interface SettlementDeps {
   readonly records: PaymentRecords;
   readonly facilitator: Facilitator;
+  /** An answer waits until the note of its settlement is as durable as the store makes it. */
+  readonly answersAfterNote: boolean;
   readonly effects: Effects;
   readonly answers: AnswerStore;
   readonly inFlight: InFlightRequests;
@@ -182,11 +184,12 @@ export class Settlements {
     outcome: SettledOutcome,
     answer?: Answer,
   ): Promise<Concluded | undefined> {
-    const { records, facilitator, log } = this.#deps;
+    const { records, answersAfterNote, log } = this.#deps;
     const settled = records.asSettled(record, outcome);
     const noted = records.settled(purchase.key, settled);
-    if (answer && facilitator.outcomeIsKnowable) {
-      // The note of a finished answer may come after the answer itself: its facilitator will tell again what it settled.
+    if (answer && !answersAfterNote) {
+      // The note of a finished answer may come after the answer itself. What was durable before the settlement has a start after a
+      // crash ask for the outcome, and no answer of that charges again.
       purchase.noted = noted.catch((error) => {
         log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
         purchase.record = record;

@@ -20,11 +20,13 @@ function dyingStore(store: Store, writesLeft: number, onDeath: () => void): Stor
 }
 
 const WRITES_MAX = 12;
+const WORK_TURNS = 50;
 
-for (const mode of ['pure', 'effect'] as const) {
+for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
+  const mode = work === 'effect' ? 'effect' : 'pure';
   for (const outcomeIsKnowable of [true, false]) {
     t.test(
-      `a crash before any write of ${mode} work (facilitator ${outcomeIsKnowable ? 'knows outcomes' : 'forgets'}) neither charges twice nor loses an answer`,
+      `a crash before any write of ${work} work (facilitator ${outcomeIsKnowable ? 'knows outcomes' : 'forgets'}) neither charges twice nor loses an answer`,
       async (t) => {
         for (let writes = 0; writes < WRITES_MAX; writes++) {
           const facilitator = outcomeIsKnowable ? undefined : forgetful;
@@ -44,9 +46,14 @@ for (const mode of ['pure', 'effect'] as const) {
           });
           const account = wallet();
           before.index(account);
-          const run = async (): Promise<WorkOutcome> => {
-            if (mode === 'pure') return await numberedWork();
-            return { charged: true, effect: await before.things.make('first') };
+          const run = async (_: AbortSignal, willCharge: () => void): Promise<WorkOutcome> => {
+            if (mode === 'effect') return { charged: true, effect: await before.things.make('first') };
+            if (work !== 'pure') {
+              willCharge();
+              // What is written for the settlement comes before the end of the work.
+              for (let turns = 0; turns < WORK_TURNS; turns++) await turn();
+            }
+            return await numberedWork();
           };
           let first: GateAnswer | undefined;
           const running = before.gate

@@ -61,6 +61,8 @@ export interface RigOptions {
   purchasesMax?: number;
   /** Shared with other rigs; absent: its own. */
   crowd?: Crowd;
+  /** Default false. */
+  answersAfterNote?: boolean;
   /** The gate will die with open work: it is not closed. */
   dies?: boolean;
 }
@@ -95,6 +97,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     },
     signatures,
     facilitator: options.facilitator?.(local) ?? local,
+    answersAfterNote: options.answersAfterNote ?? false,
     handlers: { workspace_create: things, workspace_extend: NEVER, ingest: NEVER },
     answers,
     answerKeepMinutes: 15,

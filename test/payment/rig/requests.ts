@@ -36,7 +36,7 @@ export interface Asking {
   priceFixed?: boolean;
   signal?: AbortSignal;
   mode?: 'pure' | 'effect';
-  run?: (signal: AbortSignal) => Promise<WorkOutcome>;
+  run?: PaidRequest['run'];
   onPrepare?: (prove: () => Promise<void>) => Promise<void> | void;
 }
 

@@ -1,0 +1,86 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { FarthingError } from '../../../src/domain/error.ts';
+import type { WorkOutcome } from '../../../src/domain/payment.ts';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
+import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { ask, buy, numberedWork } from '../rig/requests.ts';
+
+/** The note that a settlement needs, written while the work still runs. */
+
+type Run = (willCharge: () => void, stateNow: () => string | undefined) => Promise<WorkOutcome>;
+
+/** Buys with a work that sees the state of its payment's record. */
+async function bought(t: Test, facilitator: (local: Facilitator) => Facilitator, work: Run) {
+  const rig = openRig(t, { facilitator });
+  const payments = rig.store.table<{ state: string }>('payments');
+  const stateNow = () => [...payments.range()][0]?.value.state;
+  const paymentSignature = v2Header(await sign(wallet()));
+  const run = (_: AbortSignal, willCharge: () => void) => work(willCharge, stateNow);
+  return { rig, paymentSignature, stateNow, buying: buy(rig, { paymentSignature, run }) };
+}
+
+async function untilState(stateNow: () => string | undefined, state: string): Promise<void> {
+  while (stateNow() !== state) await turn();
+}
+
+t.test('work that is sure of its charge finds its payment noted before it ends', async (t) => {
+  const { rig, buying } = await bought(t, forgetful, async (willCharge, stateNow) => {
+    await untilState(stateNow, 'reserved');
+    willCharge();
+    // It would wait for ever, were the note written behind it.
+    await untilState(stateNow, 'settling');
+    return numberedWork();
+  });
+  t.equal((await buying).status, 200);
+  t.equal(chargesOf(rig), 1);
+});
+
+t.test('work that fails after all is not charged, and leaves its authorization free', async (t) => {
+  const { rig, buying, paymentSignature, stateNow } = await bought(
+    t,
+    forgetful,
+    async (willCharge, stateNow) => {
+      willCharge();
+      await untilState(stateNow, 'settling');
+      throw new FarthingError('overloaded', 'The model is gone.', { retryAfterS: 1 });
+    },
+  );
+  await t.rejects(buying, { code: 'overloaded' });
+  t.equal(chargesOf(rig), 0);
+  t.equal(stateNow(), undefined);
+  t.equal((await buy(rig, { paymentSignature })).status, 200);
+});
+
+t.test(
+  'nothing is noted for work that is sure before its payment is verified, while it is not',
+  async (t) => {
+    const refusing = (local: Facilitator): Facilitator => ({
+      ...forgetful(local),
+      verify: async () => ({ valid: false, reason: 'insufficient_funds' }),
+    });
+    const states = new Set<string | undefined>();
+    const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
+      willCharge();
+      await untilState(stateNow, 'reserved');
+      for (let turns = 0; turns < 50; turns++) {
+        await turn();
+        states.add(stateNow());
+      }
+      return numberedWork();
+    });
+    t.match(await buying, { status: 402, body: { error: 'insufficient_funds' } });
+    t.notOk(states.has('settling'));
+    t.equal(stateNow(), undefined);
+    t.equal(chargesOf(rig), 0);
+  },
+);
+
+t.test('where answers come after the note of their settlement, the books have it before', async (t) => {
+  const rig = openRig(t, { facilitator: forgetful, answersAfterNote: true });
+  const payments = rig.store.table<{ state: string }>('payments');
+  const answer = await rig.gate.handle(ask({ paymentSignature: v2Header(await sign(wallet())) }));
+  t.match([...payments.range()], [{ value: { state: 'settled' } }]);
+  answer.delivered(true);
+});
