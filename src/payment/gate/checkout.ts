@@ -7,6 +7,7 @@ import type { PaymentRecords } from '../records/records.ts';
 import { declareDiscovery } from '../wire/discovery.ts';
 import { clientGone, type PaidAttempt } from './attempt.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
+import { SettlementNote } from './settlement-note.ts';
 import type { Concluded, Settlements } from './settlements.ts';
 import type { Verifications } from './verifications.ts';
 
@@ -25,11 +26,9 @@ export type Bought =
 interface Worked {
   readonly outcome: WorkOutcome;
   readonly verifyMs: number;
-  /** What was written for the settlement beside the work. */
-  readonly noted?: Promise<Settling>;
 }
 
-/** The stages of one purchase that has its claim: reserve → verify ∥ work → settle → answer. */
+/** The stages of one purchase that has its claim: note → verify ∥ work → settle → answer. */
 export class Checkout {
   readonly #deps: CheckoutDeps;
 
@@ -39,42 +38,40 @@ export class Checkout {
 
   /** @throws PaymentRefused, or what the work threw; nothing is charged then and the authorization is free again. */
   async run(purchase: InFlightPurchase, attempt: PaidAttempt): Promise<Bought> {
-    const { records, settlements } = this.#deps;
+    const { records, facilitator, settlements } = this.#deps;
     const record = newRecord(attempt);
     const terms = termsOf(attempt.request.quote);
-    const reserved = this.#reserve(purchase, record);
+    const { mode } = attempt.request;
+    const note = new SettlementNote(records, facilitator, { key: purchase.key, record, mode });
     let worked: Worked;
     try {
       worked =
-        attempt.request.mode === 'pure'
-          ? await this.#verifyBesideWork(purchase, attempt, terms, record, reserved)
-          : await this.#verifyThenWork(purchase, attempt, terms, reserved);
+        mode === 'pure'
+          ? await this.#verifyBesideWork(purchase, attempt, terms, note)
+          : await this.#verifyThenWork(purchase, attempt, terms, note);
     } catch (error) {
-      await reserved.then(
-        () => records.free(purchase.key),
-        () => {},
-      );
+      await note.drop();
       throw error;
     }
-    const { outcome, verifyMs, noted: early } = worked;
+    const { outcome, verifyMs } = worked;
     if (!outcome.charged) {
-      await records.free(purchase.key);
+      await note.drop();
       return { charged: false, answer: outcome.answer };
     }
-    const withEffect: Reserved = 'effect' in outcome ? { ...record, effect: outcome.effect } : record;
+    const [effect, answer] = 'effect' in outcome ? [outcome.effect] : [undefined, outcome.answer];
+    const abandon = () => settlements.abandon(purchase, effect ? { ...record, effect } : record);
     if (purchase.signal.aborted) {
-      await settlements.abandon(purchase, withEffect);
+      await abandon();
       throw clientGone();
     }
-    const answer = 'effect' in outcome ? undefined : outcome.answer;
-    const noted = await this.#noteBeforeSettling(purchase, withEffect, early);
+    let noted: Reserved | Settling;
+    try {
+      noted = await note.complete(effect);
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) await abandon();
+      throw error;
+    }
     return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };
-  }
-
-  /** Durable put-if-absent. The claim in memory came first, so this fails only for a record left by an earlier run of the server. */
-  async #reserve(purchase: InFlightPurchase, record: Reserved): Promise<void> {
-    if (!(await this.#deps.records.reserve(purchase.key, record)))
-      throw new PaymentRefused('authorization_already_used');
   }
 
   /**
@@ -85,49 +82,40 @@ export class Checkout {
     purchase: InFlightPurchase,
     attempt: PaidAttempt,
     terms: Terms,
-    record: Reserved,
-    reserved: Promise<void>,
+    note: SettlementNote,
   ): Promise<Worked> {
-    let noted: Promise<Settling> | undefined;
-    let willCharge = (): void => {};
+    let willCharge = noop;
+    let isOver = false;
     const sure = new Promise<void>((resolve) => {
       willCharge = resolve;
     });
     const verifying = this.#verify(purchase, attempt, terms);
-    const working = attempt.request.run(purchase.signal, willCharge);
-    if (this.#isNotedBeforeSettling(record)) {
-      let isOver = false;
-      const note = () => {
-        if (isOver || purchase.signal.aborted) return;
-        noted = this.#deps.records.settling(purchase.key, record);
-        // Whoever settles waits for it; where the work fails after all, its failure counts.
-        noted.catch(noop);
-      };
-      void Promise.all([verifying, reserved, sure]).then(note, noop);
-      const over = () => {
-        isOver = true;
-      };
-      working.then(over, over);
-    }
-    const [verified, worked, reservation] = await Promise.allSettled([verifying, working, reserved]);
+    const working = attempt.request.run(purchase.signal, willCharge).finally(() => {
+      isOver = true;
+    });
+    const hasten = () => {
+      if (!isOver && !purchase.signal.aborted) note.hasten();
+    };
+    void Promise.all([verifying, note.reserved, sure]).then(hasten, noop);
+    const [verified, worked, reserved] = await Promise.allSettled([verifying, working, note.reserved]);
     if (verified.status === 'rejected') throw verified.reason;
-    if (reservation.status === 'rejected') throw reservation.reason;
+    if (reserved.status === 'rejected') throw reserved.reason;
     if (worked.status === 'rejected') throw worked.reason;
-    return { outcome: worked.value, verifyMs: verified.value, ...(noted && { noted }) };
+    return { outcome: worked.value, verifyMs: verified.value };
   }
 
   async #verifyThenWork(
     purchase: InFlightPurchase,
     attempt: PaidAttempt,
     terms: Terms,
-    reserved: Promise<void>,
+    note: SettlementNote,
   ): Promise<Worked> {
-    const [verified, reservation] = await Promise.allSettled([
+    const [verified, reserved] = await Promise.allSettled([
       this.#verify(purchase, attempt, terms),
-      reserved,
+      note.reserved,
     ]);
     if (verified.status === 'rejected') throw verified.reason;
-    if (reservation.status === 'rejected') throw reservation.reason;
+    if (reserved.status === 'rejected') throw reserved.reason;
     return { outcome: await attempt.request.run(purchase.signal, noop), verifyMs: verified.value };
   }
 
@@ -138,27 +126,6 @@ export class Checkout {
     terms: Terms,
   ): Promise<number> {
     return verifiedMs ?? (await this.#deps.verifications.verify(payment, terms, purchase));
-  }
-
-  /** Whether recovery needs a note of its own that the settlement may have been sent. */
-  #isNotedBeforeSettling({ effect }: Reserved): boolean {
-    return effect !== undefined || !this.#deps.facilitator.outcomeIsKnowable;
-  }
-
-  /** Writes what recovery will need, before the settlement is sent. @param early the same, begun beside the work */
-  async #noteBeforeSettling(
-    purchase: InFlightPurchase,
-    record: Reserved,
-    early?: Promise<Settling>,
-  ): Promise<Reserved | Settling> {
-    const { records, settlements } = this.#deps;
-    if (!this.#isNotedBeforeSettling(record)) return record;
-    try {
-      return await (early ?? records.settling(purchase.key, record));
-    } catch (error) {
-      await settlements.abandon(purchase, record);
-      throw error;
-    }
   }
 }
 

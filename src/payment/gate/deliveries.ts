@@ -64,9 +64,11 @@ export class Deliveries {
   /** Notes a delivery after the settlement's own note; the purchase is known until both are on the disk. */
   report(purchase: InFlightPurchase, whole: boolean): void {
     const { records, inFlight } = this.#deps;
+    purchase.delivered ||= whole;
+    const isToNote = () => whole && purchase.record?.state !== 'delivered';
     const noted = purchase.noted
       .then(() => this.#keep(purchase, whole))
-      .then(() => (whole ? records.delivered(purchase.key) : undefined));
+      .then(() => (isToNote() ? records.delivered(purchase.key) : undefined));
     purchase.noted = this.#logged(noted);
     void purchase.noted.then(() => {
       purchase.report();

@@ -40,6 +40,8 @@ export class InFlightPurchase {
   answer: Answer | undefined;
   /** What is still to be written once the answer is out; the purchase stays known until then. */
   noted: Promise<void> = Promise.resolve();
+  /** Somebody who was to get the answer has reported that it went out. */
+  delivered = false;
   /** Resolves with the outcome that everybody gets who joined; rejects with what went wrong. */
   readonly ended: Promise<Purchased>;
   /** Resolves once everybody who was to get the answer has reported, or nothing was charged. */

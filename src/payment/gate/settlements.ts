@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { type ErrorCode, FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
@@ -12,6 +13,7 @@ import {
   asUndoing,
   type Chargeable,
   type ChargedRecord,
+  type Delivered,
   type PaymentRecord,
   type Reserved,
   type Settled,
@@ -186,17 +188,15 @@ export class Settlements {
   ): Promise<Concluded | undefined> {
     const { records, answersAfterNote, log } = this.#deps;
     const settled = records.asSettled(record, outcome);
-    const noted = records.settled(purchase.key, settled);
-    if (answer && !answersAfterNote) {
-      // The note of a finished answer may come after the answer itself. What was durable before the settlement has a start after a
-      // crash ask for the outcome, and no answer of that charges again.
-      purchase.noted = noted.catch((error) => {
+    // What the books call pending is resolved there first.
+    if (answer && !answersAfterNote && record.state !== 'pending') {
+      purchase.noted = this.#noteBehind(purchase, settled).catch((error) => {
         log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
         purchase.record = record;
         this.#retries.begin(purchase);
       });
     } else {
-      await noted;
+      await records.settled(purchase.key, settled);
     }
     purchase.record = settled;
     purchase.answer = answer;
@@ -204,6 +204,17 @@ export class Settlements {
     const concluded = answer ? { answer, record: settled } : await this.#commit(purchase, settled);
     this.#retries.end(purchase);
     return concluded;
+  }
+
+  /**
+   * Notes a finished answer behind the answer itself: as delivered where its delivery is reported by then. What was durable before the
+   * settlement has a start after a crash ask for the outcome, and no answer of that charges again.
+   */
+  async #noteBehind(purchase: InFlightPurchase, settled: Settled): Promise<void> {
+    await turn();
+    const noted: Settled | Delivered = purchase.delivered ? { ...settled, state: 'delivered' } : settled;
+    await this.#deps.records.settled(purchase.key, noted);
+    purchase.record = noted;
   }
 
   async #commit(purchase: InFlightPurchase, record: Settled): Promise<Concluded | undefined> {

@@ -82,9 +82,9 @@ export const NO_RECORD = 'none';
 /** Every change of state that there is; docs/payments.md draws them. */
 const NEXT: Readonly<Record<PaymentState | typeof NO_RECORD, readonly (PaymentState | typeof NO_RECORD)[]>> =
   {
-    none: ['reserved'],
-    reserved: ['settling', 'pending', 'settled', 'undoing', 'none'],
-    settling: ['pending', 'settled', 'undoing', 'none'],
+    none: ['reserved', 'settling'],
+    reserved: ['settling', 'pending', 'settled', 'delivered', 'undoing', 'none'],
+    settling: ['pending', 'settled', 'delivered', 'undoing', 'none'],
     pending: ['settled', 'undoing', 'none'],
     undoing: ['none'],
     settled: ['committed', 'delivered', 'none'],

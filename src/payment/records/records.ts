@@ -9,6 +9,7 @@ import {
   type Chargeable,
   type Charged,
   type ChargedRecord,
+  type Delivered,
   isBookedAsPending,
   isCharged,
   isOpen,
@@ -102,11 +103,18 @@ export class PaymentRecords {
     });
   }
 
-  /** To be on the disk before a settlement is sent whose outcome could not be asked for after a crash. */
-  async settling(key: string, record: Reserved): Promise<Settling> {
+  /**
+   * To be on the disk before a settlement is sent whose outcome could not be asked for after a crash. Undefined where the payment has
+   * come further already.
+   */
+  settling(key: string, record: Reserved): Promise<Settling | undefined> {
     const settling: Settling = { ...record, state: 'settling' };
-    await this.#pass(key, settling);
-    return settling;
+    return this.#store.transaction(() => {
+      if ((this.find(key)?.state ?? 'reserved') !== 'reserved') return undefined;
+      this.#pass(key, settling);
+      this.#open.put(key, 1);
+      return settling;
+    });
   }
 
   /** Certainly not charged, and the effect still has to go. */
@@ -134,13 +142,14 @@ export class PaymentRecords {
     return { ...record, state: 'settled', transaction, extra, presumed, timing, keepUntil };
   }
 
-  /** Charged: from now on the answer belongs to the payer. */
-  async settled(key: string, record: Settled): Promise<void> {
+  /** Charged: from now on the answer belongs to the payer, unless it was handed to the network already. */
+  async settled(key: string, record: Settled | Delivered): Promise<void> {
     await this.#store.transaction(() => {
       const resolves = this.#isBookedAsPending(key);
       this.#pass(key, record);
       if (!isOpen(record)) this.#open.remove(key);
-      this.#undelivered.put(requestOf(record.payment.payer, record.requestHash), key);
+      if (record.state === 'settled')
+        this.#undelivered.put(requestOf(record.payment.payer, record.requestHash), key);
       if (record.keyHash !== undefined) this.#bind(record.keyHash, key, record.requestHash);
       this.#expiry.put(
         expiryKey(record.keepUntil, key),

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
@@ -86,6 +87,9 @@ for (const mode of ['pure', 'effect'] as const) {
           };
           await untilAnswered();
           await untilAnswered();
+          // The note of a settlement is written, and may fail, a turn behind the answer.
+          await turn();
+          await turn();
           for (let retry = 0; retry < RETRIES_MAX && rig.gate.health().pending > 0; retry++)
             await untilAnswered();
           t.equal(chargesOf(rig), 1, `one charge, though write ${at} failed`);

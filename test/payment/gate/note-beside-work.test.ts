@@ -27,7 +27,6 @@ async function untilState(stateNow: () => string | undefined, state: string): Pr
 
 t.test('work that is sure of its charge finds its payment noted before it ends', async (t) => {
   const { rig, buying } = await bought(t, forgetful, async (willCharge, stateNow) => {
-    await untilState(stateNow, 'reserved');
     willCharge();
     // It would wait for ever, were the note written behind it.
     await untilState(stateNow, 'settling');
@@ -63,7 +62,6 @@ t.test(
     const states = new Set<string | undefined>();
     const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
       willCharge();
-      await untilState(stateNow, 'reserved');
       for (let turns = 0; turns < 50; turns++) {
         await turn();
         states.add(stateNow());

@@ -110,6 +110,19 @@ for (const mode of ['pure', 'effect'] as const) {
   });
 }
 
+t.test('pure work at a facilitator that cannot tell outcomes, delivered, lost and refused', async (t) => {
+  const delivered = open(t, scriptedFacilitator(settled));
+  t.equal((await buy(delivered, await asking(delivered, 'pure'))).status, 200);
+  await delivered.gate.close();
+  const lost = open(t, scriptedFacilitator(settled));
+  t.equal((await buyAndLose(lost, await asking(lost, 'pure'))).status, 200);
+  await lost.gate.close();
+  for (const { gate } of [delivered, lost]) t.match(gate.journal.totals(), { settled: { count: 1 } });
+  const rig = open(t, scriptedFacilitator(refused));
+  t.equal((await buy(rig, await asking(rig, 'pure'))).status, 402);
+  t.same(rig.gate.openEffects(), []);
+});
+
 t.test('work that fails leaves nothing', async (t) => {
   const rig = open(t);
   const request = { ...(await asking(rig, 'pure')), run: () => Promise.reject(new Error('no work')) };

@@ -1,0 +1,79 @@
+import type { Effect } from '../../domain/payment.ts';
+import type { Facilitator } from '../facilitator/facilitator.ts';
+import { PaymentRefused } from '../fault.ts';
+import type { Reserved, Settling } from '../records/payment-record.ts';
+import type { PaymentRecords } from '../records/records.ts';
+
+/**
+ * What the books have to say of a purchase before its settlement is sent, so that a start after a crash asks for its outcome. Where the
+ * outcome can be asked for, or the work has an effect, a reservation is written at once. Any other purchase has no record until its
+ * settlement may be sent: the claim in memory keeps its authorization, and a start would drop a reservation.
+ */
+export class SettlementNote {
+  readonly #records: PaymentRecords;
+  readonly #key: string;
+  readonly #record: Reserved;
+  readonly #isReserved: boolean;
+  /** Whether the reservation says enough, unless there is an effect. */
+  readonly #outcomeIsKnowable: boolean;
+  readonly #reserving: Promise<void>;
+  #settling: Promise<Settling> | undefined;
+
+  constructor(
+    records: PaymentRecords,
+    { outcomeIsKnowable }: Facilitator,
+    { key, record, mode }: { key: string; record: Reserved; mode: 'pure' | 'effect' },
+  ) {
+    this.#records = records;
+    this.#key = key;
+    this.#record = record;
+    this.#outcomeIsKnowable = outcomeIsKnowable;
+    this.#isReserved = outcomeIsKnowable || mode === 'effect';
+    this.#reserving = this.#isReserved ? this.#reserve() : Promise.resolve();
+  }
+
+  /** @throws PaymentRefused, or why the books cannot be written */
+  get reserved(): Promise<void> {
+    return this.#reserving;
+  }
+
+  /** Writes the note beside the rest of pure work, where it needs one of its own. Its failure is that of `complete`. */
+  hasten(): void {
+    if (!this.#outcomeIsKnowable) this.#settle(this.#record).catch(noop);
+  }
+
+  /** Resolves once a settlement may be sent. @throws PaymentRefused, or why the books cannot be written */
+  async complete(effect?: Effect): Promise<Reserved | Settling> {
+    const record = effect === undefined ? this.#record : { ...this.#record, effect };
+    if (effect === undefined && this.#outcomeIsKnowable) return record;
+    return await (this.#settling ?? this.#settle(record));
+  }
+
+  /** Nothing will be charged: the authorization is free again. The record of another purchase stays. */
+  async drop(): Promise<void> {
+    const isMine = (this.#settling ?? this.#reserving).then(
+      () => this.#isReserved || this.#settling !== undefined,
+      () => false,
+    );
+    if (await isMine) await this.#records.free(this.#key);
+  }
+
+  /** Durable put-if-absent. The claim in memory came first, so this fails only for a record left by an earlier run of the server. */
+  async #reserve(): Promise<void> {
+    if (!(await this.#records.reserve(this.#key, this.#record))) throw alreadyUsed();
+  }
+
+  #settle(record: Reserved): Promise<Settling> {
+    this.#settling = this.#records.settling(this.#key, record).then((settling) => {
+      if (!settling) throw alreadyUsed();
+      return settling;
+    });
+    return this.#settling;
+  }
+}
+
+function alreadyUsed(): PaymentRefused {
+  return new PaymentRefused('authorization_already_used');
+}
+
+function noop(): void {}
