@@ -59,10 +59,10 @@ function drivenBy(child: ChildProcess, order: Order, onMeasuring: () => void): P
 }
 
 function runOf(driven: Driven, before: Usage, after: Usage, load: readonly number[]): Run {
-  const { seconds, answeredMs, refusedMs, statuses, sentLateMs } = driven;
+  const { seconds, answeredPerSecond, answeredMs, refusedMs, statuses, sentLateMs } = driven;
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds;
   return {
-    per_second: rounded(answeredMs.length / seconds),
+    per_second: rounded(answeredPerSecond),
     latency_ms: latencyOf(answeredMs),
     refused: refusedMs.length,
     refused_ms: latencyOf(refusedMs),

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { Connections } from './connections.ts';
-import { runLoop } from './loops.ts';
+import { runLoop, type Took } from './loops.ts';
 import type { Driven, DriverMessage, LoadRequest, Order } from './order.ts';
 import { BenchPayer } from './payer.ts';
 
@@ -49,7 +49,7 @@ class Driver {
     while (this.#payments.length < wanted) this.#payments.push(await wallet.headers(payer.offer));
   }
 
-  async #send(seconds: number): Promise<{ seconds: number; sent: Sent[] }> {
+  async #send(seconds: number): Promise<Took & { sent: Sent[] }> {
     const over = new AbortController();
     const sent: Sent[] = [];
     const took = await runLoop(
@@ -62,7 +62,7 @@ class Driver {
       },
       over.signal,
     );
-    return { seconds: took, sent };
+    return { ...took, sent };
   }
 
   /** The next request with its payment; undefined when there is none left. */
@@ -86,14 +86,18 @@ class Driver {
   }
 }
 
-function figuresOf({ seconds, sent }: { seconds: number; sent: readonly Sent[] }): Driven {
+function figuresOf({ seconds, sentUntil, sent }: Took & { readonly sent: readonly Sent[] }): Driven {
   const statuses: Record<string, number> = {};
   for (const { status } of sent) statuses[status] = (statuses[status] ?? 0) + 1;
   const times = (of: readonly Sent[]) => of.map(({ due, ended }) => ended - due);
   const isAnswer = ({ status }: Sent) => status >= 200 && status < 300;
+  const answers = sent.filter(isAnswer);
+  const inTime = answers.filter(({ ended }) => ended <= sentUntil).length;
+  const began = Math.min(...sent.map(({ due }) => due));
   return {
     seconds,
-    answeredMs: times(sent.filter(isAnswer)),
+    answeredPerSecond: sent.length > 0 ? (1000 * inTime) / (sentUntil - began) : 0,
+    answeredMs: times(answers),
     refusedMs: times(sent.filter((one) => !isAnswer(one))),
     statuses,
     sentLateMs: sent.map((one) => one.sent - one.due),

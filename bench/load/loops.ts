@@ -9,22 +9,32 @@ export type Loop = { readonly clients: number } | { readonly perSecond: number }
 /** Sends one request. @param due when it was meant to begin, by `performance.now()` */
 export type Send = (due: number) => Promise<void>;
 
-/** Runs until the time is over, or `send` has nothing more (it says so by `stop`). @returns the seconds that it took. */
-export async function runLoop(loop: Loop, seconds: number, send: Send, stop: AbortSignal): Promise<number> {
-  const began = performance.now();
-  if ('clients' in loop) await closedLoop(loop.clients, began + seconds * 1000, send, stop);
-  else await openLoop(loop.perSecond, seconds, send, stop);
-  return (performance.now() - began) / 1000;
+export interface Took {
+  /** From the first request to the last answer, in seconds. */
+  readonly seconds: number;
+  /** Until when requests were sent, by `performance.now()`: answers behind that say nothing of the rate. */
+  readonly sentUntil: number;
 }
 
-async function closedLoop(clients: number, until: number, send: Send, stop: AbortSignal): Promise<void> {
+/** Runs until the time is over, or `send` has nothing more (it says so by `stop`). */
+export async function runLoop(loop: Loop, seconds: number, send: Send, stop: AbortSignal): Promise<Took> {
+  const began = performance.now();
+  const sentUntil =
+    'clients' in loop
+      ? await closedLoop(loop.clients, began + seconds * 1000, send, stop)
+      : await openLoop(loop.perSecond, seconds, send, stop);
+  return { seconds: (performance.now() - began) / 1000, sentUntil };
+}
+
+async function closedLoop(clients: number, until: number, send: Send, stop: AbortSignal): Promise<number> {
   const client = async () => {
     while (performance.now() < until && !stop.aborted) await send(performance.now());
   };
   await Promise.all(Array.from({ length: clients }, client));
+  return performance.now();
 }
 
-async function openLoop(perSecond: number, seconds: number, send: Send, stop: AbortSignal): Promise<void> {
+async function openLoop(perSecond: number, seconds: number, send: Send, stop: AbortSignal): Promise<number> {
   const began = performance.now();
   const running = new Set<Promise<void>>();
   const total = Math.max(1, Math.round(perSecond * seconds));
@@ -34,7 +44,9 @@ async function openLoop(perSecond: number, seconds: number, send: Send, stop: Ab
     const one: Promise<void> = send(due).finally(() => running.delete(one));
     running.add(one);
   }
+  const sentUntil = performance.now();
   await Promise.all(running);
+  return sentUntil;
 }
 
 /** A timer may be a millisecond late, which counts as waiting; turning until the moment would take a processor from the server. */

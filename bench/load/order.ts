@@ -24,6 +24,8 @@ export interface Order {
 /** What became of the measured part; milliseconds of answers with a status under 300, and of refusals. */
 export interface Driven {
   readonly seconds: number;
+  /** Answers a second while requests were sent. */
+  readonly answeredPerSecond: number;
   readonly answeredMs: readonly number[];
   readonly refusedMs: readonly number[];
   /** Answers by status; 0: the connection ended without one. */

@@ -119,6 +119,7 @@ export async function runCrashes({
       ),
   );
   const purchases = () => buyers.flatMap((buyer) => buyer.purchases);
+  const answersAfterNote = servers !== undefined;
   const faults: string[] = [];
   const moments: Record<string, number> = {};
   const halfWay: Record<string, number> = {};
@@ -152,7 +153,10 @@ export async function runCrashes({
       kills = kill;
       moments[moment] = (moments[moment] ?? 0) + 1;
       onKill?.(kill, moment);
-      const judgement = await judge(await server.books(), ledger.transfers, purchases(), { done: false });
+      const judgement = await judge(await server.books(), ledger.transfers, purchases(), {
+        done: false,
+        answersAfterNote,
+      });
       faults.push(...judgement.faults.map((fault) => `after kill ${kill} (${moment}): ${fault}`));
       for (const [stage, count] of Object.entries(judgement.open))
         halfWay[stage] = (halfWay[stage] ?? 0) + count;
@@ -181,6 +185,7 @@ export async function runCrashes({
     await server.stop();
     const last = await judge(await server.books(), ledger.transfers, purchases(), {
       done: faults.length === 0,
+      answersAfterNote,
       givenUp,
     });
     faults.push(...last.faults, ...buyers.flatMap((buyer) => buyer.faults));

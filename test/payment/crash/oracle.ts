@@ -12,12 +12,17 @@ export interface Judgement {
 /**
  * Compares three books while the server is dead: what clients were answered, the server's journal, and the outside ledger.
  * `done`: the last start has finished what was half-way and every client has its answer. `givenUp`: jobs for which a credit was given.
+ * `answersAfterNote`: an answer to a search, too, waits for the journal; otherwise its payment may still be half-way.
  */
 export async function judge(
   dataFolder: string,
   ledger: ReadonlyMap<string, bigint>,
   purchases: readonly Purchase[],
-  { done, givenUp = [] }: { done: boolean; givenUp?: readonly string[] },
+  {
+    done,
+    givenUp = [],
+    answersAfterNote,
+  }: { done: boolean; givenUp?: readonly string[]; answersAfterNote: boolean },
 ): Promise<Judgement> {
   const books = await openBooks(dataFolder);
   try {
@@ -52,7 +57,11 @@ export async function judge(
     // The row owes the credit until it is given.
     for (const job of givenUp)
       if (!jobs.has(job) || jobs.get(job)?.creditTo !== undefined) faults.push(`${job} gave no credit`);
-    for (const purchase of purchases) faults.push(...judgePurchase(purchase, ledger, settled, done));
+    for (const purchase of purchases) {
+      const mayFollow = purchase.kind === 'search' && !answersAfterNote;
+      const isNoted = (nonce: string) => settled.has(nonce) || (mayFollow && openNonces.has(nonce));
+      faults.push(...judgePurchase(purchase, ledger, isNoted, done));
+    }
     if (done) {
       if (openNonces.size > 0) faults.push(`half-way at the end: ${JSON.stringify(open)}`);
       if (totals.pending.count !== 0) faults.push(`pending for ever: ${JSON.stringify(totals.pending)}`);
@@ -68,7 +77,7 @@ export async function judge(
 function* judgePurchase(
   { kind, keyed, nonces, expired, answer }: Purchase,
   ledger: ReadonlyMap<string, bigint>,
-  settled: ReadonlyMap<string, bigint>,
+  isNoted: (nonce: string) => boolean,
   done: boolean,
 ): Iterable<string> {
   const what = `${keyed ? 'keyed' : 'keyless'} ${kind} ${nonces.slice(0, 3).join(', ')}, ${nonces.length} payments`;
@@ -76,8 +85,7 @@ function* judgePurchase(
   if (expired.some((nonce) => ledger.has(nonce))) yield `called expired, and charged: ${what}`;
   if (charges.length > 1) yield `charged ${charges.length} times: ${what}`;
   if (answer?.charged && charges.length === 0) yield `answered without a charge: ${what}`;
-  if (answer?.charged && !charges.some((nonce) => settled.has(nonce)))
-    yield `answered before the journal had it: ${what}`;
+  if (answer?.charged && !charges.some(isNoted)) yield `answered before the books had it: ${what}`;
   if (answer && !answer.charged && charges.length > 0) yield `charged for an uncharged answer: ${what}`;
   if (done && !answer) yield `never answered: ${what}`;
 }
