@@ -4,6 +4,7 @@ import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
 import { WireClient } from '../rig/wire-client.ts';
 import { readSciFact, type SciFact } from '../sets/scifact.ts';
 import { openBare } from './bare-native.ts';
+import { besideBusyThread } from './busy-thread.ts';
 import { CountedServer } from './counted.ts';
 
 const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');
@@ -87,6 +88,9 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
       const { counters, loopDelayMs, processorMs } = await server.counts();
       const batch = Math.max(1, Math.round(served.times.length / (counters.runs - before.counters.runs)));
       const alone = await bare.run({ texts: queries, rows: batch, milliseconds: seconds * 1_000 });
+      const shared = await besideBusyThread(() =>
+        bare.run({ texts: queries, rows: batch, milliseconds: seconds * 500 }),
+      );
       const one = await searchFor(workspace, 1, queries, seconds * 500);
       const forward = await bare.run({ texts: queries, rows: 1, milliseconds: seconds * 500 });
       const parts = {
@@ -100,6 +104,9 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
           mean_batch: batch,
           bare_per_second: alone.perSecond,
           share: served.perSecond / alone.perSecond,
+          // The event loop keeps the encoder's core busy, as the clients do.
+          bare_per_second_beside_a_busy_thread: shared.perSecond,
+          share_of_bare_beside_a_busy_thread: served.perSecond / shared.perSecond,
           processor_ms_a_query: {
             served: (processorMs - before.processorMs) / served.times.length,
             bare: alone.processorMs / alone.texts,
@@ -120,6 +127,9 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
       threads: workers.query,
       documents,
       share_of_bare: ratio(rounds.map(({ clients_16 }) => clients_16.share)),
+      share_of_bare_beside_a_busy_thread: ratio(
+        rounds.map(({ clients_16 }) => clients_16.share_of_bare_beside_a_busy_thread),
+      ),
       round_trip_ratio: ratio(rounds.map(({ client_1 }) => client_1.ratio)),
       loop_delay_p99_ms: ratio(rounds.map(({ clients_16 }) => clients_16.loop_delay_ms.p99)),
       rounds,
