@@ -18,7 +18,7 @@ export interface SlotLogsOptions {
 /** The slots cannot be claimed; the message says why. */
 export class ClaimError extends Error {}
 
-const FORMAT = 1;
+const FORMAT = 2;
 /** Of one transaction of etcd: 128. */
 const CLAIMS_AT_ONCE = 64;
 
@@ -48,6 +48,7 @@ export async function openSlotLogs(options: SlotLogsOptions): Promise<SlotLog[]>
         fence: fenceOf(slot),
         commits,
         onLost: (error) => onLost(slot, error),
+        ...(log && { log }),
       }),
   );
 }
@@ -60,7 +61,9 @@ async function agreeOnConfig({ kv, cluster, slots }: SlotLogsOptions, prefix: st
   const [row] = await kv.range(key, `${key}\0`);
   const config = JSON.parse(Buffer.from(row!.value).toString()) as { format: number; slots: number };
   if (config.format !== FORMAT)
-    throw new ClaimError(`the cluster "${cluster}" has format ${config.format}: it needs a newer Farthing`);
+    throw new ClaimError(
+      `the cluster "${cluster}" has format ${config.format}, and this Farthing reads ${FORMAT}: use the one that made it`,
+    );
   if (config.slots !== slots)
     throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
 }

@@ -60,3 +60,25 @@ t.test('lost answers lose and double nothing, whatever became of the questions',
     }
   }
 });
+
+t.test('an engine whose answers are lost is read to the end', async (t) => {
+  const kv = new MemoryKv();
+  const [written] = await openSlotLogs({ ...NODE, slots: 1, kv });
+  await written!.append(Buffer.alloc(10)).safe;
+  await written!.trim(written!.position, [Buffer.from('snapshot')]);
+  const { position } = written!.append(Buffer.from('entry'));
+  await written!.stable();
+  for (let seed = 1; seed <= 10; seed++) {
+    const random = new Random(seed);
+    const events: object[] = [];
+    const [log] = await openSlotLogs({ ...NODE, slots: 1, kv, log: (event) => events.push(event) });
+    kv.fate = () => (random.hits(0.5) ? 'never done' : 'answered');
+    const found: string[] = [];
+    const { entries } = await log!.open(undefined);
+    for await (const entry of entries) found.push(Buffer.from(entry).toString());
+    t.same(found, ['snapshot', 'entry']);
+    t.ok((await log!.open(position)).kept);
+    kv.fate = () => 'answered';
+    for (const event of events) t.match(event, { event: 'log_answer_lost' });
+  }
+});
