@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { CrashPlace, type PlaceOptions } from '../../cluster/crash-place.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { CrashClient } from './crash-client.ts';
-import { CrashPlace, type PlaceOptions } from './crash-place.ts';
 import { KilledServer } from './killed-server.ts';
 import { judge } from './oracle.ts';
 import { OutsideLedger, type Stage } from './outside-ledger.ts';

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
+import type { CrashPlace } from '../../cluster/crash-place.ts';
 import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
 import { PAY_TO } from '../rig/payments.ts';
-import type { CrashPlace } from './crash-place.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PENDING_DEADLINE_MS = 120_000;

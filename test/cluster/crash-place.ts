@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootNoteOf } from '../../../src/state/log-position.ts';
-import { slotFolders } from '../../../src/state/slots.ts';
-import { makeBooksOfLogs } from '../../cluster/books-of-log.ts';
-import { EtcdFaults } from '../../cluster/etcd-faults.ts';
-import { EtcdServers } from '../../cluster/etcd-servers.ts';
-import { GarageServer } from '../../cluster/garage-server.ts';
-import { CutDisk } from '../../rig/cut-disk.ts';
-import { TESTED_SLOTS } from '../../rig/environment.ts';
-import type { Random } from '../../rig/random.ts';
+import { bootNoteOf } from '../../src/state/log-position.ts';
+import { slotFolders } from '../../src/state/slots.ts';
+import { CutDisk } from '../rig/cut-disk.ts';
+import { TESTED_SLOTS } from '../rig/environment.ts';
+import type { Random } from '../rig/random.ts';
+import { makeBooksOfLogs } from './books-of-log.ts';
+import { EtcdFaults } from './etcd-faults.ts';
+import { EtcdServers } from './etcd-servers.ts';
+import { GarageServer } from './garage-server.ts';
+
+const DISK_MEBIBYTES = 4096;
+const OBJECTS = 'objects';
 
 export interface PlaceOptions {
   /**
@@ -64,6 +67,16 @@ export class CrashPlace {
     this.#parts = parts;
   }
 
+  /** Names of all objects of a folder. */
+  objects(): string[] {
+    const { disk, folder } = this.#parts;
+    const found = readdirSync(join(disk?.folder ?? folder, OBJECTS), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  }
+
   /** How often each fault of etcd came. */
   get etcdFaults(): Readonly<Record<string, number>> {
     return this.#parts.faults?.counts ?? {};
@@ -96,7 +109,8 @@ export class CrashPlace {
   /** With etcd and objects, all that the dead server had on its disk is deleted. */
   loseData(): void {
     const { etcd, disk, random } = this.#parts;
-    if (etcd && !(disk && random.hits(0.5))) rmSync(this.dataFolder, { recursive: true, force: true });
+    if (etcd && !(disk && random.hits(0.5)))
+      rmSync(this.dataFolder, { recursive: true, force: true, maxRetries: 20 });
   }
 
   /** From now on nothing befalls etcd. */
@@ -123,8 +137,6 @@ export class CrashPlace {
   }
 }
 
-const DISK_MEBIBYTES = 4096;
-
 /** Settings of a server whose content lies in objects. */
 async function objectsIn(
   folder: string,
@@ -135,6 +147,6 @@ async function objectsIn(
     await garage.bucket('crash');
     return { ...key, ...garage.settings('crash') };
   }
-  mkdirSync(join(folder, 'objects'));
-  return { ...key, FARTHING_OBJECTS: `file://${join(folder, 'objects')}` };
+  mkdirSync(join(folder, OBJECTS));
+  return { ...key, FARTHING_OBJECTS: `file://${join(folder, OBJECTS)}` };
 }
