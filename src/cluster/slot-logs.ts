@@ -21,6 +21,7 @@ export class ClaimError extends Error {}
 const FORMAT = 2;
 /** Of one transaction of etcd: 128. */
 const CLAIMS_AT_ONCE = 64;
+const CLAIM_TRIES_MAX = 5;
 
 /**
  * Claims all slots of a cluster for this process, and opens their logs. What belongs to this node is taken over at once: a former process
@@ -69,7 +70,19 @@ async function agreeOnConfig({ kv, cluster, slots }: SlotLogsOptions, prefix: st
 }
 
 /** @returns the revision of each slot's claim: its fence */
-async function claim({ kv, node, slots }: SlotLogsOptions, prefix: string): Promise<number[]> {
+async function claim(options: SlotLogsOptions, prefix: string): Promise<number[]> {
+  for (let tries = 1; tries < CLAIM_TRIES_MAX; tries++) {
+    const lives = await tryToClaim(options, prefix);
+    if (lives) return lives;
+  }
+  throw new ClaimError('another process claims these slots at the same moment');
+}
+
+/** @returns undefined when an owner changed meanwhile: an attempt of this process whose answer was lost may arrive late */
+async function tryToClaim(
+  { kv, node, slots }: SlotLogsOptions,
+  prefix: string,
+): Promise<number[] | undefined> {
   const all = `${prefix}owner/`;
   // A former attempt, whose answer was lost, may have claimed some.
   const owners = new Map((await kv.range(all, behind(all))).map((row) => [row.key, row]));
@@ -81,7 +94,7 @@ async function claim({ kv, node, slots }: SlotLogsOptions, prefix: string): Prom
     const when = keys.map((key) => ({ key, revision: revisionOf(owners.get(key), node) }));
     const value = Buffer.from(JSON.stringify({ node }));
     const { done, revision } = await kv.commit({ when, puts: keys.map((key) => ({ key, value })) });
-    if (!done) throw new ClaimError('another process claims these slots at the same moment');
+    if (!done) return undefined;
     lives.push(...keys.map(() => revision));
   }
   return lives;
