@@ -12,13 +12,15 @@ export const ORIGIN: Position = { number: 0, hash: '0'.repeat(64) };
 
 const HASH_BYTES = 32;
 
-/** An entry is not what the one before it promises. */
+/** An entry is not what the one before it promises, or what it says of itself. */
 export class LogDamagedError extends Error {}
 
-/** The next entry: the hash of the one before, then what it holds. */
+/** The next entry: the hash of the one before, its own, then what it holds. Its own hash is over the one before and what it holds. */
 export function linked(before: Position, payload: Uint8Array): { position: Position; bytes: Buffer } {
-  const bytes = Buffer.concat([Buffer.from(before.hash, 'hex'), payload]);
-  return { bytes, position: { number: before.number + 1, hash: hashOf(bytes) } };
+  const former = Buffer.from(before.hash, 'hex');
+  const own = digestOf(former, payload);
+  const position = { number: before.number + 1, hash: own.toString('hex') };
+  return { bytes: Buffer.concat([former, own, payload]), position };
 }
 
 /** What an entry holds, and the place behind it. @param where named in errors @throws LogDamagedError */
@@ -27,17 +29,33 @@ export function unlinked(
   bytes: Uint8Array,
   where: string,
 ): { position: Position; payload: Buffer } {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.subarray(0, HASH_BYTES).toString('hex') !== before.hash)
+  const { former, own, payload } = entryIn(bytes, where);
+  if (former.toString('hex') !== before.hash)
     throw new LogDamagedError(
       `${where} does not follow entry ${before.number}: the log is damaged or forked`,
     );
-  return {
-    payload: buffer.subarray(HASH_BYTES),
-    position: { number: before.number + 1, hash: hashOf(buffer) },
-  };
+  return { payload, position: { number: before.number + 1, hash: own.toString('hex') } };
+}
+
+/** The hash of an entry. @param where named in errors @throws LogDamagedError when it is not of what the entry holds */
+export function hashOfEntry(bytes: Uint8Array, where: string): string {
+  return entryIn(bytes, where).own.toString('hex');
 }
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+function entryIn(bytes: Uint8Array, where: string): { former: Buffer; own: Buffer; payload: Buffer } {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const former = buffer.subarray(0, HASH_BYTES);
+  const own = buffer.subarray(HASH_BYTES, 2 * HASH_BYTES);
+  const payload = buffer.subarray(2 * HASH_BYTES);
+  if (!digestOf(former, payload).equals(own))
+    throw new LogDamagedError(`${where} is not what was written: the log is damaged`);
+  return { former, own, payload };
+}
+
+function digestOf(former: Uint8Array, payload: Uint8Array): Buffer {
+  return createHash('sha256').update(former).update(payload).digest();
 }

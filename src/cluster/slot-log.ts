@@ -1,6 +1,6 @@
-import { hashOf, LogDamagedError, linked, ORIGIN, type Position, unlinked } from './chain.ts';
+import { hashOf, hashOfEntry, LogDamagedError, linked, ORIGIN, type Position, unlinked } from './chain.ts';
 import { FencedError, type GroupCommit } from './group-commit.ts';
-import { behind, type Kv, type KvCondition } from './kv.ts';
+import { behind, type Kv, type KvCondition, type KvRow, untilAnswered } from './kv.ts';
 
 export interface SlotLogOptions {
   readonly kv: Kv;
@@ -12,6 +12,7 @@ export interface SlotLogOptions {
   readonly commits: GroupCommit;
   /** Called once with why nothing more will get into the log. */
   readonly onLost: (error: unknown) => void;
+  readonly log?: (event: object) => void;
 }
 
 /** What a snapshot says of itself. */
@@ -50,7 +51,7 @@ export class SlotLog {
   }
 
   /**
-   * Reads what a copy lacks, and goes on behind it. @param copy the place that a copy on this disk has reached
+   * Reads what a copy lacks, and goes on behind it; waits while the engine is away. @param copy the place that a copy on this disk has reached
    * @returns whether the copy can be kept, and what is to be applied then, or to an empty one
    * @throws LogDamagedError with the place
    */
@@ -131,7 +132,9 @@ export class SlotLog {
       kv.commit({
         // An attempt that arrives late must not replace a later snapshot, whose entries are gone.
         when: [fence, { key: this.#snapshotKey, revision: former?.revision ?? 0 }],
-        puts: [{ key: this.#snapshotKey, value: Buffer.from(JSON.stringify(snapshot)) }],
+        puts: [
+          { key: this.#snapshotKey, value: linked(ORIGIN, Buffer.from(JSON.stringify(snapshot))).bytes },
+        ],
         deletes: [
           { from: log, to: this.#entryKey(position.number + 1) },
           // Parts of the former snapshot, and of one that was never finished.
@@ -150,9 +153,9 @@ export class SlotLog {
   }
 
   async #readSnapshot(): Promise<SnapshotRow> {
-    const [row] = await this.#options.kv.range(this.#snapshotKey, `${this.#snapshotKey}\0`);
+    const [row] = await this.#read(this.#snapshotKey, `${this.#snapshotKey}\0`);
     if (!row) return NO_SNAPSHOT;
-    const snapshot = JSON.parse(Buffer.from(row.value).toString()) as SnapshotRow;
+    const snapshot = JSON.parse(unlinked(ORIGIN, row.value, row.key).payload.toString()) as SnapshotRow;
     if (snapshot.format !== FORMAT)
       throw new LogDamagedError(`${row.key} has format ${snapshot.format}: it needs a newer Farthing`);
     return snapshot;
@@ -163,15 +166,15 @@ export class SlotLog {
     if (number <= this.#snapshot.number)
       return number === this.#snapshot.number && hash === this.#snapshot.hash;
     const key = this.#entryKey(number);
-    const [row] = await this.#options.kv.range(key, `${key}\0`);
-    return row !== undefined && hashOf(row.value) === hash;
+    const [row] = await this.#read(key, `${key}\0`);
+    return row !== undefined && hashOfEntry(row.value, key) === hash;
   }
 
   async *#everything(): AsyncGenerator<Uint8Array> {
     const { number, hash, parts } = this.#snapshot;
     for (const [index, digest] of parts.entries()) {
       const key = this.#partKey(number, index);
-      const [row] = await this.#options.kv.range(key, `${key}\0`);
+      const [row] = await this.#read(key, `${key}\0`);
       if (!row || hashOf(row.value) !== digest)
         throw new LogDamagedError(`${key} is not the part of its snapshot: the log is damaged`);
       yield row.value;
@@ -184,7 +187,7 @@ export class SlotLog {
     this.#tailBytes = 0;
     for (;;) {
       const from = this.#entryKey(this.#position.number + 1);
-      const rows = await this.#options.kv.range(from, behind(this.#key('log')), PAGE);
+      const rows = await this.#read(from, behind(this.#key('log')), PAGE);
       for (const { key, value } of rows) {
         if (key !== this.#entryKey(this.#position.number + 1))
           throw new LogDamagedError(`entry ${this.#position.number + 1} is missing before ${key}`);
@@ -195,6 +198,14 @@ export class SlotLog {
       }
       if (rows.length < PAGE) return;
     }
+  }
+
+  #read(from: string, to: string, limit?: number): Promise<KvRow[]> {
+    const { kv, log } = this.#options;
+    return untilAnswered(
+      () => kv.range(from, to, limit),
+      ({ message }) => log?.({ event: 'log_answer_lost', error: message }),
+    );
   }
 
   get #snapshotKey(): string {

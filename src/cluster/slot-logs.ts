@@ -18,9 +18,10 @@ export interface SlotLogsOptions {
 /** The slots cannot be claimed; the message says why. */
 export class ClaimError extends Error {}
 
-const FORMAT = 1;
+const FORMAT = 2;
 /** Of one transaction of etcd: 128. */
 const CLAIMS_AT_ONCE = 64;
+const CLAIM_TRIES_MAX = 5;
 
 /**
  * Claims all slots of a cluster for this process, and opens their logs. What belongs to this node is taken over at once: a former process
@@ -48,6 +49,7 @@ export async function openSlotLogs(options: SlotLogsOptions): Promise<SlotLog[]>
         fence: fenceOf(slot),
         commits,
         onLost: (error) => onLost(slot, error),
+        ...(log && { log }),
       }),
   );
 }
@@ -60,13 +62,27 @@ async function agreeOnConfig({ kv, cluster, slots }: SlotLogsOptions, prefix: st
   const [row] = await kv.range(key, `${key}\0`);
   const config = JSON.parse(Buffer.from(row!.value).toString()) as { format: number; slots: number };
   if (config.format !== FORMAT)
-    throw new ClaimError(`the cluster "${cluster}" has format ${config.format}: it needs a newer Farthing`);
+    throw new ClaimError(
+      `the cluster "${cluster}" has format ${config.format}, and this Farthing reads ${FORMAT}: use the one that made it`,
+    );
   if (config.slots !== slots)
     throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
 }
 
 /** @returns the revision of each slot's claim: its fence */
-async function claim({ kv, node, slots }: SlotLogsOptions, prefix: string): Promise<number[]> {
+async function claim(options: SlotLogsOptions, prefix: string): Promise<number[]> {
+  for (let tries = 1; tries < CLAIM_TRIES_MAX; tries++) {
+    const lives = await tryToClaim(options, prefix);
+    if (lives) return lives;
+  }
+  throw new ClaimError('another process claims these slots at the same moment');
+}
+
+/** @returns undefined when an owner changed meanwhile: an attempt of this process whose answer was lost may arrive late */
+async function tryToClaim(
+  { kv, node, slots }: SlotLogsOptions,
+  prefix: string,
+): Promise<number[] | undefined> {
   const all = `${prefix}owner/`;
   // A former attempt, whose answer was lost, may have claimed some.
   const owners = new Map((await kv.range(all, behind(all))).map((row) => [row.key, row]));
@@ -78,7 +94,7 @@ async function claim({ kv, node, slots }: SlotLogsOptions, prefix: string): Prom
     const when = keys.map((key) => ({ key, revision: revisionOf(owners.get(key), node) }));
     const value = Buffer.from(JSON.stringify({ node }));
     const { done, revision } = await kv.commit({ when, puts: keys.map((key) => ({ key, value })) });
-    if (!done) throw new ClaimError('another process claims these slots at the same moment');
+    if (!done) return undefined;
     lives.push(...keys.map(() => revision));
   }
   return lives;

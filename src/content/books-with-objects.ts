@@ -2,6 +2,10 @@ import { ConfigError } from '../settings/config.ts';
 import type { Store } from '../state/store.ts';
 
 const KEY = 'objects';
+const PLACE = 'content_place';
+/** Those of `ContentRows` and `KeptKeyFile`, and the mark, which comes last. */
+const TABLES = ['content', 'content_items', 'content_files', 'content_keys', 'content_secrets', PLACE];
+const ROWS_AT_ONCE = 500;
 
 /** Marks books whose Tenants' content lies in objects. @throws ConfigError for books that were begun without them */
 export async function claimBooks(store: Store): Promise<void> {
@@ -24,6 +28,20 @@ export function refuseWithoutObjects(store: Store): void {
     throw new ConfigError('FARTHING_OBJECTS: the files of these books lie in objects; name where');
 }
 
+/** Forgets the objects, of a copy of books beside which all files and indexes lie. */
+export async function forgetObjects(store: Store): Promise<void> {
+  for (const name of TABLES) {
+    const table = store.table(name);
+    for (;;) {
+      const keys = [...table.range({ limit: ROWS_AT_ONCE })].map(({ key }) => key);
+      if (keys.length === 0) break;
+      await store.transaction(() => {
+        for (const key of keys) void table.remove(key);
+      });
+    }
+  }
+}
+
 function marksOf(store: Store) {
-  return store.table<{ readonly since: number }>('content_place');
+  return store.table<{ readonly since: number }>(PLACE);
 }

@@ -1,7 +1,8 @@
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ClusterKey, seal, unseal } from '../cluster/seal.ts';
 import { ConfigError } from '../settings/config.ts';
+import { writeDurably } from '../state/durable-file.ts';
 import type { Store, Table } from '../state/store.ts';
 import type { SealedKey } from './rows.ts';
 
@@ -35,16 +36,7 @@ export class KeptKeyFile {
     const known = new Set(here === undefined ? [] : kidsOf(here));
     if (kidsOf(kept.toString()).every((kid) => known.has(kid))) return;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const draft = `${this.#path}.draft`;
-    const file = await open(draft, 'w', 0o600);
-    try {
-      await file.writeFile(kept);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await chmod(draft, 0o600);
-    await rename(draft, this.#path);
+    await writeDurably(this.#path, kept);
   }
 
   /** Writes the file into the books. */

@@ -56,6 +56,6 @@ export interface Job {
   readonly creditTo?: Address;
   /** Seconds left at the pace so far, of a running job. Never stored. */
   readonly time_left_s?: number;
-  /** How often the job was started. A job that ends the server every time is given up. */
+  /** How often its work began again after the end of the server. A job that ends the server every time is given up. */
   readonly attempts?: number;
 }

@@ -248,12 +248,11 @@ export class Ingest {
     if (job.held) return this.#awaitingPayment.add(job, undefined);
     // In a restored backup the Item may be several steps ahead of the row.
     if (item.state === 'searchable') return this.#jobs.finish(job.id, item.segments);
-    const attempts = (job.attempts ?? 0) + 1;
-    if (item.state === 'failed' || attempts > this.#deps.limits.attemptsMax) {
+    if (item.state === 'failed' || (job.attempts ?? 0) >= this.#deps.limits.attemptsMax) {
       const detail = 'The server stopped while it worked on this file, each time it tried. Send it again.';
       return this.#ends.fail(job, new FarthingError('interrupted', detail));
     }
-    this.#runner.start(await this.#jobs.restart(job.id, attempts));
+    this.#runner.resume(job);
   }
 
   /** The Tenant's index was disposed of, or a crash cut the acceptance short and no client knows the job. */

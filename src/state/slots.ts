@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../settings/config.ts';
+import { writeDurably } from './durable-file.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** Hexadecimal digits of the digest that choose a slot: 48 bits, exact in a number. */
@@ -34,7 +35,7 @@ export async function claimSlotFolders(data: string, slots: number): Promise<str
   const folders = foldersOf(data, slots);
   if (slots === 1) return folders;
   for (const folder of folders) await makeFolder(folder, FOLDER_MODE);
-  if (kept === undefined) await writeFile(join(data, FOLDER, COUNT), `${slots}\n`);
+  if (kept === undefined) await writeDurably(join(data, FOLDER, COUNT), `${slots}\n`);
   return folders;
 }
 

@@ -89,17 +89,34 @@ export class EtcdServers {
     this.#members[number] = this.#start[number]!();
   }
 
-  /** All members stand still, as machines do that cannot be reached, until `resume`. */
-  pause(): void {
-    for (const member of this.#members) member.kill('SIGSTOP');
+  /** One member, or all, stand still until `resume`, as machines do that cannot be reached. */
+  pause(number?: number): void {
+    for (const member of this.#these(number)) member.kill('SIGSTOP');
   }
 
-  resume(): void {
-    for (const member of this.#members) member.kill('SIGCONT');
+  resume(number?: number): void {
+    for (const member of this.#these(number)) member.kill('SIGCONT');
+  }
+
+  /** The number of the member that leads; undefined while none says so. */
+  async leader(): Promise<number | undefined> {
+    const leads = await Promise.all(this.addresses.map(isLeader));
+    const number = leads.indexOf(true);
+    return number === -1 ? undefined : number;
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#members.map(killed));
+  }
+
+  /** Starts all members again after `stop`, and waits until most answer together. */
+  async restart(): Promise<void> {
+    for (const [number, start] of this.#start.entries()) this.#members[number] = start();
+    await this.ready();
+  }
+
+  #these(number: number | undefined): readonly ChildProcess[] {
+    return number === undefined ? this.#members : [this.#members[number]!];
   }
 }
 
@@ -117,6 +134,14 @@ async function answersWhole(address: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
+}
+
+async function isLeader(address: string): Promise<boolean> {
+  const ask = { method: 'POST', body: '{}', signal: AbortSignal.timeout(1000) };
+  const status = await fetch(`${address}/v3/maintenance/status`, ask)
+    .then(async (response) => (await response.json()) as { header?: { member_id?: string }; leader?: string })
+    .catch(() => undefined);
+  return status?.leader !== undefined && status.leader === status.header?.member_id;
 }
 
 /** Ports of this machine that nothing uses now. */

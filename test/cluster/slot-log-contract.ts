@@ -17,6 +17,15 @@ async function contentsOf(log: SlotLog, copy = undefined as Parameters<SlotLog['
   return { kept, found };
 }
 
+/** Changes one bit of a row, by default the last. */
+async function flip(kv: Kv, key: string, bit?: number): Promise<void> {
+  const [row] = await kv.range(key, `${key}\0`);
+  const value = Buffer.from(row!.value);
+  const at = bit ?? 8 * value.length - 1;
+  value[at >> 3]! ^= 1 << (at & 7);
+  await kv.commit({ when: [], puts: [{ key, value }] });
+}
+
 /** What every engine has to give the slots' logs. @param open a client of the same engine */
 export function slotLogContract(name: string, open: (t: Test) => Kv): void {
   const cluster = () => {
@@ -125,7 +134,20 @@ export function slotLogContract(name: string, open: (t: Test) => Kv): void {
       [
         'a changed entry',
         async ([, second]) => kv.commit({ when: [], puts: [{ key: second!, value: bytes('x'.repeat(40)) }] }),
-        /log\/0\/0+2 does not follow entry 1/,
+        /log\/0\/0+2 is not what was written/,
+      ],
+      [
+        'an entry of another place',
+        async ([first, , third]) => {
+          const [row] = await kv.range(third!, `${third}\0`);
+          await kv.commit({ when: [], puts: [{ key: first!, value: row!.value }] });
+        },
+        /log\/0\/0+1 does not follow entry 0/,
+      ],
+      [
+        'a bit of the last entry, which none follows',
+        async (keys) => flip(kv, keys.at(-1)!),
+        /log\/0\/0+3 is not what was written/,
       ],
       [
         'a missing entry',
@@ -148,7 +170,14 @@ export function slotLogContract(name: string, open: (t: Test) => Kv): void {
     await log!.append(bytes('one')).safe;
     await log!.trim(log!.position, [bytes('part')]);
     const key = `/farthing/${options.cluster}/part/0/${'1'.padStart(16, '0')}/${'0'.repeat(16)}`;
-    await kv.commit({ when: [], puts: [{ key, value: bytes('other') }] });
+    await flip(kv, key);
     await t.rejects(contentsOf(log!), /part\/0\/.* is not the part of its snapshot/);
+    await flip(kv, key);
+    t.same((await contentsOf(log!)).found, ['part']);
+    for (const bit of [0, 300, 600]) {
+      await flip(kv, `/farthing/${options.cluster}/snap/0`, bit);
+      await t.rejects(contentsOf(log!), /snap\/0 is not what was written|snap\/0 does not follow/);
+      await flip(kv, `/farthing/${options.cluster}/snap/0`, bit);
+    }
   });
 }

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { FolderObjects } from '../../src/cluster/objects/folder-objects.ts';
+import type { Objects } from '../../src/cluster/objects/objects.ts';
 import { readClusterKeys } from '../../src/cluster/seal.ts';
 import { type Content, contentOf } from '../../src/content/content.ts';
 import { ContentIndexKeeper } from '../../src/content/index-keeper.ts';
@@ -15,15 +16,15 @@ import { SPACES } from '../shard/fixtures.ts';
 /** Tenants over a store and a folder of objects, and a disk that can be lost. */
 export class KeptTenants {
   readonly rows: ContentRows;
-  readonly objects: FolderObjects;
+  readonly objects: Objects;
   readonly objectsFolder: string;
   readonly disk: string;
   readonly events: Record<string, unknown>[] = [];
   readonly formerModels: string[] = [];
   readonly #clusterKey = randomBytes(32).toString('hex');
 
-  /** Closes with the test. */
-  constructor(t: Test) {
+  /** Closes with the test. @param objects absent: those of a folder */
+  constructor(t: Test, objects?: Objects) {
     const folder = t.testdir({});
     const store = openStore(join(folder, 'state'));
     t.teardown(() => store.close());
@@ -31,11 +32,13 @@ export class KeptTenants {
     this.objectsFolder = join(folder, 'objects');
     this.disk = join(folder, 'disk');
     mkdirSync(this.objectsFolder);
-    this.objects = new FolderObjects(this.objectsFolder);
+    this.objects = objects ?? new FolderObjects(this.objectsFolder);
   }
 
   /** As a start does. */
-  async open(spaces: readonly SpaceSpec[] = SPACES): Promise<{ tenants: Tenants; content: Content }> {
+  async open(
+    spaces: readonly SpaceSpec[] = SPACES,
+  ): Promise<{ tenants: Tenants; content: Content; keeper: ContentIndexKeeper }> {
     const content = contentOf([this.rows.store], {
       clusterKeys: await readClusterKeys(this.#clusterKey),
       objects: this.objects,
@@ -47,6 +50,7 @@ export class KeptTenants {
     });
     return {
       content,
+      keeper,
       tenants: openTenants({
         folder: this.disk,
         spaces,

@@ -275,19 +275,25 @@ t.test('an acceptance that fails half-way does not block another upload of the s
 });
 
 t.test(
-  'jobs interrupted by the end of the server run again, and are given up after too many attempts',
+  'jobs interrupted by the end of the server run again, and are given up after too many attempts; one that never began is not',
   async (t) => {
-    const rig = openRig(t, { attemptsMax: 2 });
+    const rig = openRig(t, { attemptsMax: 2, jobsAtOnce: 1 });
     rig.extractor.hold();
-    const job = await rig.add('interrupted', { creditTo: PAYER });
-    const queued = await rig.add('queued');
+    const added = [await rig.add('one', { creditTo: PAYER }), await rig.add('two', { creditTo: PAYER })];
+    // A start takes them in the order of their ids.
+    const [begins, waits] = added.map(({ id }) => id).sort() as [Job['id'], Job['id']];
+    for (const attempts of [1, 2]) {
+      const begun = rig.extractor.begun.length;
+      await rig.restart();
+      while (rig.extractor.begun.length === begun) await new Promise(setImmediate);
+      t.match(rig.ingest.job(begins), { attempts });
+      t.match(rig.ingest.job(waits), { state: 'accepted', attempts: undefined });
+    }
     await rig.restart();
-    t.match(rig.ingest.job(job.id), { attempts: 1 });
-    await rig.restart();
-    await rig.restart();
-    t.match(rig.ingest.job(job.id), { state: 'failed', error: { code: 'interrupted' } });
-    t.same(rig.credits, [`${PAYER} ${job.id}`]);
-    t.match(rig.ingest.job(queued.id), { state: 'failed' });
+    t.match(rig.ingest.job(begins), { state: 'failed', error: { code: 'interrupted' } });
+    t.same(rig.credits, [`${PAYER} ${begins}`]);
+    rig.extractor.go();
+    t.match(await rig.ingest.waitFor(waits, A_WHILE_MS), { state: 'searchable', attempts: 1 });
   },
 );
 

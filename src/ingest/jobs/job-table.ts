@@ -88,9 +88,15 @@ export class JobTable {
     }
   }
 
-  /** Restarts a job that the end of the server interrupted. */
-  restart(id: JobId, attempts: number): Promise<Job> {
-    return this.change(id, { state: 'accepted', progress: 0, segments: 0, attempts });
+  /** Counts an attempt at a job that the end of the server interrupted: it begins anew. */
+  restart(id: JobId): Promise<Job> {
+    return this.#write(id, (job) => ({
+      ...job,
+      state: 'accepted',
+      progress: 0,
+      segments: 0,
+      attempts: (job.attempts ?? 0) + 1,
+    }));
   }
 
   /** Writes fields other than the state; only `restart` writes the first state again. Undefined removes a field. */

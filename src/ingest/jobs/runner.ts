@@ -38,6 +38,8 @@ class JobStopped extends Error {
 interface QueuedJob extends WaitingJob {
   readonly job: Job;
   readonly info: FileInfo | undefined;
+  /** The end of the server interrupted it, or came before its turn. */
+  readonly isResumed: boolean;
   readonly controller: AbortController;
   /** Set while it runs, or is cancelled before it ran. */
   running?: Promise<void>;
@@ -75,11 +77,12 @@ export class JobRunner {
 
   /** Queues a job; `info` saves opening its file again. Queueing it twice has no effect. */
   start(job: Job, info?: FileInfo): void {
-    if (this.#closed || this.#entries.has(job.id)) return;
-    const begin = () => this.#begin(entry);
-    const entry: QueuedJob = { job, info, tenant: job.tenant, controller: new AbortController(), begin };
-    this.#entries.set(job.id, entry);
-    this.#deps.turns.push(entry);
+    this.#queue(job, info, false);
+  }
+
+  /** Queues a job of a former run of the server. It counts as an attempt once it begins. */
+  resume(job: Job): void {
+    this.#queue(job, undefined, true);
   }
 
   /** Cancels a job that waits or runs. When it resolves, only the job's row is left, or the job has ended otherwise. */
@@ -98,6 +101,15 @@ export class JobRunner {
     const running = [...this.#entries.values()].filter((entry) => entry.running);
     for (const entry of running) entry.controller.abort(new JobStopped('server-stops'));
     await Promise.allSettled(running.map((entry) => entry.running));
+  }
+
+  #queue(job: Job, info: FileInfo | undefined, isResumed: boolean): void {
+    if (this.#closed || this.#entries.has(job.id)) return;
+    const begin = () => this.#begin(entry);
+    const controller = new AbortController();
+    const entry: QueuedJob = { job, info, isResumed, tenant: job.tenant, controller, begin };
+    this.#entries.set(job.id, entry);
+    this.#deps.turns.push(entry);
   }
 
   #begin(entry: QueuedJob): Promise<void> {
@@ -119,6 +131,8 @@ export class JobRunner {
     if (!row || isEnded(row.state)) return;
     const began = performance.now();
     try {
+      // On the disk before the file is touched: a job that ends the server each time is given up.
+      if (entry.isResumed) await jobs.restart(job.id);
       const segments = await this.#perform(entry).catch((error: unknown) =>
         this.#endUnfinished(entry, error),
       );

@@ -14,6 +14,7 @@ import { INGEST_LIMITS } from '../../ingest/ports/limits.ts';
 import type { StoredFiles } from '../../ingest/ports/ports.ts';
 import type { Shard } from '../../shard/shard.ts';
 import { openTenants, type Tenants } from '../../shard/tenants.ts';
+import { forgetLog } from '../../state/log-position.ts';
 import { openStore, type Store } from '../../state/store.ts';
 import { CopiedRegistry } from '../../workspace/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
@@ -113,6 +114,9 @@ export class LiveBackup {
     const copy = openStore(join(folder, 'state'));
     try {
       await this.#copyTenantsOf(copy, store, folder, takenAt);
+      const { forgetObjects } = await import('../../content/books-with-objects.ts');
+      await forgetObjects(copy);
+      await forgetLog(copy, join(folder, 'state'));
     } finally {
       await copy.close();
     }

@@ -1,5 +1,5 @@
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   CompactSign,
   calculateJwkThumbprint,
@@ -12,6 +12,7 @@ import {
   type JWK,
 } from 'jose';
 import { FarthingError } from '../../domain/error.ts';
+import { writeDurably } from '../../state/durable-file.ts';
 
 /** Only the current key still has its private part. */
 interface StoredKey {
@@ -133,27 +134,8 @@ async function readKeyFile(path: string): Promise<KeyFile | undefined> {
   return { keys: file.keys };
 }
 
-/** Replaces the file atomically and durably, so that no receipt outlives its key. */
+/** Durable, so that no receipt outlives its key. */
 async function writeKeyFile(path: string, file: KeyFile): Promise<KeyFile> {
-  const draft = `${path}.draft`;
-  await writeDurably(draft, `${JSON.stringify(file, null, 2)}\n`);
-  await rename(draft, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`, PRIVATE_MODE);
   return file;
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'w', PRIVATE_MODE);
-  try {
-    await handle.chmod(PRIVATE_MODE);
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

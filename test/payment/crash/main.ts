@@ -1,11 +1,17 @@
+import { withoutCutDisk } from '../../rig/cut-disk.ts';
 import { runCrashes } from './crash-run.ts';
 
 /**
  * `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. CRASH_SECONDS: no kill begins later.
  * ETCD=1: the books are in a three-node etcd (`make etcd`) and content in a folder of objects, with OBJECTS=garage in a bucket (`make garage`);
- * the server's whole data folder is deleted after each kill.
+ * the server's whole data folder is deleted after each kill. Members of etcd, its leader too, stand still or are killed at random, and a relay
+ * delays, loses answers and cuts connections. POWER=1 (as root): each kill is a power cut of the disk that all of it lies on.
  */
 
+if (process.env.POWER !== undefined && withoutCutDisk !== undefined) {
+  console.error(`POWER=1 ${withoutCutDisk}`);
+  process.exit(3);
+}
 const kills = Number(process.env.KILLS || 1000);
 const seed = Number(process.env.SEED || Date.now() % 2 ** 31);
 console.log(`seed ${seed}: SEED=${seed} replays the choices of this run`);
@@ -19,6 +25,7 @@ const report = await runCrashes({
   ...(process.env.ETCD !== undefined && {
     beyondDisk: process.env.OBJECTS === 'garage' ? ('garage' as const) : ('folder' as const),
   }),
+  losesPower: process.env.POWER !== undefined,
   ...(process.env.CRASH_SECONDS && { secondsMax: Number(process.env.CRASH_SECONDS) }),
   onKill: (kill, moment) => {
     if (kill % 10 === 0 || kill === kills) console.log(`  ${kill} of ${kills} kills, the last at ${moment}`);

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import '../../rig/teardown-order.ts';
 import { ServedProcess } from '../../rig/served-process.ts';
 import { TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
 
@@ -115,11 +117,11 @@ async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await pause(20);
 }
 
-t.test('nothing of an ended tenant is in any file of the data folder or in the log', async (t) => {
-  const folder = t.testdir({ log: '' });
+/** @param folder everything lies in it, `data` and `log` too @param settings beside those of every server */
+async function endsWithoutTrace(t: Test, folder: string, settings: Record<string, string>): Promise<void> {
   const data = join(folder, 'data');
   const log = join(folder, 'log');
-  const environment = { PAYER_INDEX_MINUTES: '1' };
+  const environment = { PAYER_INDEX_MINUTES: '1', ...settings };
   const first = await ServedProcess.start(t, { data, log, environment });
   const agent = new TestAgent(first.url);
 
@@ -165,4 +167,31 @@ t.test('nothing of an ended tenant is in any file of the data folder or in the l
   t.same(occurrences(folder, everything), [], 'while the server runs');
   await second.kill();
   t.same(occurrences(folder, everything), [], 'and after its end');
-});
+}
+
+t.test('nothing of an ended tenant is in any file of the data folder or in the log', (t) =>
+  endsWithoutTrace(t, t.testdir({ log: '' }), {}),
+);
+
+t.test(
+  'nothing of an ended tenant is in the files of etcd, in an object, in the data folder or in the log',
+  withoutEtcd === undefined ? {} : { skip: withoutEtcd },
+  async (t) => {
+    const folder = t.testdir({ log: '', objects: {} });
+    const objects = join(folder, 'objects');
+    const etcd = await EtcdServers.start(join(folder, 'etcd'));
+    t.teardown(() => etcd.stop());
+    const members = etcd.addresses.map((address) => new URL(address).host).join();
+    await endsWithoutTrace(t, folder, {
+      CLUSTER: `etcd://${members}`,
+      FARTHING_OBJECTS: `file://${objects}`,
+      FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
+    });
+    const left = readdirSync(objects, { recursive: true, withFileTypes: true });
+    t.same(
+      left.filter((entry) => entry.isFile()).map(({ name }) => name),
+      [],
+      'no object is left',
+    );
+  },
+);

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootNoteOf } from '../../src/state/log-position.ts';
+import { slotFolders } from '../../src/state/slots.ts';
+import { CutDisk } from '../rig/cut-disk.ts';
+import { TESTED_SLOTS } from '../rig/environment.ts';
+import type { Random } from '../rig/random.ts';
+import { makeBooksOfLogs } from './books-of-log.ts';
+import { EtcdFaults } from './etcd-faults.ts';
+import { EtcdServers } from './etcd-servers.ts';
+import { GarageServer } from './garage-server.ts';
+
+const DISK_MEBIBYTES = 4096;
+const OBJECTS = 'objects';
+
+export interface PlaceOptions {
+  /**
+   * The books are in etcd, and content in objects of a folder or of Garage: after each kill the books are judged as etcd's logs have them,
+   * and the server's whole data folder is deleted.
+   */
+  readonly beyondDisk?: 'folder' | 'garage' | undefined;
+  /**
+   * All of it lies on a disk that loses its power with each kill: the server, etcd and the objects then have what they had synced. With etcd
+   * the data folder is deleted after half of the kills only.
+   */
+  readonly losesPower?: boolean | undefined;
+}
+
+interface Parts {
+  readonly folder: string;
+  readonly random: Random;
+  readonly disk: CutDisk | undefined;
+  readonly etcd: EtcdServers | undefined;
+  readonly faults: EtcdFaults | undefined;
+  readonly garage: GarageServer | undefined;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** What a killed server leaves its work in: its data folder, etcd, objects; and the faults that come to them. */
+export class CrashPlace {
+  /** Of everything; removed by `close`. */
+  readonly folder: string;
+  readonly dataFolder: string;
+  /** By which a server finds it all. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly #parts: Parts;
+
+  static async open({ beyondDisk, losesPower }: PlaceOptions, random: Random): Promise<CrashPlace> {
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'));
+    const disk = losesPower ? await CutDisk.mount(folder, DISK_MEBIBYTES) : undefined;
+    const on = disk?.folder ?? folder;
+    const etcd = beyondDisk && (await EtcdServers.start(join(on, 'etcd')));
+    // A power cut takes all members at once; what befalls single ones is another run.
+    const faults = etcd && !disk ? await EtcdFaults.start(etcd, random.fork()) : undefined;
+    const garage = beyondDisk === 'garage' ? await GarageServer.start(join(on, 'garage')) : undefined;
+    const members = faults?.members ?? etcd?.addresses.map((address) => new URL(address).host);
+    const settings = members ? { CLUSTER: `etcd://${members.join()}`, ...(await objectsIn(on, garage)) } : {};
+    return new CrashPlace(join(on, 'data'), { folder, random, disk, etcd, faults, garage, settings });
+  }
+
+  private constructor(dataFolder: string, parts: Parts) {
+    this.folder = parts.folder;
+    this.dataFolder = dataFolder;
+    this.settings = parts.settings;
+    this.#parts = parts;
+  }
+
+  /** Names of all objects of a folder. */
+  objects(): string[] {
+    const { disk, folder } = this.#parts;
+    const found = readdirSync(join(disk?.folder ?? folder, OBJECTS), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  }
+
+  /** How often each fault of etcd came. */
+  get etcdFaults(): Readonly<Record<string, number>> {
+    return this.#parts.faults?.counts ?? {};
+  }
+
+  /** Ends the server, and with it the power where that is lost. */
+  async end(server: { pause(): void; kill(whole: boolean): Promise<void> }, whole: boolean): Promise<void> {
+    const { disk, etcd } = this.#parts;
+    if (!disk) return server.kill(whole);
+    // Who stands still tells nothing more.
+    server.pause();
+    etcd?.pause();
+    disk.cut();
+    await Promise.all([server.kill(true), etcd?.stop()]);
+    await disk.restore();
+    await etcd?.restart();
+    await this.#noteFormerBoot();
+  }
+
+  /** A data folder with the books as they would be found by whoever has nothing of this machine's disk. */
+  async books(): Promise<string> {
+    const { etcd, folder } = this.#parts;
+    if (!etcd) return this.dataFolder;
+    const judged = join(folder, 'judged');
+    const slots = Number(TESTED_SLOTS.FARTHING_SLOTS ?? 1);
+    await makeBooksOfLogs(etcd.addresses, { cluster: 'farthing', slots, folder: judged });
+    return judged;
+  }
+
+  /** With etcd and objects, all that the dead server had on its disk is deleted. */
+  loseData(): void {
+    const { etcd, disk, random } = this.#parts;
+    if (etcd && !(disk && random.hits(0.5)))
+      rmSync(this.dataFolder, { recursive: true, force: true, maxRetries: 20 });
+  }
+
+  /** From now on nothing befalls etcd. */
+  async calm(): Promise<void> {
+    await this.#parts.faults?.calm();
+  }
+
+  async close({ keep }: { keep: boolean }): Promise<void> {
+    const { faults, etcd, garage, disk, folder } = this.#parts;
+    await faults?.close();
+    await Promise.all([etcd?.stop(), garage?.stop()]);
+    if (keep) return;
+    await disk?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** The kernel draws a number for each boot, by which a server knows that a copy of a log may be damaged. */
+  async #noteFormerBoot(): Promise<void> {
+    if (!existsSync(this.dataFolder)) return;
+    for (const folder of await slotFolders(this.dataFolder)) {
+      const note = bootNoteOf(join(folder, 'state'));
+      if (existsSync(note)) writeFileSync(note, 'a former boot');
+    }
+  }
+}
+
+/** Settings of a server whose content lies in objects. */
+async function objectsIn(
+  folder: string,
+  garage: GarageServer | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const key = { FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex') };
+  if (garage) {
+    await garage.bucket('crash');
+    return { ...key, ...garage.settings('crash') };
+  }
+  mkdirSync(join(folder, OBJECTS));
+  return { ...key, FARTHING_OBJECTS: `file://${join(folder, OBJECTS)}` };
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as after } from 'node:timers/promises';
+import { builtServer } from '../../../scripts/built-server.ts';
+import type { CrashPlace } from '../../cluster/crash-place.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
+import { PAY_TO } from '../rig/payments.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const PENDING_DEADLINE_MS = 120_000;
+
+/** The whole server, but for its models, in a process that is killed and started again over the same data. */
+export class KilledServer {
+  url = 'http://127.0.0.1:1';
+  readonly #environment: Record<string, string | undefined>;
+  #child: ChildProcess | undefined;
+
+  constructor(place: CrashPlace, facilitatorUrl: string) {
+    const models = join(place.folder, 'models');
+    mkdirSync(models);
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
+    writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
+    this.#environment = environmentOf({
+      ...BARE_ENVIRONMENT,
+      PORT: '0',
+      BASE_URL: 'http://127.0.0.1:8402',
+      DEMO: '0',
+      LOG_LEVEL: 'info',
+      DATA_DIR: place.dataFolder,
+      MODELS_DIR: models,
+      FACILITATOR_URL: facilitatorUrl,
+      PAY_TO,
+      ...place.settings,
+    });
+  }
+
+  /** Resolves when it is ready, or when it was killed before. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [builtServer()], {
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      // A group of its own, so that it can be killed together with the processes that read uploads.
+      detached: true,
+    });
+    this.#child = child;
+    await new Promise<void>((ready, reject) => {
+      child.once('exit', (code, signal) =>
+        signal ? ready() : reject(new Error(`the server ended with ${code} before it was ready`)),
+      );
+      createInterface(child.stdout).on('line', (line) => {
+        if (!line.includes('"event":"ready"')) return;
+        this.url = (JSON.parse(line) as { url: string }).url;
+        ready();
+      });
+    });
+  }
+
+  /** It stands still, with its child processes, until it is killed. */
+  pause(): void {
+    if (this.#child?.pid && this.#isRunning) process.kill(-this.#child.pid, 'SIGSTOP');
+  }
+
+  /** `whole`: its child processes die with it, as in a power cut; otherwise they outlive it for a moment. */
+  kill(whole = true): Promise<void> {
+    return this.#end((pid) => process.kill(whole ? -pid : pid, 'SIGKILL'));
+  }
+
+  stop(): Promise<void> {
+    return this.#end((pid) => process.kill(pid, 'SIGTERM'));
+  }
+
+  /** Waits until no payment is half-way. @returns what is wrong when some stay so. */
+  async withoutPending(): Promise<string[]> {
+    const givingUp = Date.now() + PENDING_DEADLINE_MS;
+    for (;;) {
+      const body = (await (await fetch(`${this.url}/readyz`)).json()) as { payment: { pending: number } };
+      if (body.payment.pending === 0) return [];
+      if (Date.now() > givingUp) return [`${body.payment.pending} payments are pending for ever`];
+      await after(100);
+    }
+  }
+
+  get #isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async #end(signal: (pid: number) => void): Promise<void> {
+    const child = this.#child;
+    if (!child?.pid || !this.#isRunning) return;
+    const ended = new Promise((resolveEnd) => child.once('exit', resolveEnd));
+    signal(child.pid);
+    await ended;
+  }
+}
