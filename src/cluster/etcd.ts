@@ -1,7 +1,15 @@
 import { Agent, type RequestOptions, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { AnswerLostError, behind, type Kv, type KvOutcome, type KvRow, type KvTransaction } from './kv.ts';
+import {
+  AnswerLostError,
+  behind,
+  type Kv,
+  type KvOutcome,
+  type KvRow,
+  type KvTransaction,
+  type Leases,
+} from './kv.ts';
 
 /** Long enough for a new leader of etcd: 1.2 s, at most 3.2 where it was measured. */
 const ANSWER_MS_MAX = 4000;
@@ -12,6 +20,10 @@ interface Answer {
   readonly succeeded?: boolean;
   /** Of an authentication. */
   readonly token?: string;
+  /** Of a new lease. */
+  readonly ID?: string;
+  /** Of a renewed lease, in seconds. */
+  readonly result?: { readonly TTL?: string };
   readonly kvs?: readonly {
     readonly key: string;
     readonly value?: string;
@@ -24,6 +36,8 @@ export interface EtcdAccess {
   /** PEM; for `https` addresses. `ca` absent: the authorities that Node knows. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly user?: { readonly name: string; readonly password: string };
+  /** A member that takes longer is given up, and the next one is asked. Absent: longer than a new leader takes. */
+  readonly answerMsMax?: number;
 }
 
 /** What a member of etcd tells of itself. */
@@ -55,20 +69,22 @@ const TOKEN_OVER = /invalid auth token|auth store is old|user name is empty/;
 export class AccessRefusedError extends Error {}
 
 /** etcd 3.4 or newer by its JSON gateway, which is as fast as gRPC here and needs no package. */
-export class Etcd implements Kv {
+export class Etcd implements Kv, Leases {
   readonly #addresses: readonly URL[];
   readonly #agent: Agent;
   readonly #user: EtcdAccess['user'];
+  readonly #answerMsMax: number;
   #token: string | undefined;
   /** Which member is asked; the next one after each failure. */
   #asked = 0;
 
   /** @param addresses `http://host:port` of the members, or `https` */
-  constructor(addresses: readonly string[], { tls, user }: EtcdAccess = {}) {
+  constructor(addresses: readonly string[], { tls, user, answerMsMax = ANSWER_MS_MAX }: EtcdAccess = {}) {
     this.#addresses = addresses.map((address) => new URL(address));
     const isSecure = this.#addresses.every(({ protocol }) => protocol === 'https:');
     this.#agent = isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
     this.#user = user;
+    this.#answerMsMax = answerMsMax;
   }
 
   async commit({ when, puts = [], deletes = [] }: KvTransaction): Promise<KvOutcome> {
@@ -80,7 +96,9 @@ export class Etcd implements Kv {
         mod_revision: String(revision),
       })),
       success: [
-        ...puts.map(({ key, value }) => ({ request_put: { key: base64(key), value: base64(value) } })),
+        ...puts.map(({ key, value, lease }) => ({
+          request_put: { key: base64(key), value: base64(value), ...(lease !== undefined && { lease }) },
+        })),
         ...deletes.map(({ from, to }) => ({
           request_delete_range: { key: base64(from), range_end: base64(to) },
         })),
@@ -96,6 +114,20 @@ export class Etcd implements Kv {
       value: Buffer.from(value, 'base64'),
       revision: Number(mod_revision),
     }));
+  }
+
+  async grant(seconds: number): Promise<string> {
+    const { ID } = await this.#ask('/v3/lease/grant', { TTL: String(seconds) });
+    return ID!;
+  }
+
+  async renew(id: string): Promise<number> {
+    const { result } = await this.#ask('/v3/lease/keepalive', { ID: id });
+    return Number(result?.TTL ?? 0);
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.#ask('/v3/lease/revoke', { ID: id });
   }
 
   /**
@@ -199,7 +231,7 @@ export class Etcd implements Kv {
       const asked = (address.protocol === 'https:' ? tlsRequest : request)(address, {
         ...options,
         agent: this.#agent,
-        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+        signal: AbortSignal.timeout(this.#answerMsMax),
       });
       asked.on('error', reject);
       asked.on('response', (response) => {

@@ -16,7 +16,8 @@ export interface KvCondition {
 
 export interface KvTransaction {
   readonly when: readonly KvCondition[];
-  readonly puts?: readonly { readonly key: string; readonly value: Uint8Array }[];
+  /** `lease`: the key vanishes with it. */
+  readonly puts?: readonly { readonly key: string; readonly value: Uint8Array; readonly lease?: string }[];
   /** Ranges: `from` <= key < `to`. */
   readonly deletes?: readonly { readonly from: string; readonly to: string }[];
 }
@@ -41,6 +42,16 @@ export interface Kv {
   /** Rows with `from` <= key < `to` in order, at most `limit`. */
   range(from: string, to: string, limit?: number): Promise<KvRow[]>;
   close(): void;
+}
+
+/** Keys that vanish together once nobody renews them. @throws AnswerLostError from each method */
+export interface Leases {
+  /** @returns its id */
+  grant(seconds: number): Promise<string>;
+  /** @returns the seconds that it has again; 0 when it is over */
+  renew(id: string): Promise<number>;
+  /** Ends it now. */
+  revoke(id: string): Promise<void>;
 }
 
 const RETRY_FIRST_MS = 20;

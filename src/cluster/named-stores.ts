@@ -7,8 +7,11 @@ import { openObjects } from './objects/open-objects.ts';
 import { type ClusterKey, readClusterKeys } from './seal.ts';
 
 /** The etcd that `FARTHING_CLUSTER` names, not asked yet. @throws ConfigError for a file that cannot be read */
-export async function namedEtcd(settings: Settings): Promise<Etcd> {
-  return new Etcd(readCluster(settings).addresses, await accessOf(settings));
+export async function namedEtcd(
+  settings: Settings,
+  access: Pick<EtcdAccess, 'answerMsMax'> = {},
+): Promise<Etcd> {
+  return new Etcd(readCluster(settings).addresses, { ...(await accessOf(settings)), ...access });
 }
 
 /** The cluster that `FARTHING_CLUSTER` names. */

@@ -124,7 +124,15 @@ async function openStates(
   }
   const { openLoggedStores } = await import('./slot/logged-stores.ts');
   const onCommitted = metrics.logCommitted;
-  return openLoggedStores({ settings, folders, log: eventLog(metrics, log), onLost, onCommitted });
+  const contentFolders = slotFolders.map(tenantsFolder);
+  return openLoggedStores({
+    settings,
+    folders,
+    contentFolders,
+    log: eventLog(metrics, log),
+    onLost,
+    onCommitted,
+  });
 }
 
 /** Where the settings name an object store: what keeps the Tenants' content there. */

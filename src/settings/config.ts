@@ -102,6 +102,9 @@ function readFile(named: string | undefined): Record<string, unknown> {
   throw new ConfigError(`${path}: must hold one JSON object`);
 }
 
+/** A new leader of etcd takes about a second, and a renewal that is lost must be followed by another. */
+const LEASE_SECONDS_MIN = 3;
+
 function* unknownNames(environment: Environment, file: Record<string, unknown>): Iterable<string> {
   const unknown = (name: string, where: string) => {
     const meant = nearestVariable(name);
@@ -124,6 +127,11 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
   if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL === '')
     yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_CONFIRM_SETTLEMENTS needs it';
   yield* contradictionsOfObjects(settings);
+  const lease = settings.CLUSTER_LEASE_SECONDS;
+  if (lease > 0 && settings.OBJECTS === '')
+    yield 'FARTHING_OBJECTS: name an object store; FARTHING_CLUSTER_LEASE_SECONDS needs it: a server that takes over has nothing of this disk';
+  if (lease > 0 && lease < LEASE_SECONDS_MIN)
+    yield `FARTHING_CLUSTER_LEASE_SECONDS: must be 0, or at least ${LEASE_SECONDS_MIN}`;
 }
 
 function* contradictionsOfObjects(settings: Settings): Iterable<string> {

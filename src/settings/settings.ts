@@ -112,6 +112,11 @@ export const SETTINGS = {
     'n1',
     'Name of this server in FARTHING_CLUSTER. A start takes over from a former one with the same name at once.',
   ),
+  CLUSTER_LEASE_SECONDS: setting(
+    integer(0, 60),
+    '0',
+    'Seconds of silence after which another server with the same FARTHING_CLUSTER, which waits under a FARTHING_NODE_ID of its own, takes over from this one; 5 is a good number, 3 the least. Needs FARTHING_OBJECTS. 0: no other server can.',
+  ),
   CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
   CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
   CLUSTER_PASSWORD_FILE: setting(

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { AccessRefusedError, type Etcd } from '../../cluster/etcd.ts';
+import { Lease } from '../../cluster/lease.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
 import { ClaimError, openSlotLogs, type SlotLogsOptions } from '../../cluster/slot-logs.ts';
@@ -20,6 +21,8 @@ export interface LoggedStoresOptions {
   readonly settings: Settings;
   /** Absolute paths of the folders of the slots' states. */
   readonly folders: readonly string[];
+  /** Absolute paths of what each slot keeps of its Tenants on this disk: of no use once another node had the slot since. */
+  readonly contentFolders?: readonly string[];
   readonly log: (event: object) => void;
   /** Another process has claimed a slot, or its state can follow its log no more: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
@@ -32,6 +35,7 @@ const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 /** The log is what is durable. */
 const NOT_DURABLE = { durable: false };
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
+const LEASE_ANSWER_MS_MAX = 800;
 
 /** The state of a slot whose truth is its log. */
 type LoggedStore = RecordedStore & Required<SlotStore>;
@@ -41,8 +45,20 @@ type LoggedStore = RecordedStore & Required<SlotStore>;
  * @throws ConfigError when another node has the slots; LogDamagedError with the place
  */
 export async function openLoggedStores(options: LoggedStoresOptions): Promise<LoggedStore[]> {
-  const { settings, folders, log, onLost, onCommitted } = options;
+  const { settings, folders, contentFolders, log, onLost, onCommitted } = options;
   const kv = await namedEtcd(settings);
+  const seconds = settings.CLUSTER_LEASE_SECONDS;
+  // A member that stands still may not cost it a renewal.
+  const leases = seconds > 0 ? await namedEtcd(settings, { answerMsMax: LEASE_ANSWER_MS_MAX }) : undefined;
+  let lease: Lease | undefined;
+  const takeLease =
+    leases &&
+    (async () => {
+      const lost = (error: Error) => onLost(0, error);
+      lease ??= await Lease.take({ leases, seconds, onLost: lost });
+      return lease;
+    });
+  const formers: (string | undefined)[] = [];
   const cluster = clusterName(settings);
   const node = settings.NODE_ID;
   const slots = folders.length;
@@ -53,21 +69,36 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
     slots,
     onLost,
     log,
+    onClaimed: (slot, former) => {
+      formers[slot] = former;
+    },
+    ...(takeLease && { lease: takeLease }),
     ...(onCommitted && { onCommitted }),
   }).catch((error: unknown) => {
     kv.close();
+    leases?.close();
     throw error instanceof ClaimError || error instanceof AccessRefusedError
       ? new ConfigError(`FARTHING_CLUSTER: ${error.message}`)
       : error;
   });
   const stores: LoggedStore[] = [];
   let open = slots;
-  const closed = () => {
+  const closed = async () => {
     open -= 1;
-    if (open === 0) kv.close();
+    if (open > 0) return;
+    kv.close();
+    await lease?.end();
+    leases?.close();
   };
-  for (const [slot, folder] of folders.entries())
-    stores.push(await openLogged(folder, logs[slot]!, log, closed));
+  for (const [slot, folder] of folders.entries()) {
+    const content = contentFolders?.[slot];
+    const former = formers[slot] ?? node;
+    if (content !== undefined && former !== node) {
+      log({ event: 'content_outdated', folder: content, former });
+      await rm(content, { recursive: true, force: true });
+    }
+    stores.push(await openLogged(folder, logs[slot]!, { report: log, lease, closed }));
+  }
   log({ event: 'slots_claimed', node, slots, ms: Math.round(performance.now() - began) });
   return stores;
 }
@@ -83,8 +114,15 @@ async function openLogs(kv: Etcd, options: Omit<SlotLogsOptions, 'kv'>): Promise
 async function openLogged(
   folder: string,
   log: SlotLog,
-  report: (event: object) => void,
-  closed: () => void,
+  {
+    report,
+    lease,
+    closed,
+  }: {
+    readonly report: (event: object) => void;
+    readonly lease: Lease | undefined;
+    readonly closed: () => Promise<void>;
+  },
 ): Promise<LoggedStore> {
   const { store, copy } = await openCopy(folder);
   const { kept, entries } = await log.open(copy);
@@ -92,12 +130,16 @@ async function openLogged(
   await apply(state, log, entries);
   await writeFile(bootNoteOf(folder), await currentBoot());
   const recorded = recordedStore(state, log);
-  const stable = () => recorded.stable().catch(cannotTell);
+  const stable = async () => {
+    await recorded.stable().catch(cannotTell);
+    // Another server may be telling something else by now.
+    if (lease?.holds === false) cannotTell(new Error('the lease was not renewed in time'));
+  };
   let trimming: Promise<void> | undefined;
   return {
     ...recorded,
     stable,
-    lagMs: () => log.lagMs,
+    lagMs: () => (lease?.holds === false ? Math.max(log.lagMs, lease.silentMs) : log.lagMs),
     trim: async () => {
       if (trimming || !log.snapshotIsDue) return;
       trimming = takeSnapshot(state, log, `${folder}.snapshot`)
@@ -111,7 +153,7 @@ async function openLogged(
       await trimming;
       await log.stable().catch(() => undefined);
       await recorded.close();
-      closed();
+      await closed();
     },
   };
 }

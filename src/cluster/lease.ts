@@ -1,0 +1,96 @@
+import { AnswerLostError, type Leases } from './kv.ts';
+
+export interface LeaseOptions {
+  readonly leases: Leases;
+  /** After so many without a renewal the engine gives what hangs on the lease to somebody else. */
+  readonly seconds: number;
+  /** The lease is over: what hung on it may belong to another process. Called once. */
+  readonly onLost: (error: Error) => void;
+}
+
+const RENEWALS_PER_LEASE = 5;
+/** For clocks that run at different speeds: this process considers the lease over so much earlier than the engine does. */
+const MARGIN_SHARE = 0.2;
+
+/**
+ * Renews a lease for as long as this process lives, and says whether it may still answer: its time is counted from the sending of the last
+ * renewal that was acknowledged, so that no answer goes out after another process can have taken over. By the monotonic clock and by
+ * that of the day, whichever is ahead: the former stands still in a machine that is suspended.
+ */
+export class Lease {
+  readonly id: string;
+  readonly #options: LeaseOptions;
+  readonly #timer: NodeJS.Timeout;
+  #renewedAt: Moment;
+  #renewing: Promise<void> | undefined;
+  #isOver = false;
+
+  /** @throws AnswerLostError */
+  static async take(options: LeaseOptions): Promise<Lease> {
+    const asked = moment();
+    return new Lease(await options.leases.grant(options.seconds), asked, options);
+  }
+
+  private constructor(id: string, asked: Moment, options: LeaseOptions) {
+    this.id = id;
+    this.#options = options;
+    this.#renewedAt = asked;
+    this.#timer = setInterval(
+      () => {
+        this.#renewing ??= this.#renew().finally(() => {
+          this.#renewing = undefined;
+        });
+      },
+      (1000 * options.seconds) / RENEWALS_PER_LEASE,
+    ).unref();
+  }
+
+  /** Whether no other process can have taken over. */
+  get holds(): boolean {
+    return !this.#isOver && this.silentMs < 1000 * this.#options.seconds * (1 - MARGIN_SHARE);
+  }
+
+  /** Milliseconds since the last renewal was sent that was acknowledged. */
+  get silentMs(): number {
+    const now = moment();
+    return Math.max(now.monotonic - this.#renewedAt.monotonic, now.wall - this.#renewedAt.wall);
+  }
+
+  /** Gives it back: another process may take over at once. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    await this.#renewing;
+    // It ends by itself otherwise.
+    await this.#options.leases.revoke(this.id).catch(() => undefined);
+  }
+
+  async #renew(): Promise<void> {
+    const asked = moment();
+    try {
+      const seconds = await this.#options.leases.renew(this.id);
+      if (seconds > 0) this.#renewedAt = asked;
+      else if (!this.#isOver) this.#lose();
+    } catch (error) {
+      if (!(error instanceof AnswerLostError)) throw error;
+    }
+  }
+
+  #lose(): void {
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    this.#options.onLost(
+      new Error('the lease on the slots is over, and they may belong to another process now'),
+    );
+  }
+}
+
+/** Milliseconds. */
+interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+function moment(): Moment {
+  return { monotonic: performance.now(), wall: Date.now() };
+}
