@@ -6,6 +6,7 @@ export interface LeaseOptions {
   readonly seconds: number;
   /** The lease is over: what hung on it may belong to another process. Called once. */
   readonly onLost: (error: Error) => void;
+  readonly now?: () => Moment;
 }
 
 const RENEWALS_PER_LEASE = 5;
@@ -27,7 +28,7 @@ export class Lease {
 
   /** @throws AnswerLostError */
   static async take(options: LeaseOptions): Promise<Lease> {
-    const asked = moment();
+    const asked = (options.now ?? moment)();
     return new Lease(await options.leases.grant(options.seconds), asked, options);
   }
 
@@ -52,7 +53,7 @@ export class Lease {
 
   /** Milliseconds since the last renewal was sent that was acknowledged. */
   get silentMs(): number {
-    const now = moment();
+    const now = this.#now();
     return Math.max(now.monotonic - this.#renewedAt.monotonic, now.wall - this.#renewedAt.wall);
   }
 
@@ -65,8 +66,12 @@ export class Lease {
     await this.#options.leases.revoke(this.id).catch(() => undefined);
   }
 
+  #now(): Moment {
+    return (this.#options.now ?? moment)();
+  }
+
   async #renew(): Promise<void> {
-    const asked = moment();
+    const asked = this.#now();
     try {
       const seconds = await this.#options.leases.renew(this.id);
       if (seconds > 0) this.#renewedAt = asked;
@@ -85,8 +90,8 @@ export class Lease {
   }
 }
 
-/** Milliseconds. */
-interface Moment {
+/** Milliseconds by two clocks. */
+export interface Moment {
   readonly monotonic: number;
   readonly wall: number;
 }

@@ -1,20 +1,41 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Etcd } from '../../src/cluster/etcd.ts';
+import { Lease } from '../../src/cluster/lease.ts';
 import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
 import { applyEntries } from '../../src/state/recorded-store.ts';
 import { claimSlotFolders } from '../../src/state/slots.ts';
 import { openStore } from '../../src/state/store.ts';
 
-/** Makes a data folder with the books that the slots' logs hold, from nothing else; the server is dead. */
+/**
+ * Makes a data folder with the books that the slots' logs hold, from nothing else; the server is dead.
+ * @param leaseSeconds of servers that wait for each other: this waits like them, as a node of its own
+ */
 export async function makeBooksOfLogs(
   addresses: readonly string[],
-  { cluster, slots, folder }: { cluster: string; slots: number; folder: string },
+  {
+    cluster,
+    slots,
+    folder,
+    leaseSeconds,
+  }: { cluster: string; slots: number; folder: string; leaseSeconds?: number | undefined },
 ): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const kv = new Etcd(addresses);
+  let lease: Lease | undefined;
+  const takeLease = async () => {
+    lease ??= await Lease.take({ leases: kv, seconds: leaseSeconds!, onLost: () => undefined });
+    return lease;
+  };
   try {
-    const logs = await openSlotLogs({ kv, cluster, node: 'n1', slots, onLost: () => undefined });
+    const logs = await openSlotLogs({
+      kv,
+      cluster,
+      node: leaseSeconds === undefined ? 'n1' : 'judge',
+      slots,
+      onLost: () => undefined,
+      ...(leaseSeconds !== undefined && { lease: takeLease }),
+    });
     for (const [slot, inFolder] of (await claimSlotFolders(folder, slots)).entries()) {
       const store = openStore(join(inFolder, 'state'));
       const { entries } = await logs[slot]!.open(undefined);
@@ -24,6 +45,7 @@ export async function makeBooksOfLogs(
       await store.close();
     }
   } finally {
+    await lease?.end();
     kv.close();
   }
 }

@@ -14,6 +14,8 @@ import { GarageServer } from './garage-server.ts';
 
 const DISK_MEBIBYTES = 4096;
 const OBJECTS = 'objects';
+/** The least that there is. */
+const LEASE_SECONDS = 3;
 
 export interface PlaceOptions {
   /**
@@ -26,6 +28,11 @@ export interface PlaceOptions {
    * the data folder is deleted after half of the kills only.
    */
   readonly losesPower?: boolean | undefined;
+  /**
+   * Two nodes of one cluster, which take turns: after each kill the other one goes on when the lease is over, on a disk that has what it had
+   * when it was killed itself. Needs `beyondDisk`.
+   */
+  readonly twoNodes?: boolean | undefined;
 }
 
 interface Parts {
@@ -36,6 +43,7 @@ interface Parts {
   readonly faults: EtcdFaults | undefined;
   readonly garage: GarageServer | undefined;
   readonly settings: Readonly<Record<string, string>>;
+  readonly twoNodes: boolean;
 }
 
 /** What a killed server leaves its work in: its data folder, etcd, objects; and the faults that come to them. */
@@ -46,8 +54,12 @@ export class CrashPlace {
   /** By which a server finds it all. */
   readonly settings: Readonly<Record<string, string>>;
   readonly #parts: Parts;
+  #starts = 0;
 
-  static async open({ beyondDisk, losesPower }: PlaceOptions, random: Random): Promise<CrashPlace> {
+  static async open(
+    { beyondDisk, losesPower, twoNodes = false }: PlaceOptions,
+    random: Random,
+  ): Promise<CrashPlace> {
     const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'));
     const disk = losesPower ? await CutDisk.mount(folder, DISK_MEBIBYTES) : undefined;
     const on = disk?.folder ?? folder;
@@ -57,7 +69,16 @@ export class CrashPlace {
     const garage = beyondDisk === 'garage' ? await GarageServer.start(join(on, 'garage')) : undefined;
     const members = faults?.members ?? etcd?.addresses.map((address) => new URL(address).host);
     const settings = members ? { CLUSTER: `etcd://${members.join()}`, ...(await objectsIn(on, garage)) } : {};
-    return new CrashPlace(join(on, 'data'), { folder, random, disk, etcd, faults, garage, settings });
+    return new CrashPlace(join(on, 'data'), {
+      folder,
+      random,
+      disk,
+      etcd,
+      faults,
+      garage,
+      settings,
+      twoNodes,
+    });
   }
 
   private constructor(dataFolder: string, parts: Parts) {
@@ -65,6 +86,23 @@ export class CrashPlace {
     this.dataFolder = dataFolder;
     this.settings = parts.settings;
     this.#parts = parts;
+  }
+
+  /** What the next server is started with beside `settings`. */
+  nextNode(): Readonly<Record<string, string>> {
+    if (!this.#parts.twoNodes) return { DATA_DIR: this.dataFolder };
+    this.#starts += 1;
+    const id = `n${1 + (this.#starts % 2)}`;
+    return {
+      DATA_DIR: `${this.dataFolder}-${id}`,
+      NODE_ID: id,
+      CLUSTER_LEASE_SECONDS: String(LEASE_SECONDS),
+    };
+  }
+
+  /** Whether a server may end by itself, because it lost its lease. */
+  get endsServers(): boolean {
+    return this.#parts.twoNodes;
   }
 
   /** Names of all objects of a folder. */
@@ -98,17 +136,23 @@ export class CrashPlace {
 
   /** A data folder with the books as they would be found by whoever has nothing of this machine's disk. */
   async books(): Promise<string> {
-    const { etcd, folder } = this.#parts;
+    const { etcd, folder, twoNodes } = this.#parts;
     if (!etcd) return this.dataFolder;
     const judged = join(folder, 'judged');
     const slots = Number(TESTED_SLOTS.FARTHING_SLOTS ?? 1);
-    await makeBooksOfLogs(etcd.addresses, { cluster: 'farthing', slots, folder: judged });
+    await makeBooksOfLogs(etcd.addresses, {
+      cluster: 'farthing',
+      slots,
+      folder: judged,
+      leaseSeconds: twoNodes ? LEASE_SECONDS : undefined,
+    });
     return judged;
   }
 
   /** With etcd and objects, all that the dead server had on its disk is deleted. */
   loseData(): void {
-    const { etcd, disk, random } = this.#parts;
+    const { etcd, disk, random, twoNodes } = this.#parts;
+    if (twoNodes) return;
     if (etcd && !(disk && random.hits(0.5)))
       rmSync(this.dataFolder, { recursive: true, force: true, maxRetries: 20 });
   }

@@ -66,6 +66,7 @@ export async function runCrashes({
   secondsMax = Number.POSITIVE_INFINITY,
   beyondDisk,
   losesPower,
+  twoNodes,
   onKill,
 }: CrashOptions): Promise<CrashReport> {
   const deadline = performance.now() + 1000 * secondsMax;
@@ -81,7 +82,7 @@ export async function runCrashes({
   });
   const facilitator = await serveFacilitator(ledger);
   const losing = random.fork();
-  const place = await CrashPlace.open({ beyondDisk, losesPower }, random.fork());
+  const place = await CrashPlace.open({ beyondDisk, losesPower, twoNodes }, random.fork());
   const server = new KilledServer(place, facilitator.url);
   let reached: (moment: Moment) => void = () => {};
   ledger.onStage = (stage) => {

@@ -14,10 +14,12 @@ const PENDING_DEADLINE_MS = 120_000;
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
 export class KilledServer {
   url = 'http://127.0.0.1:1';
+  readonly #place: CrashPlace;
   readonly #environment: Record<string, string | undefined>;
   #child: ChildProcess | undefined;
 
   constructor(place: CrashPlace, facilitatorUrl: string) {
+    this.#place = place;
     const models = join(place.folder, 'models');
     mkdirSync(models);
     const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
@@ -28,7 +30,6 @@ export class KilledServer {
       BASE_URL: 'http://127.0.0.1:8402',
       DEMO: '0',
       LOG_LEVEL: 'info',
-      DATA_DIR: place.dataFolder,
       MODELS_DIR: models,
       FACILITATOR_URL: facilitatorUrl,
       PAY_TO,
@@ -39,16 +40,18 @@ export class KilledServer {
   /** Resolves when it is ready, or when it was killed before. */
   async start(): Promise<void> {
     const child = spawn(process.execPath, [builtServer()], {
-      env: this.#environment,
+      env: { ...this.#environment, ...environmentOf(this.#place.nextNode()) },
       stdio: ['ignore', 'pipe', 'inherit'],
       // A group of its own, so that it can be killed together with the processes that read uploads.
       detached: true,
     });
     this.#child = child;
     await new Promise<void>((ready, reject) => {
-      child.once('exit', (code, signal) =>
-        signal ? ready() : reject(new Error(`the server ended with ${code} before it was ready`)),
-      );
+      child.once('exit', (code, signal) => {
+        if (signal) ready();
+        else if (this.#place.endsServers) this.start().then(ready, reject);
+        else reject(new Error(`the server ended with ${code} before it was ready`));
+      });
       createInterface(child.stdout).on('line', (line) => {
         if (!line.includes('"event":"ready"')) return;
         this.url = (JSON.parse(line) as { url: string }).url;

@@ -5,7 +5,8 @@ import { runCrashes } from './crash-run.ts';
  * `make crash KILLS=1000 SEED=7`: ends with status 1 and the seed when the oracle finds the books different. CRASH_SECONDS: no kill begins later.
  * ETCD=1: the books are in a three-node etcd (`make etcd`) and content in a folder of objects, with OBJECTS=garage in a bucket (`make garage`);
  * the server's whole data folder is deleted after each kill. Members of etcd, its leader too, stand still or are killed at random, and a relay
- * delays, loses answers and cuts connections. POWER=1 (as root): each kill is a power cut of the disk that all of it lies on.
+ * delays, loses answers and cuts connections. POWER=1 (as root): each kill is a power cut of the disk that all of it lies on. NODES=2 with ETCD=1: two nodes
+ * take turns, each on its own disk, and nothing is deleted.
  */
 
 if (process.env.POWER !== undefined && withoutCutDisk !== undefined) {
@@ -26,6 +27,7 @@ const report = await runCrashes({
     beyondDisk: process.env.OBJECTS === 'garage' ? ('garage' as const) : ('folder' as const),
   }),
   losesPower: process.env.POWER !== undefined,
+  twoNodes: process.env.NODES === '2',
   ...(process.env.CRASH_SECONDS && { secondsMax: Number(process.env.CRASH_SECONDS) }),
   onKill: (kill, moment) => {
     if (kill % 10 === 0 || kill === kills) console.log(`  ${kill} of ${kills} kills, the last at ${moment}`);
