@@ -9,6 +9,8 @@ import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
 import { PAY_TO } from '../rig/payments.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
+/** Of one that loses its lease while it starts. */
+const STARTS_MAX = 5;
 const PENDING_DEADLINE_MS = 120_000;
 
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
@@ -38,7 +40,7 @@ export class KilledServer {
   }
 
   /** Resolves when it is ready, or when it was killed before. */
-  async start(): Promise<void> {
+  async start(again = STARTS_MAX): Promise<void> {
     const child = spawn(process.execPath, [builtServer()], {
       env: { ...this.#environment, ...environmentOf(this.#place.nextNode()) },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,7 +51,7 @@ export class KilledServer {
     await new Promise<void>((ready, reject) => {
       child.once('exit', (code, signal) => {
         if (signal) ready();
-        else if (this.#place.endsServers) this.start().then(ready, reject);
+        else if (this.#place.endsServers && again > 1) this.start(again - 1).then(ready, reject);
         else reject(new Error(`the server ended with ${code} before it was ready`));
       });
       createInterface(child.stdout).on('line', (line) => {
