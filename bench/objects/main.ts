@@ -131,7 +131,7 @@ try {
   console.table(restored);
   console.log(
     writeRecord(
-      'objects',
+      isFolder ? 'objects-folder' : 'objects',
       {
         objects: isFolder ? 'a folder' : 'Garage',
         uploads,
