@@ -8,8 +8,9 @@ import { runCrashes } from './crash-run.ts';
  * delays, loses answers and cuts connections. POWER=1 (as root): each kill is a power cut of the disk that all of it lies on.
  */
 
-if (process.env.POWER !== undefined && withoutCutDisk !== undefined) {
-  console.error(`POWER=1 ${withoutCutDisk}`);
+const noDisk = process.env.POWER === undefined ? undefined : await withoutCutDisk();
+if (noDisk !== undefined) {
+  console.error(`POWER=1 ${noDisk}`);
   process.exit(3);
 }
 const kills = Number(process.env.KILLS || 1000);
