@@ -54,6 +54,8 @@ export interface StoredFiles {
 }
 
 export interface IngestExtractor {
+  /** Resolves once a process that opens files runs, or could not start; absent: one always runs. */
+  canOpen?(): Promise<void>;
   open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   extract(
     path: string,
