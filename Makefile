@@ -155,6 +155,7 @@ etcd: .build/etcd ## The server of etcd from its Go module, for the tests of src
 	cd scripts/etcd && go build -trimpath -o ../../$@ .
 
 # Tests that take long, each at the length that its variables give. docs/measured.md says what they show.
+# ETCD=1: books in etcd and content in objects, the whole data folder deleted after each kill (needs `make etcd`). POWER=1: power cuts (needs root).
 crash: setup
 	@node test/payment/crash/main.ts
 

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FolderObjects } from '../../src/cluster/objects/folder-objects.ts';
+import type { Objects } from '../../src/cluster/objects/objects.ts';
 import { S3Objects } from '../../src/cluster/objects/s3.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { GarageServer, withoutGarage } from '../../test/cluster/garage-server.ts';
@@ -13,6 +15,7 @@ import { restoreTimes } from './restore.ts';
 /**
  * What files and indexes in objects cost: `make etcd garage`, then `make bench NAME=objects ROUNDS=40 TENANTS=1000`. Uploads at a server with its disk alone, one
  * with its books in a three-node etcd, and one with its content in Garage as well, in turns; then a start and a first search after its disk was lost.
+ * OBJECTS=folder: a folder of this disk instead of Garage.
  */
 
 const ROUNDS = Number(process.env.ROUNDS || 40);
@@ -44,22 +47,24 @@ async function upload(
 }
 
 if (withoutEtcd !== undefined) throw new Error(withoutEtcd);
-if (withoutGarage !== undefined) throw new Error(withoutGarage);
+const isFolder = process.env.OBJECTS === 'folder';
+if (!isFolder && withoutGarage !== undefined)
+  throw new Error(`${withoutGarage}; OBJECTS=folder does without it`);
 const before = machine();
 const folder = mkdtempSync(join(tmpdir(), 'farthing-objects-'));
-const [etcd, garage] = [
-  await EtcdServers.start(join(folder, 'etcd')),
-  await GarageServer.start(join(folder, 'garage')),
-];
+const etcd = await EtcdServers.start(join(folder, 'etcd'));
+const garage = isFolder ? undefined : await GarageServer.start(join(folder, 'garage'));
 try {
-  await garage.bucket('bench');
+  await garage?.bucket('bench');
+  await garage?.bucket('restore');
+  mkdirSync(join(folder, 'objects'));
   const members = etcd.addresses.map((address) => new URL(address).host).join();
   const data = join(folder, 'data');
   mkdirSync(data);
   const kept = {
     CLUSTER: `etcd://${members}/objects`,
     FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
-    ...garage.settings('bench'),
+    ...(garage?.settings('bench') ?? { FARTHING_OBJECTS: `file://${join(folder, 'objects')}` }),
   };
   const servers = {
     disk: await startServer(),
@@ -91,7 +96,7 @@ try {
   }
   console.log('uploads, ms at p50');
   console.table(uploads);
-  const puts = await barePuts(garage);
+  const puts = await barePuts(objectsIn('bench', 'bare/'));
   console.log('the bare PUT, ms at p50');
   console.table(puts);
 
@@ -121,31 +126,35 @@ try {
   );
   console.table(after);
   for (const server of [servers.disk, servers.etcd, objects]) await server.stop();
-  const restored = await restoreTimes(garage, join(folder, 'restore'));
-  console.log('an index of 10,000 rows of 384 from Garage, ms');
+  const restored = await restoreTimes(objectsIn('restore', ''), join(folder, 'restore'));
+  console.log(`an index of 10,000 rows of 384 from ${isFolder ? 'a folder' : 'Garage'}, ms`);
   console.table(restored);
   console.log(
     writeRecord(
-      'objects',
-      { uploads, bare_puts: puts, after_loss: { tenants: TENANTS, ...after }, restored },
+      isFolder ? 'objects-folder' : 'objects',
+      {
+        objects: isFolder ? 'a folder' : 'Garage',
+        uploads,
+        bare_puts: puts,
+        after_loss: { tenants: TENANTS, ...after },
+        restored,
+      },
       before,
     ),
   );
 } finally {
   await etcd.stop();
-  await garage.stop();
+  await garage?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function barePuts({ endpoint, keyId, secret }: GarageServer): Promise<Record<string, number>> {
-  const objects = new S3Objects({
-    endpoint,
-    bucket: 'bench',
-    prefix: 'bare/',
-    region: 'garage',
-    accessKeyId: keyId,
-    secretAccessKey: secret,
-  });
+function objectsIn(bucket: string, prefix: string): Objects {
+  if (!garage) return new FolderObjects(join(folder, 'objects'), `${bucket}/${prefix}`);
+  const { endpoint, keyId: accessKeyId, secret: secretAccessKey } = garage;
+  return new S3Objects({ endpoint, bucket, prefix, region: 'garage', accessKeyId, secretAccessKey });
+}
+
+async function barePuts(objects: Objects): Promise<Record<string, number>> {
   const puts: Record<string, number> = {};
   for (const [what, bytes] of [
     ['100 bytes', 100],

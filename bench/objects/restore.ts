@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { S3Objects } from '../../src/cluster/objects/s3.ts';
+import type { Objects } from '../../src/cluster/objects/objects.ts';
 import { readClusterKeys } from '../../src/cluster/seal.ts';
 import { contentOf } from '../../src/content/content.ts';
 import { ContentIndexKeeper } from '../../src/content/index-keeper.ts';
 import { ContentRows } from '../../src/content/rows.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
-import type { GarageServer } from '../../test/cluster/garage-server.ts';
 import { itemOf, passage } from '../../test/shard/fixtures.ts';
 import { quantile } from '../rig/agent.ts';
 
@@ -26,19 +25,10 @@ const WORDS = 'lighthouse keeper counts gulls at dawn and writes the tide into t
  * Milliseconds from an empty disk to the first answer, at p50: made again from a snapshot in the store, and from the writes alone.
  * @param folder for the state and the indexes
  */
-export async function restoreTimes(garage: GarageServer, folder: string): Promise<Record<string, number>> {
-  await garage.bucket('restore');
+export async function restoreTimes(objects: Objects, folder: string): Promise<Record<string, number>> {
   mkdirSync(folder, { recursive: true });
   const store = openStore(join(folder, 'state'));
   const rows = new ContentRows(store);
-  const objects = new S3Objects({
-    endpoint: garage.endpoint,
-    bucket: 'restore',
-    prefix: '',
-    region: 'garage',
-    accessKeyId: garage.keyId,
-    secretAccessKey: garage.secret,
-  });
   const content = contentOf([store], {
     clusterKeys: await readClusterKeys(randomBytes(32).toString('hex')),
     objects,

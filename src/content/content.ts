@@ -60,6 +60,8 @@ export class Content {
   readonly #deps: ContentDeps;
   /** The last write of each Tenant: they are made in the order of the log. */
   readonly #turns = new Map<string, Promise<unknown>>();
+  /** Files that are in the store, by their rows' keys. The rows come with the next writes of their Items: one transaction of the log, not two. */
+  readonly #sent = new Map<string, SentFile>();
 
   constructor(deps: ContentDeps) {
     this.#deps = deps;
@@ -107,19 +109,25 @@ export class Content {
       const rows = this.rows(tenant);
       const change = (before: readonly IndexWrite[]) =>
         replaces ? [write] : [...before.filter((former) => former.kind !== kind), write];
-      const { seq, before } = await rows.addWrite(tenant, item, change, content.length).finally(kept.done);
+      const file = this.#takeSent(tenant, item);
+      const added = rows.addWrite(tenant, item, { change, bytes: content.length, file: file?.blob });
+      const { seq, before, formerFile } = await added.finally(() => {
+        kept.done();
+        file?.done();
+      });
       let made: T;
       try {
         made = await make();
       } catch (error) {
         // The index has what it had: so must the log.
         const former: readonly IndexWrite[] = before.length > 0 ? before : [{ kind: 'remove' }];
-        await rows.addWrite(tenant, item, () => former, 0);
+        await rows.addWrite(tenant, item, { change: () => former, bytes: 0 });
         void this.removeBlobs(tenant, blobsIn([write]));
         throw error;
       }
       await this.setPlace(tenant, folder, seq);
-      void this.removeBlobs(tenant, blobsIn(before.filter((one) => replaces || one.kind === kind)));
+      const outdated = blobsIn(before.filter((one) => replaces || one.kind === kind));
+      void this.removeBlobs(tenant, formerFile ? [...outdated, formerFile] : outdated);
       return made;
     });
   }
@@ -179,6 +187,7 @@ export class Content {
     const objects = await this.blobs.removeAll(tenant, () => rows.confirm(tenant));
     await rows.forget(tenant);
     this.#deps.keys.forget(tenant);
+    for (const key of this.#sent.keys()) if (key.startsWith(keyOf(tenant, ''))) this.#sent.delete(key);
     this.log({ event: 'content_destroyed', tenant, objects });
   }
 
@@ -206,39 +215,60 @@ export class Content {
   }
 
   /**
-   * Keeps a file. Its row is in the log before whatever this slot writes next. @param after nothing leads to the file before it resolves
+   * Brings a file into the store. It is kept once the next write of its Item is. @param after nothing leads to the file before it resolves
    * @throws objects_unavailable, and what reading and `after` throw
    */
-  async keepFile(
+  async sendFile(
     tenant: string,
     item: string,
     file: Parameters<Blobs['put']>[2],
     after: Promise<unknown>,
   ): Promise<void> {
-    const rows = this.rows(tenant);
-    const key = await this.#deps.keys.ensure(rows, tenant);
+    const key = await this.#deps.keys.ensure(this.rows(tenant), tenant);
     const { blob, done } = await this.blobs.put(tenant, key, file);
     await after.catch((error: unknown) => {
       done();
       throw error;
     });
-    const row = keyOf(tenant, item);
-    const before = rows.files.get(row);
-    // A row that the log never gets ends the slot, and with it the write that follows.
-    void rows.files
-      .put(row, blob)
-      .catch(() => undefined)
-      .finally(done);
-    if (before) void this.removeBlobs(tenant, [before]);
+    this.#takeSent(tenant, item)?.done();
+    this.#sent.set(keyOf(tenant, item), { blob, done });
+  }
+
+  /** Keeps a file of an Item that is not written. @throws as `sendFile` */
+  async keepFile(tenant: string, item: string, file: Parameters<Blobs['put']>[2]): Promise<void> {
+    await this.sendFile(tenant, item, file, Promise.resolve());
+    const { blob, done } = this.#takeSent(tenant, item)!;
+    const { files } = this.rows(tenant);
+    const former = files.get(keyOf(tenant, item));
+    await files.put(keyOf(tenant, item), blob).finally(done);
+    if (former) void this.removeBlobs(tenant, [former]);
   }
 
   async removeFile(tenant: string, item: string): Promise<void> {
     const rows = this.rows(tenant);
+    const sent = this.#takeSent(tenant, item);
+    sent?.done();
     const blob = rows.files.get(keyOf(tenant, item));
-    if (!blob) return;
-    await rows.files.remove(keyOf(tenant, item));
-    void this.removeBlobs(tenant, [blob]);
+    if (blob) await rows.files.remove(keyOf(tenant, item));
+    void this.removeBlobs(
+      tenant,
+      [sent?.blob, blob].flatMap((one) => one ?? []),
+    );
   }
+
+  #takeSent(tenant: string, item: string): SentFile | undefined {
+    const key = keyOf(tenant, item);
+    const sent = this.#sent.get(key);
+    this.#sent.delete(key);
+    return sent;
+  }
+}
+
+/** A file whose row is not written. */
+interface SentFile {
+  readonly blob: Blob;
+  /** Once something leads to the blob, or nothing ever will. */
+  readonly done: () => void;
 }
 
 export interface WriteInput {

@@ -40,7 +40,7 @@ export class KeptFiles {
     const file = await open(from, 'r');
     try {
       // It is sent while it is written to this disk.
-      const both = [content.keepFile(tenant, item, file, after), here.keep(tenant, item, from, after)];
+      const both = [content.sendFile(tenant, item, file, after), here.keep(tenant, item, from, after)];
       const failed = (await Promise.allSettled(both)).find((end) => end.status === 'rejected');
       if (failed) throw failed.reason;
     } finally {
@@ -51,7 +51,7 @@ export class KeptFiles {
   async keepPlaced(tenant: TenantId, item: ItemId): Promise<void> {
     const file = await open(this.place(tenant, item), 'r');
     try {
-      await this.#deps.content.keepFile(tenant, item, file, Promise.resolve());
+      await this.#deps.content.sendFile(tenant, item, file, Promise.resolve());
     } finally {
       await file.close();
     }

@@ -28,6 +28,13 @@ export interface IndexWrite {
   readonly blob?: Blob;
 }
 
+export interface AddedWrite {
+  readonly change: (before: readonly IndexWrite[]) => readonly IndexWrite[];
+  /** That it has. */
+  readonly bytes: number;
+  readonly file?: Blob | undefined;
+}
+
 /** What makes an Item of an index again, behind the snapshot. */
 export interface ItemWrites {
   /** Of the last write. */
@@ -71,21 +78,26 @@ export class ContentRows {
       .sort((a, b) => a.row.seq - b.row.seq);
   }
 
-  /** Adds a write to an Item. @param bytes that it has @returns its number, and what was there before */
+  /** Adds a write to an Item, and its stored file if there is a new one. @returns its number, and what was there before */
   addWrite(
     tenant: string,
     item: string,
-    change: (before: readonly IndexWrite[]) => readonly IndexWrite[],
-    bytes: number,
-  ): Promise<{ readonly seq: number; readonly before: readonly IndexWrite[] }> {
+    { change, bytes, file }: AddedWrite,
+  ): Promise<{
+    readonly seq: number;
+    readonly before: readonly IndexWrite[];
+    readonly formerFile: Blob | undefined;
+  }> {
     const key = keyOf(tenant, item);
     return this.store.transaction(() => {
+      const formerFile = file && this.files.get(key);
+      if (file) void this.files.put(key, file);
       const head = this.heads.get(tenant)!;
       const before = this.items.get(key)?.writes ?? [];
       const seq = head.seq + 1;
       void this.heads.put(tenant, { ...head, seq, cost: head.cost + bytes + WRITE_COST });
       void this.items.put(key, { seq, writes: change(before) });
-      return { seq, before };
+      return { seq, before, formerFile };
     });
   }
 

@@ -44,6 +44,8 @@ export interface Extractor {
   preview(path: string, place: PreviewTask): Promise<Preview>;
   /** Starts the processes that first tasks need, which would otherwise start with those tasks. Resolves when they have started. */
   warm(): Promise<void>;
+  /** Resolves once a process that opens files runs, or could not start. */
+  canOpen(): Promise<void>;
   /** How the child processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
@@ -294,6 +296,10 @@ class ChildExtractor implements Extractor {
     });
     if (!preview) throw noAnswer();
     return preview;
+  }
+
+  canOpen(): Promise<void> {
+    return this.#pools.openings.warm();
   }
 
   warm(): Promise<void> {

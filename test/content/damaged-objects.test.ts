@@ -46,10 +46,11 @@ const KINDS: Record<string, (kept: KeptTenants) => Promise<() => Promise<unknown
     writeFileSync(source, TEXT.repeat(400));
     const files = new KeptFiles({
       content,
-      here: filesIn(tenants),
+      here: filesIn(tenants, { areCopies: true }),
       use: (tenant, work) => tenants.use(tenant, {}, work),
     });
     await files.keep(TENANT, ITEM, source, Promise.resolve());
+    await tenants.use(TENANT, {}, (shard) => shard.putItem(itemOf(ITEM, { state: 'pending' })));
     await tenants.close();
     return async () => {
       mkdirSync(kept.disk, { recursive: true });

@@ -297,6 +297,25 @@ t.test(
   },
 );
 
+t.test('a start that ends before a file can be opened is no attempt at any job', async (t) => {
+  const rig = openRig(t, { attemptsMax: 1 });
+  rig.extractor.hold();
+  const job = await rig.add('interrupted');
+  for (let starts = 0; starts < 3; starts++) {
+    const start = Promise.withResolvers<void>();
+    rig.extractor.starting = start.promise;
+    await rig.restart();
+    t.match(rig.ingest.job(job.id), { state: 'accepted', attempts: undefined });
+    const closing = rig.ingest.close();
+    start.resolve();
+    await closing;
+  }
+  rig.extractor.starting = Promise.resolve();
+  rig.extractor.go();
+  await rig.restart();
+  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', attempts: 1 });
+});
+
 t.test(
   'an interrupted job ends searchable after the restart, and a committed one is not repeated',
   async (t) => {

@@ -141,6 +141,13 @@ export class FakeExtractor implements IngestExtractor {
   #open = true;
   #waiting: (() => void)[] = [];
 
+  /** Files can be opened once it resolves. */
+  starting: Promise<void> = Promise.resolve();
+
+  canOpen(): Promise<void> {
+    return this.starting;
+  }
+
   async open(): Promise<FileInfo> {
     if (this.overloads-- > 0) throw new FarthingError('overloaded', 'too many files');
     return this.opens.shift() ?? TEXT;

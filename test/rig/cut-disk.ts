@@ -1,23 +1,39 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const PROGRAMS = ['mkfs.ext4', 'mount', 'umount', 'perl'];
 const UNMOUNTS_MAX = 200;
+const TRIED_MEBIBYTES = 16;
 /** FS_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH (linux/fs.h, fs/ext4/ext4.h): from now on nothing reaches the device, the journal neither. */
 const SHUT_DOWN =
   'my $flags = pack("L", 2); open(my $f, "<", $ARGV[0]) or die $!; ioctl($f, 0x8004587d, $flags) or die $!';
 
-/** Why no disk can be cut here; undefined where it can. */
-export const withoutCutDisk = reason();
-
-function reason(): string | undefined {
+/** Why no disk can be cut here, which is tried; undefined where it can. */
+export async function withoutCutDisk(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'needs root on Linux, to mount a file system that can be cut off';
   const absent = PROGRAMS.filter((program) => !succeeds('sh', ['-c', `command -v ${program}`]));
   if (absent.length > 0) return `needs ${absent.join(', ')}, to mount a file system that can be cut off`;
-  return succeeds('test', ['-e', '/dev/loop-control']) ? undefined : 'needs loop devices';
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-cut-'));
+  try {
+    const disk = await CutDisk.mount(folder, TRIED_MEBIBYTES);
+    try {
+      disk.cut();
+    } finally {
+      await disk.remove();
+    }
+    return undefined;
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: Buffer | string };
+    const [why] = String(stderr || message).split('\n');
+    return `needs a loop device and an ext4 that can be mounted and cut off: ${why}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /**
@@ -33,7 +49,7 @@ export class CutDisk {
     const disk = new CutDisk(folder);
     await writeFile(disk.#image, '');
     await truncate(disk.#image, mebibytes * 2 ** 20);
-    execFileSync('mkfs.ext4', ['-q', '-F', disk.#image]);
+    run('mkfs.ext4', ['-q', '-F', disk.#image]);
     mkdirSync(disk.folder);
     disk.#mount();
     return disk;
@@ -46,7 +62,7 @@ export class CutDisk {
 
   /** Nothing more reaches the device. Programs that use it should stand still, and be killed before `restore`. */
   cut(): void {
-    execFileSync('perl', ['-e', SHUT_DOWN, this.folder]);
+    run('perl', ['-e', SHUT_DOWN, this.folder]);
   }
 
   /** Mounts what the device has. */
@@ -61,7 +77,7 @@ export class CutDisk {
   }
 
   #mount(): void {
-    execFileSync('mount', ['-o', 'loop', this.#image, this.folder]);
+    run('mount', ['-o', 'loop', this.#image, this.folder]);
   }
 
   /** Programs that were killed hold it until the kernel has ended them. */
@@ -73,9 +89,13 @@ export class CutDisk {
   }
 }
 
+function run(program: string, words: readonly string[]): void {
+  execFileSync(program, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
 function succeeds(program: string, words: readonly string[]): boolean {
   try {
-    execFileSync(program, words, { stdio: 'ignore' });
+    run(program, words);
     return true;
   } catch {
     return false;

@@ -4,14 +4,18 @@ import { FarthingError } from '../../domain/error.ts';
 import type { ItemId, TenantId } from '../../domain/id.ts';
 import type { StoredFiles } from '../ports/ports.ts';
 
-/** Files that lie in the Tenants' folders, and nowhere else. */
-export function filesIn(tenants: { folder(tenant: TenantId): string }): StoredFiles {
+/** Files that lie in the Tenants' folders. @param areCopies whether one whose name a power cut takes is fetched again */
+export function filesIn(
+  tenants: { folder(tenant: TenantId): string },
+  { areCopies = false } = {},
+): StoredFiles {
   const place = (tenant: TenantId, item: ItemId) => fileOf(tenants.folder(tenant), item);
   return {
     place,
     keep: async (tenant, item, from, after) => {
-      await after;
-      await keepFile(from, place(tenant, item));
+      // What is moved is on the disk: that takes as long as what it waits for.
+      await Promise.all([after, synced(from)]);
+      await moveFile(from, place(tenant, item), { durably: !areCopies });
     },
     keepPlaced: async () => undefined,
     path: async (tenant, item) => place(tenant, item),
@@ -24,20 +28,28 @@ export function fileOf(tenantFolder: string, item: ItemId): string {
   return join(tenantFolder, 'files', item);
 }
 
-/** Moves a received file to its place. Once it resolves, bytes and name are durable. @throws storage_full. */
-export async function keepFile(from: string, to: string): Promise<void> {
+/** @throws storage_full. */
+function synced(path: string): Promise<void> {
+  return sync(path).catch(asNoRoom);
+}
+
+/** Moves a file to its place. @param durably whether its name is on the disk once it resolves @throws storage_full. */
+async function moveFile(from: string, to: string, { durably }: { durably: boolean }): Promise<void> {
   try {
-    await sync(from);
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await rename(from, to);
-    await sync(dirname(to));
+    if (durably) await sync(dirname(to));
   } catch (error) {
-    if (!isStorageFull(error)) throw error;
-    throw new FarthingError('storage_full', 'There is no room for the file. Try again later.', {
-      retryAfterS: 60,
-      cause: error,
-    });
+    asNoRoom(error);
   }
+}
+
+function asNoRoom(error: unknown): never {
+  if (!isStorageFull(error)) throw error;
+  throw new FarthingError('storage_full', 'There is no room for the file. Try again later.', {
+    retryAfterS: 60,
+    cause: error,
+  });
 }
 
 export async function removeFile(path: string): Promise<void> {

@@ -131,8 +131,7 @@ export class JobRunner {
     if (!row || isEnded(row.state)) return;
     const began = performance.now();
     try {
-      // On the disk before the file is touched: a job that ends the server each time is given up.
-      if (entry.isResumed) await jobs.restart(job.id);
+      if (entry.isResumed) await this.#countAttempt(entry);
       const segments = await this.#perform(entry).catch((error: unknown) =>
         this.#endUnfinished(entry, error),
       );
@@ -142,6 +141,13 @@ export class JobRunner {
     } catch (error) {
       log({ event: 'ingest_stuck', job: job.id, error: stackOf(error) });
     }
+  }
+
+  /** On the disk before the file is touched: a job that ends the server each time is given up. Before that no job is to blame. */
+  async #countAttempt({ job, controller }: QueuedJob): Promise<void> {
+    const { extractor, jobs } = this.#deps;
+    await extractor.canOpen?.();
+    if (!controller.signal.aborted) await jobs.restart(job.id);
   }
 
   /** Ends a job that was cancelled or has failed. One that the end of the server stopped stays as it is. */

@@ -40,11 +40,11 @@ export interface IngestTenants<Shard = IngestShard> {
 /** The Items' stored files. */
 export interface StoredFiles {
   /**
-   * Moves a received file to its place. It is durable once the next write to the index is. @throws storage_full, and what `after` throws
+   * Moves a received file to its place. It is durable once the next write of its Item is. @throws storage_full, and what `after` throws
    * @param after nothing is moved before it resolves
    */
   keep(tenant: TenantId, item: ItemId, from: string, after: Promise<unknown>): Promise<void>;
-  /** Keeps a file that was written to its place. */
+  /** Keeps a file that was written to its place, as `keep` does. */
   keepPlaced(tenant: TenantId, item: ItemId): Promise<void>;
   /** Path of a file on this disk; nothing may be there, if the Item has no file. */
   path(tenant: TenantId, item: ItemId): Promise<string>;
@@ -54,6 +54,8 @@ export interface StoredFiles {
 }
 
 export interface IngestExtractor {
+  /** Resolves once a process that opens files runs, or could not start; absent: one always runs. */
+  canOpen?(): Promise<void>;
   open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
   extract(
     path: string,

@@ -110,7 +110,7 @@ async function importTenant(
   for (const item of await namesIn(join(folder, 'files'))) {
     const file = await open(join(folder, 'files', item), 'r');
     try {
-      await content.keepFile(tenant, item, file, Promise.resolve());
+      await content.keepFile(tenant, item, file);
     } finally {
       await file.close();
     }

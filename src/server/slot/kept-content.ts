@@ -67,7 +67,7 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     files: (tenants) =>
       new KeptFiles({
         content,
-        here: filesIn(tenants),
+        here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
       }),
     keepSigningKeys: () => keyFile.keep(),

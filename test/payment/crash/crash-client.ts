@@ -50,7 +50,7 @@ export class CrashClient {
   #serial = 0;
 
   /**
-   * `losesDisk`: each kill of the server takes its whole disk. The client also pays for uploads then, which outlast most lives of the server: for
+   * `losesDisk`: each kill of the server takes its whole disk, or what was not synced of it. The client also pays for uploads then, which outlast most lives of the server: for
    * as long it buys nothing else.
    */
   constructor(random: Random, going: Going, losesDisk: boolean, onAnswer: () => void) {

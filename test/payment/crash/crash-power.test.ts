@@ -8,11 +8,12 @@ import { runCrashes } from './crash-run.ts';
 const CUTS = Number(process.env.CRASH_KILLS || deep(2, 10));
 const SECONDS_MAX = Number(process.env.CRASH_SECONDS || 150);
 
+const noDisk = await withoutCutDisk();
 const places = {
-  'a disk': { beyondDisk: undefined, skip: withoutCutDisk },
+  'a disk': { beyondDisk: undefined, skip: noDisk },
   'etcd, objects and a disk that lose it together': {
     beyondDisk: 'folder',
-    skip: withoutCutDisk ?? withoutEtcd,
+    skip: noDisk ?? withoutEtcd,
   },
 } as const;
 

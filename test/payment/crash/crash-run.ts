@@ -98,8 +98,11 @@ export async function runCrashes({
   const buyers = Array.from(
     { length: clients },
     (_, index) =>
-      new CrashClient(random.fork(), going, index === 0 || beyondDisk !== undefined, () =>
-        reached('answered'),
+      new CrashClient(
+        random.fork(),
+        going,
+        index === 0 || beyondDisk !== undefined || losesPower === true,
+        () => reached('answered'),
       ),
   );
   const purchases = () => buyers.flatMap((buyer) => buyer.purchases);

@@ -9,8 +9,9 @@ import { runCrashes } from './crash-run.ts';
  * take turns, each on its own disk, and nothing is deleted.
  */
 
-if (process.env.POWER !== undefined && withoutCutDisk !== undefined) {
-  console.error(`POWER=1 ${withoutCutDisk}`);
+const noDisk = process.env.POWER === undefined ? undefined : await withoutCutDisk();
+if (noDisk !== undefined) {
+  console.error(`POWER=1 ${noDisk}`);
   process.exit(3);
 }
 const kills = Number(process.env.KILLS || 1000);

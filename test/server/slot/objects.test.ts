@@ -178,6 +178,9 @@ if (withoutEtcd !== undefined) {
     const first = await startTestServer(t, environment);
     const workspace = await new TestAgent(first.url).rent();
     await workspace.ingest('gulls.txt', 'The keeper counts gulls at dawn. '.repeat(400));
+    const short = await new TestAgent(first.url).rent();
+    // Its index is in the log, and its file alone is an object.
+    const { item } = (await short.ingest('tides.txt', 'Tides follow the moon.')).body;
     await first.stop();
     for (const path of filesBelow(join(folder, 'damaged-objects'))) {
       const bytes = readFileSync(path);
@@ -189,6 +192,12 @@ if (withoutEtcd !== undefined) {
     const second = await startTestServer(t, environment);
     const seen = new TestWorkspace(second.url, workspace.id, workspace.token);
     t.match(await seen.search({ query: 'gulls' }), { status: 500, body: { code: 'shard_corrupt' } });
+    const seenShort = new TestWorkspace(second.url, short.id, short.token);
+    t.equal((await seenShort.search({ query: 'moon' })).body.hits.length, 1);
+    t.match(await seenShort.send('GET', `/items/${item.id}/content`), {
+      status: 500,
+      body: { code: 'shard_corrupt' },
+    });
   });
 
   t.test(
