@@ -20,8 +20,14 @@ export interface SlotLogsOptions {
    * Absent: a claim stays, and slots of another node are refused.
    */
   readonly lease?: () => Promise<Pick<Lease, 'id'>>;
-  /** Told which node had a slot before; undefined where none had. */
-  readonly onClaimed?: (slot: number, former: string | undefined) => void;
+  readonly onClaimed?: (slot: number, claim: Claim) => void;
+}
+
+/** A claim of a slot. Revisions tell the claims on leases apart. */
+export interface Claim {
+  readonly revision: number;
+  /** Of the last claim on a lease before; undefined where there was none. */
+  readonly former: number | undefined;
 }
 
 /** The slots cannot be claimed; the message says why. */
@@ -148,10 +154,8 @@ async function tryToClaim(
     if (!done) return undefined;
     lives.push(...claimed.map(() => revision));
   }
-  for (const [slot, { owner, served }] of slotKeys.entries()) {
-    const former = servers.get(served) ?? owners.get(owner.key);
-    onClaimed?.(slot, former && nodeOf(former));
-  }
+  for (const [slot, { served }] of slotKeys.entries())
+    onClaimed?.(slot, { revision: lives[slot]!, former: servers.get(served)?.revision });
   return lives;
 }
 

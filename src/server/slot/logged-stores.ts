@@ -3,7 +3,7 @@ import { AccessRefusedError, type Etcd } from '../../cluster/etcd.ts';
 import { Lease } from '../../cluster/lease.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
-import { ClaimError, openSlotLogs, type SlotLogsOptions } from '../../cluster/slot-logs.ts';
+import { type Claim, ClaimError, openSlotLogs, type SlotLogsOptions } from '../../cluster/slot-logs.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -58,7 +58,7 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
       lease ??= await Lease.take({ leases, seconds, onLost: lost });
       return lease;
     });
-  const formers: (string | undefined)[] = [];
+  const claims: Claim[] = [];
   const cluster = clusterName(settings);
   const node = settings.NODE_ID;
   const slots = folders.length;
@@ -69,8 +69,8 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
     slots,
     onLost,
     log,
-    onClaimed: (slot, former) => {
-      formers[slot] = former;
+    onClaimed: (slot, claim) => {
+      claims[slot] = claim;
     },
     ...(takeLease && { lease: takeLease }),
     ...(onCommitted && { onCommitted }),
@@ -92,15 +92,29 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
   };
   for (const [slot, folder] of folders.entries()) {
     const content = contentFolders?.[slot];
-    const former = formers[slot] ?? node;
-    if (content !== undefined && former !== node) {
-      log({ event: 'content_outdated', folder: content, former });
+    if (content !== undefined && (await isOutdated(folder, claims[slot]!))) {
+      log({ event: 'content_outdated', folder: content });
       await rm(content, { recursive: true, force: true });
     }
+    if (lease) await writeFile(servedNoteOf(folder), String(claims[slot]!.revision));
     stores.push(await openLogged(folder, logs[slot]!, { report: log, lease, closed }));
   }
   log({ event: 'slots_claimed', node, slots, ms: Math.round(performance.now() - began) });
   return stores;
+}
+
+/**
+ * Whether another server has had the slot since this folder was in use. The folder notes its own claim once it is as the slot is, so that
+ * a start that ends in between counts as none.
+ */
+async function isOutdated(folder: string, { former }: Claim): Promise<boolean> {
+  if (former === undefined) return false;
+  const noted = await readFile(servedNoteOf(folder), 'utf8').catch(() => undefined);
+  return noted !== String(former);
+}
+
+function servedNoteOf(folder: string): string {
+  return `${folder}.served`;
 }
 
 /** Waits while etcd is away. @throws ClaimError, AccessRefusedError */

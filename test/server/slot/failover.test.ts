@@ -35,6 +35,10 @@ class Node {
     }
   }
 
+  has(name: string): boolean {
+    return this.#events.some(({ event }) => event === name);
+  }
+
   async url(): Promise<string> {
     return (await this.event('ready')).url as string;
   }
@@ -112,6 +116,19 @@ if (withoutEtcd !== undefined) {
     t.not(await stale, 200);
     t.equal((await first.ended)[0], 1, 'it ends');
     t.match(await first.event('slot_lost'), { error: /lease|another process/ });
+  });
+
+  t.test('a node that is killed and started again goes on at once, over what it has', async (t) => {
+    const { start } = clusterOf('again');
+    const first = start(t, 'a');
+    const workspace = await new TestAgent(await first.url()).rent();
+    await workspace.ingest('tides.txt', 'Tides follow the moon.');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = start(t, 'a');
+    const seen = new TestWorkspace(await second.url(), workspace.id, workspace.token);
+    t.equal((await seen.search({ query: 'tides' })).body.hits[0].item.name, 'tides.txt');
+    t.notOk(second.has('slots_awaited') || second.has('content_outdated'));
   });
 
   t.test('a node that comes back takes nothing of its former disk for true', async (t) => {
