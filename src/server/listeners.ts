@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
-import { senderOf } from '../http/access/sender.ts';
+import { Senders } from '../http/access/sender.ts';
 import type { ServicesBySlot } from '../http/access/services.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
@@ -37,13 +37,14 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services.all[0];
+  const senders = new Senders(services);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),
     bodies: sharesOf(limits.bodiesBytesMax),
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
-    senderOf: (exchange) => senderOf(services, exchange),
+    senderOf: (exchange) => senders.of(exchange),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,

@@ -1,4 +1,5 @@
-import type { Exchange } from '../exchange/exchange.ts';
+import { hash } from 'node:crypto';
+import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
 import { credentialsOf } from './paid.ts';
 import type { ServicesBySlot } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
@@ -6,16 +7,40 @@ import { bearerToken } from './workspace-access.ts';
 const WORKSPACE = /^\/agent\/v1\/workspaces\/([^/]+)/;
 /** Strangers, however many tokens and payments they make up. */
 const ANYBODY = '';
+/** Who brings neither: an answer costs little, and waits behind no made-up payment. */
+const UNPAID = 'unpaid';
+const REMEMBERED_MAX = 1024;
 
-/**
- * Whose turn a request takes where many came at once: that of the workspace whose token it brings, of a wallet that has paid before, or
- * of all others together.
- */
-export function senderOf(slots: ServicesBySlot, exchange: Pick<Exchange, 'head' | 'header'>): string {
-  const token = bearerToken(exchange);
-  // Which wallets have paid, all slots know.
-  if (token === undefined) return slots.all[0].gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
-  const { path, query } = exchange.head;
-  const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
-  return workspace && slots.of(workspace).workspaces.tokenOpens(workspace, token) ? workspace : ANYBODY;
+/** Tells whose turn a request takes where many came at once. */
+export class Senders {
+  readonly #slots: ServicesBySlot;
+  /** Digests of workspaces with tokens that opened them, the latest last: looking one up costs more than the rest. It opens nothing here. */
+  readonly #opened = new Set<string>();
+
+  constructor(slots: ServicesBySlot) {
+    this.#slots = slots;
+  }
+
+  /**
+   * The workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
+   * token, and one for those who bring nothing.
+   */
+  of(exchange: Pick<Exchange, 'head' | 'header'>): string {
+    if (!hasCredentials(exchange.head)) return UNPAID;
+    const token = bearerToken(exchange);
+    // Which wallets have paid, all slots know.
+    if (token === undefined) return this.#slots.all[0].gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
+    const { path, query } = exchange.head;
+    const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
+    return workspace && this.#opens(workspace, token) ? workspace : ANYBODY;
+  }
+
+  #opens(workspace: string, token: string): boolean {
+    const digest = hash('sha256', `${workspace} ${token}`, 'base64');
+    if (this.#opened.has(digest)) return true;
+    if (!this.#slots.of(workspace).workspaces.tokenOpens(workspace, token)) return false;
+    this.#opened.add(digest);
+    if (this.#opened.size > REMEMBERED_MAX) this.#opened.delete(this.#opened.values().next().value!);
+    return true;
+  }
 }

@@ -2,10 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { RequestBody } from './body.ts';
 
-/** That are copied in one turn of the event loop, a millisecond for each MiB or two. One more read of 480 KiB may be under way. */
-const BYTES_PER_TURN = 4 * 2 ** 20;
+/**
+ * That are copied in one turn of the event loop. One more read of 480 KiB may be under way. A MiB takes a millisecond or two, and as long
+ * again where it is hashed for a file.
+ */
+const BYTES_PER_TURN = 2 ** 20;
 /** Held bodies that are read again in a turn. */
-const RELEASED_PER_TURN = 8;
+const RELEASED_PER_TURN = 4;
 const GIVEN_UP_PER_TURN = 4;
 
 /**

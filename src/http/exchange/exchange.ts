@@ -61,6 +61,11 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
   };
 }
 
+/** True for a request that brings a payment or a token. */
+export function hasCredentials({ headers }: RequestHead): boolean {
+  return headers.has('authorization') || headers.has('x-payment') || headers.has('payment-signature');
+}
+
 /** What a proxy may take for another length than uWebSockets.js does. */
 function faultOfFraming(length: string | undefined, encoding: string | undefined): FarthingError | undefined {
   const malformed = (detail: string) => new FarthingError('request_malformed', detail);
@@ -161,8 +166,14 @@ export class Exchange {
     return true;
   }
 
-  /** Writes stored bytes, then closes the content; resolves when all are written or the client left. */
-  async giveOut({ status, headers, content }: ContentReply): Promise<void> {
+  /**
+   * Writes stored bytes, then closes the content; resolves when all are written or the client left.
+   * @param mayGo resolves when a piece of the owner's may be written
+   */
+  async giveOut(
+    { status, headers, content }: ContentReply,
+    mayGo: (owner: string) => Promise<void>,
+  ): Promise<void> {
     try {
       if (!this.#begin(status)) return;
       const response = this.#response;
@@ -174,7 +185,10 @@ export class Exchange {
         return;
       }
       response.cork(() => this.#writeHead(status, headers));
-      const whole = await writePieces(response, content, this.signal);
+      const whole = await writePieces(response, content, {
+        gone: this.signal,
+        mayGo: () => mayGo(this.body.sender),
+      });
       // The head promised more bytes: only closing the connection shows that the body is incomplete.
       if (!whole && !this.#gone) response.close();
     } catch (error) {

@@ -3,14 +3,17 @@ import type { HttpResponse } from 'uWebSockets.js';
 /**
  * Writes a body of a known length, piece by piece, as fast as the client reads it: one piece waits in memory. The status
  * and the headers must have been written. uWebSockets.js drops a client that reads nothing for ten seconds.
+ * A piece is done with when the next is asked for.
+ * @param mayGo resolves when a piece may be read and written
  * @returns true once everything is written; false when the client left or the pieces end too early.
  */
 export async function writePieces(
   response: HttpResponse,
   { bytes, pieces }: { readonly bytes: number; readonly pieces: AsyncIterable<Uint8Array> },
-  gone: AbortSignal,
+  { gone, mayGo }: { readonly gone: AbortSignal; readonly mayGo: () => Promise<void> },
 ): Promise<boolean> {
   const writable = watchWritable(response, gone);
+  await mayGo();
   for await (const piece of pieces) {
     let rest = piece;
     for (;;) {
@@ -18,9 +21,13 @@ export async function writePieces(
       const start = response.getWriteOffset();
       const { taken, done } = tryEnd(response, rest, bytes);
       if (done) return true;
-      if (taken) break;
+      if (taken) {
+        await mayGo();
+        break;
+      }
       const offset = await writable();
       if (offset === undefined) return false;
+      await mayGo();
       rest = rest.subarray(offset - start);
     }
   }

@@ -6,8 +6,9 @@ import { native } from '../../native/index.ts';
 import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
-import { Exchange, readHead } from './exchange.ts';
+import { Exchange, hasCredentials, readHead } from './exchange.ts';
 import { DelayedRefusals, LoopLoad } from './loop-load.ts';
+import { OutgoingPieces } from './outgoing.ts';
 import { isFault, problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
@@ -144,6 +145,7 @@ class Connections {
   readonly #router: Router<Route>;
   readonly #turns = new Turns();
   readonly #refusals = new DelayedRefusals(new LoopLoad());
+  readonly #outgoing = new OutgoingPieces();
   readonly #bodies: Shares;
   readonly #receiving = new Receiving();
   #onDrained: (() => void) | undefined;
@@ -156,7 +158,7 @@ class Connections {
 
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
-    const place = this.#turns.place();
+    const place = this.#turns.place(hasCredentials(head));
     const turn = this.#turns.number;
     const endsRead = () => place === 'last' && this.#turns.number === turn;
     const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
@@ -238,7 +240,7 @@ class Connections {
     if ('raw' in reply) {
       const whole = exchange.send(reply.status, reply.headers, reply.raw);
       reply.delivered?.(whole);
-    } else if ('content' in reply) await exchange.giveOut(reply);
+    } else if ('content' in reply) await exchange.giveOut(reply, (owner) => this.#outgoing.next(owner));
     else if ('events' in reply) await exchange.stream(reply);
     else {
       const whole = exchange.answer(reply);

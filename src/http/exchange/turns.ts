@@ -1,9 +1,12 @@
 import { FairQueue } from '../../domain/fair-queue.ts';
 
-/** uWebSockets.js hands over all requests of one read within one turn of the event loop. */
-const REQUESTS_PER_TURN_MAX = 16;
-/** Of these, those that waited for their turn. */
+/** uWebSockets.js hands over all requests of one read within one turn of the event loop, and many reads. */
+const WEIGHT_PER_TURN_MAX = 16;
+/** Of a request that brings a payment or a token: it is decoded, checked and looked up. */
+const WEIGHT_WITH_CREDENTIALS = 4;
+/** Requests that waited for their turn and begin in one, and of these, those of one sender. */
 const WAITING_PER_TURN_MAX = 8;
+const OF_SENDER_PER_TURN_MAX = 2;
 
 /** What a request may do in this turn of the event loop. */
 export type Place =
@@ -13,14 +16,20 @@ export type Place =
   /** In a later turn. */
   | 'later';
 
+interface Waiting {
+  readonly sender: string;
+  readonly begin: () => void;
+}
+
 /**
- * Bounds the requests that begin in one turn of the event loop, so that pipelined ones keep nobody else waiting. The last
- * request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in turn.
+ * Bounds the requests that begin in one turn of the event loop, so that pipelined ones, and many connections at once, keep nobody else
+ * waiting. The last request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in
+ * turn. While some wait, none passes them.
  */
 export class Turns {
-  readonly #waiting = new FairQueue<() => void>();
+  readonly #waiting = new FairQueue<Waiting>();
   #number = 0;
-  #begun = 0;
+  #weight = 0;
   #ending = false;
 
   /** Of the turn that runs. */
@@ -29,16 +38,16 @@ export class Turns {
   }
 
   /** A request came: its place in this turn. */
-  place(): Place {
+  place(hasCredentials = false): Place {
     this.#endLater();
-    if (this.#begun >= REQUESTS_PER_TURN_MAX) return 'later';
-    this.#begun += 1;
-    return this.#begun === REQUESTS_PER_TURN_MAX ? 'last' : 'now';
+    if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#waiting.size > 0) return 'later';
+    this.#weight += hasCredentials ? WEIGHT_WITH_CREDENTIALS : 1;
+    return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
   }
 
   /** Resolves in the first later turn that has room. @param sender those of one wait for each other; senders take turns */
   next(sender: string): Promise<void> {
-    return new Promise((resolve) => void this.#waiting.push(sender, resolve));
+    return new Promise((begin) => void this.#waiting.push(sender, { sender, begin }));
   }
 
   #endLater(): void {
@@ -50,8 +59,16 @@ export class Turns {
   #end(): void {
     this.#ending = false;
     this.#number += 1;
-    this.#begun = Math.min(this.#waiting.size, WAITING_PER_TURN_MAX);
-    if (this.#begun > 0) this.#endLater();
-    for (let count = 0; count < this.#begun; count++) this.#waiting.take()?.();
+    this.#weight = 0;
+    const begun = new Map<string, number>();
+    const hasPlace = ({ sender }: Waiting) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
+    for (let count = 0; count < WAITING_PER_TURN_MAX; count++) {
+      const next = this.#waiting.take(hasPlace);
+      if (!next) break;
+      begun.set(next.sender, (begun.get(next.sender) ?? 0) + 1);
+      this.#weight += WEIGHT_WITH_CREDENTIALS;
+      next.begin();
+    }
+    if (begun.size > 0) this.#endLater();
   }
 }

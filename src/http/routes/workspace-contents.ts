@@ -148,11 +148,11 @@ function contentRoute(services: Services): Route {
   };
 }
 
-/** A stream of Node's would read ahead, and costs more than a small file. */
+/** In one memory: each piece ends the former. A stream of Node's would read ahead, and costs more than a small file. */
 async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, bytes));
   for (let at = 0; at < bytes; ) {
-    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes - at));
-    const { bytesRead } = await file.read(piece, 0, piece.byteLength, at);
+    const { bytesRead } = await file.read(piece, 0, Math.min(piece.byteLength, bytes - at), at);
     if (bytesRead === 0) return;
     at += bytesRead;
     yield piece.subarray(0, bytesRead);

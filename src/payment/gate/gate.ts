@@ -20,7 +20,7 @@ import { PaymentRecords } from '../records/records.ts';
 import type { SignatureCheck } from '../signature.ts';
 import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
-import { parsePaymentHeader } from '../wire/payment-header.ts';
+import { namesPayer, parsePaymentHeader } from '../wire/payment-header.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
@@ -188,9 +188,13 @@ export class PaymentGate {
     }
   }
 
-  /** The wallet that signed a payment, where it has paid before; undefined for any other. Nothing is looked up. */
+  /**
+   * The wallet that signed a payment, where it has paid before; undefined for any other. Nothing is looked up, and a payment that names no
+   * such wallet is not read.
+   */
   knownPayer(credentials: PaymentCredentials): Address | undefined {
     const { settings, signatures, crowd } = this.#deps;
+    if (!namesPayer(credentials, (payer) => crowd.lines.knows(payer))) return undefined;
     try {
       const sent = parsePaymentHeader(credentials)?.payment;
       if (!sent || !crowd.lines.knows(sent.payer)) return undefined;

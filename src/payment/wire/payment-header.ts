@@ -30,6 +30,23 @@ export function parsePaymentHeader(credentials: PaymentCredentials): ParsedPayme
   return version === 1 ? readV1(object) : readV2(object);
 }
 
+/** A member `from` that is an address, as clients write it: without escapes. */
+const PAYER = /"from"\s*:\s*"(0x[0-9a-fA-F]{40})"/g;
+
+/**
+ * True where the payment may be of a wallet that is sought. It is searched, not read, which costs a twentieth; nothing is known from it but
+ * that a payment without such a name is of somebody else.
+ */
+export function namesPayer(
+  { paymentSignature, xPayment }: PaymentCredentials,
+  isSought: (payer: Address) => boolean,
+): boolean {
+  const header = paymentSignature ?? xPayment ?? '';
+  if (header.length > HEADER_LENGTH_MAX) return false;
+  const text = Buffer.from(header, 'base64').toString('latin1');
+  return [...text.matchAll(PAYER)].some(([, payer]) => isSought(payer!.toLowerCase() as Address));
+}
+
 /** Standard base64 or base64url, with or without padding. */
 function decodeBase64(header: string): string | undefined {
   const text = header.trim();

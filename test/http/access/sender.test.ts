@@ -1,21 +1,32 @@
 import t from 'tap';
-import { senderOf } from '../../../src/http/access/sender.ts';
+import { Senders } from '../../../src/http/access/sender.ts';
 import type { Services, ServicesBySlot } from '../../../src/http/access/services.ts';
 
+let lookedUp = 0;
 const PAYER = '0x00000000000000000000000000000000000000aa';
 
 /** One workspace, whose token is `good`, and one wallet that has paid before. */
 const services = {
-  workspaces: { tokenOpens: (id: string, token: string) => id === 'ws_1' && token === 'good' },
+  workspaces: {
+    tokenOpens: (id: string, token: string) => {
+      lookedUp += 1;
+      return id === 'ws_1' && token === 'good';
+    },
+  },
   gate: {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
 const slots: ServicesBySlot = { all: [services], of: () => services };
 
-function sender(path: string, headers: Record<string, string> = {}, query = ''): string {
-  const head = { method: 'POST', path, query, headers: new Map() };
-  return senderOf(slots, { head, header: (name: string) => headers[name] });
+function sender(
+  path: string,
+  headers: Record<string, string> = {},
+  query = '',
+  senders = new Senders(slots),
+) {
+  const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
+  return senders.of({ head, header: (name: string) => headers[name] });
 }
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {
@@ -27,8 +38,8 @@ t.test('a workspace is a sender where its token opens it, and a wallet that has 
 
 t.test('whoever makes up tokens and payments is one sender with all strangers', async (t) => {
   const strangers = [
-    sender('/healthz'),
     sender('/agent/v1/search', { 'x-payment': 'made up' }),
+    sender('/agent/v1/search', { 'payment-signature': 'made up' }),
     sender('/agent/v1/search', { authorization: 'Bearer good' }),
     sender('/agent/v1/workspaces/ws_1/search', { authorization: 'Bearer bad' }),
     sender('/agent/v1/workspaces/ws_2/search', { authorization: 'Bearer good' }),
@@ -36,4 +47,20 @@ t.test('whoever makes up tokens and payments is one sender with all strangers', 
     sender('/mcp', { authorization: 'Bearer bad' }, 'workspace=ws_1'),
   ];
   t.same(new Set(strangers), new Set(['']));
+});
+
+t.test('whoever brings nothing waits behind no made-up payment', async (t) => {
+  t.equal(sender('/healthz'), sender('/agent/v1/search'));
+  t.not(sender('/healthz'), sender('/agent/v1/search', { 'x-payment': 'made up' }));
+});
+
+t.test('a token that opened its workspace is looked up once, another one each time', async (t) => {
+  const senders = new Senders(slots);
+  const ask = (token: string) =>
+    sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
+  const before = lookedUp;
+  for (let time = 0; time < 3; time++) ask('good');
+  t.equal(lookedUp - before, 1);
+  for (let time = 0; time < 3; time++) t.equal(ask('bad'), '');
+  t.equal(lookedUp - before, 4);
 });
