@@ -60,19 +60,28 @@ export class Thresholds {
     this.#unanswerable.set(kind, [...(this.#unanswerable.get(kind) ?? []), ...others]);
   }
 
-  /** The confidence over which nine in ten of the right stand, and for each kind what stands over and under it. */
-  figures() {
+  /**
+   * The confidence over which nine in ten of the right stand, and for each kind what stands over and under it; and the same for the
+   * confidence from which on an answer says that it is one.
+   */
+  figures(answeredMin: number) {
     const right = [...this.#right.values()].flat().sort((a, b) => a - b);
     const threshold = right[Math.floor(right.length * (1 - RIGHT_ABOVE))] ?? 0;
+    return { ...this.#sharesAt(threshold), answered: this.#sharesAt(answeredMin) };
+  }
+
+  #sharesAt(threshold: number) {
     const below = (values: readonly number[] = []) =>
       rounded(values.filter((value) => value < threshold).length / Math.max(1, values.length));
+    const all = (of: ReadonlyMap<string, readonly number[]>) => [...of.values()].flat();
     const of = (kind: string) => ({
       right_above: rounded(1 - below(this.#right.get(kind))),
       unanswerable_below: below(this.#unanswerable.get(kind)),
     });
     return {
       threshold: rounded(threshold),
-      unanswerable_below: below([...this.#unanswerable.values()].flat()),
+      right_above: rounded(1 - below(all(this.#right))),
+      unanswerable_below: below(all(this.#unanswerable)),
       kinds: Object.fromEntries([...this.#right.keys()].map((kind) => [kind, of(kind)])),
     };
   }

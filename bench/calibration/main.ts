@@ -215,7 +215,7 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
     console.log(JSON.stringify(figures));
     return figures;
   });
-  const answered = told.figures();
+  const answered = told.figures(encoder.fusion.answered_min);
   const pooled = calibrationError(small);
   const errors = sets.flatMap(({ queries, ece }) => (queries < POOLED_BELOW ? [] : ece));
   if (small.length > 0) errors.push(pooled.ece);

@@ -122,7 +122,8 @@ export function ingestResult(
     return { ...result(text, { ...body }, receipt), isError: true };
   }
   const { id, name, media_type, segments, pages } = item;
-  const size = `${segments} segments${pages === undefined ? '' : `, ${pages} pages`}`;
+  const counted = (count: number, of: string) => `${count} ${of}${count === 1 ? '' : 's'}`;
+  const size = `${counted(segments, 'segment')}${pages === undefined ? '' : `, ${counted(pages, 'page')}`}`;
   const words = duplicate ? 'was there already' : `is ${job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',

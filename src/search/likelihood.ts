@@ -29,8 +29,9 @@ export interface Curve extends Partial<Readonly<Record<Feature, number>>> {
 export interface Query {
   /** Segments of the index. */
   readonly segments: number;
-  /** It describes no picture: it quotes a phrase, or asks something. */
+  /** It describes no picture: it quotes a phrase, or `asks` something. */
   readonly describesNone: boolean;
+  readonly asks?: boolean;
 }
 
 type Likelihoods = ReadonlyMap<Candidate, Likelihood>;
@@ -51,8 +52,9 @@ const GAP_SIXTH_MAX = 1;
 const NEXT = 10;
 const COSINE_LEAD_MAX = 0.3;
 const WHOLE = 0.999;
-/** Words of which a query that is no name has at least so many, stop words not counted. */
+/** Words that a query which is no name has at least, stop words not counted; and words that a question has. */
 const SENTENCE_WORDS = 2.9;
+const QUESTION_WORDS = 1.9;
 /** How far those that have the words as written stand at least before the others. */
 const WRITTEN_LEAD = 0.05;
 /** Log-odds of a picture of which nothing is known. */
@@ -256,23 +258,23 @@ function agreementOf(ordered: readonly Ordered[], scales: readonly Scale[]): num
     return best > 0 ? Math.max(0, of(ordered[0]!)) / best : 0;
   };
   const isForeign = scales.some(({ name, foreign }) => name === 'text_semantic' && foreign);
-  const isMeant = ordered[0]!.candidate.evidence.has('text_semantic');
-  return share(({ score }) => score) * (isForeign || !isMeant ? 1 : share(({ deviations }) => deviations));
+  const isSilent = isForeign || !ordered[0]!.candidate.evidence.has('text_semantic');
+  return share(({ score }) => score) * (isSilent ? 1 : share(({ deviations }) => deviations));
 }
 
 /**
  * Whether no passage has any word of a sentence in a language that the text model knows, and nothing is named: its words say nothing
- * then. One or two words that are nowhere are more likely names.
+ * then. One or two words that are nowhere are more likely names, unless they ask something.
  */
 function isByMeaningAlone(
   ordered: readonly Ordered[],
   scales: readonly Scale[],
-  { segments }: Query,
+  { segments, asks = false }: Query,
 ): boolean {
   const information = scales.find(({ name }) => name === 'raw_words')?.information ?? 0;
   const ofAbsentWord = Math.log1p((segments + 0.5) / 0.5);
   return (
-    information >= SENTENCE_WORDS * ofAbsentWord &&
+    information >= (asks ? QUESTION_WORDS : SENTENCE_WORDS) * ofAbsentWord &&
     ordered.every(({ score, lacks }) => score === 0 && lacks === 0) &&
     scales.some(({ name, foreign }) => name === 'text_semantic' && !foreign)
   );
@@ -293,8 +295,8 @@ function passageLikelihood(
   const parts = { raw_words: byWords && slope * words, text_semantic: byMeaning && slope * meaning };
   const logOdds = base + (parts.raw_words ?? 0) + (parts.text_semantic ?? 0);
   const isWords = byWords !== undefined && (byMeaning === undefined || words >= meaning);
-  const { segment } = (isWords ? byWords : byMeaning)!;
-  return { logOdds, base, parts, family: isWords ? 'raw' : 'text_semantic', segment };
+  const family = isWords ? 'raw' : 'text_semantic';
+  return { logOdds, base, parts, family, segment: (isWords ? byWords : byMeaning)!.segment };
 }
 
 /**
@@ -394,7 +396,5 @@ function bounded(odds: number, limit: number): number {
 }
 
 function total(base: number, parts: ReadonlyMap<ListName, number>): number {
-  let sum = base;
-  for (const part of parts.values()) sum += part;
-  return sum;
+  return [...parts.values()].reduce((sum, part) => sum + part, base);
 }

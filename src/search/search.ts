@@ -242,11 +242,12 @@ async function scanAndFuse(
   const { segments } = snapshot.counts();
   const evidence = evidenceOf(found, depth);
   const rated = performance.now();
+  const asks = isQuestion(words);
   const places = fuse(evidence, new Map(lists.map((list) => [list.name, list])), {
     k,
     explain,
     minConfidence,
-    query: { segments, describesNone: native.hasPhrases(words) || isQuestion(words) },
+    query: { segments, asks, describesNone: asks || native.hasPhrases(words) },
     unknownLanguageShare: fusion.unknown_language_share,
   });
   const shown = corrected === undefined ? input.query : `${corrected} ${words}`;

@@ -132,7 +132,7 @@ t.test('an accepted file becomes a searchable item with its passages, families a
     expires_at: '2030-01-01T00:00:00.000Z',
     bytes: 10,
   });
-  t.equal(stored?.segments[0]?.words, 'A title\nFirst passage.');
+  t.equal(stored?.segments[0]?.words, 'A title\nFirst passage.\nnäme.txt\nnäme');
   t.equal(stored?.segments[1]?.record.text, 'Second passage.');
   t.ok(rig.tenants.fileExists(TENANT, item.id), 'the file is kept under the id of its item');
   t.same(files(rig), [item.id], 'nothing stays in incoming');

@@ -6,7 +6,7 @@ import type { SearchAnswer } from '../../src/api/search.ts';
 import { writeFilm } from '../extract/samples/films.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
-/** Pictures, films and recordings are known by their names, beside what they show. */
+/** Files are known by their names, beside what they show or say. */
 const folder = t.testdir({});
 const server = await startTestServer(t, { DATA_DIR: join(folder, 'data') });
 const workspace = await new TestAgent(server.url).rent();
@@ -85,6 +85,43 @@ t.test(
   },
 );
 
+t.test(
+  'a text is found by its name, with and without its ending, whole and by parts, as one hit',
+  async (t) => {
+    const letters = await new TestAgent(server.url).rent();
+    await add(letters, 'household-budget-2024.csv', 'category,january\nrent,1150\ngroceries,412');
+    await add(letters, 'household-budget-2023.csv', 'category,january\nrent,1090\ngroceries,398');
+    await add(letters, 'notes.txt', 'The spare key is at number 14.');
+    await add(letters, 'letter_to_the_landlord.md', 'The tap in the bathroom drips since Tuesday.');
+    await add(letters, 'DSC_0042.jpg', photograph('rocket.jpg'));
+    for (const [query, name] of [
+      ['household-budget-2024.csv', 'household-budget-2024.csv'],
+      ['household-budget-2023', 'household-budget-2023.csv'],
+      ['budget 2024', 'household-budget-2024.csv'],
+      ['notes.txt', 'notes.txt'],
+      ['my notes', 'notes.txt'],
+      ['letter to the landlord', 'letter_to_the_landlord.md'],
+      ['landlord tap', 'letter_to_the_landlord.md'],
+    ] as const) {
+      const { body } = await letters.search({ query });
+      t.match(body, { answered: true, hits: [{ item: { name } }] }, query);
+      t.equal(named(body, name).length, 1, query);
+    }
+    const [hit] = (await letters.search({ query: 'notes.txt' })).body.hits;
+    t.match(hit, { snippet: 'The spare key is at number 14.', item: { segments: 1 } });
+    for (const query of ['household-budget-2025.csv', 'notes.pdf', 'passport.pdf', 'budget 2019'])
+      t.match((await letters.search({ query })).body, { answered: false }, query);
+  },
+);
+
+t.test('what a text says comes before what another is called', async (t) => {
+  const other = await new TestAgent(server.url).rent();
+  await add(other, 'rainfall.txt', 'The gauge behind the shed was read each morning at seven by Mrs. Pell.');
+  await add(other, 'hills.txt', 'Rainfall in the hills: rainfall was above the mean for the ninth month.');
+  const { body } = await other.search({ query: 'rainfall in the hills' });
+  t.match(body.hits, [{ item: { name: 'hills.txt' } }, { item: { name: 'rainfall.txt' } }]);
+});
+
 t.test('another name than is there answers nothing', async (t) => {
   for (const query of ['DSC_0043.jpg', 'histogram.png'])
     t.match(await search({ query }), { answered: false }, query);
@@ -94,6 +131,7 @@ t.test('a film is one hit, by its name as by what is said in it', async (t) => {
   const byName = await search({ query: 'harbour walk' });
   t.match(byName, { answered: true, hits: [{ item: { name: 'harbour-walk.mkv' } }] });
   t.equal(named(byName, 'harbour-walk.mkv').length, 1);
+  t.match(byName.hits[0], { locator: { time_s: 0 } }, 'by its name it is shown from the beginning');
   const [said] = (await search({ query: 'when does the ferry leave?' })).hits;
   t.match(said, { item: { name: 'harbour-walk.mkv' }, locator: { time_s: 9 } });
 });

@@ -97,6 +97,7 @@ function fuse(
     depth = 100,
     minConfidence,
     describesNone = false,
+    asks = false,
   }: {
     placeOf?: NumberOf;
     momentOf?: NumberOf;
@@ -105,6 +106,7 @@ function fuse(
     depth?: number;
     minConfidence?: number;
     describesNone?: boolean;
+    asks?: boolean;
   } = {},
 ) {
   const lists = (Object.keys(known) as ListName[]).map((name) =>
@@ -114,7 +116,7 @@ function fuse(
     k,
     minConfidence,
     explain: true,
-    query: { segments: 1000, describesNone },
+    query: { segments: 1000, describesNone, asks },
     unknownLanguageShare: 0.2,
   });
 }
@@ -421,6 +423,26 @@ t.test(
     t.equal(asked.get(1), plain.get(1));
     t.equal(asked.get(3), plain.get(3));
     t.ok(asked.get(2)! < plain.get(2)! - 1);
+  },
+);
+
+t.test(
+  'a question of two words that are nowhere is judged by its meaning, a name of two words is not',
+  async (t) => {
+    const information = 2 * Math.log1p(1000.5 / 0.5);
+    const known = {
+      raw_words: { scores: scores(), information },
+      text_semantic: { scores: scores([1, 0.7], [2, 0.1]) },
+    };
+    const [asked] = fuse(known, { asks: true });
+    const [named] = fuse(known);
+    t.ok(asked!.confidence > 0.4, `${asked!.confidence}`);
+    t.ok(named!.confidence < 0.4, `${named!.confidence}`);
+    const lacking = { ...known.raw_words, lacks: scores([1, 0.5], [2, 0.5]) };
+    t.ok(
+      fuse({ ...known, raw_words: lacking }, { asks: true })[0]!.confidence < 0.4,
+      'something named is lacking',
+    );
   },
 );
 

@@ -25,6 +25,7 @@ use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
 use crate::terms::written::{Word, words};
+use crate::words::as_written::Runs;
 use crate::words::block::WordsBlock;
 use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
@@ -79,9 +80,12 @@ impl Snapshot {
             }
             Query::Words(words) => {
                 let mut titles = Titles::default();
-                let text_of = |segment| {
+                let text_of = |segment, runs: &Runs| {
                     let Some(record) = self.record(segment)? else { return Ok(None) };
-                    titles.with_text(record, |item| self.item(item))
+                    titles.with_text(segment, record, runs, |item| {
+                        let Some(entry) = self.entry(item)? else { return Ok(None) };
+                        Ok(self.record_of(entry.sequence)?.map(|record| (record, entry.first)))
+                    })
                 };
                 words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), segments, text_of)
             }

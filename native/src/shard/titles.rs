@@ -1,42 +1,74 @@
-//! The words of Segments as they were indexed: those of their Item's title, and their own.
+//! The words of Segments as they were indexed: those of their Item's title, their own, and for the first Segment of an Item
+//! those of its name.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
 use crate::error::Result;
+use crate::words::as_written::Runs;
 
 #[derive(Deserialize)]
-struct Passage {
-    item: String,
-    text: Option<String>,
+struct Passage<'a> {
+    #[serde(borrow)]
+    item: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
 }
 
-#[derive(Deserialize)]
+/// What is read of an Item's record.
+#[derive(Clone, Default, Deserialize)]
 struct Titled {
     title: Option<String>,
+    name: Option<String>,
 }
 
-/// Titles of Items, each read once.
+/// Titles and names of Items, each read once.
 #[derive(Default)]
 pub struct Titles {
-    known: HashMap<String, Option<String>>,
+    known: HashMap<String, (Titled, u32)>,
 }
 
 impl Titles {
-    /// The title of a Segment's Item and its own text. None if it has no text. `record`: the Segment's. `item_of` reads an
-    /// Item's record.
+    /// The title of a Segment's Item, its own text, and if it is the Item's first one, the Item's name. None if it has no text.
+    /// Nor if they have not all of `runs`. `record`: the Segment's. `item_of` reads an Item's record, and the number of its first Segment.
     pub fn with_text<'a>(
         &mut self,
+        segment: u32,
         record: &str,
-        item_of: impl FnOnce(&str) -> Result<Option<&'a str>>,
+        runs: &Runs,
+        item_of: impl FnOnce(&str) -> Result<Option<(&'a str, u32)>>,
     ) -> Result<Option<String>> {
-        let Ok(Passage { item, text: Some(text) }) = serde_json::from_str::<Passage>(record) else { return Ok(None) };
-        if !self.known.contains_key(&item) {
-            let title = item_of(&item)?.and_then(|record| serde_json::from_str::<Titled>(record).ok()?.title);
-            self.known.insert(item.clone(), title);
+        let Ok(Passage { item, text: Some(text) }) = serde_json::from_str(record) else { return Ok(None) };
+        if !self.known.contains_key(&*item) {
+            let (titled, first) = match item_of(&item)? {
+                Some((record, first)) => (serde_json::from_str(record).unwrap_or_default(), first),
+                None => (Titled::default(), 0),
+            };
+            self.known.insert(item.to_string(), (titled, first));
         }
-        let title = self.known[&item].as_deref();
-        Ok(Some(title.map_or_else(|| text.clone(), |title| format!("{title}\n{text}"))))
+        let (Titled { title, name }, first) = &self.known[&*item];
+        let name = name.as_deref().filter(|_| segment == *first);
+        let stem = name.and_then(|name| name.rsplit_once('.')).map(|parts| parts.0).filter(|stem| !stem.is_empty());
+        let lines: Vec<&str> = [title.as_deref(), Some(&text), name, stem].into_iter().flatten().collect();
+        Ok(runs.may_be_in(&lines).then(|| lines.join("\n")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_segment_of_an_item_has_the_words_of_its_name() {
+        let item = r#"{"name":"report-2024.txt","title":"Annual report"}"#;
+        let text = |segment: u32, text: &str| {
+            let record = format!(r#"{{"item":"i","text":"{text}"}}"#);
+            Titles::default().with_text(segment, &record, &Runs::default(), |_| Ok(Some((item, 7)))).unwrap()
+        };
+        assert_eq!(text(7, "Rain").as_deref(), Some("Annual report\nRain\nreport-2024.txt\nreport-2024"));
+        assert_eq!(text(8, "Snow").as_deref(), Some("Annual report\nSnow"));
+        assert_eq!(Titles::default().with_text(7, r#"{"item":"i"}"#, &Runs::default(), |_| Ok(None)).unwrap(), None);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 
-use super::language::Language;
+use super::language::{DEFAULT, Language};
 use super::written::{Form, TERM_BYTES_MAX, Word};
 use crate::text::characters::start_of;
 
@@ -58,14 +58,34 @@ impl Terms {
         written.into_iter().map(|text| self.term(&Word { text, ..word.clone() })).collect()
     }
 
-    /// "l'eau" → "eau": the article is not part of the word.
+    /// The term of a name's possessive, in texts that name something English: "Blake's". English stems have none.
+    pub fn possessive(&self, word: &Word) -> Option<String> {
+        (self.language != DEFAULT && is_plain(word)).then(|| self.with(word, "", "'s"))
+    }
+
+    /// The terms of a word behind a French article, in texts of other languages: "raison d'être".
+    pub fn elided(&self, word: &Word) -> Vec<String> {
+        let may_be = self.language.elision_letters() == 0 && is_plain(word);
+        let articles = ["d'", "l'"].iter().filter(|_| may_be);
+        articles.map(|article| self.with(word, article, "")).collect()
+    }
+
+    fn with(&self, word: &Word, before: &str, behind: &str) -> String {
+        self.term(&Word { text: format!("{before}{}{behind}", word.text), ..word.clone() })
+    }
+
+    /// "l'eau" → "eau": the article is not part of the word. "Blake's" is no article with a word "s".
     fn without_elision<'a>(&self, word: &'a str) -> &'a str {
         let letters = self.language.elision_letters();
         match word.split_once('\'') {
-            Some((article, rest)) if !rest.is_empty() && article.chars().count() <= letters => rest,
+            Some((article, rest)) if !matches!(rest, "" | "s") && article.chars().count() <= letters => rest,
             _ => word,
         }
     }
+}
+
+fn is_plain(word: &Word) -> bool {
+    word.form == Form::Spaced && word.parts == 1 && word.text.chars().all(char::is_alphabetic)
 }
 
 /// The other ways to write a date: "20260312" (a whole without its hyphens), "12.03.2026" and "12.3.2026".

@@ -228,12 +228,38 @@ fn without_hyphens(whole: &str) -> String {
     lowered(&whole.replace('-', ""))
 }
 
-/// NFKC, with one form of the apostrophe.
+/// NFKC, with one form of the apostrophe. The mark of a footnote is no part of the word before it: `Marajà³`, but not `km²`.
 pub fn normalised(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.nfkc().map(|letter| if letter == '\u{2019}' { '\'' } else { letter }).collect())
+    let marked =
+        if text.contains(is_footnote_mark) { Cow::Owned(without_footnotes(text)) } else { Cow::Borrowed(text) };
+    Cow::Owned(marked.nfkc().map(|letter| if letter == '\u{2019}' { '\'' } else { letter }).collect())
+}
+
+/// Letters of a word from which on a raised digit behind it is the mark of a footnote, and no power of a unit.
+const NOTED_LETTERS: usize = 4;
+
+fn is_footnote_mark(letter: char) -> bool {
+    matches!(letter, '¹' | '²' | '³' | '⁰' | '⁴'..='⁹')
+}
+
+fn without_footnotes(text: &str) -> String {
+    let (mut out, mut letters) = (String::with_capacity(text.len()), 0);
+    for letter in text.chars() {
+        let is_mark = is_footnote_mark(letter) && letters >= NOTED_LETTERS;
+        out.push(if is_mark { ' ' } else { letter });
+        // Two digits are one mark.
+        letters = if letter.is_alphabetic() {
+            letters + 1
+        } else if is_mark {
+            letters
+        } else {
+            0
+        };
+    }
+    out
 }
 
 pub fn lowered(word: &str) -> String {
@@ -319,6 +345,14 @@ mod tests {
         for word in undivided_words(text) {
             assert!(all.contains(&word.text), "{}", word.text);
         }
+    }
+
+    #[test]
+    fn the_mark_of_a_footnote_is_no_part_of_a_word_and_a_power_is() {
+        assert_eq!(
+            written("Maraj\u{e0}³ Walberswick¹², 40 km² of CO₂"),
+            ["maraj\u{e0}", "walberswick", "40", "km2", "of", "co2"]
+        );
     }
 
     #[test]

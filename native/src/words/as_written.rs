@@ -8,18 +8,18 @@ use super::occurrences::Found;
 use crate::error::Result;
 use crate::terms::written::{lowered, normalised, words};
 
-/// Segments with the stems of all words that are read. More, and the words are too common.
-const READ_MAX: usize = 400;
+/// Segments with the stems of all words that are looked at. More, and the words are too common.
+const READ_MAX: usize = 1_000;
 /// Segments that may have all the words as they are written: more, and the words are not rare.
 pub const RARE_MAX: usize = 10;
 
 /// The segments, ascending, that have every word of a query as it is written, if they are few. `found`: the query's words.
-/// `text_of`: the words of a segment.
+/// `text_of`: the words of a segment; it may say None where nothing that is stored of them may have the words.
 pub fn as_written(
     blocks: &[WordsBlock<'_>],
     query: &str,
     found: &[Found<'_>],
-    mut text_of: impl FnMut(u32) -> Result<Option<String>>,
+    mut text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
 ) -> Result<Vec<u32>> {
     let mut sought: Vec<&Found<'_>> = found.iter().filter(|word| word.written.is_some()).collect();
     sought.sort_by_key(|word| word.frequency);
@@ -42,9 +42,10 @@ pub fn as_written(
         .filter_map(|word| word.written.as_deref())
         .map(|text| Written { text, literal: of_query.contains(text) })
         .collect();
+    let runs = Runs::of(words.iter().filter(|word| word.literal).map(|word| word.text));
     let mut written = vec![];
     for segment in segments {
-        if text_of(segment)?.is_some_and(|text| has_all(&text, &words)) {
+        if text_of(segment, &runs)?.is_some_and(|text| has_all(&text, &words)) {
             written.push(segment);
         }
         if written.len() > RARE_MAX {
@@ -52,6 +53,41 @@ pub fn as_written(
         }
     }
     Ok(written)
+}
+
+/// The longest run of ASCII letters and digits of each word. A stored text that has not all of them has not all of the words, which is
+/// told a hundred times sooner than by normalising it.
+#[derive(Default)]
+pub struct Runs(Vec<String>);
+
+impl Runs {
+    fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        let longest = |word: &'a str| {
+            word.split(|letter: char| !letter.is_ascii_alphanumeric()).max_by_key(|run| run.len()).unwrap_or_default()
+        };
+        Self(words.map(|word| longest(word).to_owned()).filter(|run| !run.is_empty()).collect())
+    }
+
+    /// Whether texts, each as it is stored, may have all words. One with a letter that may become an ASCII one may.
+    pub fn may_be_in(&self, texts: &[&str]) -> bool {
+        let is_in = |run: &String| texts.iter().any(|text| has_run(text.as_bytes(), run.as_bytes()));
+        self.0.iter().all(is_in) || texts.iter().any(|text| !text.is_ascii() && text.chars().any(may_become_ascii))
+    }
+}
+
+/// `run` is in lower case and not empty.
+fn has_run(text: &[u8], run: &[u8]) -> bool {
+    text.windows(run.len()).any(|part| part[0].to_ascii_lowercase() == run[0] && part.eq_ignore_ascii_case(run))
+}
+
+/// By NFKC or in lower case. Letters with accents and dashes and quotes do not.
+fn may_become_ascii(letter: char) -> bool {
+    match letter {
+        '\u{0}'..='\u{7f}' => false,
+        'Ĳ' | 'ĳ' | 'Ŀ' | 'ŀ' | 'ŉ' | 'ſ' | 'İ' => true,
+        'À'..='ž' | '‐'..='”' => false,
+        _ => true,
+    }
 }
 
 /// The living rows of a block that have a word, ascending.
@@ -124,6 +160,24 @@ mod tests {
         assert!(!has("a bridge, bridged", "bridges"));
         assert!(has("Anna Bridges", "Anna Bridges") && !has("Anna bridged", "Anna Bridges"));
         assert!(has("\u{fb01}sh, GRÖSSE", "größe".to_uppercase().as_str()));
+    }
+
+    #[test]
+    fn what_is_as_written_is_never_ruled_out_by_its_letters() {
+        let may = |texts: &[&str], words: &[&str]| Runs::of(words.iter().copied()).may_be_in(texts);
+        for (text, query) in [
+            ("The Bridges of", "bridges"),
+            ("\u{fb01}sh, GRÖSSE", "größe"),
+            ("Ｆｕｌｌ", "full"),
+            ("273 \u{212a}elvin", "kelvin"),
+            ("mo\u{308}bius", "möbius"),
+            ("Straße – “Laser”", "laser"),
+        ] {
+            let word = lowered(&normalised(query));
+            assert!(!has(text, query) || may(&[text], &[&word]), "{text}");
+        }
+        assert!(may(&["an item", "its title"], &["title", "item"]));
+        assert!(!may(&["El láser – “lasers”"], &["laserdisc"]) && !may(&["lettre d’été"], &["ete"]));
     }
 
     #[test]

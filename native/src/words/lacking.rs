@@ -3,6 +3,11 @@
 //! A segment has something named if it has it whole, or its parts in order, or those parts that tell it from others: the
 //! rarest, and all with digits, none of them so short that it may be there by chance. Of a date these are day and year; of
 //! numbers beside each other the long ones behind the first, which may be the code of a country, an area or a bank.
+//!
+//! Where a query is hardly more than a code, number or name that is nowhere, a segment lacks all that is asked: `invoice 4472` is not
+//! answered by another invoice, nor "how tall is the Eiffel tower" by another tower.
+
+use std::collections::HashSet;
 
 use super::block::WordsBlock;
 use super::phrases::documents_with_all;
@@ -17,6 +22,9 @@ const THINGS_MAX: usize = 8;
 
 /// Digits of a number that tells something beside another.
 const LONG_NUMBER: usize = 4;
+
+/// Words beside something named from which on a query asks for more than that.
+const QUESTION_WORDS: usize = 3;
 
 /// Words that begin with a name and may mean the same.
 const BEGINNINGS_MAX: usize = 8;
@@ -39,12 +47,14 @@ struct Thing<'a> {
     absent_name: Option<&'a str>,
     /// Its words, wholes within it too, each with its bit and its weight.
     words: Vec<(u64, f32)>,
+    /// It is nowhere, and hardly more is asked.
+    is_all: bool,
 }
 
 /// What a segment lacks of what is named, by weight.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lacking {
-    /// All of the things that it lacks.
+    /// All of the things that it lacks; infinite where nothing else is asked.
     pub weight: f32,
     /// What it has of them all the same: it is no evidence.
     pub held: f32,
@@ -54,6 +64,8 @@ impl<'a> NamedThings<'a> {
     pub fn of(sought: &'a Sought<'_>) -> Self {
         let mut of = Self { things: vec![], bits: vec![0; sought.found.len()] };
         let mut bits = (0..u64::BITS).map(|bit| 1 << bit);
+        let of_things: HashSet<usize> = sought.named.iter().flat_map(|named| named.words.iter().copied()).collect();
+        let is_short = sought.words.len() - of_things.len() < QUESTION_WORDS;
         for named in sought.named.iter().take(THINGS_MAX) {
             let mut bit_of = |word: &usize| -> Option<u64> {
                 let found = sought.found_of[*word].clone();
@@ -73,13 +85,15 @@ impl<'a> NamedThings<'a> {
                 })
                 .collect();
             let (Some(wholes), Some(parts), Some(words)) = (wholes, parts, words) else { break };
+            let absent_name = absent_name(sought, named);
             of.things.push(Thing {
                 wholes: set_of(&wholes),
                 parts: set_of(&parts),
                 telling: telling(sought, named).map_or(0, |telling| set_of(telling.iter().map(|at| &parts[*at]))),
                 in_order: named.in_order.as_ref(),
-                absent_name: absent_name(sought, named),
+                absent_name,
                 words,
+                is_all: is_short && (absent_name.is_some() || is_absent_code(sought, named)),
             });
         }
         of
@@ -93,7 +107,7 @@ impl<'a> NamedThings<'a> {
     /// What each of some rows of a block lacks. `rows`: each with the bits of its words.
     pub fn lacks(&self, block: &WordsBlock<'_>, rows: &[(u32, u64)]) -> Result<Vec<Lacking>> {
         let mut lacks = vec![Lacking::default(); rows.len()];
-        for Thing { wholes, parts, telling, in_order, absent_name, words } in &self.things {
+        for Thing { wholes, parts, telling, in_order, absent_name, words, is_all } in &self.things {
             let may_be_in_order = |bits: u64| bits & wholes == 0 && bits & parts == *parts;
             let in_order = match in_order {
                 Some(phrase) if rows.iter().any(|(_, bits)| may_be_in_order(*bits)) => {
@@ -109,7 +123,7 @@ impl<'a> NamedThings<'a> {
                 let has_begun = begun.as_ref().is_some_and(|has| has[at]);
                 if !has_whole && !has_telling && !has_begun && !has_in_order() {
                     for (bit, weight) in words {
-                        lacks.weight += weight;
+                        lacks.weight += if *is_all { f32::INFINITY } else { *weight };
                         lacks.held += if bits & bit != 0 { *weight } else { 0.0 };
                     }
                 }
@@ -143,6 +157,14 @@ fn telling(sought: &Sought<'_>, named: &NamedWords) -> Option<Vec<usize>> {
 fn absent_name<'a>(sought: &'a Sought<'_>, named: &NamedWords) -> Option<&'a str> {
     let is_absent = named.kind == Kind::Name && frequency(sought, named.parts[0]) == 0;
     is_absent.then(|| sought.words[named.parts[0]].as_str())
+}
+
+fn is_absent_code(sought: &Sought<'_>, NamedWords { wholes, parts, kind, .. }: &NamedWords) -> bool {
+    let is_absent = |word: &usize| frequency(sought, *word) == 0;
+    *kind != Kind::Name
+        && parts.iter().any(|part| has_digit(&sought.words[*part]))
+        && wholes.iter().all(is_absent)
+        && (parts.len() > 1 || parts.iter().all(is_absent))
 }
 
 /// Segments that have a word, or what it stands for.

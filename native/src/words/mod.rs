@@ -1,6 +1,6 @@
 //! Search by words: blocks of postings, BM25, phrases, slips.
 
-mod as_written;
+pub mod as_written;
 pub mod block;
 mod bm25;
 pub mod build;

@@ -2,7 +2,7 @@
 
 use super::block::WordsBlock;
 use super::lists::TermPostings;
-use super::query::{Joined, ParsedQuery};
+use super::query::{Joined, ParsedQuery, elided};
 use super::query_word::{QueryWord, Variant};
 use crate::error::Result;
 use crate::terms::language::{DEFAULT, Language};
@@ -21,11 +21,13 @@ pub(super) struct Occurrences {
     terms: Vec<Vec<(usize, u64)>>,
 }
 
-/// Looks up a query's words. One that is absent also means what it is together with its neighbour, where the index has that.
+/// Looks up a query's words. One that is absent also means what it is together with its neighbour, or behind an article that is
+/// joined to it, where the index has that. `languages`: those of the index.
 pub(super) fn look_up(
     blocks: &[WordsBlock<'_>],
     dead: &[Vec<u32>],
     parsed: &mut ParsedQuery,
+    languages: &[Language],
 ) -> Result<Vec<Occurrences>> {
     let words = parsed.words.iter();
     let mut found = words.map(|word| occurrences(blocks, dead, word)).collect::<Result<Vec<_>>>()?;
@@ -41,6 +43,12 @@ pub(super) fn look_up(
                 }
             }
         }
+    }
+    for (word, found) in
+        parsed.words.iter_mut().zip(&mut found).filter(|(word, found)| !found.is_there && !word.is_part)
+    {
+        word.variants.extend(elided(&word.written, languages));
+        *found = occurrences(blocks, dead, word)?;
     }
     Ok(found)
 }

@@ -60,6 +60,20 @@ pub struct Joined {
     pub variants: Vec<Variant>,
 }
 
+/// What a word may be in an index that does not have it as it is asked for: `d'être` for `être`.
+pub fn elided(written: &str, languages: &[Language]) -> Vec<Variant> {
+    let words = words(written);
+    let mut variants = vec![];
+    for (word, language) in
+        words.iter().filter(|_| words.len() == 1).flat_map(|word| languages.iter().map(move |of| (word, of)))
+    {
+        for term in Terms::of(*language).elided(word) {
+            add(&mut variants, term, language.bit(), language.bit());
+        }
+    }
+    variants
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParsedQuery {
     pub words: Vec<QueryWord>,
@@ -217,8 +231,16 @@ fn distinct(all: &[Word], own: &Terms, analysers: &[(Language, Terms)]) -> Vec<Q
             None => {}
         }
     }
-    let looked_up =
-        |word: &Word| variants(word, analysers, |at, terms| only_stop_words[at] || !is_stop_word(terms, word));
+    let looked_up = |word: &Word| {
+        let wanted = |at: usize, terms: &Terms| only_stop_words[at] || !is_stop_word(terms, word);
+        let mut variants = variants(word, analysers, wanted);
+        for (_, (language, terms)) in analysers.iter().enumerate().filter(|(at, of)| wanted(*at, &of.1)) {
+            if let Some(term) = terms.possessive(word) {
+                add(&mut variants, term, language.bit(), language.bit());
+            }
+        }
+        variants
+    };
     let may_slip = |word: &Word| word.form == Form::Spaced && word.parts == 1 && slips_of(&word.text) > 0;
     let words = order.into_iter().map(|(word, count)| QueryWord {
         variants: looked_up(word),
@@ -245,14 +267,18 @@ fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize,
     for (at, (language, terms)) in analysers.iter().enumerate() {
         let (languages, matched) = (language.bit(), if wanted(at, terms) { language.bit() } else { 0 });
         for term in std::iter::once(terms.term(word)).chain(terms.transcribed(word)) {
-            match variants.iter_mut().find(|variant| variant.term == term) {
-                Some(variant) => {
-                    variant.languages |= languages;
-                    variant.matched |= matched;
-                }
-                None => variants.push(Variant { term, languages, matched }),
-            }
+            add(&mut variants, term, languages, matched);
         }
     }
     variants
+}
+
+fn add(variants: &mut Vec<Variant>, term: String, languages: u64, matched: u64) {
+    match variants.iter_mut().find(|variant| variant.term == term) {
+        Some(variant) => {
+            variant.languages |= languages;
+            variant.matched |= matched;
+        }
+        None => variants.push(Variant { term, languages, matched }),
+    }
 }

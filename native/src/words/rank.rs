@@ -150,7 +150,7 @@ impl<'a> Sought<'a> {
         }
         let looked_up = match &mut parsed {
             Cow::Borrowed(_) => vec![],
-            Cow::Owned(parsed) => look_up(blocks, &dead, parsed)?,
+            Cow::Owned(parsed) => look_up(blocks, &dead, parsed, &collection.languages)?,
         };
         let mut sought = Self {
             collection,

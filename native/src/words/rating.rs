@@ -1,6 +1,6 @@
 //! The BM25 scores of given segments, how much of the query's information each has, and what of it each lacks.
 
-use super::as_written::as_written;
+use super::as_written::{Runs, as_written};
 use super::block::WordsBlock;
 use super::lacking::NamedThings;
 use super::occurrences::Found;
@@ -10,12 +10,12 @@ use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
 
 /// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
-/// `text_of`: the words of a segment.
+/// `text_of`: the words of a segment, or None where it has not all of some runs of letters.
 pub fn rate(
     blocks: &[WordsBlock<'_>],
     asked: &Asked,
     segments: &[u32],
-    text_of: impl FnMut(u32) -> Result<Option<String>>,
+    text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
 ) -> Result<Rating> {
     let zeros = || vec![0.0; segments.len()];
     let mut rating =

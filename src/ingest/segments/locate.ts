@@ -59,12 +59,22 @@ export function locate(
   });
 }
 
-/** A file's name as a passage: a note about it, at the place of its first picture. */
+/**
+ * A file's name as a passage: a note about it, at the place of its first picture. What has a time is shown from its beginning by it.
+ */
 export function namePassage(
   { name }: Pick<Item, 'name'>,
-  { pictures }: Pick<Extracted, 'pictures'>,
+  { pictures, fileInfo: { kind } }: Pick<Extracted, 'pictures' | 'fileInfo'>,
 ): LocatedPassage {
-  return { text: name, words: name, locator: {}, place: placeOfNotes(pictures), text_source: 'metadata' };
+  const locator = kind === 'video' || kind === 'audio' ? { time_s: 0 } : {};
+  const words = wordsOfName(name);
+  return { text: name, words, locator, place: placeOfNotes(pictures), text_source: 'metadata' };
+}
+
+/** What a file's name is looked up by: it, and it without its ending. `native/src/shard/titles.rs` says the same. */
+export function wordsOfName(name: string): string {
+  const end = name.lastIndexOf('.');
+  return end > 0 ? `${name}\n${name.slice(0, end)}` : name;
 }
 
 const CAPTIONED: ReadonlySet<DocumentKind> = new Set(['picture', 'video', 'audio']);

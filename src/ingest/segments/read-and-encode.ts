@@ -14,7 +14,7 @@ import type {
   VectorsBySpace,
 } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
-import { cuttable, locate, namePassage } from './locate.ts';
+import { cuttable, locate, namePassage, wordsOfName } from './locate.ts';
 import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
 
 /** Texts and pictures handed to the encoder at a time: enough for its batches, few enough to stop soon. */
@@ -74,7 +74,8 @@ export async function readAndEncode(
   const { title, pictures } = extracted;
   const blocks = cuttable(extracted.blocks);
   const cut = await encoder.cutPassages({ title, blocks }, { tenant, signal });
-  const names = isKnownByName(extracted) ? [namePassage(item, extracted)] : [];
+  const isKnown = isKnownByName(extracted);
+  const names = isKnown ? [namePassage(item, extracted)] : [];
   // Where something is seen a name has no vector: cosines of names like IMG_2041.jpg crowd out what pictures show.
   const unencoded = pictures.length > 0 ? names : [];
   const passages = [...(pictures.length > 0 ? [] : names), ...locate(cut, blocks, extracted)];
@@ -107,7 +108,7 @@ export async function readAndEncode(
   // The name comes first: so it is found at a film's place, which is that of its first Segment.
   const textSegments = [
     ...passageSegments(item.id, unencoded, {}),
-    ...passageSegments(item.id, passages, texts),
+    ...passageSegments(item.id, isKnown ? passages : withName(passages, item), texts),
   ];
   const visualSegments = pictureSegments(item.id, pictures, shown, info.pageKind);
   return {
@@ -140,6 +141,14 @@ function isKnownByName({ blocks, pictures, fileInfo: { kind } }: Extracted): boo
   if (kind === 'audio') return true;
   if (blocks.length + pictures.length === 0) return false;
   return kind === 'picture' || kind === 'video' || blocks.length === 0;
+}
+
+/**
+ * A document's first passage with the words of its file's name behind its own. They are looked up and not encoded: a name says little of
+ * what the passage means.
+ */
+function withName<P extends IngestPassage>([first, ...others]: readonly P[], { name }: Item): P[] {
+  return first ? [{ ...first, words: `${first.words}\n${wordsOfName(name)}` }, ...others] : [];
 }
 
 function wordsOf(passage: IngestPassage): string {

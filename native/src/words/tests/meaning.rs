@@ -109,12 +109,31 @@ fn odd_queries_find_nothing() {
 
 /// Whether each text lacks something that the query names.
 fn lack(texts: &[&str], query: &str) -> Vec<bool> {
+    lacked(texts, query).into_iter().map(|lacks| lacks > 0.0).collect()
+}
+
+/// The share of the query's information that is in what it names and that each text lacks.
+fn lacked(texts: &[&str], query: &str) -> Vec<f32> {
     let bytes = block(0, texts);
     let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
     let segments: Vec<u32> = (0..texts.len() as u32).collect();
-    let rating = rate(&blocks, &Asked::new(query, None, SpeltRight::default()), &segments, |_| Ok(None)).unwrap();
+    let rating = rate(&blocks, &Asked::new(query, None, SpeltRight::default()), &segments, |_, _| Ok(None)).unwrap();
     assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
-    rating.lacks.iter().map(|lacks| *lacks > 0.0).collect()
+    rating.lacks
+}
+
+#[test]
+fn where_something_that_is_nowhere_is_all_that_is_asked_everything_is_lacking() {
+    let texts = ["Invoice 4473 of Brandt Roofing", "a letter"];
+    for query in ["invoice 4472", "4472", "the Roofing invoice 4472"] {
+        assert_eq!(lacked(&texts, query), [1.0, 1.0], "{query}");
+    }
+    assert_eq!(lacked(&["part XK-200", "200 of XK"], "part XK-300"), [1.0, 1.0]);
+    assert_eq!(lacked(&texts, "invoice 4473"), [0.0, lacked(&texts, "invoice 4473")[1]]);
+    assert_eq!(lacked(&texts, "a letter of Halvorsen"), [1.0, 1.0]);
+    let query = "which roofing firm sent Brandt an invoice 4472 for the slates";
+    assert!(lacked(&texts, query)[0] < 1.0, "more is asked");
+    assert!(lacked(&["invoice 4473", "4472 metres"], "invoice 4472")[0] < 1.0, "it is somewhere else");
 }
 
 #[test]
@@ -197,4 +216,17 @@ fn words_are_found_as_they_are_joined_and_apart() {
         [0u32; 0],
         "halves that are nowhere side by side are chance"
     );
+}
+
+#[test]
+fn a_word_is_found_in_its_possessive_and_behind_an_article_of_another_language() {
+    let italian =
+        "Il poeta inglese visse a Londra e la casa di Blake's Hotel era nella strada dei pittori; Ursula's Farm no.";
+    assert_eq!(segments(&[&block(0, &[italian])], "Blake"), [0]);
+    assert_eq!(segments(&[&block(0, &[italian])], "Ursula"), [0]);
+    let texts = ["the raison d'etre of this house", "l'eau"];
+    assert_eq!(segments(&[&block(0, &texts)], "etre"), [0]);
+    assert_eq!(segments(&[&block(0, &texts)], "\"etre of this\""), [0u32; 0], "a phrase is as it is written");
+    let both = ["the raison d'etre of this house", "etre ou ne pas etre in an English text"];
+    assert_eq!(segments(&[&block(0, &both)], "etre"), [1], "what has the word itself is meant");
 }
