@@ -6,8 +6,6 @@ import { writeDurably } from './durable-file.ts';
 /** Incremented when older servers can no longer read the data folder. */
 export const DATA_VERSION = 1;
 const FILE = 'version';
-/** It tells nothing. */
-const MODE = 0o644;
 
 /** Writes the version into a folder that has none (a new one, one of version 1, or an empty file that a power cut left). @throws ConfigError for a newer version */
 export async function checkDataVersion(data: string): Promise<void> {
@@ -16,7 +14,7 @@ export async function checkDataVersion(data: string): Promise<void> {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (found === undefined || found === '') return writeDurably(path, `${DATA_VERSION}\n`, MODE);
+  if (found === undefined || found === '') return writeDurably(path, `${DATA_VERSION}\n`);
   const version = Number(found);
   if (Number.isInteger(version) && version >= 1 && version <= DATA_VERSION) return;
   throw new ConfigError(
