@@ -4,12 +4,16 @@ const TOLERANCE = 1.5;
 const SMOOTHING = 0.2;
 /** The fastest call is remembered for one to two hours. */
 const FASTEST_MS = 3_600_000;
+/** A single slow call takes away no more than this share leaves. */
+const GRADIENT_MIN = 0.25;
+/** Of the root of the limit: what may wait inside. With all of it a peer that takes one call after the other would always have four. */
+const QUEUE_SHARE = 0.5;
 const FIRST = 4;
 const LEAST = 2;
 
 /**
  * How many calls may be inside a peer at a time, by how long they take: fewer while they wait there for each other, more while
- * more are wanted and none waits. The gradient rule of Netflix's concurrency-limits: limit × fastest / measured + √limit.
+ * more are wanted and none waits. The gradient rule of Netflix's concurrency-limits, limit × fastest / measured + √limit, with less of both.
  */
 export class GradientLimit {
   readonly #most: number;
@@ -48,8 +52,8 @@ export class GradientLimit {
   #learn(tookMs: number): void {
     this.#remember(tookMs);
     const fastest = Math.min(this.#fastestMs, this.#formerFastestMs);
-    const gradient = Math.min(1, Math.max(0.5, (TOLERANCE * fastest) / tookMs));
-    const estimate = gradient * this.#limit + Math.sqrt(this.#limit);
+    const gradient = Math.min(1, Math.max(GRADIENT_MIN, (TOLERANCE * fastest) / tookMs));
+    const estimate = gradient * this.#limit + QUEUE_SHARE * Math.sqrt(this.#limit);
     // A limit that is not reached has proved nothing about more.
     if (estimate > this.#limit && 2 * this.#inside < this.#limit) return;
     const smoothed = (1 - SMOOTHING) * this.#limit + SMOOTHING * estimate;
