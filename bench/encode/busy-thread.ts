@@ -10,10 +10,7 @@ parentPort.postMessage('busy');
 for (let turn = 0; ; turn++) for (let at = 0; at < from.length; at++) to[at] = from[at] * turn + to[(at * 7) & 65535];
 `;
 
-/**
- * Runs `work` while another thread is never idle. Two hyperthreads share one core: what one of them does beside a server is not what
- * it does alone.
- */
+/** Runs `work` while another thread is never idle: tells whether what runs beside it takes from it, as on two hyperthreads of one core. */
 export async function besideBusyThread<T>(work: () => Promise<T>): Promise<T> {
   const busy = new Worker(SPIN, { eval: true });
   try {

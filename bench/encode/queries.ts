@@ -104,7 +104,6 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
           mean_batch: batch,
           bare_per_second: alone.perSecond,
           share: served.perSecond / alone.perSecond,
-          // The event loop keeps the encoder's core busy, as the clients do.
           bare_per_second_beside_a_busy_thread: shared.perSecond,
           share_of_bare_beside_a_busy_thread: served.perSecond / shared.perSecond,
           processor_ms_a_query: {
