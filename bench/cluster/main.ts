@@ -100,11 +100,10 @@ const folder = mkdtempSync(join(tmpdir(), 'farthing-cluster-'));
 const servers = await EtcdServers.start(folder);
 const facilitator = await startAgreeingFacilitator();
 try {
-  const members = servers.addresses.map((address) => new URL(address).host).join();
-  const local = await compare(`etcd://${members}/local`, {});
+  const local = await compare(servers.cluster('local'), {});
   console.log('local facilitator, p50');
   console.table(local);
-  const remote = await compare(`etcd://${members}/remote`, { FACILITATOR_URL: facilitator.url, PAY_TO });
+  const remote = await compare(servers.cluster('remote'), { FACILITATOR_URL: facilitator.url, PAY_TO });
   console.log('facilitator over HTTP that takes no time, p50');
   console.table(remote);
   const perSecond: Record<string, number> = {};

@@ -58,17 +58,16 @@ try {
   await garage?.bucket('bench');
   await garage?.bucket('restore');
   mkdirSync(join(folder, 'objects'));
-  const members = etcd.addresses.map((address) => new URL(address).host).join();
   const data = join(folder, 'data');
   mkdirSync(data);
   const kept = {
-    CLUSTER: `etcd://${members}/objects`,
+    CLUSTER: etcd.cluster('objects'),
     FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
     ...(garage?.settings('bench') ?? { FARTHING_OBJECTS: `file://${join(folder, 'objects')}` }),
   };
   const servers = {
     disk: await startServer(),
-    etcd: await startServer({ CLUSTER: `etcd://${members}/etcd` }),
+    etcd: await startServer({ CLUSTER: etcd.cluster('etcd') }),
     objects: await startServer(kept, { folder: data }),
   };
   const workspaces = {} as Record<Variant, BenchWorkspace>;

@@ -115,7 +115,7 @@ export const SETTINGS = {
   CLUSTER_LEASE_SECONDS: setting(
     integer(0, 60),
     '0',
-    'Seconds of silence after which another server with the same FARTHING_CLUSTER, which waits under a FARTHING_NODE_ID of its own, takes over from this one; 5 is a good number, 3 the least. Needs FARTHING_OBJECTS. 0: no other server can.',
+    'Seconds without a sign of life after which a second server takes over. Set the same on both, with a different FARTHING_NODE_ID on each: 5 is a good value, 3 the minimum. Needs FARTHING_OBJECTS. 0: no server takes over.',
   ),
   CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
   CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
@@ -134,7 +134,11 @@ export const SETTINGS = {
     '',
     'PEM file with this server’s client certificate, if etcd requires one.',
   ),
-  CLUSTER_CERT_KEY_FILE: setting(text, '', 'PEM file with the private key for FARTHING_CLUSTER_CERT_FILE.'),
+  CLUSTER_CERT_KEY_FILE: setting(
+    text,
+    '',
+    'PEM file with the private key of the certificate in FARTHING_CLUSTER_CERT_FILE.',
+  ),
   OBJECTS: setting(
     objects,
     '',

@@ -67,7 +67,7 @@ export class CrashPlace {
     // A power cut takes all members at once; what befalls single ones is another run.
     const faults = etcd && !disk ? await EtcdFaults.start(etcd, random.fork()) : undefined;
     const garage = beyondDisk === 'garage' ? await GarageServer.start(join(on, 'garage')) : undefined;
-    const members = faults?.members ?? etcd?.addresses.map((address) => new URL(address).host);
+    const members = faults?.members ?? etcd?.members;
     const settings = members ? { CLUSTER: `etcd://${members.join()}`, ...(await objectsIn(on, garage)) } : {};
     return new CrashPlace(join(on, 'data'), {
       folder,

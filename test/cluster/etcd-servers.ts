@@ -72,6 +72,16 @@ export class EtcdServers {
     this.#members = this.#start.map((start) => start());
   }
 
+  /** `host:port` of each member. */
+  get members(): readonly string[] {
+    return this.addresses.map((address) => new URL(address).host);
+  }
+
+  /** As FARTHING_CLUSTER names a cluster of this etcd. */
+  cluster(name: string): string {
+    return `etcd://${this.members.join()}/${name}`;
+  }
+
   /** Resolves when most members answer together. */
   async ready(): Promise<void> {
     const deadline = performance.now() + START_MS_MAX;

@@ -37,7 +37,7 @@ export class SettlementNote {
     return this.#reserving;
   }
 
-  /** Writes the note beside the rest of pure work, where it needs one of its own. Its failure is that of `complete`. */
+  /** Starts writing the note while pure work still runs. If that fails, `complete` throws. */
   hasten(): void {
     if (!this.#outcomeIsKnowable) this.#settle(this.#record).catch(noop);
   }

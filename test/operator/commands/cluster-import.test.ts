@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
@@ -15,15 +15,10 @@ if (withoutEtcd !== undefined) {
   const folder = t.testdir({});
   const servers = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => servers.stop());
-  const members = servers.addresses.map((address) => new URL(address).host).join();
-  const objects = join(folder, 'objects');
-  mkdirSync(objects);
   const alone = { DATA_DIR: join(folder, 'data'), FARTHING_SLOTS: '2' };
   const together = {
     ...alone,
-    FARTHING_CLUSTER: `etcd://${members}/imported`,
-    FARTHING_OBJECTS: `file://${objects}`,
-    FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
+    ...clusterSettings(servers, folder, 'imported'),
   };
   const runImport = (environment: Record<string, string>) =>
     runCommand(environmentOf(environment), ['cluster', 'import']);

@@ -56,7 +56,7 @@ t.test(
   async (t) => {
     const servers = await EtcdServers.start(t.testdir({}));
     t.teardown(() => servers.stop());
-    const members = servers.addresses.map((address) => new URL(address).host);
+    const { members } = servers;
     const [unused] = await freePorts(1);
     const cluster = `etcd://${[...members, `127.0.0.1:${unused}`].join()}/doctor`;
     const [reads, ...each] = await books(settingsOf({ FARTHING_CLUSTER: cluster }));

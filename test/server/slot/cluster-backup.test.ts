@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { farthing } from '../../operator/commands/farthing-command.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
@@ -21,16 +21,7 @@ if (withoutEtcd !== undefined) {
   const folder = t.testdir({});
   const servers = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => servers.stop());
-  const members = servers.addresses.map((address) => new URL(address).host).join();
-  const clusterOf = (name: string) => {
-    mkdirSync(join(folder, `${name}-objects`));
-    return {
-      FARTHING_SLOTS: '2',
-      FARTHING_CLUSTER: `etcd://${members}/${name}`,
-      FARTHING_OBJECTS: `file://${join(folder, `${name}-objects`)}`,
-      FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
-    };
-  };
+  const clusterOf = (name: string) => ({ FARTHING_SLOTS: '2', ...clusterSettings(servers, folder, name) });
   const data = join(folder, 'data');
   const copy = join(folder, 'copy');
   const again = join(folder, 'again');

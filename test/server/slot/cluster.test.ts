@@ -21,11 +21,10 @@ if (withoutEtcd !== undefined) {
   const folder = t.testdir({});
   const servers = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => servers.stop());
-  const members = servers.addresses.map((address) => new URL(address).host).join();
   const environmentOf = (name: string) => ({
     DATA_DIR: join(folder, name),
     FARTHING_SLOTS: '3',
-    FARTHING_CLUSTER: `etcd://${members}/${name}`,
+    FARTHING_CLUSTER: servers.cluster(name),
   });
 
   t.test('books that are lost with the disk come back, with their workspaces and tokens', async (t) => {
@@ -155,8 +154,7 @@ if (withoutEtcd !== undefined) {
     const alone = await startTestServer(t, single);
     await new TestAgent(alone.url).rent();
     await alone.stop();
-    const members = environment.FARTHING_CLUSTER.replace('/refused', '/single');
-    await t.rejects(startTestServer(t, { ...single, FARTHING_CLUSTER: members }), {
+    await t.rejects(startTestServer(t, { ...single, FARTHING_CLUSTER: servers.cluster('single') }), {
       message: /written without a cluster/,
     });
     t.ok(existsSync(join(single.DATA_DIR, 'state')));

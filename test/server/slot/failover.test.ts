@@ -1,8 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { openLoggedStores } from '../../../src/server/slot/logged-stores.ts';
+import { readConfig } from '../../../src/settings/config.ts';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { FEW_WORKERS, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
@@ -50,20 +53,15 @@ if (withoutEtcd !== undefined) {
   const folder = t.testdir({});
   const servers = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => servers.stop());
-  const members = servers.addresses.map((address) => new URL(address).host).join();
 
   /** What the nodes of one cluster are started with. */
   const clusterOf = (name: string) => {
-    const objects = join(folder, `${name}-objects`);
-    mkdirSync(objects);
     const common = {
       DEMO: '0',
       LOG_LEVEL: 'info',
       QUERY_WAIT_MS_MAX: '0',
       BASE_URL: 'http://127.0.0.1:8402',
-      FARTHING_CLUSTER: `etcd://${members}/${name}`,
-      FARTHING_OBJECTS: `file://${objects}`,
-      FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
+      ...clusterSettings(servers, folder, name),
       FARTHING_CLUSTER_LEASE_SECONDS: '3',
       ...FEW_WORKERS,
     };
@@ -170,5 +168,30 @@ if (withoutEtcd !== undefined) {
       receipt,
     );
     t.ok(existsSync(dataOf('b')));
+  });
+
+  t.test('while etcd renews no lease, nothing is told, though nothing waits to be written', async (t) => {
+    const [store] = await openLoggedStores({
+      settings: readConfig({
+        ...clusterSettings(servers, folder, 'silent'),
+        FARTHING_CLUSTER_LEASE_SECONDS: '3',
+      }),
+      folders: [join(folder, 'silent')],
+      log: () => undefined,
+      onLost: () => undefined,
+    });
+    await store!.table('numbers').put('a', 1);
+    await store!.stable();
+    t.equal(store!.lagMs(), 0);
+    servers.pause();
+    let refused: unknown;
+    while (refused === undefined)
+      refused = await store!.stable().then(
+        () => pause(20),
+        (error) => error,
+      );
+    servers.resume();
+    t.match(refused, { code: 'interrupted' });
+    await store!.close();
   });
 }

@@ -16,10 +16,9 @@ if (withoutEtcd !== undefined) {
       const folder = t.testdir({});
       const servers = await EtcdServers.start(join(folder, 'etcd'), { bytesMax: BYTES_MAX });
       t.teardown(() => servers.stop());
-      const members = servers.addresses.map((address) => new URL(address).host).join();
       const server = await startTestServer(t, {
         DATA_DIR: join(folder, 'data'),
-        FARTHING_CLUSTER: `etcd://${members}/full`,
+        FARTHING_CLUSTER: servers.cluster('full'),
       });
       const agent = new TestAgent(server.url);
       const workspace = await agent.rent();

@@ -24,7 +24,7 @@ if (absent !== undefined) {
   await garage.bucket('content');
   const environment = {
     DATA_DIR: join(folder, 'data'),
-    FARTHING_CLUSTER: `etcd://${etcd.addresses.map((address) => new URL(address).host).join()}`,
+    FARTHING_CLUSTER: etcd.cluster('garage'),
     FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
     ...garage.settings('content'),
   };

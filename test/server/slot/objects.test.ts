@@ -1,17 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
@@ -23,18 +15,11 @@ if (withoutEtcd !== undefined) {
   const folder = t.testdir({});
   const servers = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => servers.stop());
-  const members = servers.addresses.map((address) => new URL(address).host).join();
-  const environmentOf = (name: string) => {
-    const objects = join(folder, `${name}-objects`);
-    mkdirSync(objects, { recursive: true });
-    return {
-      DATA_DIR: join(folder, name),
-      FARTHING_SLOTS: '2',
-      FARTHING_CLUSTER: `etcd://${members}/${name}`,
-      FARTHING_OBJECTS: `file://${objects}`,
-      FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
-    };
-  };
+  const environmentOf = (name: string) => ({
+    DATA_DIR: join(folder, name),
+    FARTHING_SLOTS: '2',
+    ...clusterSettings(servers, folder, name),
+  });
   const filesBelow = (path: string) =>
     readdirSync(path, { recursive: true, encoding: 'utf8' })
       .map((name) => join(path, name))

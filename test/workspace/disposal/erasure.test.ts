@@ -181,9 +181,8 @@ t.test(
     const objects = join(folder, 'objects');
     const etcd = await EtcdServers.start(join(folder, 'etcd'));
     t.teardown(() => etcd.stop());
-    const members = etcd.addresses.map((address) => new URL(address).host).join();
     await endsWithoutTrace(t, folder, {
-      CLUSTER: `etcd://${members}`,
+      CLUSTER: etcd.cluster('erasure'),
       FARTHING_OBJECTS: `file://${objects}`,
       FARTHING_CLUSTER_KEY: randomBytes(32).toString('hex'),
     });
