@@ -1,0 +1,105 @@
+//! Items with their Segments and pictures: kept, removed, copied, closed and opened again.
+
+use super::*;
+
+#[test]
+fn states_digests_and_order_of_items_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for id in ["a", "b", "c"] {
+        shard.write(WriteOp::PutItem { item: item(id, "pending") }).unwrap();
+    }
+    shard.write(WriteOp::PutItem { item: item("b", "failed") }).unwrap();
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
+    let snapshot = shard.snapshot().unwrap();
+    let digest = |id: &str| item(id, "pending").sha256;
+    assert!(snapshot.item_by_digest(&digest("a")).unwrap().unwrap().contains("searchable"));
+    assert_eq!(snapshot.item_by_digest(&digest("b")).unwrap(), None);
+    assert!(snapshot.item_by_digest(&digest("c")).unwrap().unwrap().contains("pending"));
+    let ids = |json: String| json.matches("\"id\":\"").count();
+    assert_eq!(ids(snapshot.items(None, 10).unwrap()), 3);
+    assert_eq!(ids(snapshot.items(Some("a"), 10).unwrap()), 2);
+    assert_eq!(ids(snapshot.items(Some("a"), 1).unwrap()), 1);
+    assert_eq!(snapshot.totals().unwrap().items, 1);
+    assert_eq!(digest_of_hex("zz"), None);
+}
+
+#[test]
+fn segments_are_removed_when_their_item_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "early")]);
+    shard.write(WriteOp::PutItem { item: item("a", "failed") }).unwrap();
+    assert_eq!(found_by_words(&shard, "early"), [] as [u32; 0]);
+    assert_eq!(search(&shard, &[0.2; DIMENSIONS], 10).hits, []);
+    assert!(shard.snapshot().unwrap().item("a").unwrap().unwrap().contains("failed"));
+    assert_eq!(shard.snapshot().unwrap().totals().unwrap().segments, 0);
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "late")]);
+    assert_eq!(found_by_words(&shard, "early late"), [1]);
+}
+
+#[test]
+fn pictures_are_removed_with_their_item() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for (id, byte) in [("a", 1u8), ("b", 2)] {
+        let picture = PictureInput { digest: [byte; 32], fingerprint: vec![0xf0; 16] };
+        append(
+            &shard,
+            id,
+            vec![SegmentInput { record: "{}".into(), picture: Some(picture), ..SegmentInput::default() }],
+        );
+    }
+    let found = |shard: &Shard| {
+        let ranking = shard.snapshot().unwrap().search_picture(&[0xf0; 16], &[2; 32], 10).unwrap();
+        ranking.hits.iter().map(|hit| hit.segment).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&shard), [1, 0]);
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
+    assert_eq!(found(&shard), [0]);
+}
+
+#[test]
+fn a_closed_index_refuses_everything_and_can_be_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
+    shard.close().unwrap();
+    shard.close().unwrap();
+    assert_eq!(shard.snapshot().err().unwrap().code, "not_found");
+    assert_eq!(shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap_err().code, "not_found");
+    assert_eq!(found_by_words(&open(folder.path()), "word"), [0]);
+}
+
+#[test]
+fn a_copy_of_an_index_in_use_is_independent_of_it() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let shard = open(folder.path());
+    append(&shard, "a", vec![segment(&[0.5; DIMENSIONS], "the keeper counts gulls")]);
+    append(&shard, "b", vec![segment(&[0.1; DIMENSIONS], "the anchor holds")]);
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
+    let reading = shard.snapshot().unwrap();
+    shard.copy_to(copy.path()).unwrap();
+    append(&shard, "c", vec![segment(&[0.2; DIMENSIONS], "written later")]);
+    drop(reading);
+
+    let copied = open(copy.path());
+    assert_eq!(found_by_words(&copied, "gulls"), [0]);
+    assert_eq!(found_by_words(&copied, "anchor later"), [] as [u32; 0]);
+    append(&copied, "d", vec![segment(&[0.3; DIMENSIONS], "a gull alone")]);
+    assert_eq!(found_by_words(&copied, "gulls").len(), 2);
+    assert_eq!(found_by_words(&shard, "gulls"), [0], "the two have nothing in common");
+    shard.close().unwrap();
+    assert!(shard.copy_to(copy.path()).is_err());
+}
+
+#[test]
+fn a_corrected_query_is_shown_as_it_is_written_in_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let text = "Rising pressures were measured.";
+    let record = serde_json::json!({"place": 3, "text": text}).to_string();
+    append(&shard, "a", vec![SegmentInput { record, ..segment(&[0.5; DIMENSIONS], text) }]);
+    let ranking = shard.snapshot().unwrap().search_words("Rising presures?", 5).unwrap();
+    assert_eq!((ranking.hits.len(), ranking.corrected.as_deref()), (1, Some("Rising pressures?")));
+}
