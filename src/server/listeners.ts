@@ -36,7 +36,7 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 /** Opens the public interface. @throws ConfigError when its address cannot be had */
 export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
-  const { limits, onFault } = services.all[0];
+  const { limits, onFault } = services.front;
   const senders = new Senders(services);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
@@ -68,7 +68,7 @@ export function openPage(
   return openOperatorPage({
     settings,
     snapshot: () => snapshotOf({ encoder, extractor, tenants, books: slots }),
-    services: services.all[0],
+    services: services.front,
     traffic,
     registry: metrics.registry,
     consoleFolder: CONSOLE_FOLDER,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
-import type { Services, ServicesBySlot } from '../http/access/services.ts';
+import type { ServicesBySlot } from '../http/access/services.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -80,7 +80,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const page = await openPage(deps, traffic);
   const socket = await openSocket(deps);
   const { registry } = runtime.metrics;
-  addGauges(registry, { runtime, slots, services: services.all[0], running: () => server.running() });
+  addGauges(registry, { runtime, slots, services: services.front, running: () => server.running() });
   const metricsServer = await openMetrics(runtime);
   const sweeper = setInterval(() => void slots.sweep(), SWEEP_INTERVAL_MS);
   return {
@@ -161,8 +161,9 @@ async function openKept(
 function servicesBySlot(runtime: Runtime, slots: Slots): ServicesBySlot {
   const bySlot = new Map(slots.all.map((slot) => [slot, servicesOf(runtime, slots, slot)]));
   return {
-    all: [...bySlot.values()] as [Services, ...Services[]],
-    of: (id) => bySlot.get(slots.of(id))!,
+    front: bySlot.get(slots.all[0]!)!,
+    isOne: slots.all.length === 1,
+    of: (id) => ({ services: bySlot.get(slots.of(id))! }),
   };
 }
 

@@ -29,7 +29,7 @@ export class Senders {
     if (!hasCredentials(exchange.head)) return UNPAID;
     const token = bearerToken(exchange);
     // Which wallets have paid, all slots know.
-    if (token === undefined) return this.#slots.all[0].gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
+    if (token === undefined) return this.#slots.front.gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
     const { path, query } = exchange.head;
     const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
     return workspace && this.#opens(workspace, token) ? workspace : ANYBODY;
@@ -38,7 +38,8 @@ export class Senders {
   #opens(workspace: string, token: string): boolean {
     const digest = hash('sha256', `${workspace} ${token}`, 'base64');
     if (this.#opened.has(digest)) return true;
-    if (!this.#slots.of(workspace).workspaces.tokenOpens(workspace, token)) return false;
+    const place = this.#slots.of(workspace);
+    if (!('services' in place && place.services.workspaces.tokenOpens(workspace, token))) return false;
     this.#opened.add(digest);
     if (this.#opened.size > REMEMBERED_MAX) this.#opened.delete(this.#opened.values().next().value!);
     return true;

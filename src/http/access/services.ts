@@ -1,5 +1,6 @@
 import type { ReadyAnswer } from '../../api/service.ts';
 import type { TenantId } from '../../domain/id.ts';
+import type { Peer } from '../../domain/peer.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
@@ -44,10 +45,20 @@ export interface Services {
 
 /** The services of each slot; what a process has once is the same in all. */
 export interface ServicesBySlot {
-  readonly all: readonly [Services, ...Services[]];
-  /** Those of the slot that an id leads to: a Tenant's or a job's. */
-  of(id: string): Services;
+  /** For requests that lead to no slot. */
+  readonly front: Services;
+  /** Every id leads to the slot of `front`. */
+  readonly isOne: boolean;
+  /** Where the slot is that an id leads to: a Tenant's or a job's. */
+  of(id: string): SlotPlace;
 }
+
+/** Where a slot is: with this server, with another one, or on its way between two. */
+export type SlotPlace =
+  | { readonly services: Services }
+  | { readonly peer: Peer }
+  /** Resolves when it may be worth to look again. */
+  | { readonly moving: Promise<void> };
 
 /** What the pages for agents say of this server beside its prices. */
 export interface Terms {

@@ -39,14 +39,15 @@ export interface RouteOptions {
 
 /** Every route of the server. */
 export function allRoutes(slots: ServicesBySlot, { notes, consoleFolder, mcp }: RouteOptions): Route[] {
-  const services = slots.all[0];
+  const services = slots.front;
   const routes: Route[] = [
     ...routesBySlot(slots, tenantRoutes),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     ...entryRoutes(services, { routes: () => routes, consoleFolder }),
-    mcpRoute(mcp, services.limits, (workspace, token) =>
-      slots.of(workspace).workspaces.tokenOpens(workspace, token),
-    ),
+    mcpRoute(mcp, services.limits, (workspace, token) => {
+      const place = slots.of(workspace);
+      return 'services' in place && place.services.workspaces.tokenOpens(workspace, token);
+    }),
     ...serviceRoutes(services, {
       notes,
       description: () =>

@@ -1,3 +1,4 @@
+import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import { parsePaymentHeader } from '../../payment/wire/payment-header.ts';
 import { credentialsOf } from '../access/paid.ts';
@@ -10,23 +11,31 @@ import { stableReplies } from './stable-replies.ts';
 const AGENT_PATHS = '/agent/';
 
 /** Routes whose requests are answered by the slot that they lead to. @param table makes the routes of one slot */
-export function routesBySlot({ all, of }: ServicesBySlot, table: (services: Services) => Route[]): Route[] {
-  const first = tableOf(all[0], table);
-  if (all.length === 1) return first;
-  const handlers = new Map(
-    all.map((services) => [services, tableOf(services, table).map((route) => route.handle)]),
-  );
+export function routesBySlot(
+  { front, isOne, of }: ServicesBySlot,
+  table: (services: Services) => readonly Route[],
+): Route[] {
+  const tables = new WeakMap<Services, readonly Route[]>();
+  const routesOf = (services: Services) => {
+    const known = tables.get(services) ?? tableOf(services, table);
+    tables.set(services, known);
+    return known;
+  };
+  const first = routesOf(front);
+  if (isOne) return [...first];
   return first.map((route, index) => ({
     ...route,
     handle: (exchange, params) => {
       const key = keyOf(route, exchange, params);
-      const services = key === undefined ? all[0] : of(key);
-      return handlers.get(services)![index]!(exchange, params);
+      const place = key === undefined ? { services: front } : of(key);
+      if (!('services' in place))
+        throw new FarthingError('interrupted', 'Send the same request again.', { retryAfterS: 2 });
+      return routesOf(place.services)[index]!.handle(exchange, params);
     },
   }));
 }
 
-function tableOf(services: Services, table: (services: Services) => Route[]): Route[] {
+function tableOf(services: Services, table: (services: Services) => readonly Route[]): readonly Route[] {
   const { stable, lagMs = () => 0 } = services;
   const routes = table(services);
   if (!stable) return routes;

@@ -17,7 +17,7 @@ const services = {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
-const slots: ServicesBySlot = { all: [services], of: () => services };
+const slots: ServicesBySlot = { front: services, isOne: true, of: () => ({ services }) };
 
 function sender(
   path: string,
