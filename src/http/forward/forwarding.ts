@@ -102,6 +102,11 @@ export class Forwarding {
     this.ofPeers = new PeerRequests(slots, signatures, limits.reportMsMax);
   }
 
+  /** Requests that wait for their slots to come to rest. */
+  get waiting(): number {
+    return this.#waits.count;
+  }
+
   /**
    * Answers a client's request, here or by the owner of its slot.
    * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where

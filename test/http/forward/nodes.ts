@@ -1,9 +1,8 @@
 import { request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Test } from 'tap';
 import type { Services, ServicesBySlot, SlotPlace } from '../../../src/http/access/services.ts';
-import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
+import { type Shares, sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import type { Route } from '../../../src/http/exchange/route.ts';
 import { type AnsweredEvent, listen, type Server } from '../../../src/http/exchange/server.ts';
@@ -69,6 +68,8 @@ export interface Nodes {
   readonly c: TestNode;
   /** Where the slot is: as all see it, or one of them. */
   place(where: Where, seenBy?: readonly NodeName[]): void;
+  /** How often a server has asked where the slot is. */
+  looks(by: NodeName): number;
   /** Where a server is reached by the others: a relay, say. */
   reach(name: NodeName, url: string): void;
 }
@@ -78,9 +79,10 @@ export async function startNodes(
   t: Test,
   table: (services: Services & NodeServices) => readonly Route[],
   limits: Partial<ForwardingLimits> = {},
-  cors = new Cors(['*']),
+  { bodies = sharesOf(64 * 2 ** 20) }: { readonly bodies?: Shares } = {},
 ): Promise<Nodes> {
   const seen: Record<NodeName, Where> = { a: 'b', b: 'b', c: 'b' };
+  const looks: Record<NodeName, number> = { a: 0, b: 0, c: 0 };
   const urls: Record<NodeName, string> = { a: '', b: '', c: '' };
   const open = async (name: NodeName): Promise<TestNode> => {
     const signatures = new PeerSignatures(peerKeysOf('d'.repeat(64)), name);
@@ -89,6 +91,7 @@ export async function startNodes(
       front: servicesOf('front'),
       isOne: false,
       of: (): SlotPlace => {
+        looks[name] += 1;
         const where = seen[name];
         if (typeof where === 'object') return where;
         return where === name ? { services: own } : { peer: { id: where, url: urls[where] } };
@@ -103,8 +106,8 @@ export async function startNodes(
     const server: Server = await listen({
       host: '127.0.0.1',
       port: 0,
-      cors,
-      bodies: sharesOf(64 * 2 ** 20),
+      cors: new Cors(['*']),
+      bodies,
       routes: [
         ...routesBySlot(slots, (services) => table(services as Services & NodeServices), forwarding),
         ...peerRoutes(forwarding.ofPeers.handlers, signatures, (error) => faults.push(error)),
@@ -143,6 +146,7 @@ export async function startNodes(
     place: (where, seenBy = ['a', 'b', 'c']) => {
       for (const name of seenBy) seen[name] = where;
     },
+    looks: (by) => looks[by],
     reach: (name, url) => {
       urls[name] = url;
     },
