@@ -158,12 +158,20 @@ async function openKept(
   });
 }
 
-function servicesBySlot(runtime: Runtime, slots: Slots): ServicesBySlot {
-  const bySlot = new Map(slots.all.map((slot) => [slot, servicesOf(runtime, slots, slot)]));
+function servicesBySlot(runtime: Runtime, slots: Slots, shared?: SharedSlots): ServicesBySlot {
+  const made = new WeakMap<Slot, Services>();
+  const of = (slot: Slot) => {
+    const services = made.get(slot) ?? servicesOf(runtime, slots, slot);
+    made.set(slot, services);
+    return services;
+  };
   return {
-    front: bySlot.get(slots.all[0]!)!,
-    isOne: slots.all.length === 1,
-    of: (id) => ({ services: bySlot.get(slots.of(id))! }),
+    front: of(slots.front),
+    isOne: !shared && slots.count === 1,
+    of: (id) => {
+      const slot = slots.find(id);
+      return slot ? { services: of(slot) } : shared!.whereElse(slotOf(id, slots.count));
+    },
   };
 }
 
