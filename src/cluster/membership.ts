@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AnswerLostError, behind, type Kv, type KvRow } from './kv.ts';
+import type { Kv } from './kv.ts';
 import type { Lease } from './lease.ts';
-import { type NodeRow, nodeKeys, parseNode, parseOwner } from './node-rows.ts';
+import { DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, type NodeRow, OWNER_ROWS, type RowKind } from './node-rows.ts';
 import { ranked } from './placement.ts';
 
 export interface MembershipOptions {
   readonly kv: Kv;
-  /** What all keys of the cluster begin with. */
-  readonly prefix: string;
+  /** Name of the cluster. */
+  readonly cluster: string;
   /** Id of this process's node. */
   readonly node: string;
   readonly row: NodeRow;
@@ -34,7 +34,6 @@ const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: ne
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #keys: ReturnType<typeof nodeKeys>;
   readonly #ending = new AbortController();
   #row: NodeRow;
   #view = NOTHING;
@@ -53,7 +52,6 @@ export class Membership {
   private constructor(options: MembershipOptions) {
     this.#options = options;
     this.#row = options.row;
-    this.#keys = nodeKeys(options.prefix);
   }
 
   get view(): ClusterView {
@@ -88,13 +86,13 @@ export class Membership {
   }
 
   async #say(row: NodeRow): Promise<void> {
-    const { kv, node, lease } = this.#options;
-    const value = Buffer.from(JSON.stringify(row));
+    const { kv, cluster, node, lease } = this.#options;
+    const { url, since } = row;
     await kv.commit({
       when: [],
       puts: [
-        { key: this.#keys.node(node), value, lease: lease.id },
-        { key: this.#keys.known(node), value },
+        { key: NODE_ROWS.key(cluster, node), value: NODE_ROWS.format(row), lease: lease.id },
+        { key: KNOWN_ROWS.key(cluster, node), value: KNOWN_ROWS.format({ url, since }) },
       ],
     });
     this.#row = row;
@@ -104,30 +102,32 @@ export class Membership {
     const { log, lookMs = LOOK_MS } = this.#options;
     while (!this.#ending.signal.aborted) {
       await pause(lookMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
-      await this.#look().catch((error: unknown) => {
-        if (!(error instanceof AnswerLostError)) throw error;
-        log({ event: 'cluster_not_seen', error: error.message });
-      });
+      // A row of a newer Farthing may not be known here: the former view stands.
+      await this.#look().catch((error: unknown) => log({ event: 'cluster_not_seen', error: String(error) }));
     }
   }
 
   async #look(): Promise<void> {
-    const [nodes, draining, owners] = await Promise.all(
-      [this.#keys.nodes, this.#keys.draining, this.#keys.owners].map((prefix) => this.#rows(prefix)),
-    );
+    const [nodes, draining, owners] = await Promise.all([
+      this.#rows(NODE_ROWS),
+      this.#rows(DRAIN_ROWS),
+      this.#rows(OWNER_ROWS),
+    ]);
     this.#view = {
-      nodes: new Map(nodes!.map(([id, row]) => [id, parseNode(row.value)])),
-      draining: new Set(draining!.map(([id]) => id)),
-      owners: new Map(owners!.map(([slot, row]) => [Number(slot), parseOwner(row.value)])),
+      nodes,
+      draining: new Set(draining.keys()),
+      owners: new Map([...owners].map(([slot, { node }]) => [Number(slot), node])),
     };
     const looked = this.#looked;
     this.#looked = Promise.withResolvers();
     looked.resolve();
   }
 
-  /** Rows below a prefix, by what follows it. */
-  async #rows(prefix: string): Promise<(readonly [string, KvRow])[]> {
-    const rows = await this.#options.kv.range(prefix, behind(prefix));
-    return rows.map((row) => [row.key.slice(prefix.length), row]);
+  /** By their names. */
+  async #rows<Row>(kind: RowKind<Row>): Promise<Map<string, Row>> {
+    const { kv, cluster } = this.#options;
+    const { from, to } = kind.range(cluster);
+    const rows = await kv.range(from, to);
+    return new Map(rows.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
   }
 }

@@ -27,7 +27,7 @@ export interface SlotLogsOptions {
 /** Between two looks at slots that belong to another node. */
 const LOOK_MS = 300;
 
-const FORMAT = 2;
+export const FORMAT = 2;
 const CLAIM_TRIES_MAX = 5;
 
 /** What all keys of a cluster begin with. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { FarthingError } from '../domain/error.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
@@ -97,7 +98,7 @@ export class Slots {
   }
 
   /** Takes up a slot that this server has claimed. Its requests may come once this resolves. */
-  async enter(number: number, store: SlotStore): Promise<Slot> {
+  async enter(number: number, store: SlotStore): Promise<void> {
     const { slotFolders, tenants } = this.#runtime;
     const folder = tenantsFolder(slotFolders[number]!);
     tenants.enter(folder);
@@ -105,13 +106,19 @@ export class Slots {
     const slot = this.#wire(number, store);
     await this.#recover([slot], slot);
     this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
-    return slot;
   }
 
-  /** Gives a slot up: ends its work, and closes its indexes. Its state stays open. */
-  async leave(number: number): Promise<void> {
+  /** Gives a slot up: ends its work, and closes its indexes. Its state stays open. @param msMax for requests that run to end */
+  async leave(number: number, msMax: number): Promise<void> {
     const slot = this.#here.get(number)!;
     this.#here = new Map([...this.#here].filter(([other]) => other !== number));
+    slot.services.ingest.stopWaiting();
+    const over = new AbortController();
+    await Promise.race([
+      slot.services.running.none(),
+      pause(msMax, undefined, { signal: over.signal }).catch(() => undefined),
+    ]);
+    over.abort();
     await slot.endWork();
     await this.#runtime.tenants.leave(tenantsFolder(this.#runtime.slotFolders[number]!));
   }

@@ -63,8 +63,8 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     await removeUnknown(tenantsFolders[slot]!, store, log);
   };
   for (const [slot, store] of stores.entries()) await enter(slot, store);
-  const keyFile = new KeptKeyFile(stores[0]!, clusterKeys, keysFolder);
-  await keyFile.restore();
+  const keyFile = stores[0] && new KeptKeyFile(stores[0], clusterKeys, keysFolder);
+  await keyFile?.restore();
   // The next start looks which models filled which index.
   const onFormerModel = async (tenant: string) => {
     log({ event: 'index_of_former_model', tenant });
@@ -80,7 +80,7 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
       }),
-    keepSigningKeys: () => keyFile.keep(),
+    keepSigningKeys: async () => keyFile?.keep(),
   };
 }
 

@@ -21,7 +21,7 @@ export interface LoggedStoresOptions {
   readonly onCommitted?: (milliseconds: number) => void;
 }
 
-const LEASE_ANSWER_MS_MAX = 800;
+export const LEASE_ANSWER_MS_MAX = 800;
 
 /**
  * Claims the slots on etcd and opens their states: each is kept where its log leads over it, and made again from the log otherwise.
