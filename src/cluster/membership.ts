@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Kv } from './kv.ts';
+import { type Kv, untilAnswered } from './kv.ts';
 import type { Lease } from './lease.ts';
 import { DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, type NodeRow, OWNER_ROWS, type RowKind } from './node-rows.ts';
 import { ranked } from './placement.ts';
@@ -73,10 +73,14 @@ export class Membership {
     )[0];
   }
 
-  /** Whether this node takes slots. @throws AnswerLostError */
+  /** Whether this node takes slots. Waits while the engine is away. */
   async setReady(ready: boolean): Promise<void> {
-    await this.#say({ ...this.#row, ready });
-    await this.#look();
+    const { log } = this.#options;
+    const say = async () => {
+      await this.#say({ ...this.#row, ready });
+      await this.#look();
+    };
+    await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }));
   }
 
   /** Stops looking. The row goes with its lease. */

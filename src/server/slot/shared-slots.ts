@@ -79,7 +79,7 @@ export class SharedSlots {
   /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
-    await this.#options.membership.setReady(false).catch(ignoreLost);
+    await this.#options.membership.setReady(false);
     for (;;) {
       this.#adjust();
       if (this.#held.size === 0 && this.#moving.size === 0) return;
