@@ -71,8 +71,10 @@ export class Slots {
 
   /** Called once a second. */
   async sweep(): Promise<void> {
-    const { tenants, log } = this.#runtime;
+    const { tenants, signer, log } = this.#runtime;
     this.#sweeps += 1;
+    // Another server may have destroyed a key.
+    void signer.refresh();
     const period = Math.min(SWEEPS_PER_BEAT_MAX, this.all.length);
     const beats = (number: number) => (this.#sweeps + number) % period === 0;
     await Promise.all(this.all.map((slot, number) => slot.sweep(beats(number))));

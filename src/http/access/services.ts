@@ -40,7 +40,7 @@ export interface Services {
   readonly lagMs?: () => number;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
-  readonly jwks: () => object;
+  readonly jwks: () => Promise<object>;
 }
 
 /** The services of each slot; what a process has once is the same in all. */
