@@ -6,6 +6,7 @@ import { Ledger } from '../payment/records/ledger.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
+import { AcrossSlots } from './slot/across-slots.ts';
 import { Crossing } from './slot/crossing.ts';
 import type { Runtime } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
@@ -30,6 +31,7 @@ export class Slots {
   ) {
     const { slotFolders, data, tenants, files, encoder, clock, event } = runtime;
     const crossing = new Crossing();
+    const across = new AcrossSlots({ placeOf: (id) => this.of(id), crossing });
     this.#runtime = runtime;
     this.all = slotFolders.map((folder, number) =>
       wireSlot({
@@ -38,7 +40,7 @@ export class Slots {
         store: stores[number]!,
         monotonic,
         leadsHere: (id) => slotOf(id, slotFolders.length) === number,
-        inSlotOf: (id, work) => crossing.change(() => work(this.of(id).services.workspaces)),
+        across,
       }),
     );
     this.ledger = new Ledger(this.all.map(({ services }) => services.gate.journal));
@@ -64,8 +66,7 @@ export class Slots {
     const { payments, tenants } = this.#runtime;
     await payments.connect();
     await tenants.resumeDisposals();
-    const paid = this.all.flatMap(({ services }) => services.gate.openEffects());
-    await Promise.all(this.all.map((slot) => slot.recoverPayments(paid)));
+    await Promise.all(this.all.map((slot) => slot.recoverPayments()));
     await Promise.all(this.all.map((slot) => slot.resume()));
   }
 
