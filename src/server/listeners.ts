@@ -8,13 +8,16 @@ import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
+import { peerRoutes } from '../http/routes/peer.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
 import type { Traffic } from '../metrics/traffic.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
+import { peerHandlers } from '../purchases/peer-handlers.ts';
 import { familyReports } from '../search/families.ts';
+import type { Sharing } from './books.ts';
 import { answeredLine } from './log.ts';
 import type { Slots } from './slots.ts';
 import type { Runtime } from './wire-process.ts';
@@ -24,6 +27,7 @@ export interface ListenerDeps {
   readonly slots: Slots;
   readonly services: ServicesBySlot;
   readonly mcp: AnswerMcp;
+  readonly sharing?: Sharing;
 }
 
 interface Closable {
@@ -34,7 +38,10 @@ interface Closable {
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 
 /** Opens the public interface. @throws ConfigError when its address cannot be had */
-export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
+export function openInterface(
+  { runtime, slots, services, mcp, sharing }: ListenerDeps,
+  traffic: Traffic,
+): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services.front;
   const senders = new Senders(services);
@@ -45,11 +52,20 @@ export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic:
     bodies: sharesOf(limits.bodiesBytesMax),
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
     senderOf: (exchange) => senders.of(exchange),
-    routes: allRoutes(services, {
-      notes: () => unavailableNotes(encoder),
-      consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
-      mcp,
-    }),
+    routes: [
+      ...allRoutes(services, {
+        notes: () => unavailableNotes(encoder),
+        consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
+        mcp,
+      }),
+      ...(sharing
+        ? peerRoutes(
+            peerHandlers((id) => slots.booksHere(id)),
+            sharing.signatures,
+            onFault,
+          )
+        : []),
+    ],
     onAnswered: (event) => {
       metrics.answered(event);
       traffic.count(event);

@@ -69,14 +69,15 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     throw error;
   });
   const runtime = await wireProcess({ ...options, kept, baseUrl: () => address.base });
-  const slots = new Slots(runtime, { ...books, monotonic });
+  const { sharing } = books;
+  const slots = new Slots(runtime, { ...books, ...sharing, monotonic });
+  const shared = sharing?.with({ slots, kept: kept!, onLost });
   await slots.recover();
-  const shared = await books.share?.({ slots, kept: kept!, onLost });
   progress.begin('console, API and MCP');
   const services = servicesBySlot(runtime, slots, shared);
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const deps = { runtime, slots, services, mcp: mcp.answer };
+  const deps = { runtime, slots, services, mcp: mcp.answer, ...(sharing && { sharing }) };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
@@ -112,7 +113,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await runtime.closeReaders();
       await slots.close();
       await shared?.close();
-      await books.left?.();
+      await sharing?.left();
       await runtime.close();
     },
   };

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
 /**
- * bin → server → operator → metrics → http → purchases → {search, ingest, workspace, payment, content} → {encode, extract, shard, state, cluster} →
+ * bin → server → operator → metrics → http → purchases → {search, ingest, workspace, payment, content} → {encode, extract, shard, state, cluster, peers} →
  * {native, settings, api} → domain; bin → cli → mcp → client → api → domain: the agent's side, which takes only the wire's types of the server.
  * api is low: the wire's shapes, which the server, the client, MCP and the console share.
  */
@@ -24,6 +24,7 @@ const RANKS: Readonly<Record<string, number>> = {
   shard: 2,
   state: 2,
   cluster: 2,
+  peers: 2,
   native: 1,
   settings: 1,
   api: 1,

@@ -43,7 +43,7 @@ export interface Services {
   readonly running?: RequestCount;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
-  readonly jwks: () => object;
+  readonly jwks: () => Promise<object>;
 }
 
 /** The services of each slot; what a process has once is the same in all. */

@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises';
-import { namedClusterKeys, namedObjects } from '../../cluster/named-stores.ts';
+import { untilAnswered } from '../../cluster/kv.ts';
+import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
 import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-objects.ts';
 import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
+import { receiptKeysRow } from '../../cluster/sealed-row.ts';
 import { Content } from '../../content/content.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
 import { KeptFiles } from '../../content/kept-files.ts';
-import { KeptKeyFile } from '../../content/kept-key-file.ts';
 import { ContentRows } from '../../content/rows.ts';
 import { rootCause } from '../../domain/error.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
@@ -17,6 +18,7 @@ import { unlinkTenant } from '../../shard/disposal.ts';
 import type { IndexKeeper } from '../../shard/keeper.ts';
 import type { Tenants } from '../../shard/tenants.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../../workspace/disposal/receipt.ts';
 
 export interface KeptContentOptions {
   readonly settings: Settings;
@@ -40,9 +42,13 @@ export interface KeptContent {
   /** Gives a slot up. Its indexes are closed by then. */
   leave(slot: number): Promise<void>;
   files(tenants: Tenants): StoredFiles;
-  /** Keeps the keys that sign receipts. To be called after each change of them. */
-  keepSigningKeys(): Promise<void>;
+  /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
+  openSigner(): Promise<ReceiptSigner>;
+  close(): void;
 }
+
+/** The keys are asked for again a second later: a member that stands still may not keep a request for long. */
+const KEYS_ANSWER_MS_MAX = 800;
 
 /**
  * Opens the object store and what the books say is in it. Folders of Tenants that the books do not know are removed.
@@ -63,8 +69,8 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     await removeUnknown(tenantsFolders[slot]!, store, log);
   };
   for (const [slot, store] of stores.entries()) await enter(slot, store);
-  const keyFile = stores[0] && new KeptKeyFile(stores[0], clusterKeys, keysFolder);
-  await keyFile?.restore();
+  const etcd = await namedEtcd(settings, { answerMsMax: KEYS_ANSWER_MS_MAX });
+  const shared = receiptKeysRow(etcd, clusterName(settings), clusterKeys);
   // The next start looks which models filled which index.
   const onFormerModel = async (tenant: string) => {
     log({ event: 'index_of_former_model', tenant });
@@ -80,7 +86,12 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
       }),
-    keepSigningKeys: async () => keyFile?.keep(),
+    openSigner: () =>
+      untilAnswered(
+        () => openReceiptSigner(keysFolder, { shared, log }),
+        ({ message }) => log({ event: 'log_answer_lost', error: message }),
+      ),
+    close: () => etcd.close(),
   };
 }
 
