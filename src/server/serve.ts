@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services, ServicesBySlot } from '../http/access/services.ts';
+import { Forwarding } from '../http/forward/forwarding.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -77,7 +78,9 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const services = servicesBySlot(runtime, slots, shared);
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const deps = { runtime, slots, services, mcp: mcp.answer, ...(sharing && { sharing }) };
+  const forwarding = sharing && new Forwarding({ ...sharing, slots: services });
+  const peers = forwarding && { forwarding, signatures: sharing.signatures };
+  const deps = { runtime, slots, services, mcp: mcp.answer, ...(peers && { peers }) };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
@@ -108,7 +111,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
       slots.stopWaiting();
-      for (const part of [slots.backup, socket, page, server, metricsServer]) await part?.close();
+      for (const part of [slots.backup, socket, page, server, forwarding, metricsServer]) await part?.close();
       await slots.endWork();
       await runtime.closeReaders();
       await slots.close();
