@@ -1,3 +1,4 @@
+import { type Moment, moment, msBetween } from '../domain/clock.ts';
 import { AnswerLostError, type Leases } from './kv.ts';
 
 export interface LeaseOptions {
@@ -53,8 +54,7 @@ export class Lease {
 
   /** Milliseconds since the last renewal was sent that was acknowledged. */
   get silentMs(): number {
-    const now = this.#now();
-    return Math.max(now.monotonic - this.#renewedAt.monotonic, now.wall - this.#renewedAt.wall);
+    return msBetween(this.#renewedAt, this.#now());
   }
 
   /** Gives it back: another process may take over at once. */
@@ -88,14 +88,4 @@ export class Lease {
       new Error('the lease on the slots is over, and they may belong to another process now'),
     );
   }
-}
-
-/** Milliseconds by two clocks. */
-export interface Moment {
-  readonly monotonic: number;
-  readonly wall: number;
-}
-
-function moment(): Moment {
-  return { monotonic: performance.now(), wall: Date.now() };
 }

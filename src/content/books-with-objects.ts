@@ -3,8 +3,8 @@ import type { Store } from '../state/store.ts';
 
 const KEY = 'objects';
 const PLACE = 'content_place';
-/** Those of `ContentRows` and `KeptKeyFile`, and the mark, which comes last. */
-const TABLES = ['content', 'content_items', 'content_files', 'content_keys', 'content_secrets', PLACE];
+/** Those of `ContentRows`, and the mark, which comes last. */
+const TABLES = ['content', 'content_items', 'content_files', 'content_keys', PLACE];
 const ROWS_AT_ONCE = 500;
 
 /** Marks books whose Tenants' content lies in objects. @throws ConfigError for books that were begun without them */

@@ -13,3 +13,20 @@ export const DAY_MS = 24 * HOUR_MS;
 export function toTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
+
+/** Milliseconds by two clocks, each from an origin of its own. */
+export interface Moment {
+  /** Stands still in a machine that is suspended. */
+  readonly monotonic: number;
+  /** Of the day: it may be set. */
+  readonly wall: number;
+}
+
+export function moment(): Moment {
+  return { monotonic: performance.now(), wall: Date.now() };
+}
+
+/** Milliseconds by the clock that says more. */
+export function msBetween(from: Moment, to: Moment): number {
+  return Math.max(to.monotonic - from.monotonic, to.wall - from.wall);
+}

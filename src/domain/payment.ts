@@ -77,8 +77,8 @@ export interface EffectHandler<K extends EffectKind = EffectKind> {
   /** The answer again, for a lawful retry: the same answer, but a new token where the first carried one. */
   reissue(ref: EffectRef<K>): Promise<Answer>;
   /**
-   * Every effect that waits for its commit. A start reads it once, and undoes those that no payment knows: a crash came between
-   * the effect and its payment's record.
+   * Every effect that waits for its commit and whose payment is in the same books. A start reads it once, and undoes those that no
+   * payment knows: a crash came between the effect and its payment's record.
    */
   pending(): Promise<readonly EffectRef<K>[]>;
 }

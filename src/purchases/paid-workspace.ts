@@ -1,8 +1,16 @@
-import type { WorkspaceAnswer } from '../api/workspaces.ts';
-import type { WorkspaceId } from '../domain/id.ts';
+import { type Moment, moment, msBetween } from '../domain/clock.ts';
+import { FarthingError } from '../domain/error.ts';
+import {
+  type LeadsHere,
+  payerTenantId,
+  type StepId,
+  type WorkspaceId,
+  workspaceOfStep,
+} from '../domain/id.ts';
 import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
 import type { CreationInput } from '../workspace/prices.ts';
-import type { ExtensionInput, Workspaces } from '../workspace/workspaces.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
+import type { ExtensionRequest, ExtensionSteps } from './extension-steps.ts';
 
 /** A rented workspace: its minutes begin at commit, and each answer carries a new token. */
 export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
@@ -43,54 +51,69 @@ export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
   }
 }
 
-/** Runs work on the workspaces of the slot that an id leads to. */
-export type InSlotOf = <T>(id: string, work: (workspaces: Workspaces) => Promise<T>) => Promise<T>;
+export interface WorkspaceExtensionDeps {
+  /** Those of the payer's slot. */
+  readonly workspaces: Workspaces;
+  readonly leadsHere: LeadsHere;
+  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while nobody has it */
+  readonly extensionsOf: (id: string) => Promise<ExtensionSteps>;
+  readonly now?: () => Moment;
+}
+
+/**
+ * An extension in another slot is taken as bought only within this time of being asked for. Whoever has the workspace asks much later
+ * whether it was: by then it is known here, or never will be.
+ */
+export const BUY_MS_MAX = 10_000;
 
 /** More minutes for a workspace, of any slot: anyone may pay for them. They are added to what is left at commit. */
 export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
-  readonly #own: Workspaces;
-  readonly #in: InSlotOf;
+  readonly #deps: WorkspaceExtensionDeps;
+  /** Bought, and neither committed nor undone by this process. */
+  readonly #underWay = new Set<StepId>();
 
-  /** @param own those of the payer's slot */
-  constructor(own: Workspaces, inSlotOf: InSlotOf) {
-    this.#own = own;
-    this.#in = inSlotOf;
+  constructor(deps: WorkspaceExtensionDeps) {
+    this.#deps = deps;
   }
 
-  /**
-   * @param token opens the workspace: a refusal may show its figures
-   * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
-   */
-  async buy(id: string, ttlMinutes: ExtensionInput['ttlMinutes'], token?: string): Promise<WorkOutcome> {
-    const ref = await this.#in(id, (workspaces) => {
-      const showFigures = workspaces.tokenOpens(id, token);
-      return workspaces.extend(id, { ttlMinutes, showFigures });
-    });
+  /** @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited, interrupted */
+  async buy(request: ExtensionRequest): Promise<WorkOutcome> {
+    const { now = moment } = this.#deps;
+    const asked = now();
+    const ref = await (await this.#deps.extensionsOf(request.id)).extend(request);
+    const isHere = this.#deps.leadsHere(ref.workspace);
+    if (!isHere && msBetween(asked, now()) > BUY_MS_MAX)
+      throw new FarthingError('interrupted', 'The workspace took too long to answer.', { retryAfterS: 2 });
+    this.#underWay.add(ref.step);
     return { charged: true, effect: { kind: 'workspace_extend', ref } };
   }
 
-  commit({ workspace, step }: EffectRef<'workspace_extend'>): Promise<Answer> {
-    return this.#in(workspace, async (workspaces) =>
-      answerOf(workspaces, await workspaces.commitExtension(step)),
-    );
+  async commit(ref: EffectRef<'workspace_extend'>): Promise<Answer> {
+    const answer = await (await this.#deps.extensionsOf(ref.workspace)).commit(ref);
+    this.#underWay.delete(ref.step);
+    return answer;
   }
 
-  reissue({ workspace, step }: EffectRef<'workspace_extend'>): Promise<Answer> {
-    return this.#in(workspace, async (workspaces) =>
-      answerOf(workspaces, await workspaces.reissueExtension(step)),
-    );
+  async reissue(ref: EffectRef<'workspace_extend'>): Promise<Answer> {
+    return (await this.#deps.extensionsOf(ref.workspace)).reissue(ref);
   }
 
-  undo({ workspace, step }: EffectRef<'workspace_extend'>): Promise<void> {
-    return this.#in(workspace, (workspaces) => workspaces.undoExtension(step));
+  async undo(ref: EffectRef<'workspace_extend'>): Promise<void> {
+    await (await this.#deps.extensionsOf(ref.workspace)).undo(ref);
+    this.#underWay.delete(ref.step);
   }
 
-  /** Extensions of the workspaces in this slot. The payer may belong to another slot. */
+  /** Whether a purchase of these books has it that is neither committed nor undone, as far as this process knows. */
+  isUnderWay(step: StepId): boolean {
+    return this.#underWay.has(step);
+  }
+
+  /** Extensions of workspaces in this slot whose payers belong to it, too. `OrphanedExtensions` asks for the others. */
   async pending(): Promise<EffectRef<'workspace_extend'>[]> {
-    return this.#own.pendingExtensions();
+    const { workspaces, leadsHere } = this.#deps;
+    return workspaces
+      .pendingExtensions()
+      .filter(({ payer }) => leadsHere(payerTenantId(payer)))
+      .map(({ step }) => ({ workspace: workspaceOfStep(step), step }));
   }
-}
-
-function answerOf(workspaces: Workspaces, record: WorkspaceAnswer): Answer {
-  return { status: 200, headers: workspaces.headers(record.id), body: { ...record, charged: true } };
 }

@@ -1,7 +1,6 @@
 import type { EffectHandlers } from '../domain/payment.ts';
-import type { Workspaces } from '../workspace/workspaces.ts';
 import { PaidIngest, type PaidIngestDeps } from './paid-ingest.ts';
-import { type InSlotOf, WorkspaceCreation, WorkspaceExtension } from './paid-workspace.ts';
+import { WorkspaceCreation, WorkspaceExtension, type WorkspaceExtensionDeps } from './paid-workspace.ts';
 
 /** What a payment can buy beside an answer. */
 export interface Purchases {
@@ -10,16 +9,13 @@ export interface Purchases {
   readonly extension: WorkspaceExtension;
 }
 
-export interface PurchasesDeps extends PaidIngestDeps {
-  readonly workspaces: Workspaces;
-  readonly inSlotOf: InSlotOf;
-}
+export type PurchasesDeps = PaidIngestDeps & WorkspaceExtensionDeps;
 
 export function openPurchases(deps: PurchasesDeps): Purchases {
   return {
     ingest: new PaidIngest(deps),
     creation: new WorkspaceCreation(deps.workspaces),
-    extension: new WorkspaceExtension(deps.workspaces, deps.inSlotOf),
+    extension: new WorkspaceExtension(deps),
   };
 }
 

@@ -25,7 +25,10 @@ export function servicesOf(runtime: Runtime, slots: Slots, slot: Slot): Services
       log.error({ event: 'fault', request_id: requestId, err: error });
     },
     readiness: () => readinessOf(runtime, slots),
-    jwks: () => runtime.signer.jwks(),
+    jwks: async () => {
+      await runtime.signer.refresh();
+      return runtime.signer.jwks();
+    },
   };
 }
 

@@ -132,7 +132,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     previews: new Previews({ tenants, files, extractor }),
     jobTurns: new JobTurns(limits.ingest.jobsAtOnce),
     payments: openPayments({ settings, clock, tenants, log: event, observe: metrics.facilitatorCalled }),
-    signer: await openSigner(options),
+    signer: await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data))),
     event,
     warn: (entry) => {
       metrics.logged(entry);
@@ -146,6 +146,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
       await tenants.close();
     },
     close: async () => {
+      options.kept?.close();
       await encoders.closePrevious();
       await encoder.close();
     },
@@ -180,20 +181,6 @@ function tenantsIn(
     ...(kept && { keeper: kept.keeper }),
     log,
   });
-}
-
-async function openSigner({ data, kept }: ProcessOptions): Promise<ReceiptSigner> {
-  const signer = await openReceiptSigner(keysFolder(data));
-  if (!kept) return signer;
-  await kept.keepSigningKeys();
-  return {
-    ...signer,
-    rotate: async () => {
-      const kid = await signer.rotate();
-      await kept.keepSigningKeys();
-      return kid;
-    },
-  };
 }
 
 /** Where the keys that sign receipts lie. */

@@ -1,14 +1,14 @@
 import { toTimestamp } from '../domain/clock.ts';
 import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
-import type { Effect } from '../domain/payment.ts';
+import { RequestCount } from '../http/access/request-count.ts';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken } from '../operator/backup/backups-taken.ts';
 import { Credits } from '../purchases/credits.ts';
-import type { InSlotOf } from '../purchases/paid-workspace.ts';
+import { OrphanedExtensions } from '../purchases/orphaned-extensions.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
@@ -17,6 +17,7 @@ import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
+import type { AcrossSlots } from './slot/across-slots.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {
@@ -27,16 +28,19 @@ export interface SlotOptions {
   /** Whether an id leads to this slot. */
   readonly leadsHere: LeadsHere;
   /** A payer's payment may extend another slot's workspace. */
-  readonly inSlotOf: InSlotOf;
+  readonly across: AcrossSlots;
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;
 }
 
 /** The routes' services that belong to one set of books. */
-export type SlotServices = Pick<
-  Services,
-  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
->;
+export interface SlotServices
+  extends Pick<
+    Services,
+    'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
+  > {
+  readonly running: RequestCount;
+}
 
 /** One set of books and the Tenants in it: a whole Farthing in small. */
 export interface Slot {
@@ -45,8 +49,8 @@ export interface Slot {
   readonly folder: string;
   readonly store: SlotStore;
   readonly reencoding: Pick<Reencoding, 'progress'>;
-  /** Takes the payments that a crash left open to their end. @param paid effects of the open payments of all slots */
-  recoverPayments(paid: readonly Effect[]): Promise<void>;
+  /** Takes the payments that a crash left open to their end. */
+  recoverPayments(): Promise<void>;
   /** Then finishes the rest: disposals, jobs. */
   resume(): Promise<void>;
   /** Ends what is due. Called once a second. @param beats keeps the clock, too */
@@ -70,14 +74,21 @@ interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'lea
 
 /** Opens one set of books. It serves once `recoverPayments` and `resume` have resolved. */
 export function wireSlot(options: SlotOptions): Slot {
-  const { runtime, folder, inSlotOf } = options;
+  const { runtime, folder, leadsHere, across } = options;
   const ground = openGround(options, (tenant) => ingest.cancelTenant(tenant));
   const { store, credits } = ground;
   const workspaces = openWorkspaces(ground);
   const payerIndex = openPayerIndex(ground);
   const reencoding = openReencoding(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
-  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, inSlotOf });
+  const extensionsOf = (id: string) => across.extensionsOf(id);
+  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, leadsHere, extensionsOf });
+  const orphans = new OrphanedExtensions({
+    workspaces,
+    leadsHere,
+    knows: (payer, step) => across.knows(payer, step),
+    log: runtime.event,
+  });
   const gate = runtime.payments.gate(store, effectHandlers(purchases));
   const services: SlotServices = {
     gate,
@@ -86,6 +97,7 @@ export function wireSlot(options: SlotOptions): Slot {
     payerIndex,
     purchases,
     items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
+    running: new RequestCount(),
     ...(store.stable && { stable: () => store.stable!() }),
     ...(store.lagMs && { lagMs: () => store.lagMs!() }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
@@ -96,9 +108,9 @@ export function wireSlot(options: SlotOptions): Slot {
     folder,
     store,
     reencoding,
-    recoverPayments: async (paid) => {
+    recoverPayments: async () => {
       await credits.recover();
-      await gate.recover(paid);
+      await gate.recover();
     },
     resume: async () => {
       await workspaces.resume();
@@ -106,10 +118,14 @@ export function wireSlot(options: SlotOptions): Slot {
       await reencoding.start();
       await ingest.resume();
     },
-    sweep: (beats) => sweep(runtime, services, { beats, ending: ending.signal }),
+    sweep: (beats) => {
+      // Another server may take long to answer.
+      void orphans.sweep();
+      return sweep(runtime, services, { beats, ending: ending.signal });
+    },
     endWork: async () => {
       ending.abort();
-      for (const part of [reencoding, ingest, gate, workspaces, payerIndex]) await part.close();
+      for (const part of [reencoding, ingest, gate, orphans, workspaces, payerIndex]) await part.close();
     },
     close: () => store.close(),
   };

@@ -1,15 +1,8 @@
 import type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
+import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import {
-  idFrom,
-  type LeadsHere,
-  newId,
-  parseId,
-  type StepId,
-  type WorkspaceId,
-  workspaceOfStep,
-} from '../domain/id.ts';
+import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '../domain/id.ts';
 import type { WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
 import { Activity, type CountedSearch } from './activity/activity.ts';
@@ -19,7 +12,7 @@ import type { KeptElsewhere } from './disposal/receipt-claims.ts';
 import { Sweeper } from './disposal/sweeper.ts';
 import { type CreationInput, checkSpendLimit, WorkspacePrices } from './prices.ts';
 import { Extensions } from './records/extensions.ts';
-import { PendingEffects } from './records/pending-effects.ts';
+import { PendingEffects, type PendingExtension } from './records/pending-effects.ts';
 import { WorkspaceRecords } from './records/records.ts';
 import { hashOfToken, newToken, unauthorized } from './records/token.ts';
 import type { TenantFolders } from './tenant/folders.ts';
@@ -54,6 +47,7 @@ export interface WorkspacesDeps {
 }
 
 export interface ExtensionInput {
+  readonly payer: Address;
   readonly ttlMinutes?: number | null;
   /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures?: boolean;
@@ -161,9 +155,9 @@ export class Workspaces {
     return this.#pendingEffects.creations();
   }
 
-  /** Extensions whose payment is open. A start reads them once, to undo those that no payment knows. */
-  pendingExtensions(): { workspace: WorkspaceId; step: StepId }[] {
-    return this.#pendingEffects.extensions().map((step) => ({ workspace: workspaceOfStep(step), step }));
+  /** Extensions whose payment is open, in these books or in others. */
+  pendingExtensions(): PendingExtension[] {
+    return this.#pendingEffects.extensions();
   }
 
   /**
@@ -172,12 +166,12 @@ export class Workspaces {
    */
   async extend(
     id: string,
-    { ttlMinutes = null, showFigures = false }: ExtensionInput,
+    { payer, ttlMinutes = null, showFigures = false }: ExtensionInput,
   ): Promise<{ workspace: WorkspaceId; step: StepId }> {
     const workspace = parseId('workspace', id);
     if (!workspace) throw unauthorized();
     const { minutes, amount: price } = this.prices.extension(ttlMinutes);
-    const request = { minutes, minutesAsked: ttlMinutes, price, showFigures };
+    const request = { payer, minutes, minutesAsked: ttlMinutes, price, showFigures };
     return { workspace, step: await this.#extensions.reserve(workspace, request) };
   }
 

@@ -9,7 +9,7 @@ import { digestOfItems } from '../../src/workspace/tenant/inventory.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
-import { Crash, PRICING, World } from './world.ts';
+import { Crash, PAYER, PRICING, World } from './world.ts';
 
 const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? deep(300, 1000));
 const SEED = Number(process.env.WORKSPACE_MODEL_SEED ?? Date.now() % 2 ** 31);
@@ -140,7 +140,9 @@ class Driver {
     const asked = this.random.pick([null, 1, 5, 15, 60, 1440, 9999]) ?? null;
     const minutes = clampMinutes(PRICING, asked);
     const expected = this.model.refusalOfExtension(workspace, minutes);
-    const result = await this.world.workspaces.extend(workspace.id, { ttlMinutes: asked }).catch(codeOf);
+    const result = await this.world.workspaces
+      .extend(workspace.id, { payer: PAYER, ttlMinutes: asked })
+      .catch(codeOf);
     if (expected) return same(result, expected, 'extension');
     if (typeof result === 'string') throw new Difference(`extension refused: ${result}`);
     const price = PRICING.perMinute * BigInt(minutes);

@@ -25,6 +25,9 @@ export const REFUND_MINUTES = 60;
 /** Thrown where the simulated process ends. Nothing after it has any effect. */
 export class Crash extends Error {}
 
+/** Pays for extensions. */
+export const PAYER = `0x${'ab'.repeat(20)}` as const;
+
 /** A server's workspaces over a real store, with simulated time, and a process that can end at any boundary. */
 export class World {
   readonly clock = new SimulatedClock();

@@ -103,10 +103,10 @@ export function serviceRoutes(
         success: { status: 200, description: 'JSON Web Key Set.', schema: JwksSchema },
         errors: [],
       },
-      handle: () => ({
+      handle: async () => ({
         status: 200,
         headers: { 'Cache-Control': 'public, max-age=300' },
-        body: { ...jwks() },
+        body: { ...(await jwks()) },
       }),
     },
   ];

@@ -1,5 +1,7 @@
 import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
 import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
+import type { Address } from '../../domain/address.ts';
+import type { PayerId } from '../../domain/id.ts';
 import { parseUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { CreationInput, CreationQuote, Price } from '../../workspace/prices.ts';
@@ -114,7 +116,7 @@ export function extendWorkspaceRoute(services: Services): Route {
   };
 }
 
-class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'ttlMinutes'>> {
+class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'payer' | 'ttlMinutes'>> {
   readonly kind = 'other';
   readonly mode = 'effect';
   readonly priceFixed = false;
@@ -143,19 +145,19 @@ class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'ttlMinutes'>> {
     };
   }
 
-  async prepare(): Promise<Prepared<Pick<ExtensionInput, 'ttlMinutes'>>> {
+  async prepare(_: PayerId, payer: Address): Promise<Prepared<Pick<ExtensionInput, 'payer' | 'ttlMinutes'>>> {
     if (this.#body.failure) throw this.#body.failure;
     const { value, warnings } = extendValidator.validate(this.#body.object ?? {});
     return {
-      input: { ttlMinutes: value.ttl_minutes },
+      input: { payer, ttlMinutes: value.ttl_minutes },
       identity: { kind: 'json', value: { minutes: this.#price.minutes } },
       warnings,
     };
   }
 
-  async run(input: Pick<ExtensionInput, 'ttlMinutes'>): Promise<WorkOutcome> {
+  async run(input: Pick<ExtensionInput, 'payer' | 'ttlMinutes'>): Promise<WorkOutcome> {
     const token = bearerToken(this.#exchange);
-    return this.#services.purchases.extension.buy(this.#id, input.ttlMinutes, token);
+    return this.#services.purchases.extension.buy({ id: this.#id, ...input, token });
   }
 }
 

@@ -4,18 +4,20 @@ import { AccessRefusedError, type Etcd } from '../../cluster/etcd.ts';
 import { behind } from '../../cluster/kv.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
 import type { Objects } from '../../cluster/objects/objects.ts';
+import { ClaimError } from '../../cluster/slot-claims.ts';
+import { receiptKeysRow } from '../../cluster/sealed-row.ts';
 import { ENTRY_BYTES_MAX } from '../../cluster/slot-log.ts';
-import { ClaimError, openSlotLogs } from '../../cluster/slot-logs.ts';
+import { openSlotLogs } from '../../cluster/slot-logs.ts';
 import { markBooks } from '../../content/books-with-objects.ts';
 import { type Content, contentOf } from '../../content/content.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
-import { KeptKeyFile } from '../../content/kept-key-file.ts';
 import { rootCause } from '../../domain/error.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { forgetLog, keepPosition } from '../../state/log-position.ts';
 import { entriesOf } from '../../state/recorded-store.ts';
 import { slotFolders } from '../../state/slots.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
+import { openReceiptSigner } from '../../workspace/disposal/receipt.ts';
 import { whileStopped } from '../backup/stopped-backup.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from './io.ts';
 
@@ -72,8 +74,10 @@ async function importStopped(
   const stores = states.map((state) => openStore(state));
   try {
     await Promise.all(stores.map((store, slot) => forgetLog(store, states[slot]!)));
-    const tenants = await importContent(settings, data, { stores, slots, objects }, io);
+    const tenants = await importContent(settings, { stores, slots, objects }, io);
     await importBooks(settings, stores, etcd);
+    const shared = receiptKeysRow(etcd, clusterName(settings), await namedClusterKeys(settings));
+    await openReceiptSigner(join(data, 'keys'), { shared });
     return tenants;
   } finally {
     await Promise.all(stores.map((store) => store.close()));
@@ -82,7 +86,6 @@ async function importStopped(
 
 async function importContent(
   settings: Settings,
-  data: string,
   { stores, slots, objects }: { stores: readonly RawStore[]; slots: readonly string[]; objects: Objects },
   io: CommandIo,
 ): Promise<number> {
@@ -97,7 +100,6 @@ async function importContent(
       await importTenant(content, keeper, tenant, join(folder, tenant));
       count += 1;
     }
-  await new KeptKeyFile(stores[0]!, clusterKeys, join(data, 'keys')).keep();
   return count;
 }
 

@@ -146,16 +146,13 @@ export class PaymentGate {
     return this.#challenges.of(quote, error);
   }
 
-  /** Effects of the payments that a crash left open. */
+  /** Effects of payments that are neither finished nor gone. */
   openEffects(): readonly Effect[] {
     return this.#records.open().flatMap(({ record: { effect } }) => effect ?? []);
   }
 
-  /**
-   * Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone.
-   * @param paid effects of open payments, of every gate whose effects this one's handlers hold
-   */
-  recover(paid: readonly Effect[] = this.openEffects()): Promise<void> {
+  /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
+  recover(): Promise<void> {
     const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,
@@ -163,7 +160,6 @@ export class PaymentGate {
       effects: this.#effects,
       facilitator,
       answers,
-      paid,
       log,
     });
     return this.#recovered;

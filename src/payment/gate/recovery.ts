@@ -13,8 +13,6 @@ export interface RecoveryDeps {
   readonly facilitator: Facilitator;
   readonly effects: Effects;
   readonly answers: AnswerStore;
-  /** Effects of open payments. */
-  readonly paid: readonly Effect[];
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -44,8 +42,10 @@ async function drop({ records, answers }: RecoveryDeps, key: string, record: Pay
 }
 
 /** Effects whose request crashed before its payment's record could name them. */
-async function undoOrphans({ effects, paid, log }: RecoveryDeps): Promise<void> {
-  const known = new Set(paid.map(identityOf));
+async function undoOrphans({ records, effects, log }: RecoveryDeps): Promise<void> {
+  const known = new Set(
+    records.open().flatMap(({ record: { effect } }) => (effect ? [identityOf(effect)] : [])),
+  );
   for (const effect of await effects.pending()) {
     if (known.has(identityOf(effect))) continue;
     try {

@@ -231,17 +231,22 @@ export class Settlements {
     throw new PaymentRefused(faultOf(reason), { atSettlement: true });
   }
 
-  /** `reason`: why the settlement was refused, for the books. What cannot be undone now is tried again later. */
+  /**
+   * An effect is undone once the books say so: it may be in other books, and a server that has lost these must not touch it.
+   * What cannot be undone now is tried again later. @param reason why the settlement was refused, for the books
+   */
   async #undo(purchase: InFlightPurchase, record: Chargeable | Undoing, reason?: string): Promise<void> {
     const { records, effects, answers, log } = this.#deps;
+    const undoing = asUndoing(record, reason);
     try {
-      if (record.effect) await effects.undo(record.effect);
-      else await answers.remove(payerTenantId(purchase.payer), purchase.key);
+      if (record.effect) {
+        await records.undoing(purchase.key, undoing);
+        await effects.undo(record.effect);
+      } else await answers.remove(payerTenantId(purchase.payer), purchase.key);
       await records.free(purchase.key, reason === undefined ? undefined : { record, reason });
       this.#retries.end(purchase);
     } catch (error) {
       log({ level: 'error', event: 'effect_undo_failed', kind: record.effect?.kind, error });
-      const undoing = asUndoing(record, reason);
       purchase.record = undoing;
       this.#retries.begin(purchase);
       await records

@@ -31,7 +31,7 @@ export interface Pending extends EveryRecord {
   readonly state: 'pending';
 }
 
-/** Certainly not charged, but the effect could not be undone yet. */
+/** Certainly not charged, and the effect has to go. */
 export interface Undoing extends EveryRecord {
   readonly state: 'undoing';
   /** A pending entry stands in the journal. */

@@ -1,12 +1,13 @@
 import { readdir } from 'node:fs/promises';
-import { namedClusterKeys, namedObjects } from '../../cluster/named-stores.ts';
+import { untilAnswered } from '../../cluster/kv.ts';
+import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
 import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-objects.ts';
 import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
-import { contentOf } from '../../content/content.ts';
+import { receiptKeysRow } from '../../cluster/sealed-row.ts';
+import { Content } from '../../content/content.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
 import { KeptFiles } from '../../content/kept-files.ts';
-import { KeptKeyFile } from '../../content/kept-key-file.ts';
-import type { ContentRows } from '../../content/rows.ts';
+import { ContentRows } from '../../content/rows.ts';
 import { rootCause } from '../../domain/error.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import { filesIn } from '../../ingest/items/files.ts';
@@ -17,10 +18,11 @@ import { unlinkTenant } from '../../shard/disposal.ts';
 import type { IndexKeeper } from '../../shard/keeper.ts';
 import type { Tenants } from '../../shard/tenants.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../../workspace/disposal/receipt.ts';
 
 export interface KeptContentOptions {
   readonly settings: Settings;
-  /** Of the slots, in order. */
+  /** Of the slots, in order, where this server has all of them. Empty: they come and go. */
   readonly stores: readonly SlotStore[];
   /** Absolute paths of the slots' folders of Tenants, in order. */
   readonly tenantsFolders: readonly string[];
@@ -35,34 +37,48 @@ export interface KeptContentOptions {
 /** What keeps the Tenants' content beyond this disk. */
 export interface KeptContent {
   readonly keeper: IndexKeeper;
+  /** Takes up a slot, before anything asks for its Tenants. */
+  enter(slot: number, store: SlotStore): Promise<void>;
+  /** Gives a slot up. Its indexes are closed by then. */
+  leave(slot: number): Promise<void>;
   files(tenants: Tenants): StoredFiles;
-  /** Keeps the keys that sign receipts. To be called after each change of them. */
-  keepSigningKeys(): Promise<void>;
+  /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
+  openSigner(): Promise<ReceiptSigner>;
+  close(): void;
 }
+
+/** The keys are asked for again a second later: a member that stands still may not keep a request for long. */
+const KEYS_ANSWER_MS_MAX = 800;
 
 /**
  * Opens the object store and what the books say is in it. Folders of Tenants that the books do not know are removed.
  * @throws ConfigError for a store that cannot be used, a missing key, or books that were begun without objects
  */
 export async function openKeptContent(options: KeptContentOptions): Promise<KeptContent> {
-  const { settings, stores, keysFolder, spaces, log, onCalled } = options;
+  const { settings, stores, tenantsFolders, keysFolder, spaces, log, onCalled } = options;
   const clusterKeys = await namedClusterKeys(settings);
   const objects = new GuardedObjects(await namedObjects(settings), { log, onCalled });
   await objects.check().catch((error: unknown) => {
     if (error instanceof UnsuitableStoreError) throw new ConfigError(`FARTHING_OBJECTS: ${error.message}`);
     throw new ConfigError(`FARTHING_OBJECTS: the store does not answer (${rootCause(error)})`);
   });
-  const content = contentOf(stores, { clusterKeys, objects, log });
-  await content.open();
-  await removeUnknown(options, content.allRows);
-  const keyFile = new KeptKeyFile(stores[0]!, clusterKeys, keysFolder);
-  await keyFile.restore();
+  const content = new Content({ slots: tenantsFolders.length, clusterKeys, objects, log });
+  const enter = async (slot: number, store: SlotStore) => {
+    content.add(slot, store);
+    await content.open([slot]);
+    await removeUnknown(tenantsFolders[slot]!, store, log);
+  };
+  for (const [slot, store] of stores.entries()) await enter(slot, store);
+  const etcd = await namedEtcd(settings, { answerMsMax: KEYS_ANSWER_MS_MAX });
+  const shared = receiptKeysRow(etcd, clusterName(settings), clusterKeys);
   // The next start looks which models filled which index.
   const onFormerModel = async (tenant: string) => {
     log({ event: 'index_of_former_model', tenant });
     await content.rows(tenant).store.table('models').remove('filled');
   };
   return {
+    enter,
+    leave: (slot) => content.leave(slot),
     keeper: new ContentIndexKeeper(content, spaces, onFormerModel),
     files: (tenants) =>
       new KeptFiles({
@@ -70,19 +86,21 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
       }),
-    keepSigningKeys: () => keyFile.keep(),
+    openSigner: () =>
+      untilAnswered(
+        () => openReceiptSigner(keysFolder, { shared, log }),
+        ({ message }) => log({ event: 'log_answer_lost', error: message }),
+      ),
+    close: () => etcd.close(),
   };
 }
 
 /** What another server destroyed while this disk was away must not be found on it. */
-async function removeUnknown(
-  { tenantsFolders, log }: KeptContentOptions,
-  allRows: readonly ContentRows[],
-): Promise<void> {
-  for (const [slot, folder] of tenantsFolders.entries())
-    for (const tenant of await readdir(folder).catch(() => [])) {
-      if (tenant.startsWith('.') || allRows[slot]!.heads.get(tenant)) continue;
-      await unlinkTenant(folder, tenant);
-      log({ event: 'unknown_folder_removed', tenant });
-    }
+async function removeUnknown(folder: string, store: SlotStore, log: (event: object) => void): Promise<void> {
+  const { heads } = new ContentRows(store);
+  for (const tenant of await readdir(folder).catch(() => [])) {
+    if (tenant.startsWith('.') || heads.get(tenant)) continue;
+    await unlinkTenant(folder, tenant);
+    log({ event: 'unknown_folder_removed', tenant });
+  }
 }

@@ -1,3 +1,4 @@
+import type { Address } from '../../domain/address.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '../../domain/id.ts';
@@ -22,6 +23,8 @@ export interface StepRequest {
   readonly minutes: number;
   readonly minutesAsked: number | null;
   readonly price: AtomicAmount;
+  /** The wallet that pays for it. */
+  readonly payer: Address;
   /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures: boolean;
 }
@@ -57,7 +60,7 @@ export class Extensions {
    * Reserves a step. @returns its id.
    * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
    */
-  async reserve(id: WorkspaceId, { showFigures, ...request }: StepRequest): Promise<StepId> {
+  async reserve(id: WorkspaceId, { payer, showFigures, ...request }: StepRequest): Promise<StepId> {
     const { records, time } = this.#deps;
     const step = newStepId(id);
     await records.transaction(() => {
@@ -70,7 +73,7 @@ export class Extensions {
         pendingSteps: [...pending, { step, ...request, since: time.now() }],
       });
       void this.#steps.put(step, { state: 'pending', ...request });
-      this.#deps.pendingEffects.add(step);
+      this.#deps.pendingEffects.addExtension({ step, payer });
     });
     return step;
   }

@@ -1,19 +1,31 @@
+import type { Address } from '../../domain/address.ts';
 import { parseId, type StepId, type WorkspaceId } from '../../domain/id.ts';
 import type { Store, Table } from '../../state/store.ts';
+
+/** An extension whose payment is open. */
+export interface PendingExtension {
+  readonly step: StepId;
+  /** Its payment is in the books that this wallet leads to. */
+  readonly payer: Address;
+}
 
 /**
  * Creations and extensions whose payment is still open, so that a start finds them without reading every record. Writes
  * belong in the transaction of the creation or extension.
  */
 export class PendingEffects {
-  readonly #table: Table<null>;
+  readonly #table: Table<null | { readonly payer: Address }>;
 
   constructor(store: Store) {
     this.#table = store.table('workspace_undecided');
   }
 
-  add(id: WorkspaceId | StepId): void {
+  addCreation(id: WorkspaceId): void {
     void this.#table.put(id, null);
+  }
+
+  addExtension({ step, payer }: PendingExtension): void {
+    void this.#table.put(step, { payer });
   }
 
   remove(id: WorkspaceId | StepId): void {
@@ -21,14 +33,13 @@ export class PendingEffects {
   }
 
   creations(): WorkspaceId[] {
-    return this.#ids().flatMap((id) => parseId('workspace', id) ?? []);
+    return [...this.#table.range()].flatMap(({ key }) => parseId('workspace', key) ?? []);
   }
 
-  extensions(): StepId[] {
-    return this.#ids().flatMap((id) => parseId('step', id) ?? []);
-  }
-
-  #ids(): string[] {
-    return Array.from(this.#table.range(), ({ key }) => key);
+  extensions(): PendingExtension[] {
+    return [...this.#table.range()].flatMap(({ key, value }) => {
+      const step = parseId('step', key);
+      return step && value ? { step, payer: value.payer } : [];
+    });
   }
 }

@@ -107,7 +107,7 @@ export class WorkspaceRecords {
   write(before: WorkspaceRecord | undefined, after: WorkspaceRecord | undefined): void {
     const id = (after ?? before)!.id;
     if (before && after && before.state !== after.state) assertMayPass(id, before.state, after.state);
-    if (after?.state === 'pending') this.#pendingEffects.add(id);
+    if (after?.state === 'pending') this.#pendingEffects.addCreation(id);
     else if (before?.state === 'pending') this.#pendingEffects.remove(id);
     this.#due.move(id, before && this.#dueOf(before), after && this.#dueOf(after));
     if (after) void this.#records.put(id, after);

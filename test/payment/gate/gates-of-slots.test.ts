@@ -1,6 +1,8 @@
 import t from 'tap';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';
-import { openRig } from '../rig/gate-rig.ts';
+import { forgetful, openRig } from '../rig/gate-rig.ts';
+import { guardWrites } from '../rig/guarded-store.ts';
 import { sign, v2Header, wallet } from '../rig/payments.ts';
 import { buy, codeOf, numberedWork } from '../rig/requests.ts';
 
@@ -41,13 +43,29 @@ t.test('gates share the places of strangers: a second slot gives none more', asy
   for (const { answer } of bought) t.equal((await answer).status, 200);
 });
 
-t.test('a start undoes no effect that a payment of another slot knows', async (t) => {
-  const rig = openRig(t);
-  const paid = await rig.things.make('paid-elsewhere');
-  await rig.things.make('paid-by-nobody');
-  await rig.gate.recover([paid]);
-  t.same(
-    [...rig.things.table.range()].map(({ key }) => key),
-    ['paid-elsewhere'],
-  );
+t.test('a gate that has lost its books undoes no effect: whoever has them may have settled', async (t) => {
+  let lost = false;
+  const refusing = (local: Facilitator): Facilitator => ({
+    ...forgetful(local),
+    settle: async () => {
+      lost = true;
+      return { kind: 'refused', reason: 'insufficient_funds' };
+    },
+  });
+  const rig = openRig(t, {
+    facilitator: refusing,
+    seenStore: (store) =>
+      guardWrites(store, (apply) => (lost ? Promise.reject(new Error('another server has them')) : apply())),
+  });
+  const { things } = rig;
+  let undone = 0;
+  things.undo = async () => {
+    undone += 1;
+  };
+  const run = async () => ({ charged: true as const, effect: await things.make('elsewhere') });
+  await codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet())), mode: 'effect', run }));
+  t.equal(undone, 0);
+  t.equal(rig.gate.health().pending, 1, 'it is tried again');
+  lost = false;
+  await rig.gate.close();
 });

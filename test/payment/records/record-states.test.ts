@@ -145,13 +145,14 @@ t.test('a settlement that is refused, and an effect that will not go at first', 
   t.equal(rig.gate.journal.totals().refused.count, 1, 'the books say so');
 });
 
-for (const [name, outcome, states] of [
-  ['settled after all', settled, ['committed']],
-  ['never made', { kind: 'absent' }, []],
+for (const [name, mode, outcome, states] of [
+  ['settled after all', 'effect', settled, ['committed']],
+  ['never made', 'effect', { kind: 'absent' }, []],
+  ['never made', 'pure', { kind: 'absent' }, []],
 ] as const) {
-  t.test(`a settlement whose answer is lost, and that was ${name}`, async (t) => {
+  t.test(`a settlement of ${mode} work whose answer is lost, and that was ${name}`, async (t) => {
     const rig = open(t, scriptedFacilitator(unknown, unknown, outcome));
-    const request = await asking(rig, 'effect');
+    const request = await asking(rig, mode);
     t.equal(await codeOf(buy(rig, request)), 'settlement_pending');
     await codeOf(buy(rig, { ...request, run: () => Promise.reject(new Error('not again')) }));
     await untilDone(rig, request);

@@ -63,6 +63,8 @@ export interface RigOptions {
   crowd?: Crowd;
   /** Default false. */
   answersAfterNote?: boolean;
+  /** Absent: nothing is extended. */
+  extension?: EffectHandler<'workspace_extend'>;
   /** The gate will die with open work: it is not closed. */
   dies?: boolean;
 }
@@ -98,7 +100,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     signatures,
     facilitator: options.facilitator?.(local) ?? local,
     answersAfterNote: options.answersAfterNote ?? false,
-    handlers: { workspace_create: things, workspace_extend: NEVER, ingest: NEVER },
+    handlers: { workspace_create: things, workspace_extend: options.extension ?? NEVER, ingest: NEVER },
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },

@@ -5,7 +5,7 @@ import { errorCode, FarthingError } from '../../../src/domain/error.ts';
 import { newId } from '../../../src/domain/id.ts';
 import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
-import { Crash, World } from '../world.ts';
+import { Crash, PAYER, World } from '../world.ts';
 
 const DIGESTS = ['b'.repeat(64), 'a'.repeat(64)];
 
@@ -99,7 +99,9 @@ t.test(
     t.teardown(() => world.close());
     const { id, token } = await filled(world);
     const first = await world.workspaces.dispose(id, token);
-    const { step } = await world.active().then(({ id: other }) => world.workspaces.extend(other, {}));
+    const { step } = await world
+      .active()
+      .then(({ id: other }) => world.workspaces.extend(other, { payer: PAYER }));
     await world.workspaces.commitExtension(step);
     world.minutes(24 * 60 - 1);
     await world.workspaces.sweep();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { toFarthingError } from '../../../src/domain/error.ts';
 import { newId } from '../../../src/domain/id.ts';
-import { World } from '../world.ts';
+import { PAYER, World } from '../world.ts';
 
 async function refusal(work: () => Promise<unknown>) {
   try {
@@ -18,7 +18,7 @@ t.test('an extension adds to what is left at commit, and its record is the stepâ
   t.teardown(() => world.close());
   const { id } = await world.active({ ttlMinutes: 10, spendLimit: 100_000n });
   world.minutes(4);
-  const { step } = await world.workspaces.extend(id, {});
+  const { step } = await world.workspaces.extend(id, { payer: PAYER });
   t.equal(world.workspaces.show(id)?.ttl_seconds_left, 360, 'nothing is added before the payment');
   world.minutes(1);
   const record = await world.workspaces.commitExtension(step);
@@ -51,14 +51,14 @@ t.test('an undone extension gives back its share of the budget', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active({ spendLimit: 25_000n });
-  const { step } = await world.workspaces.extend(id, {});
+  const { step } = await world.workspaces.extend(id, { payer: PAYER });
   t.equal(
-    (await refusal(() => world.workspaces.extend(id, { ttlMinutes: 1 })))?.code,
+    (await refusal(() => world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 1 })))?.code,
     'spend_limit_exceeded',
   );
   await world.workspaces.undoExtension(step);
   await world.workspaces.undoExtension(step);
-  const second = await world.workspaces.extend(id, {});
+  const second = await world.workspaces.extend(id, { payer: PAYER });
   t.match(await world.workspaces.commitExtension(second.step), { spend_usd: '0.025' });
   t.equal((await refusal(() => world.workspaces.commitExtension(step)))?.code, 'internal');
 });
@@ -68,7 +68,7 @@ t.test('racing extensions together never exceed the spend limit', async (t) => {
   t.teardown(() => world.close());
   const { id } = await world.active({ spendLimit: 17_500n + 5n * 7_500n });
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 20 }, () => world.workspaces.extend(id, {})),
+    Array.from({ length: 20 }, () => world.workspaces.extend(id, { payer: PAYER })),
   );
   const steps = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value.step : []));
   t.equal(steps.length, 5);
@@ -84,30 +84,33 @@ t.test('racing extensions together never exceed the total time', async (t) => {
   t.teardown(() => world.close());
   const { id } = await world.active({ ttlMinutes: 1440 });
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 10 }, () => world.workspaces.extend(id, { ttlMinutes: 1440 })),
+    Array.from({ length: 10 }, () => world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 1440 })),
   );
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 6);
-  t.strictSame(await refusal(() => world.workspaces.extend(id, { ttlMinutes: 1, showFigures: true })), {
-    code: 'ttl_limit_exceeded',
-    facts: { ttl_minutes: 1, ttl_seconds_left: 7 * 86_400, ttl_total_minutes_max: 10_080 },
-  });
-  t.strictSame(await refusal(() => world.workspaces.extend(id, { ttlMinutes: 1 })), {
+  t.strictSame(
+    await refusal(() => world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 1, showFigures: true })),
+    {
+      code: 'ttl_limit_exceeded',
+      facts: { ttl_minutes: 1, ttl_seconds_left: 7 * 86_400, ttl_total_minutes_max: 10_080 },
+    },
+  );
+  t.strictSame(await refusal(() => world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 1 })), {
     code: 'ttl_limit_exceeded',
     facts: {},
   });
   world.minutes(1);
-  t.equal(await refusal(() => world.workspaces.extend(id, { ttlMinutes: 1 })), undefined);
+  t.equal(await refusal(() => world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 1 })), undefined);
 });
 
 t.test('only the holder of a workspace sees its figures', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active({ spendLimit: 20_000n });
-  t.strictSame(await refusal(() => world.workspaces.extend(id, {})), {
+  t.strictSame(await refusal(() => world.workspaces.extend(id, { payer: PAYER })), {
     code: 'spend_limit_exceeded',
     facts: {},
   });
-  t.strictSame(await refusal(() => world.workspaces.extend(id, { showFigures: true })), {
+  t.strictSame(await refusal(() => world.workspaces.extend(id, { payer: PAYER, showFigures: true })), {
     code: 'spend_limit_exceeded',
     facts: { price_usd: '0.0075', spend_usd: '0.0175', spend_pending_usd: '0', spend_limit_usd: '0.02' },
   });
@@ -123,7 +126,7 @@ t.test('an unknown, unpaid, expired or ended workspace cannot be extended', asyn
   world.minutes(1);
   for (const id of [newId('workspace'), 'x', `ws_${'a'.repeat(4000)}`, pending.id, expired.id, deleted.id]) {
     t.equal(
-      (await refusal(() => world.workspaces.extend(id, {})))?.code,
+      (await refusal(() => world.workspaces.extend(id, { payer: PAYER })))?.code,
       'workspace_unauthorized',
       id.slice(0, 40),
     );
@@ -135,7 +138,7 @@ t.test('a workspace outlives its time while an extension bought in time settles'
   t.teardown(() => world.close());
   const { id, token } = await world.active({ ttlMinutes: 1 });
   world.tenants.ingest(id, 'a'.repeat(64));
-  const { step } = await world.workspaces.extend(id, { ttlMinutes: 10 });
+  const { step } = await world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 10 });
   world.minutes(5);
   await world.workspaces.sweep();
   t.notOk(world.workspaces.tokenOpens(id, token), 'its time is over all the same');
@@ -151,7 +154,7 @@ t.test(
     t.teardown(() => world.close());
     const { id } = await world.active({ ttlMinutes: 1 });
     world.tenants.ingest(id, 'a'.repeat(64));
-    const { step } = await world.workspaces.extend(id, { ttlMinutes: 10 });
+    const { step } = await world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 10 });
     world.minutes(15);
     await world.workspaces.sweep();
     t.notOk(world.tenants.has(id));
@@ -168,7 +171,7 @@ t.test('an undone extension lets an expired workspace end', async (t) => {
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.active({ ttlMinutes: 1 });
-  const { step } = await world.workspaces.extend(id, {});
+  const { step } = await world.workspaces.extend(id, { payer: PAYER });
   world.minutes(2);
   await world.workspaces.sweep();
   await world.workspaces.undoExtension(step);
@@ -181,10 +184,10 @@ t.test('creations and extensions with an open payment can be listed at a start',
   t.teardown(() => world.close());
   const { id } = await world.active();
   const pending = await world.workspaces.create({});
-  const { step } = await world.workspaces.extend(id, {});
-  const paid = await world.workspaces.extend(id, {});
+  const { step } = await world.workspaces.extend(id, { payer: PAYER });
+  const paid = await world.workspaces.extend(id, { payer: PAYER });
   await world.workspaces.commitExtension(paid.step);
   world.restart();
   t.strictSame(world.workspaces.pendingCreations(), [pending.id]);
-  t.strictSame(world.workspaces.pendingExtensions(), [{ workspace: id, step }]);
+  t.strictSame(world.workspaces.pendingExtensions(), [{ step, payer: PAYER }]);
 });

@@ -1,0 +1,83 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { behind } from './kv.ts';
+
+const Node = Type.Object({
+  /** Where the other servers reach it, without a slash at the end. */
+  url: Type.String(),
+  /** Of Farthing. */
+  version: Type.String(),
+  /** Its share of the slots, beside those of the others. */
+  weight: Type.Number({ minimum: 0 }),
+  /** RFC 3339: when it joined. */
+  since: Type.String(),
+  /** It answers: false while it starts. */
+  ready: Type.Boolean(),
+  /** Formats of the cluster's rows that it reads, in order. */
+  formats: Type.Array(Type.Integer()),
+});
+
+const Known = Type.Object({ url: Type.String(), since: Type.String() });
+
+const Drain = Type.Object({ since: Type.String() });
+
+const Owner = Type.Object({ node: Type.String() });
+
+/** A server that lives, as it tells of itself: on its lease. */
+export type NodeRow = Static<typeof Node>;
+
+/** A server that has joined once, and may be away: stays until it is forgotten. `since`: when it joined last. */
+export type KnownRow = Static<typeof Known>;
+
+/** A server that is to have no slots. `since`: when that was wanted. */
+export type DrainRow = Static<typeof Drain>;
+
+/** The node that has a slot. */
+export type OwnerRow = Static<typeof Owner>;
+
+/** A row is not what this Farthing knows by its name. */
+export class RowMalformedError extends Error {}
+
+/** Rows of one kind below `/farthing/<cluster>/`, each under a name. */
+export interface RowKind<Row> {
+  key(cluster: string, name: string): string;
+  /** All of them: `from` <= key < `to`. */
+  range(cluster: string): { readonly from: string; readonly to: string };
+  /** Of a key of this kind. */
+  name(cluster: string, key: string): string;
+  format(row: Row): Uint8Array;
+  /** What a newer Farthing has added is ignored. @param key named in the error @throws RowMalformedError */
+  parse(key: string, value: Uint8Array): Row;
+}
+
+/** `node/<node id>` */
+export const NODE_ROWS: RowKind<NodeRow> = rowKind('node', Node);
+/** `known/<node id>` */
+export const KNOWN_ROWS: RowKind<KnownRow> = rowKind('known', Known);
+/** `drain/<node id>` */
+export const DRAIN_ROWS: RowKind<DrainRow> = rowKind('drain', Drain);
+/** `owner/<slot>` */
+export const OWNER_ROWS: RowKind<OwnerRow> = rowKind('owner', Owner);
+
+function rowKind<Schema extends TSchema>(kind: string, schema: Schema): RowKind<Static<Schema>> {
+  const prefix = (cluster: string) => `/farthing/${cluster}/${kind}/`;
+  return {
+    key: (cluster, name) => `${prefix(cluster)}${name}`,
+    range: (cluster) => ({ from: prefix(cluster), to: behind(prefix(cluster)) }),
+    name: (cluster, key) => key.slice(prefix(cluster).length),
+    format: (row) => Buffer.from(JSON.stringify(row)),
+    parse: (key, value) => {
+      const row = jsonOf(value);
+      if (!Value.Check(schema, row)) throw new RowMalformedError(`${key} is not what it should be`);
+      return row as Static<Schema>;
+    },
+  };
+}
+
+function jsonOf(value: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(value).toString());
+  } catch {
+    return undefined;
+  }
+}

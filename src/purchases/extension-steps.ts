@@ -1,0 +1,40 @@
+import type { WorkspaceAnswer } from '../api/workspaces.ts';
+import type { Address } from '../domain/address.ts';
+import type { Answer, EffectRef } from '../domain/payment.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
+
+export type ExtensionRef = EffectRef<'workspace_extend'>;
+
+export interface ExtensionRequest {
+  /** Of the workspace, as the client wrote it. */
+  readonly id: string;
+  readonly payer: Address;
+  readonly ttlMinutes?: number | null | undefined;
+  /** Where it opens the workspace, a refusal may show its figures. */
+  readonly token?: string | undefined;
+}
+
+/** The extensions of one slot's workspaces as effects of payments, wherever the slot is. All but `extend` are idempotent. */
+export interface ExtensionSteps {
+  /** @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited */
+  extend(request: ExtensionRequest): Promise<ExtensionRef>;
+  commit(ref: ExtensionRef): Promise<Answer>;
+  reissue(ref: ExtensionRef): Promise<Answer>;
+  undo(ref: ExtensionRef): Promise<void>;
+}
+
+/** Those of workspaces in this process. */
+export function extensionsIn(workspaces: Workspaces): ExtensionSteps {
+  const answerOf = (record: WorkspaceAnswer): Answer => ({
+    status: 200,
+    headers: workspaces.headers(record.id),
+    body: { ...record, charged: true },
+  });
+  return {
+    extend: async ({ id, payer, ttlMinutes = null, token }) =>
+      workspaces.extend(id, { payer, ttlMinutes, showFigures: workspaces.tokenOpens(id, token) }),
+    commit: async ({ step }) => answerOf(await workspaces.commitExtension(step)),
+    reissue: async ({ step }) => answerOf(await workspaces.reissueExtension(step)),
+    undo: ({ step }) => workspaces.undoExtension(step),
+  };
+}

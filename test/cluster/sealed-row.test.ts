@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { readClusterKeys } from '../../src/cluster/seal.ts';
+import { SealedRow } from '../../src/cluster/sealed-row.ts';
+import { MemoryEngine, MemoryKv } from './memory-kv.ts';
+
+const KEY = '/farthing/c/words';
+
+function hexKey(): string {
+  return randomBytes(32).toString('hex');
+}
+
+async function rowOf(engine: MemoryEngine, keys: string) {
+  const kv = new MemoryKv(engine);
+  const clusterKeys = await readClusterKeys(keys);
+  return { kv, row: new SealedRow({ kv, key: KEY, sealedAs: 'words', clusterKeys }) };
+}
+
+const add = (word: string) => (text: string | undefined) => [...(text?.split(' ') ?? []), word].join(' ');
+
+t.test('what one server writes another reads, and the engine sees none of it', async (t) => {
+  const engine = new MemoryEngine();
+  const key = hexKey();
+  const [one, other] = [await rowOf(engine, key), await rowOf(engine, key)];
+  t.equal(await one.row.read(), undefined);
+  const { revision } = await one.row.change(add('gulls'));
+  t.same(await other.row.read(), { text: 'gulls', revision });
+  t.notMatch(Buffer.from(engine.rows.get(KEY)!.value).toString(), /gulls/);
+});
+
+t.test('of changes at the same moment none is lost', async (t) => {
+  const engine = new MemoryEngine();
+  const key = hexKey();
+  const rows = await Promise.all(['a', 'b', 'c', 'd'].map(async () => rowOf(engine, key)));
+  await Promise.all(rows.map(({ row }, index) => row.change(add(`w${index}`))));
+  const { text } = (await rows[0]!.row.read())!;
+  t.same(text.split(' ').sort(), ['w0', 'w1', 'w2', 'w3']);
+});
+
+t.test('a change that changes nothing is not written', async (t) => {
+  const engine = new MemoryEngine();
+  const { kv, row } = await rowOf(engine, hexKey());
+  const { revision } = await row.change(() => 'same');
+  t.same(await row.change(() => 'same'), { text: 'same', revision });
+  t.equal(kv.commits, 1);
+});
+
+t.test('a lost answer is told', async (t) => {
+  const { kv, row } = await rowOf(new MemoryEngine(), hexKey());
+  kv.fate = () => 'never done';
+  await t.rejects(row.read(), { message: 'lost before' });
+  await t.rejects(row.change(add('a')), { message: 'lost before' });
+});
+
+t.test('a new cluster key seals the text anew, so that the former one can be destroyed', async (t) => {
+  const engine = new MemoryEngine();
+  const [former, inUse] = [hexKey(), hexKey()];
+  await (await rowOf(engine, former)).row.change(() => 'text');
+  await t.rejects((await rowOf(engine, inUse)).row.read(), { message: /is missing; add it as another line/ });
+  await (await rowOf(engine, `${inUse}\n${former}`)).row.change((text) => text!);
+  t.match(await (await rowOf(engine, inUse)).row.read(), { text: 'text' });
+});
+
+t.test('a row that was damaged is an error', async (t) => {
+  const engine = new MemoryEngine();
+  const { row } = await rowOf(engine, hexKey());
+  await row.change(() => 'text');
+  const stored = JSON.parse(Buffer.from(engine.rows.get(KEY)!.value).toString());
+  const sealed = Buffer.from(stored.sealed, 'base64');
+  sealed[sealed.length - 1]! ^= 1;
+  const value = Buffer.from(JSON.stringify({ ...stored, sealed: sealed.toString('base64') }));
+  engine.commit({ when: [], puts: [{ key: KEY, value }] });
+  await t.rejects(row.read(), { message: /damaged/ });
+});

@@ -1,0 +1,216 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { WorkOutcome } from '../../src/domain/payment.ts';
+import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
+import { chargesOf } from '../payment/rig/gate-rig.ts';
+import { sign, v2Header } from '../payment/rig/payments.ts';
+import { codeOf } from '../payment/rig/requests.ts';
+import { TwoNodes } from './two-nodes.ts';
+
+/** A wallet of one server's books pays for minutes of a workspace at another. */
+
+async function opened(t: Test) {
+  const nodes = await TwoNodes.open(t);
+  nodes.startPayers();
+  return nodes;
+}
+
+const signed = async ({ account }: TwoNodes) => v2Header(await sign(account));
+
+/** Pays, and says that the answer has arrived. */
+async function bought(nodes: TwoNodes, payment: string) {
+  const answer = await nodes.rig.gate.handle(nodes.request(payment));
+  answer.delivered(true);
+  return answer;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn();
+}
+
+t.test('minutes of a workspace elsewhere are paid once and added once', async (t) => {
+  const nodes = await opened(t);
+  const answer = await bought(nodes, await signed(nodes));
+  t.match(answer, { status: 200, body: { id: nodes.id, charged: true } });
+  t.equal(await nodes.minutesPaid(), 30);
+  t.equal(nodes.pending, 0);
+  t.equal(chargesOf(nodes.rig), 1);
+});
+
+t.test('what the workspace refuses is told, and costs nothing', async (t) => {
+  const nodes = await opened(t);
+  nodes.id = `ws_${'0'.repeat(32)}`;
+  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'workspace_unauthorized');
+  t.equal(chargesOf(nodes.rig), 0);
+});
+
+for (const fate of ['away', 'lost'] as const)
+  t.test(
+    `a workspace whose server is ${fate} when it is asked costs nothing, and the payment stays good`,
+    async (t) => {
+      const nodes = await opened(t);
+      const payment = await signed(nodes);
+      nodes.workspaces.fates.set('extension-extend', fate);
+      t.equal(await codeOf(bought(nodes, payment)), 'interrupted');
+      t.equal(chargesOf(nodes.rig), 0);
+      nodes.workspaces.fates.clear();
+      t.equal((await bought(nodes, payment)).status, 200);
+      t.equal(chargesOf(nodes.rig), 1);
+      await nodes.pass(31);
+      t.equal(await nodes.minutesPaid(), 30, 'the lost one is gone');
+      t.equal(nodes.pending, 0);
+    },
+  );
+
+t.test('a workspace that moves for long is another time’s', async (t) => {
+  const nodes = await opened(t);
+  nodes.isMoving = true;
+  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
+  t.equal(chargesOf(nodes.rig), 0);
+});
+
+t.test('what may not be told is not bought: another server may have the workspace by then', async (t) => {
+  const nodes = await opened(t);
+  nodes.stable = () => Promise.reject(Object.assign(new Error('taken over'), { code: 'interrupted' }));
+  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
+  t.equal(chargesOf(nodes.rig), 0);
+});
+
+for (const fate of ['away', 'lost'] as const)
+  t.test(`once it is paid, minutes are added when a server that was ${fate} is there again`, async (t) => {
+    const nodes = await opened(t);
+    nodes.workspaces.fates.set('extension-commit', fate);
+    const payment = await signed(nodes);
+    t.equal(await codeOf(bought(nodes, payment)), 'settlement_pending');
+    t.equal(chargesOf(nodes.rig), 1);
+    await nodes.pass(61);
+    nodes.workspaces.fates.clear();
+    // The client sends it again with a fresh payment, which stays unused.
+    const again = await bought(nodes, await signed(nodes));
+    t.match(again, { status: 200, body: { id: nodes.id } });
+    t.equal(await nodes.minutesPaid(), 30);
+    t.equal(chargesOf(nodes.rig), 1);
+    t.equal(nodes.pending, 0);
+  });
+
+/** Refuses, or keeps what it is asked. */
+function facilitatorOf(local: Facilitator, settle: Facilitator['settle']): Facilitator {
+  return {
+    outcomeIsKnowable: false,
+    verifiesContractWallets: false,
+    verify: (payment, terms) => local.verify(payment, terms),
+    settle,
+    reconcile: async () => ({ kind: 'unknown', detail: 'not told' }),
+    connect: async () => undefined,
+    health: () => local.health(),
+  };
+}
+
+t.test('a refused settlement takes the minutes back, later where their server is away', async (t) => {
+  const nodes = await TwoNodes.open(t);
+  nodes.startPayers({
+    facilitator: (local) =>
+      facilitatorOf(local, async () => ({ kind: 'refused', reason: 'insufficient_funds' })),
+  });
+  nodes.workspaces.fates.set('extension-undo', 'away');
+  t.equal((await bought(nodes, await signed(nodes))).status, 402);
+  t.equal(nodes.pending, 1);
+  await nodes.pass(61);
+  t.equal(nodes.pending, 1, 'the payment knows of it');
+  nodes.workspaces.fates.clear();
+  await codeOf(
+    nodes.rig.gate.handle(nodes.request(await signed(nodes), { run: () => Promise.reject(new Error()) })),
+  );
+  await until(() => nodes.pending === 0);
+  t.equal(await nodes.minutesPaid(), 10);
+});
+
+t.test(
+  'of a crash between the purchase and its note, the minutes are asked for half a minute later, and undone',
+  async (t) => {
+    const nodes = await TwoNodes.open(t);
+    nodes.startPayers({ dies: true });
+    let buyer!: () => void;
+    const isBought = new Promise<void>((resolve) => {
+      buyer = resolve;
+    });
+    // The process ends here.
+    const run = async (): Promise<WorkOutcome> => {
+      await nodes.buy();
+      buyer();
+      return new Promise(() => undefined);
+    };
+    void nodes.rig.gate.handle(nodes.request(await signed(nodes), { run }));
+    await isBought;
+    await nodes.pass(60);
+    t.equal(nodes.pending, 1, 'it is under way, as far as anybody knows');
+    nodes.startPayers();
+    await nodes.rig.gate.recover();
+    nodes.startOrphans();
+    await nodes.pass(30);
+    t.equal(nodes.pending, 1, 'too early to ask');
+    t.equal(nodes.payers.heard.length, 1, 'of the first time');
+    await nodes.pass(1);
+    t.equal(nodes.pending, 0);
+    t.match(nodes.events.at(-1), { event: 'effect_orphan_undone', kind: 'workspace_extend' });
+    t.equal(chargesOf(nodes.rig), 0);
+  },
+);
+
+t.test('of a crash after the note the payment knows, and takes the minutes to their end', async (t) => {
+  const nodes = await TwoNodes.open(t);
+  let settling!: () => void;
+  const isSettling = new Promise<void>((resolve) => {
+    settling = resolve;
+  });
+  nodes.startPayers({
+    dies: true,
+    facilitator: (local) =>
+      facilitatorOf(local, async (payment, terms) => {
+        await local.settle(payment, terms);
+        settling();
+        return new Promise(() => undefined);
+      }),
+  });
+  void nodes.rig.gate.handle(nodes.request(await signed(nodes)));
+  await isSettling;
+  nodes.startPayers();
+  await nodes.pass(61);
+  t.equal(nodes.pending, 1);
+  await nodes.rig.gate.recover();
+  t.equal(nodes.pending, 0);
+  t.equal(await nodes.minutesPaid(), 30);
+  t.equal(chargesOf(nodes.rig), 1);
+});
+
+t.test('while nobody has the payer’s books the minutes wait, and are asked for again', async (t) => {
+  const nodes = await opened(t);
+  await nodes.buy();
+  nodes.startPayers();
+  nodes.payers.fates.set('paid-effects', 'away');
+  await nodes.pass(300);
+  t.equal(nodes.pending, 1);
+  t.ok(nodes.events.every((event) => 'event' in event && event.event === 'effect_not_asked_for'));
+  nodes.payers.fates.clear();
+  await nodes.pass(30);
+  t.equal(nodes.pending, 0);
+});
+
+t.test(
+  'minutes that were told later than a purchase takes are not bought, so that they can be asked for',
+  async (t) => {
+    const nodes = await opened(t);
+    for (const late of [
+      { monotonic: 10_001, wall: 0 },
+      { monotonic: 0, wall: 10_001 },
+    ]) {
+      const times = [{ monotonic: 0, wall: 0 }, late];
+      nodes.now = () => times.shift()!;
+      t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
+    }
+    t.equal(chargesOf(nodes.rig), 0);
+    t.equal(nodes.pending, 2);
+    await nodes.pass(31);
+    t.equal(nodes.pending, 0);
+  },
+);

@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { Address } from '../../src/domain/address.ts';
+import { type Moment, moment } from '../../src/domain/clock.ts';
+import type { Peer } from '../../src/domain/peer.ts';
+import { Cors } from '../../src/http/exchange/cors.ts';
+import { listen } from '../../src/http/exchange/server.ts';
+import { peerRoutes } from '../../src/http/routes/peer.ts';
+import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
+import type { LocalFacilitator } from '../../src/payment/facilitator/local-facilitator.ts';
+import { HttpPeerCalls, PeerAwayError } from '../../src/peers/peer-calls.ts';
+import { PeerSignatures, peerKeysOf } from '../../src/peers/peer-signature.ts';
+import { OrphanedExtensions } from '../../src/purchases/orphaned-extensions.ts';
+import { WorkspaceExtension } from '../../src/purchases/paid-workspace.ts';
+import { peerHandlers } from '../../src/purchases/peer-handlers.ts';
+import { PeerPurchases } from '../../src/purchases/peer-purchases.ts';
+import { AcrossSlots, type PaidPlace, type PaidServices } from '../../src/server/slot/across-slots.ts';
+import { Crossing } from '../../src/server/slot/crossing.ts';
+import { type GateRig, openRig } from '../payment/rig/gate-rig.ts';
+import { wallet } from '../payment/rig/payments.ts';
+import { type Asking, ask } from '../payment/rig/requests.ts';
+import { World } from '../workspace/world.ts';
+
+const KEYS = peerKeysOf('c'.repeat(64));
+
+/** What becomes of the next calls of a name: `away`: nothing of it happens; `lost`: it happens, and its answer is lost. */
+type Fate = 'away' | 'lost';
+
+/** A server with its peers' calls. */
+class Node {
+  readonly across: AcrossSlots;
+  readonly calls: HttpPeerCalls;
+  readonly fates = new Map<string, Fate>();
+  readonly heard: string[] = [];
+  peer!: Peer;
+
+  constructor(id: string, placeOf: (id: string) => PaidPlace) {
+    this.calls = new HttpPeerCalls(new PeerSignatures(KEYS, id));
+    const peers = new PeerPurchases(this.calls);
+    this.across = new AcrossSlots({ placeOf, crossing: new Crossing(), peers });
+  }
+
+  async listen(t: Test, id: string): Promise<void> {
+    const handlers = Object.entries(peerHandlers((of) => this.across.booksHere(of)));
+    const fateful = handlers.map(([name, handler]) => [
+      name,
+      async (body: unknown) => {
+        this.heard.push(name);
+        const fate = this.fates.get(name);
+        if (fate === 'away') throw new PeerAwayError('away');
+        const answer = await handler(body);
+        // What the caller cannot read may have happened, for all it knows.
+        if (fate === 'lost') throw new PeerAwayError('lost');
+        return answer;
+      },
+    ]);
+    const server = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      cors: new Cors([]),
+      routes: peerRoutes(Object.fromEntries(fateful), new PeerSignatures(KEYS, id)),
+      onAnswered: () => undefined,
+      onFault: (error) => t.fail(String(error)),
+    });
+    this.peer = { id, url: `http://127.0.0.1:${server.port}` };
+    t.teardown(async () => {
+      this.calls.close();
+      await server.close();
+    });
+  }
+}
+
+/** A payer's books at one server and a workspace at another, which call each other over HTTP. */
+export class TwoNodes {
+  readonly payers: Node;
+  readonly workspaces: Node;
+  readonly world: World;
+  readonly account = wallet();
+  readonly events: object[] = [];
+  /** Of what the payers' server measures a purchase by. */
+  now: () => Moment = moment;
+  /** Of the workspaces' server. */
+  ms = 0;
+  rig!: GateRig;
+  extension!: WorkspaceExtension;
+  /** Rejects when what the workspaces' books say may not be told. */
+  stable: () => Promise<void> = async () => undefined;
+  isMoving = false;
+  id = '';
+  #orphans!: OrphanedExtensions;
+  readonly #t: Test;
+
+  static async open(t: Test): Promise<TwoNodes> {
+    const nodes = new TwoNodes(t, await World.open(join(t.testdir(), 'workspaces')));
+    t.teardown(() => nodes.world.close());
+    await nodes.payers.listen(t, 'payers');
+    await nodes.workspaces.listen(t, 'workspaces');
+    nodes.id = (await nodes.world.active({ ttlMinutes: 10 })).id;
+    return nodes;
+  }
+
+  private constructor(t: Test, world: World) {
+    this.#t = t;
+    this.world = world;
+    const moving = new Promise<void>(() => undefined);
+    this.payers = new Node('payers', (id) => {
+      if (id.startsWith('payer_')) return { services: this.#paid(this.world) };
+      return this.isMoving ? { moving } : { peer: this.workspaces.peer };
+    });
+    this.workspaces = new Node('workspaces', (id) =>
+      id.startsWith('payer_') ? { peer: this.payers.peer } : { services: this.#rented() },
+    );
+    this.startOrphans();
+  }
+
+  /** Starts the payers' server, over what a former one left. */
+  startPayers(
+    options: { facilitator?: (local: LocalFacilitator) => Facilitator; dies?: boolean } = {},
+  ): void {
+    const former = this.rig as GateRig | undefined;
+    this.extension = new WorkspaceExtension({
+      workspaces: this.world.workspaces,
+      leadsHere: (id) => id.startsWith('payer_'),
+      extensionsOf: (id) => this.payers.across.extensionsOf(id),
+      now: () => this.now(),
+    });
+    // It has no workspaces.
+    const extension = Object.assign(this.extension, { pending: async () => [] });
+    this.rig = openRig(this.#t, {
+      ...options,
+      extension,
+      ...(former && { store: former.store, folder: former.folder }),
+    });
+  }
+
+  /** The workspaces' server begins to count anew. */
+  startOrphans(): void {
+    this.#orphans = new OrphanedExtensions({
+      workspaces: this.world.workspaces,
+      leadsHere: (id) => id.startsWith('ws_'),
+      knows: (payer, step) => this.workspaces.across.knows(payer, step),
+      log: (event) => this.events.push(event),
+      now: () => this.ms,
+    });
+  }
+
+  /** Time passes at the workspaces' server, second by second; all that is asked is answered. */
+  async pass(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      this.ms += 1000;
+      await this.#orphans.sweep();
+    }
+  }
+
+  request(paymentSignature: string, overrides: Partial<Asking> = {}) {
+    return ask({ paymentSignature, mode: 'effect', run: () => this.buy(), ...overrides });
+  }
+
+  buy() {
+    const payer = this.account.address.toLowerCase() as Address;
+    return this.extension.buy({ id: this.id, payer, ttlMinutes: 20 });
+  }
+
+  get pending(): number {
+    return this.world.workspaces.pendingExtensions().length;
+  }
+
+  async minutesPaid(): Promise<number> {
+    const { ttl_seconds_left } = await this.world.workspaces.usage(this.id as never);
+    return Math.round(ttl_seconds_left / 60);
+  }
+
+  #paid({ workspaces }: World): PaidServices {
+    return { workspaces, purchases: { extension: this.extension }, gate: this.rig.gate };
+  }
+
+  #rented(): PaidServices {
+    const none = { isUnderWay: () => false } as unknown as WorkspaceExtension;
+    return {
+      workspaces: this.world.workspaces,
+      purchases: { extension: none },
+      gate: { openEffects: () => [] },
+      stable: () => this.stable(),
+    };
+  }
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeProtectedHeader } from 'jose';
+import t, { type Test } from 'tap';
+import { readClusterKeys } from '../../../src/cluster/seal.ts';
+import { receiptKeysRow } from '../../../src/cluster/sealed-row.ts';
+import { openReceiptSigner, verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
+import { MemoryEngine, MemoryKv } from '../../cluster/memory-kv.ts';
+
+/** Servers of one cluster, each with a folder; their looks are as old as the test wants. */
+async function clusterOf(t: Test) {
+  const folder = t.testdir({});
+  const clusterKeys = await readClusterKeys(randomBytes(32).toString('hex'));
+  const engine = new MemoryEngine();
+  const time = { now: 0 };
+  const logged: object[] = [];
+  const folderOf = (name: string) => join(folder, name);
+  const kvs = new Map<string, MemoryKv>();
+  const open = (name: string) => {
+    const kv = new MemoryKv(engine);
+    kvs.set(name, kv);
+    const shared = receiptKeysRow(kv, 'c', clusterKeys);
+    const log = (event: object) => void logged.push(event);
+    return openReceiptSigner(folderOf(name), { shared, log, now: () => time.now });
+  };
+  return { open, folderOf, kvs, time, logged };
+}
+
+type Signer = Awaited<ReturnType<typeof openReceiptSigner>>;
+
+const kidsOf = (signer: Signer) => signer.jwks().keys.map(({ kid }) => kid);
+const signedBy = async (signer: Signer) => decodeProtectedHeader(await signer.sign({ n: 1 })).kid;
+
+t.test('a second server publishes the keys of the first and signs with the same one', async (t) => {
+  const { open } = await clusterOf(t);
+  const first = await open('a');
+  const second = await open('b');
+  t.same(second.jwks(), first.jwks());
+  t.equal(first.jwks().keys.length, 1);
+  t.equal((await verifyReceipt(await second.sign({ n: 1 }), first.jwks())).valid, true);
+});
+
+t.test('servers that start at the same moment on a new cluster know the keys of each other', async (t) => {
+  const { open, time } = await clusterOf(t);
+  const all = await Promise.all(['a', 'b', 'c'].map(open));
+  time.now += 1000;
+  for (const signer of all) await signer.refresh();
+  const receipts = await Promise.all(all.map((signer) => signer.sign({ n: 1 })));
+  for (const signer of all)
+    for (const receipt of receipts) t.equal((await verifyReceipt(receipt, signer.jwks())).valid, true);
+});
+
+t.test('servers that had keys before they shared them keep all of them', async (t) => {
+  const { open, folderOf } = await clusterOf(t);
+  const alone = await Promise.all(['a', 'b'].map((name) => openReceiptSigner(folderOf(name))));
+  const old = await Promise.all(alone.map((signer) => signer.sign({ n: 1 })));
+  await Promise.all(['a', 'b'].map(open));
+  const third = await open('c');
+  t.equal(third.jwks().keys.length, 2);
+  for (const receipt of old) t.equal((await verifyReceipt(receipt, third.jwks())).valid, true);
+});
+
+t.test(
+  'a rotation on one server is followed by the others a second later, and its private key is gone there, too',
+  async (t) => {
+    const { open, folderOf, time } = await clusterOf(t);
+    const [first, second] = [await open('a'), await open('b')];
+    const before = kidsOf(first);
+    const file = join(folderOf('b'), 'receipt-keys.json');
+    const { d } = JSON.parse(readFileSync(file, 'utf8')).keys[0].privateKey;
+    const kid = await first.rotate();
+    t.equal(await signedBy(second), before[0], 'it has just looked');
+    time.now += 1000;
+    t.equal(await signedBy(second), kid);
+    t.same(kidsOf(second), [...before, kid]);
+    t.notOk(readFileSync(file, 'utf8').includes(d));
+    t.equal(statSync(file).mode & 0o777, 0o600);
+  },
+);
+
+t.test('of rotations at the same moment every key stays published, and one signs', async (t) => {
+  const { open, time } = await clusterOf(t);
+  const all = await Promise.all(['a', 'b', 'c'].map(open));
+  const rotated = await Promise.all(all.map((signer) => signer.rotate()));
+  time.now += 1000;
+  const signing = new Set<string | undefined>();
+  for (const signer of all) {
+    signing.add(await signedBy(signer));
+    for (const kid of rotated) t.ok(kidsOf(signer).includes(kid));
+  }
+  t.equal(signing.size, 1);
+  t.ok(rotated.includes([...signing][0]!));
+});
+
+t.test(
+  'the keys come back after the loss of a disk, and a key that was added while no server ran is shared',
+  async (t) => {
+    const { open, folderOf, time } = await clusterOf(t);
+    const first = await open('a');
+    const before = first.jwks();
+    rmSync(folderOf('a'), { recursive: true });
+    t.same((await open('a')).jwks(), before);
+    const kid = await (await openReceiptSigner(folderOf('a'))).rotate();
+    const second = await open('b');
+    await open('a');
+    time.now += 1000;
+    t.equal(await signedBy(second), kid);
+  },
+);
+
+t.test(
+  'while etcd is away a server signs with what it has, says so once, and a rotation fails',
+  async (t) => {
+    const { open, kvs, time, logged } = await clusterOf(t);
+    const signer = await open('a');
+    kvs.get('a')!.fate = () => 'never done';
+    for (let looks = 0; looks < 3; looks += 1) {
+      time.now += 1000;
+      t.equal(await signedBy(signer), kidsOf(signer)[0]);
+    }
+    t.match(logged, [{ event: 'receipt_keys_not_read' }]);
+    t.equal(logged.length, 1);
+    await t.rejects(signer.rotate());
+    kvs.get('a')!.fate = () => 'answered';
+    const kid = await signer.rotate();
+    t.equal(await signedBy(signer), kid);
+  },
+);
+
+t.test('of a rotation whose answer was lost the key is known a second later', async (t) => {
+  const { open, kvs, time } = await clusterOf(t);
+  const signer = await open('a');
+  const [before] = kidsOf(signer);
+  const kv = kvs.get('a')!;
+  let questions = 0;
+  kv.fate = () => (++questions === 2 ? 'done unheard' : 'answered');
+  await t.rejects(signer.rotate());
+  time.now += 1000;
+  t.not(await signedBy(signer), before);
+  t.equal(kidsOf(signer).length, 2);
+});
