@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
-import { payerTenantId } from '../../domain/id.ts';
+import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
 import type { Peer } from '../../domain/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
 import { PeerConnections } from '../../peers/peer-connections.ts';
@@ -158,7 +158,7 @@ export class Forwarding {
       }
       const asked = await this.#ask(way, place.peer);
       if (typeof asked === 'object') {
-        if (token !== undefined) this.#remember(led.key, token, asked);
+        this.#remember(led, token, asked);
         return asked.reply;
       }
       if (asked === 'lost') {
@@ -256,7 +256,11 @@ export class Forwarding {
     } else if (token !== undefined && this.known.opens(key, token)) exchange.body.proved(key);
   }
 
-  #remember(key: string, token: string, { reply, isAccepted }: Asked): void {
+  #remember({ key, isPaid }: Led, token: string | undefined, { reply, isAccepted }: Asked): void {
+    const tenant = key as TenantId;
+    if (isPaid && isAccepted && isPayer(tenant))
+      this.#options.slots.front.gate.paidElsewhere(walletOf(tenant));
+    if (token === undefined) return;
     if (isAccepted) this.known.remember(key, token);
     else if (reply.status === 401) this.known.forget(key, token);
   }

@@ -201,6 +201,11 @@ export class PaymentGate {
     }
   }
 
+  /** Another server of the cluster charged the wallet: it is no stranger here either. */
+  paidElsewhere(payer: Address): void {
+    this.#deps.crowd.lines.paid(payer);
+  }
+
   /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
