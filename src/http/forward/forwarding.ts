@@ -108,13 +108,16 @@ export class Forwarding {
   }
 
   /**
-   * Answers a client's request, here or by the owner of its slot.
+   * Answers a client's request, here or by the owner of its slot. What is paid with a payment that nobody signed is answered by `front`.
    * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
    *   nothing happened because the slot did not come to rest
    */
   async answer(exchange: Exchange, led: Led, here: AnswerHere): Promise<Reply> {
     const place = this.#options.slots.of(led.key);
     if ('services' in place) return here(place.services);
+    const { front } = this.#options.slots;
+    // Made-up payments stay here.
+    if (led.isPaid && !front.gate.isGenuine(credentialsOf(exchange))) return here(front);
     const wait = this.#waits.of(exchange);
     const way: Way = { exchange, led, wait, body: undefined, isSunk: false, isLost: false };
     try {

@@ -118,3 +118,20 @@ t.test('answers that wait for a report count as lost when their server stops', a
   await b.stop();
   t.same(await reported(), [false]);
 });
+
+t.test('a request runs at its owner until the delivery of its answer is known', async (t) => {
+  const { a, b, reported } = await owner(t, 10);
+  const about = { method: 'POST', path: PATH, about: 'forwarded mine' };
+  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign(about) };
+  const answer = await fetch(b.url + PATH, { ...ASK, headers });
+  await answer.arrayBuffer();
+  let isOver = false;
+  const over = b.running.none().then(() => {
+    isOver = true;
+  });
+  await fetch(`${b.url}/healthz`);
+  t.notOk(isOver);
+  await b.forwarding.ofPeers.handlers.delivered({ id: answer.headers.get('farthing-delivery'), whole: true });
+  t.same(await reported(), [true]);
+  await over;
+});

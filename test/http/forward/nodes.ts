@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Test } from 'tap';
+import { RequestCount } from '../../../src/http/access/request-count.ts';
 import type { Services, ServicesBySlot, SlotPlace } from '../../../src/http/access/services.ts';
 import { type Shares, sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
@@ -30,25 +31,23 @@ export const JOB = `job_${'b'.repeat(32)}`;
 export const TOKEN = 'good';
 export const PAYER = `0x${'c'.repeat(40)}`;
 
-/** A payment that can be read; nobody here checks it. */
-export const PAYMENT = Buffer.from(
-  JSON.stringify({
-    x402Version: 1,
-    scheme: 'exact',
-    network: 'base',
-    payload: {
-      signature: '0x00',
-      authorization: {
-        from: PAYER,
-        to: PAYER,
-        value: '1',
-        validAfter: '0',
-        validBefore: '1',
-        nonce: `0x${'0'.repeat(64)}`,
-      },
-    },
-  }),
-).toString('base64');
+/** A payment that can be read. @param signature nobody looks at it */
+function paymentOf(signature: string): string {
+  const authorization = {
+    from: PAYER,
+    to: PAYER,
+    value: '1',
+    validAfter: '0',
+    validBefore: '1',
+    nonce: `0x${'0'.repeat(64)}`,
+  };
+  const payment = { x402Version: 1, scheme: 'exact', network: 'base', payload: { signature, authorization } };
+  return Buffer.from(JSON.stringify(payment)).toString('base64');
+}
+
+export const PAYMENT = paymentOf('0x00');
+/** A payment that its payer did not sign. */
+export const FORGED = paymentOf('0xff');
 
 export interface TestNode {
   readonly name: NodeName;
@@ -59,6 +58,8 @@ export interface TestNode {
   readonly answered: AnsweredEvent[];
   readonly forwarded: ForwardedEvent[];
   readonly faults: unknown[];
+  /** Requests that the slot is answering here. */
+  readonly running: RequestCount;
   stop(): Promise<void>;
 }
 
@@ -97,7 +98,8 @@ export async function startNodes(
         return where === name ? { services: own } : { peer: { id: where, url: urls[where] } };
       },
     };
-    const own = servicesOf(name);
+    const running = new RequestCount();
+    const own = servicesOf(name, running);
     const forwarded: ForwardedEvent[] = [];
     const answered: AnsweredEvent[] = [];
     const faults: unknown[] = [];
@@ -135,6 +137,7 @@ export async function startNodes(
       answered,
       forwarded,
       faults,
+      running,
       stop,
     };
   };
@@ -153,11 +156,17 @@ export async function startNodes(
   };
 }
 
-function servicesOf(name: NodeServices['name']): Services {
+function servicesOf(name: NodeServices['name'], running = new RequestCount()): Services {
   return {
     name,
+    running,
+    stable: async () => undefined,
     workspaces: { tokenOpens: (id: string, token: string) => id === WORKSPACE && token === TOKEN },
-    gate: { knownPayer: () => undefined },
+    gate: {
+      knownPayer: () => undefined,
+      isGenuine: ({ xPayment }: { xPayment?: string }) => xPayment !== FORGED,
+      paidElsewhere: () => undefined,
+    },
   } as unknown as Services;
 }
 
