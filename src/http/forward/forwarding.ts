@@ -92,7 +92,7 @@ export class Forwarding {
   constructor(options: ForwardingOptions) {
     const { slots, calls, signatures } = options;
     const limits = { ...LIMITS, ...options.limits };
-    const senders = new Senders(slots, this.known);
+    const senders = new Senders(slots, { known: this.known, signatures });
     this.#options = options;
     this.#limits = limits;
     this.#senderOf = (exchange) => senders.of(exchange);
