@@ -49,6 +49,8 @@ export interface RelayedReply {
     readonly bytes: number | undefined;
     /** They end early where the other server is gone. */
     readonly pieces: AsyncGenerator<Uint8Array>;
+    /** To be asked after the last piece: whether the body ended as it should. */
+    readonly isComplete: () => boolean;
   };
   /** Called once, with whether all of it reached the network. */
   readonly delivered: (whole: boolean) => void;

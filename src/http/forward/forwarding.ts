@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
-import { payerTenantId } from '../../domain/id.ts';
+import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
 import type { Peer } from '../../domain/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
 import { PeerConnections } from '../../peers/peer-connections.ts';
@@ -92,7 +92,7 @@ export class Forwarding {
   constructor(options: ForwardingOptions) {
     const { slots, calls, signatures } = options;
     const limits = { ...LIMITS, ...options.limits };
-    const senders = new Senders(slots, this.known);
+    const senders = new Senders(slots, { known: this.known, signatures });
     this.#options = options;
     this.#limits = limits;
     this.#senderOf = (exchange) => senders.of(exchange);
@@ -102,14 +102,22 @@ export class Forwarding {
     this.ofPeers = new PeerRequests(slots, signatures, limits.reportMsMax);
   }
 
+  /** Requests that wait for their slots to come to rest. */
+  get waiting(): number {
+    return this.#waits.count;
+  }
+
   /**
-   * Answers a client's request, here or by the owner of its slot.
+   * Answers a client's request, here or by the owner of its slot. What is paid with a payment that nobody signed is answered by `front`.
    * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
    *   nothing happened because the slot did not come to rest
    */
   async answer(exchange: Exchange, led: Led, here: AnswerHere): Promise<Reply> {
     const place = this.#options.slots.of(led.key);
     if ('services' in place) return here(place.services);
+    const { front } = this.#options.slots;
+    // Made-up payments stay here.
+    if (led.isPaid && !front.gate.isGenuine(credentialsOf(exchange))) return here(front);
     const wait = this.#waits.of(exchange);
     const way: Way = { exchange, led, wait, body: undefined, isSunk: false, isLost: false };
     try {
@@ -153,7 +161,7 @@ export class Forwarding {
       }
       const asked = await this.#ask(way, place.peer);
       if (typeof asked === 'object') {
-        if (token !== undefined) this.#remember(led.key, token, asked);
+        this.#remember(led, token, asked);
         return asked.reply;
       }
       if (asked === 'lost') {
@@ -251,7 +259,11 @@ export class Forwarding {
     } else if (token !== undefined && this.known.opens(key, token)) exchange.body.proved(key);
   }
 
-  #remember(key: string, token: string, { reply, isAccepted }: Asked): void {
+  #remember({ key, isPaid }: Led, token: string | undefined, { reply, isAccepted }: Asked): void {
+    const tenant = key as TenantId;
+    if (isPaid && isAccepted && isPayer(tenant))
+      this.#options.slots.front.gate.paidElsewhere(walletOf(tenant));
+    if (token === undefined) return;
     if (isAccepted) this.known.remember(key, token);
     else if (reply.status === 401) this.known.forget(key, token);
   }

@@ -4,6 +4,7 @@ import { FarthingError } from '../../../src/domain/error.ts';
 import { attachmentHeaders } from '../../../src/http/exchange/attachment.ts';
 import {
   BEARER,
+  FORGED,
   inWorkspace,
   JOB,
   PAYMENT,
@@ -114,6 +115,9 @@ t.test('what no payment or token comes with is answered by the server that has i
   const ask = async (path: string, init: RequestInit = {}) => (await fetch(a.url + path, init)).json();
   t.same(await ask('/agent/v1/search', { method: 'POST' }), { name: 'front' });
   t.same(await ask('/agent/v1/search', { method: 'POST', headers: { 'x-payment': 'made up' } }), {
+    name: 'front',
+  });
+  t.same(await ask('/agent/v1/search', { method: 'POST', headers: { 'x-payment': FORGED } }), {
     name: 'front',
   });
   t.same(await ask(inWorkspace('/usage')), { name: 'front' });
