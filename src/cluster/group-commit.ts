@@ -5,7 +5,8 @@ export class FencedError extends Error {}
 
 /** An entry on its way. */
 interface Entry {
-  readonly slot: number;
+  /** What must hold for it to be written: that its slot's owner is still this process. */
+  readonly fence: KvCondition;
   readonly key: string;
   readonly value: Uint8Array;
   readonly safe: () => void;
@@ -14,8 +15,6 @@ interface Entry {
 
 export interface GroupCommitOptions {
   readonly kv: Kv;
-  /** What must hold for an entry of a slot to be written: that its owner is still this process. */
-  readonly fenceOf: (slot: number) => KvCondition;
   readonly log?: (event: object) => void;
   /** Told of each transaction that was made: milliseconds from its first attempt until it was safe. */
   readonly onCommitted?: (milliseconds: number) => void;
@@ -33,7 +32,8 @@ const BYTES_MAX = 2 ** 20;
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #waiting: Entry[] = [];
-  readonly #fenced = new Map<number, FencedError>();
+  /** Errors of fences that have fallen, by what they were. */
+  readonly #fenced = new Map<string, FencedError>();
   #running = false;
 
   constructor(options: GroupCommitOptions) {
@@ -41,9 +41,9 @@ export class GroupCommit {
   }
 
   /** Resolves once the entry is in the log. @throws FencedError once it never will be */
-  add(slot: number, key: string, value: Uint8Array): Promise<void> {
+  add(fence: KvCondition, key: string, value: Uint8Array): Promise<void> {
     return new Promise((safe, lost) => {
-      this.#waiting.push({ slot, key, value, safe, lost });
+      this.#waiting.push({ fence, key, value, safe, lost });
       if (!this.#running) void this.#run();
     });
   }
@@ -57,20 +57,20 @@ export class GroupCommit {
   }
 
   #take(): Entry[] {
-    const slots = new Set<number>();
+    const fences = new Set<string>();
     let bytes = 0;
-    const count = this.#waiting.findIndex(({ slot, value }, index) => {
-      slots.add(slot);
+    const count = this.#waiting.findIndex(({ fence, value }, index) => {
+      fences.add(identityOf(fence));
       bytes += value.length;
-      return index > 0 && (index === ENTRIES_MAX || slots.size > SLOTS_MAX || bytes > BYTES_MAX);
+      return index > 0 && (index === ENTRIES_MAX || fences.size > SLOTS_MAX || bytes > BYTES_MAX);
     });
     return this.#waiting.splice(0, count === -1 ? this.#waiting.length : count);
   }
 
   async #write(entries: readonly Entry[]): Promise<void> {
     for (let left = entries; left.length > 0; ) {
-      left = left.filter(({ slot, lost }) => {
-        const fenced = this.#fenced.get(slot);
+      left = left.filter(({ fence, lost }) => {
+        const fenced = this.#fenced.get(identityOf(fence));
         if (fenced) lost(fenced);
         return !fenced;
       });
@@ -84,9 +84,9 @@ export class GroupCommit {
 
   /** @returns false when a fence has fallen */
   async #commit(entries: readonly Entry[]): Promise<boolean> {
-    const { kv, fenceOf, onCommitted } = this.#options;
+    const { kv, onCommitted } = this.#options;
     const began = performance.now();
-    const when = [...new Set(entries.map(({ slot }) => slot))].map(fenceOf);
+    const when = fencesOf(entries);
     const puts = entries.map(({ key, value }) => ({ key, value }));
     let lost = false;
     const isMade = await this.#untilAnswered(async () => {
@@ -105,11 +105,11 @@ export class GroupCommit {
   }
 
   async #findFenced(entries: readonly Entry[]): Promise<void> {
-    for (const slot of new Set(entries.map((entry) => entry.slot))) {
-      const { key, revision } = this.#options.fenceOf(slot);
+    for (const fence of fencesOf(entries)) {
+      const { key, revision } = fence;
       const [row] = await this.#untilAnswered(() => this.#options.kv.range(key, `${key}\0`));
       if (row?.revision !== revision)
-        this.#fenced.set(slot, new FencedError(`slot ${slot} belongs to another process now`));
+        this.#fenced.set(identityOf(fence), new FencedError(`${key} belongs to another process now`));
     }
   }
 
@@ -117,4 +117,13 @@ export class GroupCommit {
     const { log } = this.#options;
     return untilAnswered(ask, ({ message }) => log?.({ event: 'log_answer_lost', error: message }));
   }
+}
+
+/** Of several claims of one slot, too: each has its own. */
+function identityOf({ key, revision }: KvCondition): string {
+  return `${key} ${revision}`;
+}
+
+function fencesOf(entries: readonly Entry[]): KvCondition[] {
+  return [...new Map(entries.map(({ fence }) => [identityOf(fence), fence])).values()];
 }

@@ -74,8 +74,8 @@ export class SlotLog {
     const { position, bytes } = linked(this.#position, payload);
     this.#position = position;
     this.#tailBytes += bytes.length;
-    const { commits, slot } = this.#options;
-    const safe = commits.add(slot, this.#entryKey(position.number), bytes);
+    const { commits, fence } = this.#options;
+    const safe = commits.add(fence, this.#entryKey(position.number), bytes);
     this.#unsafeSince.push(performance.now());
     const answered = () => void this.#unsafeSince.shift();
     safe.then(answered, (error: unknown) => {
@@ -149,7 +149,7 @@ export class SlotLog {
 
   async #fenced(commit: () => Promise<{ readonly done: boolean }>): Promise<void> {
     if ((await commit()).done) return;
-    throw new FencedError(`slot ${this.#options.slot} belongs to another process now`);
+    throw new FencedError(`${this.#options.fence.key} belongs to another process now`);
   }
 
   async #readSnapshot(): Promise<SnapshotRow> {

@@ -2,43 +2,27 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Objects } from '../cluster/objects/objects.ts';
 import { type ClusterKey, type SealKey, seal, unseal } from '../cluster/seal.ts';
+import { FarthingError } from '../domain/error.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
 import { type Blob, Blobs } from './blobs.ts';
 import { claimBooks } from './books-with-objects.ts';
-import { blobsIn, ContentRows, type IndexWrite, keyOf } from './rows.ts';
+import { blobsIn, ContentRows, type IndexWrite, keyOf, tenantOf } from './rows.ts';
 import { TenantKeys } from './tenant-keys.ts';
 
 export interface ContentDeps {
-  /** The rows of the slot that a Tenant's id leads to. */
-  readonly rowsOf: (tenant: string) => ContentRows;
-  readonly allRows: readonly ContentRows[];
-  readonly keys: TenantKeys;
-  readonly blobs: Blobs;
+  /** Number of slots, of which some may be with other servers. */
+  readonly slots: number;
+  readonly clusterKeys: readonly [ClusterKey, ...ClusterKey[]];
+  readonly objects: Objects;
   readonly log: (event: object) => void;
 }
 
 /** The content of all slots. @param stores of the slots, in order */
-export function contentOf(
-  stores: readonly SlotStore[],
-  {
-    clusterKeys,
-    objects,
-    log,
-  }: {
-    readonly clusterKeys: readonly [ClusterKey, ...ClusterKey[]];
-    readonly objects: Objects;
-    readonly log: (event: object) => void;
-  },
-): Content {
-  const allRows = stores.map((store) => new ContentRows(store));
-  return new Content({
-    allRows,
-    rowsOf: (tenant) => allRows[slotOf(tenant, allRows.length)]!,
-    keys: new TenantKeys(clusterKeys),
-    blobs: new Blobs(objects),
-    log,
-  });
+export function contentOf(stores: readonly SlotStore[], deps: Omit<ContentDeps, 'slots'>): Content {
+  const content = new Content({ ...deps, slots: stores.length });
+  for (const [slot, store] of stores.entries()) content.add(slot, store);
+  return content;
 }
 
 /** A place in a Tenant's writes. */
@@ -57,7 +41,11 @@ const PLACE_FILE = 'kept.json';
  * the slot's log. A write is in the log before it is made on this disk.
  */
 export class Content {
+  readonly blobs: Blobs;
   readonly #deps: ContentDeps;
+  readonly #keys: TenantKeys;
+  /** Of the slots that are with this server. */
+  readonly #rows = new Map<number, ContentRows>();
   /** The last write of each Tenant: they are made in the order of the log. */
   readonly #turns = new Map<string, Promise<unknown>>();
   /** Files that are in the store, by their rows' keys. The rows come with the next writes of their Items: one transaction of the log, not two. */
@@ -65,18 +53,41 @@ export class Content {
 
   constructor(deps: ContentDeps) {
     this.#deps = deps;
+    this.#keys = new TenantKeys(deps.clusterKeys);
+    this.blobs = new Blobs(deps.objects);
   }
 
+  /** Takes up a slot. */
+  add(slot: number, store: SlotStore): void {
+    this.#rows.set(slot, new ContentRows(store));
+  }
+
+  /** Gives a slot up: another server goes on with it. Its indexes are closed by then. */
+  async leave(slot: number): Promise<void> {
+    const isIn = (tenant: string) => slotOf(tenant, this.#deps.slots) === slot;
+    await Promise.allSettled([...this.#turns].flatMap(([tenant, turn]) => (isIn(tenant) ? turn : [])));
+    // Another server may give a payer's index another key.
+    this.#keys.forgetAll(isIn);
+    for (const [key, { done }] of this.#sent)
+      if (isIn(tenantOf(key))) {
+        done();
+        this.#sent.delete(key);
+      }
+    this.#rows.delete(slot);
+  }
+
+  /** @throws interrupted for a Tenant whose slot is with another server */
   rows(tenant: string): ContentRows {
-    return this.#deps.rowsOf(tenant);
+    const rows = this.#rows.get(slotOf(tenant, this.#deps.slots));
+    if (rows) return rows;
+    throw new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
+      retryAfterS: 1,
+    });
   }
 
+  /** Of the slots that are here. */
   get allRows(): readonly ContentRows[] {
-    return this.#deps.allRows;
-  }
-
-  get blobs(): Blobs {
-    return this.#deps.blobs;
+    return [...this.#rows.values()];
   }
 
   log(event: object): void {
@@ -84,12 +95,12 @@ export class Content {
   }
 
   key(tenant: string): Promise<SealKey> {
-    return this.#deps.keys.of(this.rows(tenant), tenant);
+    return this.#keys.of(this.rows(tenant), tenant);
   }
 
   /** Makes a new Tenant's key and head. */
   async begin(tenant: string): Promise<void> {
-    await this.#deps.keys.ensure(this.rows(tenant), tenant);
+    await this.#keys.ensure(this.rows(tenant), tenant);
   }
 
   /**
@@ -102,7 +113,7 @@ export class Content {
     { item, kind, content, replaces }: WriteInput,
     make: () => Promise<T>,
   ): Promise<T> {
-    const key = await this.#deps.keys.ensure(this.rows(tenant), tenant);
+    const key = await this.#keys.ensure(this.rows(tenant), tenant);
     const kept = await this.#keep(tenant, key, item, content);
     const write: IndexWrite = { kind, ...kept.stored };
     return this.inTurn(tenant, async () => {
@@ -186,16 +197,17 @@ export class Content {
     if (!rows.keys.get(tenant)) return;
     const objects = await this.blobs.removeAll(tenant, () => rows.confirm(tenant));
     await rows.forget(tenant);
-    this.#deps.keys.forget(tenant);
+    this.#keys.forget(tenant);
     for (const key of this.#sent.keys()) if (key.startsWith(keyOf(tenant, ''))) this.#sent.delete(key);
     this.log({ event: 'content_destroyed', tenant, objects });
   }
 
-  /** Seals all keys under the cluster key in use. @throws ConfigError when the books were begun without objects */
-  async open(): Promise<void> {
-    for (const rows of this.allRows) {
+  /** Seals the keys of all slots, or of one, under the cluster key in use. @throws ConfigError when the books were begun without objects */
+  async open(slots: Iterable<number> = this.#rows.keys()): Promise<void> {
+    for (const slot of slots) {
+      const rows = this.#rows.get(slot)!;
       await claimBooks(rows.store);
-      const count = await this.#deps.keys.rotate(rows);
+      const count = await this.#keys.rotate(rows);
       if (count > 0) this.log({ event: 'tenant_keys_sealed_anew', count });
     }
   }
@@ -224,7 +236,7 @@ export class Content {
     file: Parameters<Blobs['put']>[2],
     after: Promise<unknown>,
   ): Promise<void> {
-    const key = await this.#deps.keys.ensure(this.rows(tenant), tenant);
+    const key = await this.#keys.ensure(this.rows(tenant), tenant);
     const { blob, done } = await this.blobs.put(tenant, key, file);
     await after.catch((error: unknown) => {
       done();

@@ -166,6 +166,10 @@ export function keyOf(tenant: string, item: string): string {
   return `${tenant}/${item}`;
 }
 
+export function tenantOf(key: string): string {
+  return key.slice(0, key.indexOf('/'));
+}
+
 export function blobsIn(writes: readonly IndexWrite[]): Blob[] {
   return writes.flatMap(({ blob }) => blob ?? []);
 }

@@ -46,6 +46,10 @@ export class TenantKeys {
     this.#open.delete(tenant);
   }
 
+  forgetAll(isMeant: (tenant: string) => boolean): void {
+    for (const tenant of this.#open.keys()) if (isMeant(tenant)) this.forget(tenant);
+  }
+
   /**
    * Seals every key under the cluster key that is in use now, so that a former one can be destroyed. @returns how many were sealed anew
    * @throws ConfigError when a cluster key is missing

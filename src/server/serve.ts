@@ -1,18 +1,19 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
-import type { ServicesBySlot } from '../http/access/services.ts';
+import type { Services, ServicesBySlot } from '../http/access/services.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
-import { forgetLog } from '../state/log-position.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
-import { openStore } from '../state/store.ts';
+import { slotOf } from '../state/slots.ts';
+import { openBooks } from './books.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
 import type { KeptContent } from './slot/kept-content.ts';
+import type { Peers } from './slot/peers.ts';
+import type { SharedSlots } from './slot/shared-slots.ts';
 import { Slots } from './slots.ts';
 import type { StartProgress } from './terminal/progress.ts';
 import {
@@ -23,7 +24,7 @@ import {
   tenantsFolder,
   wireProcess,
 } from './wire-process.ts';
-import type { SlotOptions } from './wire-slot.ts';
+import type { Slot, SlotOptions } from './wire-slot.ts';
 
 /** Sources of time; tests simulate them. */
 export type Times = Pick<ProcessOptions, 'clock'> & Pick<SlotOptions, 'monotonic'>;
@@ -62,16 +63,19 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   progress.begin('state and indexes');
   const address = new Address(settings);
   const lost = Promise.withResolvers<object>();
-  const stores = await openStates(options, (slot, error) => lost.resolve({ slot, error: String(error) }));
-  const kept = await openKept(options, stores).catch(async (error: unknown) => {
-    await Promise.all(stores.map((store) => store.close()));
+  const onLost = (slot: number, error: unknown) => lost.resolve({ slot, error: String(error) });
+  const books = await openBooks(options, onLost);
+  const kept = await openKept(options, books.stores ?? []).catch(async (error: unknown) => {
+    await books.close();
     throw error;
   });
   const runtime = await wireProcess({ ...options, kept, baseUrl: () => address.base });
-  const slots = new Slots(runtime, { stores, monotonic });
+  const slots = new Slots(runtime, { ...books, monotonic });
   await slots.recover();
+  const shared = await books.share?.({ slots, kept: kept!, onLost });
+  const peers = shared && (await openPeersOf(settings, slots, shared));
   progress.begin('console, API and MCP');
-  const services = servicesBySlot(runtime, slots);
+  const services = servicesBySlot(runtime, slots, shared);
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
   const deps = { runtime, slots, services, mcp: mcp.answer };
@@ -83,6 +87,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   addGauges(registry, { runtime, slots, services: services.front, running: () => server.running() });
   const metricsServer = await openMetrics(runtime);
   const sweeper = setInterval(() => void slots.sweep(), SWEEP_INTERVAL_MS);
+  await shared?.start();
   return {
     url: address.own,
     port: server.port,
@@ -97,8 +102,10 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       if (!runtime.draining.signal.aborted) await mcp.load().catch(() => undefined);
     },
     stop: async () => {
-      clearInterval(sweeper);
       runtime.draining.abort();
+      // The others answer what this one had, and this one passes on what still comes.
+      await shared?.leave();
+      clearInterval(sweeper);
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
       slots.stopWaiting();
@@ -106,33 +113,12 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await slots.endWork();
       await runtime.closeReaders();
       await slots.close();
+      await shared?.close();
+      peers?.close();
+      await books.left?.();
       await runtime.close();
     },
   };
-}
-
-/** Opens the slots' states, and where the settings name a cluster, claims them there. */
-async function openStates(
-  { settings, slotFolders, log, metrics }: Omit<ServeOptions, 'progress'>,
-  onLost: (slot: number, error: unknown) => void,
-): Promise<readonly SlotStore[]> {
-  const folders = slotFolders.map((folder) => join(folder, 'state'));
-  if (settings.CLUSTER === '') {
-    const stores = folders.map((folder) => openStore(folder));
-    await Promise.all(stores.map((store, slot) => forgetLog(store, folders[slot]!)));
-    return stores;
-  }
-  const { openLoggedStores } = await import('./slot/logged-stores.ts');
-  const onCommitted = metrics.logCommitted;
-  const contentFolders = slotFolders.map(tenantsFolder);
-  return openLoggedStores({
-    settings,
-    folders,
-    contentFolders,
-    log: eventLog(metrics, log),
-    onLost,
-    onCommitted,
-  });
 }
 
 /** Where the settings name an object store: what keeps the Tenants' content there. */
@@ -158,12 +144,25 @@ async function openKept(
   });
 }
 
-function servicesBySlot(runtime: Runtime, slots: Slots): ServicesBySlot {
-  const bySlot = new Map(slots.all.map((slot) => [slot, servicesOf(runtime, slots, slot)]));
+async function openPeersOf(settings: Settings, slots: Slots, shared: SharedSlots): Promise<Peers> {
+  const { openPeers } = await import('./slot/peers.ts');
+  return openPeers(settings, slots.across, (id) => shared.whereElse(slotOf(id, slots.count)));
+}
+
+function servicesBySlot(runtime: Runtime, slots: Slots, shared?: SharedSlots): ServicesBySlot {
+  const made = new WeakMap<Slot, Services>();
+  const of = (slot: Slot) => {
+    const services = made.get(slot) ?? servicesOf(runtime, slots, slot);
+    made.set(slot, services);
+    return services;
+  };
   return {
-    front: bySlot.get(slots.all[0]!)!,
-    isOne: slots.all.length === 1,
-    of: (id) => ({ services: bySlot.get(slots.of(id))! }),
+    front: of(slots.front),
+    isOne: !shared && slots.count === 1,
+    of: (id) => {
+      const slot = slots.find(id);
+      return slot ? { services: of(slot) } : shared!.whereElse(slotOf(id, slots.count));
+    },
   };
 }
 

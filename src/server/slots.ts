@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { FarthingError } from '../domain/error.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
@@ -8,7 +11,7 @@ import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { AcrossSlots } from './slot/across-slots.ts';
 import { Crossing } from './slot/crossing.ts';
-import type { Runtime } from './wire-process.ts';
+import { type Runtime, tenantsFolder } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
 
 /** Sweeps between two writes of a slot's clock, so that many slots do not write all the time. */
@@ -16,38 +19,44 @@ const SWEEPS_PER_BEAT_MAX = 5;
 /** An index without a request for this long is closed; opening it again takes milliseconds. */
 const SHARD_IDLE_MS = 600_000;
 
-/** All slots of a process, and what they come to as one. */
+export interface SlotsOptions extends Pick<SlotOptions, 'monotonic'> {
+  /** States of the slots in order, where this server has all of them. Absent: they come and go by `enter` and `leave`. */
+  readonly stores?: readonly SlotStore[];
+  /** Books that nothing is ever written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
+  readonly front?: SlotStore;
+}
+
+/** The slots that are with this server, and what they come to as one. */
 export class Slots {
-  readonly all: readonly Slot[];
-  readonly ledger: Ledger;
+  readonly front: Slot;
   readonly backup: LiveBackup;
   readonly #runtime: Runtime;
+  readonly #options: SlotsOptions;
+  readonly #crossing = new Crossing();
+  /** For payments that do something in another slot. */
+  readonly across = new AcrossSlots((id) => this.find(id), this.#crossing);
+  /** By number, in order. */
+  #here: ReadonlyMap<number, Slot>;
   #sweeps = 0;
 
-  /** @param stores of the slots, in order */
-  constructor(
-    runtime: Runtime,
-    { stores, monotonic }: { readonly stores: readonly SlotStore[] } & Pick<SlotOptions, 'monotonic'>,
-  ) {
-    const { slotFolders, data, tenants, files, encoder, clock, event } = runtime;
-    const crossing = new Crossing();
-    const across = new AcrossSlots({ placeOf: (id) => this.of(id), crossing });
+  constructor(runtime: Runtime, options: SlotsOptions) {
+    const { data, tenants, files, encoder, clock, event } = runtime;
     this.#runtime = runtime;
-    this.all = slotFolders.map((folder, number) =>
-      wireSlot({
-        runtime,
-        folder,
-        store: stores[number]!,
-        monotonic,
-        leadsHere: (id) => slotOf(id, slotFolders.length) === number,
-        across,
-      }),
-    );
-    this.ledger = new Ledger(this.all.map(({ services }) => services.gate.journal));
+    this.#options = options;
+    const { stores = [], front } = options;
+    this.#here = new Map(stores.map((store, number) => [number, this.#wire(number, store)]));
+    this.front = front ? this.#wireFront(front) : this.#here.get(0)!;
     this.backup = new LiveBackup({
       data,
-      slots: this.all,
-      whileApart: (work) => crossing.apart(work),
+      slots: () => {
+        if (this.all.length < this.count)
+          throw new FarthingError(
+            'not_ready',
+            `This server has ${this.all.length} of ${this.count} slots: a backup would lack the others.`,
+          );
+        return this.all;
+      },
+      whileApart: (work) => this.#crossing.apart(work),
       tenants,
       files,
       spaces: encoder.spaces,
@@ -56,18 +65,99 @@ export class Slots {
     });
   }
 
-  /** The slot that an id leads to: a Tenant's or a job's. */
+  /** Number of slots, with those that are elsewhere. */
+  get count(): number {
+    return this.#runtime.slotFolders.length;
+  }
+
+  get all(): readonly Slot[] {
+    return [...this.#here.values()];
+  }
+
+  get ledger(): Ledger {
+    return new Ledger(this.all.map(({ services }) => services.gate.journal));
+  }
+
+  /** The slot that an id leads to: a Tenant's or a job's. Undefined where it is elsewhere. */
+  find(id: string): Slot | undefined {
+    return this.#here.get(slotOf(id, this.count));
+  }
+
+  /** As `find`. @throws interrupted where it is elsewhere */
   of(id: string): Slot {
-    return this.all[slotOf(id, this.all.length)]!;
+    const slot = this.find(id);
+    if (slot) return slot;
+    throw new FarthingError('interrupted', 'Another server has this. Send the same request again.', {
+      retryAfterS: 1,
+    });
   }
 
   /** Finishes what a crash left. Disposals come before anything uses their Tenants, and payments before the work that they pay for. */
   async recover(): Promise<void> {
     const { payments, tenants } = this.#runtime;
     await payments.connect();
-    await tenants.resumeDisposals();
-    await Promise.all(this.all.map((slot) => slot.recoverPayments()));
-    await Promise.all(this.all.map((slot) => slot.resume()));
+    if (this.all.length > 0) await tenants.resumeDisposals();
+    await this.#recover(this.all);
+  }
+
+  /** Takes up a slot that this server has claimed. Its requests may come once this resolves. */
+  async enter(number: number, store: SlotStore): Promise<void> {
+    const { slotFolders, tenants } = this.#runtime;
+    const folder = tenantsFolder(slotFolders[number]!);
+    tenants.enter(folder);
+    await tenants.resumeDisposals([folder]);
+    const slot = this.#wire(number, store);
+    await this.#recover([slot]);
+    this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
+  }
+
+  /** Gives a slot up: ends its work, and closes its indexes. Its state stays open. @param msMax for requests that run to end */
+  async leave(number: number, msMax: number): Promise<void> {
+    const slot = this.#here.get(number)!;
+    this.#here = new Map([...this.#here].filter(([other]) => other !== number));
+    slot.services.ingest.stopWaiting();
+    const over = new AbortController();
+    await Promise.race([
+      slot.services.running.none(),
+      pause(msMax, undefined, { signal: over.signal }).catch(() => undefined),
+    ]);
+    over.abort();
+    await slot.endWork();
+    await this.#runtime.tenants.leave(tenantsFolder(this.#runtime.slotFolders[number]!));
+  }
+
+  async #recover(slots: readonly Slot[]): Promise<void> {
+    await Promise.all(slots.map((slot) => slot.recoverPayments()));
+    await Promise.all(slots.map((slot) => slot.resume()));
+  }
+
+  #wire(number: number, store: SlotStore): Slot {
+    const { slotFolders } = this.#runtime;
+    return wireSlot({
+      ...this.#common(),
+      folder: slotFolders[number]!,
+      store,
+      leadsHere: (id) => slotOf(id, slotFolders.length) === number,
+    });
+  }
+
+  #wireFront(store: SlotStore): Slot {
+    return wireSlot({
+      ...this.#common(),
+      folder: join(this.#runtime.data, 'front'),
+      store,
+      leadsHere: () => {
+        throw new Error('nothing leads to books that are never written');
+      },
+    });
+  }
+
+  #common(): Pick<SlotOptions, 'runtime' | 'monotonic' | 'across'> {
+    return {
+      runtime: this.#runtime,
+      monotonic: this.#options.monotonic,
+      across: this.across,
+    };
   }
 
   /** Called once a second. */
@@ -76,7 +166,7 @@ export class Slots {
     this.#sweeps += 1;
     // Another server may have destroyed a key.
     void signer.refresh();
-    const period = Math.min(SWEEPS_PER_BEAT_MAX, this.all.length);
+    const period = Math.max(1, Math.min(SWEEPS_PER_BEAT_MAX, this.all.length));
     const beats = (number: number) => (this.#sweeps + number) % period === 0;
     await Promise.all(this.all.map((slot, number) => slot.sweep(beats(number))));
     for (const { store } of this.all) await store.trim?.();
@@ -96,12 +186,16 @@ export class Slots {
 
   async close(): Promise<void> {
     await Promise.all(this.all.map((slot) => slot.close()));
+    if (this.#options.front) {
+      await this.front.endWork();
+      await this.front.close();
+    }
   }
 
   health(): GateHealth {
     const all = this.all.map(({ services }) => services.gate.health());
     return {
-      facilitator: all[0]!.facilitator,
+      facilitator: this.front.services.gate.health().facilitator,
       pending: sum(all.map(({ pending }) => pending)),
       running: sum(all.map(({ running }) => running)),
     };
@@ -109,7 +203,7 @@ export class Slots {
 
   /** For how many milliseconds a log has lacked what its slot wrote; 0 when all have everything. */
   lagMs(): number {
-    return Math.max(...this.all.map(({ store }) => store.lagMs?.() ?? 0));
+    return Math.max(0, ...this.all.map(({ store }) => store.lagMs?.() ?? 0));
   }
 
   /** Ingest jobs that have not ended. */

@@ -1,6 +1,7 @@
 import { toTimestamp } from '../domain/clock.ts';
 import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
+import { RequestCount } from '../http/access/request-count.ts';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';
@@ -33,10 +34,13 @@ export interface SlotOptions {
 }
 
 /** The routes' services that belong to one set of books. */
-export type SlotServices = Pick<
-  Services,
-  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
->;
+export interface SlotServices
+  extends Pick<
+    Services,
+    'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
+  > {
+  readonly running: RequestCount;
+}
 
 /** One set of books and the Tenants in it: a whole Farthing in small. */
 export interface Slot {
@@ -93,6 +97,7 @@ export function wireSlot(options: SlotOptions): Slot {
     payerIndex,
     purchases,
     items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
+    running: new RequestCount(),
     ...(store.stable && { stable: () => store.stable!() }),
     ...(store.lagMs && { lagMs: () => store.lagMs!() }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),

@@ -132,6 +132,12 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
     yield 'FARTHING_OBJECTS: name an object store; FARTHING_CLUSTER_LEASE_SECONDS needs it: a server that takes over has nothing of this disk';
   if (lease > 0 && lease < LEASE_SECONDS_MIN)
     yield `FARTHING_CLUSTER_LEASE_SECONDS: must be 0, or at least ${LEASE_SECONDS_MIN}`;
+  if (settings.NODE_URL !== '') {
+    if (lease === 0)
+      yield 'FARTHING_CLUSTER_LEASE_SECONDS: set it, 5 is a good value; FARTHING_NODE_URL needs it';
+    if (settings.BASE_URL === '')
+      yield 'FARTHING_BASE_URL: set the public address that all servers share; FARTHING_NODE_URL needs it';
+  }
 }
 
 function* contradictionsOfObjects(settings: Settings): Iterable<string> {

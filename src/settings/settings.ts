@@ -100,7 +100,7 @@ export const SETTINGS = {
   SLOTS: setting(
     integer(1, 128),
     '1',
-    'Number of parts into which books and indexes are split, each in its own folder. For tests. A data folder keeps its number.',
+    'Number of parts into which books and indexes are split, each in its own folder. For servers that share them: 8 for each server that there may ever be. A data folder and a cluster keep their number.',
   ),
   CLUSTER: setting(
     cluster,
@@ -116,6 +116,16 @@ export const SETTINGS = {
     integer(0, 60),
     '0',
     'Seconds without a sign of life after which a second server takes over. Set the same on both, with a different FARTHING_NODE_ID on each: 5 is a good value, 3 the minimum. Needs FARTHING_OBJECTS. 0: no server takes over.',
+  ),
+  NODE_URL: setting(
+    httpUrl,
+    '',
+    'Where the other servers of FARTHING_CLUSTER reach this one, as http://10.0.0.1:8402. With it, all servers answer at once and share FARTHING_SLOTS; set it on each. Needs FARTHING_CLUSTER_LEASE_SECONDS, FARTHING_OBJECTS and one FARTHING_BASE_URL for all. Empty: one server answers.',
+  ),
+  NODE_WEIGHT: setting(
+    integer(1, 1000),
+    '100',
+    'Share of the slots that this server takes, beside the weights of the others.',
   ),
   CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
   CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),

@@ -79,6 +79,8 @@ export class Tenants {
   readonly #disposed = new Set<string>();
   /** Tenants of which a snapshot is being kept. */
   readonly #snapshots = new Set<string>();
+  /** Folders whose slots are with another server. */
+  readonly #away = new Set<string>();
   #closed = false;
 
   constructor({ folder, spaces, openShardsMax, sizes = {}, keeper, log = () => {} }: TenantsOptions) {
@@ -99,7 +101,7 @@ export class Tenants {
 
   /** True when the Tenant has a folder, or is kept, and is not being disposed. */
   exists(tenant: string): boolean {
-    if (this.#closed || this.#isGone(tenant)) return false;
+    if (this.#closed || this.#isGone(tenant) || this.#isAway(tenant)) return false;
     if (this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant))) return true;
     return this.#keeper?.has(tenant) ?? false;
   }
@@ -165,6 +167,7 @@ export class Tenants {
     const running = this.#disposals.get(tenant);
     if (running) return running;
     if (this.#closed) return Promise.reject(stopping());
+    if (this.#isAway(tenant)) return Promise.reject(elsewhere());
     const disposal = this.#dispose(tenant, mayReturn).finally(() => this.#disposals.delete(tenant));
     this.#disposals.set(tenant, disposal);
     return disposal;
@@ -178,12 +181,12 @@ export class Tenants {
   }
 
   /**
-   * Unlinks what a crash left of disposed Tenants. To be awaited at start, before anything else.
+   * Unlinks what a crash left of disposed Tenants, in all folders or in one. To be awaited before anything else.
    * @returns their ids
    */
-  async resumeDisposals(): Promise<string[]> {
+  async resumeDisposals(within: readonly string[] = this.#folders.all): Promise<string[]> {
     const ids: string[] = [];
-    for (const folder of this.#folders.all) {
+    for (const folder of within) {
       await makeFolder(folder);
       ids.push(...(await finishDisposals(folder)));
     }
@@ -194,8 +197,28 @@ export class Tenants {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#disposals.values());
+    await this.#closeAll(() => true);
+  }
+
+  /** The Tenants of a folder are with another server: refuses new use, waits for running work, and closes their indexes. */
+  async leave(folder: string): Promise<void> {
+    this.#away.add(folder);
+    const isIn = (tenant: string) => this.#folders.of(tenant) === folder;
+    await Promise.allSettled([...this.#disposals].flatMap(([tenant, done]) => (isIn(tenant) ? done : [])));
+    await this.#closeAll(isIn);
+    // A payer's id may return, and a restored index is another one.
+    for (const tenant of this.#disposed) if (isIn(tenant)) this.#disposed.delete(tenant);
+  }
+
+  /** The Tenants of a folder are with this server again. */
+  enter(folder: string): void {
+    this.#away.delete(folder);
+  }
+
+  async #closeAll(isMeant: (tenant: string) => boolean): Promise<void> {
     await Promise.all(
       [...this.#entries].map(async ([tenant, entry]) => {
+        if (!isMeant(tenant)) return;
         await free(entry);
         await this.#closeEntry(tenant, entry);
       }),
@@ -216,6 +239,10 @@ export class Tenants {
     return this.#entries.size;
   }
 
+  #isAway(tenant: string): boolean {
+    return this.#away.size > 0 && this.#away.has(this.#folders.of(tenant));
+  }
+
   #isGone(tenant: string): boolean {
     return this.#disposals.has(tenant) || this.#disposed.has(tenant);
   }
@@ -228,6 +255,7 @@ export class Tenants {
   async #lease(tenant: string, create: boolean): Promise<Leased> {
     for (;;) {
       if (this.#closed) throw stopping();
+      if (this.#isAway(tenant)) throw elsewhere();
       if (this.#isGone(tenant)) throw this.#notFound();
       const entry = this.#entries.get(tenant);
       if (entry?.closing) {
@@ -330,6 +358,12 @@ export class Tenants {
 
 function stopping(): FarthingError {
   return new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: 5 });
+}
+
+function elsewhere(): FarthingError {
+  return new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
+    retryAfterS: 1,
+  });
 }
 
 function giveBack(entry: Entry): void {

@@ -33,6 +33,8 @@ export interface PlaceOptions {
    * when it was killed itself. Needs `beyondDisk`.
    */
   readonly twoNodes?: boolean | undefined;
+  /** Slots that several nodes share at the same time; they are started by whoever asks for this. Needs `beyondDisk`. */
+  readonly sharedSlots?: number | undefined;
 }
 
 interface Parts {
@@ -44,6 +46,7 @@ interface Parts {
   readonly garage: GarageServer | undefined;
   readonly settings: Readonly<Record<string, string>>;
   readonly twoNodes: boolean;
+  readonly sharedSlots: number | undefined;
 }
 
 /** What a killed server leaves its work in: its data folder, etcd, objects; and the faults that come to them. */
@@ -57,7 +60,7 @@ export class CrashPlace {
   #starts = 0;
 
   static async open(
-    { beyondDisk, losesPower, twoNodes = false }: PlaceOptions,
+    { beyondDisk, losesPower, twoNodes = false, sharedSlots }: PlaceOptions,
     random: Random,
   ): Promise<CrashPlace> {
     const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'));
@@ -68,7 +71,16 @@ export class CrashPlace {
     const faults = etcd && !disk ? await EtcdFaults.start(etcd, random.fork()) : undefined;
     const garage = beyondDisk === 'garage' ? await GarageServer.start(join(on, 'garage')) : undefined;
     const members = faults?.members ?? etcd?.members;
-    const settings = members ? { CLUSTER: `etcd://${members.join()}`, ...(await objectsIn(on, garage)) } : {};
+    const settings = members
+      ? {
+          CLUSTER: `etcd://${members.join()}`,
+          ...(await objectsIn(on, garage)),
+          ...(sharedSlots !== undefined && {
+            SLOTS: String(sharedSlots),
+            CLUSTER_LEASE_SECONDS: String(LEASE_SECONDS),
+          }),
+        }
+      : {};
     return new CrashPlace(join(on, 'data'), {
       folder,
       random,
@@ -78,6 +90,7 @@ export class CrashPlace {
       garage,
       settings,
       twoNodes,
+      sharedSlots,
     });
   }
 
@@ -136,15 +149,15 @@ export class CrashPlace {
 
   /** A data folder with the books as they would be found by whoever has nothing of this machine's disk. */
   async books(): Promise<string> {
-    const { etcd, folder, twoNodes } = this.#parts;
+    const { etcd, folder, twoNodes, sharedSlots } = this.#parts;
     if (!etcd) return this.dataFolder;
     const judged = join(folder, 'judged');
-    const slots = Number(TESTED_SLOTS.FARTHING_SLOTS ?? 1);
+    const slots = sharedSlots ?? Number(TESTED_SLOTS.FARTHING_SLOTS ?? 1);
     await makeBooksOfLogs(etcd.addresses, {
       cluster: 'farthing',
       slots,
       folder: judged,
-      leaseSeconds: twoNodes ? LEASE_SECONDS : undefined,
+      leaseSeconds: twoNodes || sharedSlots !== undefined ? LEASE_SECONDS : undefined,
     });
     return judged;
   }

@@ -37,7 +37,12 @@ class Node {
   constructor(id: string, placeOf: (id: string) => PaidPlace) {
     this.calls = new HttpPeerCalls(new PeerSignatures(KEYS, id));
     const peers = new PeerPurchases(this.calls);
-    this.across = new AcrossSlots({ placeOf, crossing: new Crossing(), peers });
+    const find = (of: string) => {
+      const place = placeOf(of);
+      return 'services' in place ? place : undefined;
+    };
+    this.across = new AcrossSlots(find, new Crossing());
+    this.across.share({ placeOf, peers });
   }
 
   async listen(t: Test, id: string): Promise<void> {

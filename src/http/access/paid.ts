@@ -112,6 +112,12 @@ export function credentialsOf(exchange: Pick<Exchange, 'head' | 'header'>): Paid
   };
 }
 
+/** Whether a request brings a payment, which may be charged. */
+export function bringsPayment(exchange: Pick<Exchange, 'head' | 'header'>): boolean {
+  const { xPayment, paymentSignature } = credentialsOf(exchange);
+  return xPayment !== undefined || paymentSignature !== undefined;
+}
+
 /** More than any id has. */
 const ID_LENGTH_MAX = 128;
 

@@ -12,6 +12,7 @@ import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { Incoming } from '../body/incoming.ts';
+import type { RequestCount } from './request-count.ts';
 
 /** What the routes need; the server wires it. */
 export interface Services {
@@ -38,6 +39,8 @@ export interface Services {
   readonly stable?: () => Promise<void>;
   /** For how many milliseconds something that the slot wrote may not be told yet; absent: never. */
   readonly lagMs?: () => number;
+  /** Counts the requests that run; absent: nobody asks. */
+  readonly running?: RequestCount;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => Promise<object>;

@@ -2,6 +2,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import { parsePaymentHeader } from '../../payment/wire/payment-header.ts';
 import { credentialsOf } from '../access/paid.ts';
+import type { RequestCount } from '../access/request-count.ts';
 import type { Services, ServicesBySlot } from '../access/services.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
@@ -36,15 +37,26 @@ export function routesBySlot(
 }
 
 function tableOf(services: Services, table: (services: Services) => readonly Route[]): readonly Route[] {
-  const { stable, lagMs = () => 0 } = services;
+  const { stable, lagMs = () => 0, running } = services;
   const routes = table(services);
   if (!stable) return routes;
   // The others tell of no book, and say how the server is.
-  return routes.map((route) =>
-    route.path.startsWith(AGENT_PATHS)
-      ? { ...route, handle: promptReplies(stableReplies(route.handle, stable), lagMs) }
-      : route,
-  );
+  return routes.map((route) => {
+    if (!route.path.startsWith(AGENT_PATHS)) return route;
+    const handle = promptReplies(stableReplies(route.handle, stable), lagMs);
+    return { ...route, handle: running ? counted(handle, running) : handle };
+  });
+}
+
+function counted(handle: Route['handle'], running: RequestCount): Route['handle'] {
+  return async (exchange, params) => {
+    running.begin();
+    try {
+      return await handle(exchange, params);
+    } finally {
+      running.end();
+    }
+  };
 }
 
 /** The id that leads to the slot: of the payer, the workspace or the job. Undefined without a payment: any slot asks for one. */

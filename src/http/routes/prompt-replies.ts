@@ -1,5 +1,5 @@
 import { FarthingError } from '../../domain/error.ts';
-import { credentialsOf } from '../access/paid.ts';
+import { bringsPayment } from '../access/paid.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
 import { withdraw } from './stable-replies.ts';
@@ -45,10 +45,8 @@ export function promptReplies(
 
 /** Whether a payment that came with the request will be charged is not known. */
 function interruption(exchange: Exchange): FarthingError {
-  const { xPayment, paymentSignature } = credentialsOf(exchange);
-  const isPaid = xPayment !== undefined || paymentSignature !== undefined;
   return new FarthingError(
-    isPaid ? 'settlement_pending' : 'books_unavailable',
+    bringsPayment(exchange) ? 'settlement_pending' : 'books_unavailable',
     'The books cannot be written at the moment. Send the same request again.',
     { retryAfterS: RETRY_AFTER_S },
   );

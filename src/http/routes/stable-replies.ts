@@ -1,5 +1,10 @@
+import { FarthingError } from '../../domain/error.ts';
+import { bringsPayment } from '../access/paid.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { EventsReply, Reply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
+
+const RETRY_AFTER_S = 2;
 
 /** Resolves once all that a slot wrote until now may be told. @throws FarthingError when it never may */
 export type Stable = () => Promise<void>;
@@ -11,17 +16,26 @@ export function stableReplies(handle: Route['handle'], stable: Stable): Route['h
     try {
       reply = await handle(exchange, params);
     } catch (error) {
-      await stable();
+      await stable().catch((cause: unknown) => throwUntold(exchange, cause));
       throw error;
     }
     try {
       await stable();
     } catch (error) {
       await withdraw(reply);
-      throw error;
+      throwUntold(exchange, error);
     }
     return 'events' in reply ? { ...reply, events: stableEvents(reply.events, stable) } : reply;
   };
+}
+
+/** Whether a payment that came with the request will be charged is not known: what was done may stand in the log. */
+function throwUntold(exchange: Exchange, cause: unknown): never {
+  if (!bringsPayment(exchange)) throw cause;
+  throw new FarthingError('settlement_pending', 'The answer was interrupted. Send the same request again.', {
+    retryAfterS: RETRY_AFTER_S,
+    cause,
+  });
 }
 
 async function* stableEvents(events: EventsReply['events'], stable: Stable): EventsReply['events'] {

@@ -30,7 +30,8 @@ export interface SlotState {
 export interface LiveBackupDeps {
   /** Absolute path of the data folder. */
   readonly data: string;
-  readonly slots: readonly SlotState[];
+  /** Those of this server. @throws FarthingError where others are elsewhere */
+  readonly slots: () => readonly SlotState[];
   /** Runs work while no slot changes another one. */
   readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
@@ -81,7 +82,8 @@ export class LiveBackup {
   }
 
   async #take(target: string): Promise<void> {
-    const { data, slots, whileApart = (work) => work(), clock, log } = this.#deps;
+    const { data, whileApart = (work) => work(), clock, log } = this.#deps;
+    const slots = this.#deps.slots();
     const draft = await newDraft(data, target);
     const copyOf = ({ folder }: SlotState) => join(draft, relative(data, folder));
     try {

@@ -25,11 +25,10 @@ export type PaidPlace =
   | { readonly peer: Peer }
   | { readonly moving: Promise<void> };
 
-export interface AcrossSlotsDeps {
+/** The slots that other servers have. */
+export interface Elsewhere {
   readonly placeOf: (id: string) => PaidPlace;
-  readonly crossing: Crossing;
-  /** Absent: no other server has slots. */
-  readonly peers?: PeerPurchases;
+  readonly peers: PeerPurchases;
 }
 
 /** A slot that moves for longer is asked for another time. */
@@ -37,10 +36,19 @@ const MOVING_MS_MAX = 2000;
 
 /** What payments of one slot do in another, in this process or at another server. */
 export class AcrossSlots {
-  readonly #deps: AcrossSlotsDeps;
+  readonly #find: (id: string) => { readonly services: PaidServices } | undefined;
+  readonly #crossing: Crossing;
+  #elsewhere: Elsewhere | undefined;
 
-  constructor(deps: AcrossSlotsDeps) {
-    this.#deps = deps;
+  /** @param find the slot in this process that an id leads to */
+  constructor(find: (id: string) => { readonly services: PaidServices } | undefined, crossing: Crossing) {
+    this.#find = find;
+    this.#crossing = crossing;
+  }
+
+  /** Other servers have slots, too. */
+  share(elsewhere: Elsewhere): void {
+    this.#elsewhere = elsewhere;
   }
 
   /** The extensions of the slot that a workspace's id leads to. @throws interrupted while nobody has it */
@@ -63,9 +71,9 @@ export class AcrossSlots {
 
   /** The books in this process that an id leads to, as other servers ask for them. */
   booksHere(id: string): BooksHere | undefined {
-    const place = this.#deps.placeOf(id);
-    if (!('services' in place)) return undefined;
-    const { services } = place;
+    const slot = this.#find(id);
+    if (!slot) return undefined;
+    const { services } = slot;
     return {
       extensions: this.#extensionsIn(services),
       knows: (step) => isKnownTo(services, step),
@@ -74,7 +82,7 @@ export class AcrossSlots {
   }
 
   #extensionsIn({ workspaces }: PaidServices): ExtensionSteps {
-    const { crossing } = this.#deps;
+    const crossing = this.#crossing;
     const steps = extensionsIn(workspaces);
     return {
       extend: (request) => crossing.change(() => steps.extend(request)),
@@ -85,11 +93,10 @@ export class AcrossSlots {
   }
 
   async #settledPlaceOf(id: string): Promise<Exclude<PaidPlace, { moving: unknown }>> {
-    const { placeOf } = this.#deps;
-    const place = placeOf(id);
+    const place = this.#placeOf(id);
     if (!('moving' in place)) return place;
     await Promise.race([place.moving, pause(MOVING_MS_MAX, undefined, { ref: false })]);
-    const later = placeOf(id);
+    const later = this.#placeOf(id);
     if (!('moving' in later)) return later;
     throw new FarthingError(
       'interrupted',
@@ -100,9 +107,15 @@ export class AcrossSlots {
     );
   }
 
+  #placeOf(id: string): PaidPlace {
+    const slot = this.#find(id);
+    if (slot) return slot;
+    if (!this.#elsewhere) throw new Error(`the slot of ${id} is not open yet`);
+    return this.#elsewhere.placeOf(id);
+  }
+
   get #peers(): PeerPurchases {
-    if (!this.#deps.peers) throw new Error('no other server has slots');
-    return this.#deps.peers;
+    return this.#elsewhere!.peers;
   }
 }
 

@@ -4,10 +4,10 @@ import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cl
 import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-objects.ts';
 import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
 import { receiptKeysRow } from '../../cluster/sealed-row.ts';
-import { contentOf } from '../../content/content.ts';
+import { Content } from '../../content/content.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
 import { KeptFiles } from '../../content/kept-files.ts';
-import type { ContentRows } from '../../content/rows.ts';
+import { ContentRows } from '../../content/rows.ts';
 import { rootCause } from '../../domain/error.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import { filesIn } from '../../ingest/items/files.ts';
@@ -22,7 +22,7 @@ import { openReceiptSigner, type ReceiptSigner } from '../../workspace/disposal/
 
 export interface KeptContentOptions {
   readonly settings: Settings;
-  /** Of the slots, in order. */
+  /** Of the slots, in order, where this server has all of them. Empty: they come and go. */
   readonly stores: readonly SlotStore[];
   /** Absolute paths of the slots' folders of Tenants, in order. */
   readonly tenantsFolders: readonly string[];
@@ -37,6 +37,10 @@ export interface KeptContentOptions {
 /** What keeps the Tenants' content beyond this disk. */
 export interface KeptContent {
   readonly keeper: IndexKeeper;
+  /** Takes up a slot, before anything asks for its Tenants. */
+  enter(slot: number, store: SlotStore): Promise<void>;
+  /** Gives a slot up. Its indexes are closed by then. */
+  leave(slot: number): Promise<void>;
   files(tenants: Tenants): StoredFiles;
   /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
   openSigner(): Promise<ReceiptSigner>;
@@ -51,16 +55,20 @@ const KEYS_ANSWER_MS_MAX = 800;
  * @throws ConfigError for a store that cannot be used, a missing key, or books that were begun without objects
  */
 export async function openKeptContent(options: KeptContentOptions): Promise<KeptContent> {
-  const { settings, stores, keysFolder, spaces, log, onCalled } = options;
+  const { settings, stores, tenantsFolders, keysFolder, spaces, log, onCalled } = options;
   const clusterKeys = await namedClusterKeys(settings);
   const objects = new GuardedObjects(await namedObjects(settings), { log, onCalled });
   await objects.check().catch((error: unknown) => {
     if (error instanceof UnsuitableStoreError) throw new ConfigError(`FARTHING_OBJECTS: ${error.message}`);
     throw new ConfigError(`FARTHING_OBJECTS: the store does not answer (${rootCause(error)})`);
   });
-  const content = contentOf(stores, { clusterKeys, objects, log });
-  await content.open();
-  await removeUnknown(options, content.allRows);
+  const content = new Content({ slots: tenantsFolders.length, clusterKeys, objects, log });
+  const enter = async (slot: number, store: SlotStore) => {
+    content.add(slot, store);
+    await content.open([slot]);
+    await removeUnknown(tenantsFolders[slot]!, store, log);
+  };
+  for (const [slot, store] of stores.entries()) await enter(slot, store);
   const etcd = await namedEtcd(settings, { answerMsMax: KEYS_ANSWER_MS_MAX });
   const shared = receiptKeysRow(etcd, clusterName(settings), clusterKeys);
   // The next start looks which models filled which index.
@@ -69,6 +77,8 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     await content.rows(tenant).store.table('models').remove('filled');
   };
   return {
+    enter,
+    leave: (slot) => content.leave(slot),
     keeper: new ContentIndexKeeper(content, spaces, onFormerModel),
     files: (tenants) =>
       new KeptFiles({
@@ -86,14 +96,11 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
 }
 
 /** What another server destroyed while this disk was away must not be found on it. */
-async function removeUnknown(
-  { tenantsFolders, log }: KeptContentOptions,
-  allRows: readonly ContentRows[],
-): Promise<void> {
-  for (const [slot, folder] of tenantsFolders.entries())
-    for (const tenant of await readdir(folder).catch(() => [])) {
-      if (tenant.startsWith('.') || allRows[slot]!.heads.get(tenant)) continue;
-      await unlinkTenant(folder, tenant);
-      log({ event: 'unknown_folder_removed', tenant });
-    }
+async function removeUnknown(folder: string, store: SlotStore, log: (event: object) => void): Promise<void> {
+  const { heads } = new ContentRows(store);
+  for (const tenant of await readdir(folder).catch(() => [])) {
+    if (tenant.startsWith('.') || heads.get(tenant)) continue;
+    await unlinkTenant(folder, tenant);
+    log({ event: 'unknown_folder_removed', tenant });
+  }
 }

@@ -1,21 +1,12 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
 import { AccessRefusedError, type Etcd } from '../../cluster/etcd.ts';
 import { Lease } from '../../cluster/lease.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
-import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
-import { type Claim, ClaimError, openSlotLogs, type SlotLogsOptions } from '../../cluster/slot-logs.ts';
-import { FarthingError } from '../../domain/error.ts';
+import { type Claim, ClaimError } from '../../cluster/slot-claims.ts';
+import type { SlotLog } from '../../cluster/slot-log.ts';
+import { openSlotLogs, type SlotLogsOptions } from '../../cluster/slot-logs.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { bootNoteOf, positionOf } from '../../state/log-position.ts';
-import {
-  applyEntries,
-  entriesOf,
-  type RecordedStore,
-  recordedStore,
-  type SlotStore,
-} from '../../state/recorded-store.ts';
-import { openStore, type RawStore } from '../../state/store.ts';
+import { type LoggedStore, openLoggedStore } from './logged-store.ts';
 
 export interface LoggedStoresOptions {
   readonly settings: Settings;
@@ -30,15 +21,7 @@ export interface LoggedStoresOptions {
   readonly onCommitted?: (milliseconds: number) => void;
 }
 
-/** Bytes of entries that are applied in one transaction of the copy. */
-const APPLIED_BYTES_MAX = 4 * 2 ** 20;
-/** The log is what is durable. */
-const NOT_DURABLE = { durable: false };
-const PART_BYTES = ENTRY_BYTES_MAX / 2;
-const LEASE_ANSWER_MS_MAX = 800;
-
-/** The state of a slot whose truth is its log. */
-type LoggedStore = RecordedStore & Required<SlotStore>;
+export const LEASE_ANSWER_MS_MAX = 800;
 
 /**
  * Claims the slots on etcd and opens their states: each is kept where its log leads over it, and made again from the log otherwise.
@@ -90,31 +73,20 @@ export async function openLoggedStores(options: LoggedStoresOptions): Promise<Lo
     await lease?.end();
     leases?.close();
   };
-  for (const [slot, folder] of folders.entries()) {
-    const content = contentFolders?.[slot];
-    if (content !== undefined && (await isOutdated(folder, claims[slot]!))) {
-      log({ event: 'content_outdated', folder: content });
-      await rm(content, { recursive: true, force: true });
-    }
-    if (lease) await writeFile(servedNoteOf(folder), String(claims[slot]!.revision));
-    stores.push(await openLogged(folder, logs[slot]!, { report: log, lease, closed }));
-  }
+  for (const [slot, folder] of folders.entries())
+    stores.push(
+      await openLoggedStore({
+        folder,
+        ...(contentFolders && { contentFolder: contentFolders[slot]! }),
+        slotLog: logs[slot]!,
+        claim: claims[slot]!,
+        lease,
+        log,
+        onClosed: closed,
+      }),
+    );
   log({ event: 'slots_claimed', node, slots, ms: Math.round(performance.now() - began) });
   return stores;
-}
-
-/**
- * Whether another server has had the slot since this folder was in use. The folder notes its own claim once it is as the slot is, so that
- * a start that ends in between counts as none.
- */
-async function isOutdated(folder: string, { former }: Claim): Promise<boolean> {
-  if (former === undefined) return false;
-  const noted = await readFile(servedNoteOf(folder), 'utf8').catch(() => undefined);
-  return noted !== String(former);
-}
-
-function servedNoteOf(folder: string): string {
-  return `${folder}.served`;
 }
 
 /** Waits while etcd is away. @throws ClaimError, AccessRefusedError */
@@ -123,122 +95,4 @@ async function openLogs(kv: Etcd, options: Omit<SlotLogsOptions, 'kv'>): Promise
     if (error instanceof AccessRefusedError) throw error;
   });
   return openSlotLogs({ kv, ...options });
-}
-
-async function openLogged(
-  folder: string,
-  log: SlotLog,
-  {
-    report,
-    lease,
-    closed,
-  }: {
-    readonly report: (event: object) => void;
-    readonly lease: Lease | undefined;
-    readonly closed: () => Promise<void>;
-  },
-): Promise<LoggedStore> {
-  const { store, copy } = await openCopy(folder);
-  const { kept, entries } = await log.open(copy);
-  const state = kept || copy === undefined ? store : await emptied(store, folder);
-  await apply(state, log, entries);
-  await writeFile(bootNoteOf(folder), await currentBoot());
-  const recorded = recordedStore(state, log);
-  const stable = async () => {
-    await recorded.stable().catch(cannotTell);
-    // Another server may be telling something else by now.
-    if (lease?.holds === false) cannotTell(new Error('the lease was not renewed in time'));
-  };
-  let trimming: Promise<void> | undefined;
-  return {
-    ...recorded,
-    stable,
-    lagMs: () => (lease?.holds === false ? Math.max(log.lagMs, lease.silentMs) : log.lagMs),
-    trim: async () => {
-      if (trimming || !log.snapshotIsDue) return;
-      trimming = takeSnapshot(state, log, `${folder}.snapshot`)
-        .catch((error: unknown) => report({ event: 'log_not_trimmed', error: String(error) }))
-        .finally(() => {
-          trimming = undefined;
-        });
-      await trimming;
-    },
-    close: async () => {
-      await trimming;
-      await log.stable().catch(() => undefined);
-      await recorded.close();
-      await closed();
-    },
-  };
-}
-
-/** What it wrote may never be told: another process may have told something else. */
-function cannotTell(cause: unknown): never {
-  throw new FarthingError('interrupted', 'Another server has taken over. Send the same request again.', {
-    retryAfterS: 2,
-    cause,
-  });
-}
-
-/** The state on this disk, and the place in the log that it has reached. @throws ConfigError for one that no log led */
-async function openCopy(folder: string): Promise<{ store: RawStore; copy: ReturnType<typeof positionOf> }> {
-  await dropFormerBoot(folder);
-  const store = openStore(folder, NOT_DURABLE);
-  const copy = positionOf(store);
-  const rows = store.names().filter((name) => store.table(name).count() > 0);
-  if (copy === undefined && rows.length > 0) {
-    await store.close();
-    throw new ConfigError(
-      `FARTHING_CLUSTER: ${folder} was written without a cluster; set another FARTHING_DATA_DIR`,
-    );
-  }
-  return { store, copy };
-}
-
-async function emptied(store: RawStore, folder: string): Promise<RawStore> {
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
-  return openStore(folder, NOT_DURABLE);
-}
-
-/** The machine's boot, which the kernel draws anew each time (Linux). */
-function currentBoot(): Promise<string> {
-  return readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-}
-
-/** A copy that an earlier boot left may be damaged anywhere: what had not been written is lost. Only a copy of a log has a note. */
-async function dropFormerBoot(folder: string): Promise<void> {
-  const noted = await readFile(bootNoteOf(folder), 'utf8').catch(() => undefined);
-  if (noted !== undefined && noted !== (await currentBoot()))
-    await rm(folder, { recursive: true, force: true });
-}
-
-async function apply(store: RawStore, log: SlotLog, entries: AsyncIterable<Uint8Array>): Promise<void> {
-  let waiting: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const entry of entries) {
-    waiting.push(entry);
-    bytes += entry.length;
-    if (bytes < APPLIED_BYTES_MAX) continue;
-    await applyEntries(store, waiting);
-    waiting = [];
-    bytes = 0;
-  }
-  await applyEntries(store, waiting, log.position);
-}
-
-/** @param folder for a copy of the state at one place in the log, which is removed again */
-async function takeSnapshot(state: RawStore, log: SlotLog, folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-  await state.copyTo(folder);
-  const copy = openStore(folder);
-  try {
-    const position = positionOf(copy)!;
-    // What the copy has must be in the log before the log may lose it.
-    await log.stable();
-    await log.trim(position, entriesOf(copy, PART_BYTES));
-  } finally {
-    await copy.close();
-    await rm(folder, { recursive: true, force: true });
-  }
 }

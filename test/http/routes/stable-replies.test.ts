@@ -5,7 +5,10 @@ import type { EventsReply, Reply } from '../../../src/http/exchange/reply.ts';
 import { stableReplies } from '../../../src/http/routes/stable-replies.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
-const exchange = {} as Exchange;
+/** A request, with or without a payment. */
+const exchangeOf = (headers: Readonly<Record<string, string>>) =>
+  ({ head: { method: 'POST' }, header: (name) => headers[name] }) as Partial<Exchange> as Exchange;
+const exchange = exchangeOf({});
 
 /** A log that is stable when it is told to be. */
 function heldLog() {
@@ -55,6 +58,16 @@ t.test('what the log will never have is not told, and counts as not delivered', 
     await t.rejects(Promise.resolve(stableReplies(() => reply, log.stable)(exchange, {})), /fenced/);
   }
   t.same(seen, [false, false, 'content closed', 'events closed']);
+});
+
+t.test('whether a payment is charged whose answer may never be told is not known', async (t) => {
+  const paid = exchangeOf({ 'payment-signature': 'x' });
+  for (const handle of [() => ANSWER, () => Promise.reject(new Error('a closed store'))]) {
+    const log = heldLog();
+    log.reject(new Error('fenced'));
+    const reply = Promise.resolve(stableReplies(handle, log.stable)(paid, {}));
+    await t.rejects(reply, { code: 'settlement_pending', retryAfterS: 2 });
+  }
 });
 
 t.test('each event waits for the log', async (t) => {

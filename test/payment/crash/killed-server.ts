@@ -13,6 +13,24 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 const STARTS_MAX = 5;
 const PENDING_DEADLINE_MS = 120_000;
 
+/** What a whole server is started with, but for its models. @param folder for the manifest without models */
+export function serverSettings(folder: string, facilitatorUrl: string): Record<string, string> {
+  const models = join(folder, 'models');
+  mkdirSync(models, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
+  writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
+  return {
+    ...BARE_ENVIRONMENT,
+    PORT: '0',
+    BASE_URL: 'http://127.0.0.1:8402',
+    DEMO: '0',
+    LOG_LEVEL: 'info',
+    MODELS_DIR: models,
+    FACILITATOR_URL: facilitatorUrl,
+    PAY_TO,
+  };
+}
+
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
 export class KilledServer {
   url = 'http://127.0.0.1:1';
@@ -22,21 +40,7 @@ export class KilledServer {
 
   constructor(place: CrashPlace, facilitatorUrl: string) {
     this.#place = place;
-    const models = join(place.folder, 'models');
-    mkdirSync(models);
-    const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
-    writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
-    this.#environment = environmentOf({
-      ...BARE_ENVIRONMENT,
-      PORT: '0',
-      BASE_URL: 'http://127.0.0.1:8402',
-      DEMO: '0',
-      LOG_LEVEL: 'info',
-      MODELS_DIR: models,
-      FACILITATOR_URL: facilitatorUrl,
-      PAY_TO,
-      ...place.settings,
-    });
+    this.#environment = environmentOf({ ...serverSettings(place.folder, facilitatorUrl), ...place.settings });
   }
 
   /** Resolves when it is ready, or when it was killed before. */

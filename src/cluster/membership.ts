@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Kv, untilAnswered } from './kv.ts';
+import type { Lease } from './lease.ts';
+import { DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, type NodeRow, OWNER_ROWS, type RowKind } from './node-rows.ts';
+import { ranked } from './placement.ts';
+
+export interface MembershipOptions {
+  readonly kv: Kv;
+  /** Name of the cluster. */
+  readonly cluster: string;
+  /** Id of this process's node. */
+  readonly node: string;
+  readonly row: NodeRow;
+  /** On which the row hangs. */
+  readonly lease: Pick<Lease, 'id'>;
+  readonly log: (event: object) => void;
+  readonly lookMs?: number;
+}
+
+/** The cluster as it was at the last look. */
+export interface ClusterView {
+  /** The living nodes, by id. */
+  readonly nodes: ReadonlyMap<string, NodeRow>;
+  /** Ids of those that are to have no slot. */
+  readonly draining: ReadonlySet<string>;
+  /** Who has each slot; those that nobody has are missing. */
+  readonly owners: ReadonlyMap<number, string>;
+}
+
+/** Between two looks at the rows of the cluster. */
+const LOOK_MS = 200;
+const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: new Map() };
+
+/** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #ending = new AbortController();
+  #row: NodeRow;
+  #view = NOTHING;
+  #looked = Promise.withResolvers<void>();
+  #looking: Promise<void> | undefined;
+
+  /** @throws AnswerLostError */
+  static async join(options: MembershipOptions): Promise<Membership> {
+    const membership = new Membership(options);
+    await membership.#say(options.row);
+    await membership.#look();
+    membership.#looking = membership.#run();
+    return membership;
+  }
+
+  private constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#row = options.row;
+  }
+
+  get view(): ClusterView {
+    return this.#view;
+  }
+
+  /** Resolves with the next look. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
+  }
+
+  /** The node that a slot is placed with: the first of the living that takes slots. Undefined while there is none. */
+  placed(slot: number): string | undefined {
+    const { nodes, draining } = this.#view;
+    const takers = [...nodes].filter(([id, { ready }]) => ready && !draining.has(id));
+    return ranked(
+      slot,
+      takers.map(([id, { weight }]) => ({ id, weight })),
+    )[0];
+  }
+
+  /** Whether this node takes slots. Waits while the engine is away. */
+  async setReady(ready: boolean): Promise<void> {
+    const { log } = this.#options;
+    const say = async () => {
+      await this.#say({ ...this.#row, ready });
+      await this.#look();
+    };
+    await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }));
+  }
+
+  /** Stops looking. The row goes with its lease. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#looking;
+  }
+
+  async #say(row: NodeRow): Promise<void> {
+    const { kv, cluster, node, lease } = this.#options;
+    const { url, since } = row;
+    await kv.commit({
+      when: [],
+      puts: [
+        { key: NODE_ROWS.key(cluster, node), value: NODE_ROWS.format(row), lease: lease.id },
+        { key: KNOWN_ROWS.key(cluster, node), value: KNOWN_ROWS.format({ url, since }) },
+      ],
+    });
+    this.#row = row;
+  }
+
+  async #run(): Promise<void> {
+    const { log, lookMs = LOOK_MS } = this.#options;
+    while (!this.#ending.signal.aborted) {
+      await pause(lookMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+      // A row of a newer Farthing may not be known here: the former view stands.
+      await this.#look().catch((error: unknown) => log({ event: 'cluster_not_seen', error: String(error) }));
+    }
+  }
+
+  async #look(): Promise<void> {
+    const [nodes, draining, owners] = await Promise.all([
+      this.#rows(NODE_ROWS),
+      this.#rows(DRAIN_ROWS),
+      this.#rows(OWNER_ROWS),
+    ]);
+    this.#view = {
+      nodes,
+      draining: new Set(draining.keys()),
+      owners: new Map([...owners].map(([slot, { node }]) => [Number(slot), node])),
+    };
+    const looked = this.#looked;
+    this.#looked = Promise.withResolvers();
+    looked.resolve();
+  }
+
+  /** By their names. */
+  async #rows<Row>(kind: RowKind<Row>): Promise<Map<string, Row>> {
+    const { kv, cluster } = this.#options;
+    const { from, to } = kind.range(cluster);
+    const rows = await kv.range(from, to);
+    return new Map(rows.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
+  }
+}

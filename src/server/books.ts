@@ -1,0 +1,101 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { forgetLog } from '../state/log-position.ts';
+import type { SlotStore } from '../state/recorded-store.ts';
+import { openStore } from '../state/store.ts';
+import type { KeptContent } from './slot/kept-content.ts';
+import type { SharedSlots } from './slot/shared-slots.ts';
+import type { Slots } from './slots.ts';
+import { eventLog, type ProcessOptions, tenantsFolder } from './wire-process.ts';
+
+export type BooksOptions = Pick<ProcessOptions, 'settings' | 'data' | 'slotFolders' | 'log' | 'metrics'>;
+
+/** In the data folder: books that nothing is written to. */
+const FRONT_FOLDER = 'front';
+
+/** Where the books are: all of them here, or shared with other servers. */
+export interface Books {
+  /** States of all slots, in order. */
+  readonly stores?: readonly SlotStore[];
+  /** Books that nothing is written to. */
+  readonly front?: SlotStore;
+  /** Shares the slots with the other servers. */
+  readonly share?: (parts: {
+    readonly slots: Slots;
+    readonly kept: KeptContent;
+    readonly onLost: (slot: number, error: unknown) => void;
+  }) => Promise<SharedSlots>;
+  /** Gives the place among the other servers back. */
+  readonly left?: () => Promise<void>;
+  /** For a start that failed. */
+  close(): Promise<void>;
+}
+
+/** Opens the books that the settings name. @throws ConfigError */
+export async function openBooks(
+  options: BooksOptions,
+  onLost: (slot: number, error: unknown) => void,
+): Promise<Books> {
+  if (options.settings.NODE_URL !== '') return openSharedBooks(options, onLost);
+  const stores = await openStates(options, onLost);
+  return {
+    stores,
+    close: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+    },
+  };
+}
+
+async function openSharedBooks(
+  { settings, data, slotFolders, log, metrics }: BooksOptions,
+  onLost: (slot: number, error: unknown) => void,
+): Promise<Books> {
+  const [{ joinCluster }, { SharedSlots }] = await Promise.all([
+    import('./slot/join-cluster.ts'),
+    import('./slot/shared-slots.ts'),
+  ]);
+  const report = eventLog(metrics, log);
+  const joined = await joinCluster({
+    settings,
+    log: report,
+    onLost: (error) => onLost(0, error),
+    onCommitted: metrics.logCommitted,
+  });
+  const folder = join(data, FRONT_FOLDER);
+  await rm(folder, { recursive: true, force: true });
+  const front = openStore(folder, { durable: false });
+  const folders = slotFolders.map((slot) => ({ state: join(slot, 'state'), content: tenantsFolder(slot) }));
+  return {
+    front,
+    share: async (parts) => new SharedSlots({ ...joined, ...parts, folders, log: report }),
+    left: () => joined.close(),
+    close: async () => {
+      await front.close();
+      await joined.close();
+    },
+  };
+}
+
+/** Opens the slots' states, and where the settings name a cluster, claims them there. */
+async function openStates(
+  { settings, slotFolders, log, metrics }: BooksOptions,
+  onLost: (slot: number, error: unknown) => void,
+): Promise<readonly SlotStore[]> {
+  const folders = slotFolders.map((folder) => join(folder, 'state'));
+  if (settings.CLUSTER === '') {
+    const stores = folders.map((folder) => openStore(folder));
+    await Promise.all(stores.map((store, slot) => forgetLog(store, folders[slot]!)));
+    return stores;
+  }
+  const { openLoggedStores } = await import('./slot/logged-stores.ts');
+  const onCommitted = metrics.logCommitted;
+  const contentFolders = slotFolders.map(tenantsFolder);
+  return openLoggedStores({
+    settings,
+    folders,
+    contentFolders,
+    log: eventLog(metrics, log),
+    onLost,
+    onCommitted,
+  });
+}

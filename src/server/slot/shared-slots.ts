@@ -1,0 +1,235 @@
+import { rm } from 'node:fs/promises';
+import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
+import { type Claim, OwnedError, releaseClaim, tryToClaim } from '../../cluster/slot-claims.ts';
+import { SlotLog } from '../../cluster/slot-log.ts';
+import { prefixOf } from '../../cluster/slot-logs.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { SlotPlace } from '../../http/access/services.ts';
+import { type EndableStore, endableStore } from '../../state/endable-store.ts';
+import type { SlotStore } from '../../state/recorded-store.ts';
+import type { Joined } from './join-cluster.ts';
+import type { KeptContent } from './kept-content.ts';
+import { type LoggedStore, openLoggedStore } from './logged-store.ts';
+
+/** What a process does with the slots that it has. */
+interface SlotsHere {
+  /** Takes up a slot. Its requests may come once this resolves. */
+  enter(slot: number, store: SlotStore): Promise<void>;
+  /** Gives a slot up. Its state stays open. @param msMax for requests that run to end */
+  leave(slot: number, msMax: number): Promise<void>;
+}
+
+export interface SharedSlotsOptions extends Omit<Joined, 'close'> {
+  readonly slots: SlotsHere;
+  readonly kept: KeptContent;
+  /** Absolute paths of the folders of each slot's state and Tenants, in order. */
+  readonly folders: readonly { readonly state: string; readonly content: string }[];
+  readonly log: (event: object) => void;
+  /** A slot is lost while it is in use: this process may answer nothing. */
+  readonly onLost: (slot: number, error: unknown) => void;
+}
+
+/** A slot that is with this server. */
+interface Held {
+  readonly claim: Claim;
+  readonly store: SlotStore & Pick<EndableStore, 'end'>;
+}
+
+/** Slots that come and go at the same time: each opens files and reads a log. */
+const MOVING_MAX = 4;
+/** Requests that run may end before their slot is given up. */
+const LEAVE_MS_MAX = 5000;
+/** After a slot could not be opened. */
+const RETRY_MS = 5000;
+
+/** Takes up the slots that are placed with this server and free, and gives up those that are placed with another. */
+export class SharedSlots {
+  readonly #options: SharedSlotsOptions;
+  readonly #held = new Map<number, Held>();
+  readonly #moving = new Map<number, Promise<void>>();
+  /** When a slot that could not be opened may be tried again, by the monotonic clock. */
+  readonly #retryAt = new Map<number, number>();
+  /** Slots of other servers of which this disk has nothing of a Tenant. */
+  readonly #clean = new Set<number>();
+  #isLeaving = false;
+  #isEnding = false;
+  #changed = Promise.withResolvers<void>();
+  #running: Promise<void> | undefined;
+
+  constructor(options: SharedSlotsOptions) {
+    this.#options = options;
+  }
+
+  /** To be called once requests may come. */
+  async start(): Promise<void> {
+    await this.#options.membership.setReady(true);
+    this.#running = this.#run();
+  }
+
+  /** Where a slot is that is not here. */
+  whereElse(slot: number): SlotPlace {
+    const { membership, node } = this.#options;
+    const { owners, nodes } = membership.view;
+    const owner = owners.get(slot);
+    const row = owner === undefined || owner === node ? undefined : nodes.get(owner);
+    if (row) return { peer: { id: owner!, url: row.url } };
+    return { moving: Promise.race([membership.looked, this.#changed.promise]) };
+  }
+
+  /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#options.membership.setReady(false);
+    for (;;) {
+      this.#adjust();
+      if (this.#held.size === 0 && this.#moving.size === 0) return;
+      await Promise.race(this.#moving.values());
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isEnding = true;
+    this.#changed.resolve();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isEnding) {
+      this.#adjust();
+      await Promise.race([this.#options.membership.looked, this.#changed.promise]);
+    }
+  }
+
+  #adjust(): void {
+    const { membership, folders, node } = this.#options;
+    const { owners } = membership.view;
+    for (const slot of folders.keys()) {
+      if (this.#moving.size >= MOVING_MAX) return;
+      if (this.#moving.has(slot)) continue;
+      const placed = this.#isLeaving ? undefined : membership.placed(slot);
+      const isHere = this.#held.has(slot);
+      const owner = owners.get(slot);
+      if (isHere && placed !== node && (placed !== undefined || this.#isLeaving))
+        this.#move(slot, this.#leave(slot));
+      else if (!isHere && placed === node && (owner === undefined || owner === node) && this.#mayTry(slot))
+        this.#move(slot, this.#enter(slot));
+      // A former process of this node may have had it.
+      else if (!isHere && owner !== undefined && owner !== node && !this.#clean.has(slot))
+        this.#move(slot, this.#removeContent(slot));
+    }
+  }
+
+  #mayTry(slot: number): boolean {
+    return performance.now() >= (this.#retryAt.get(slot) ?? 0);
+  }
+
+  #move(slot: number, moved: Promise<void>): void {
+    const done = moved.finally(() => {
+      this.#moving.delete(slot);
+      const changed = this.#changed;
+      this.#changed = Promise.withResolvers();
+      changed.resolve();
+    });
+    this.#moving.set(slot, done);
+  }
+
+  async #enter(slot: number): Promise<void> {
+    const { kv, cluster, node, lease, log } = this.#options;
+    const began = performance.now();
+    const claiming = { kv, prefix: prefixOf(cluster), node, lease: async () => lease };
+    try {
+      const claim = (await tryToClaim(claiming, [slot]))?.get(slot);
+      // Another was first, or will be seen at the next look.
+      if (!claim) return;
+      this.#clean.delete(slot);
+      await this.#open(slot, claim);
+      log({ event: 'slot_taken', slot, ms: Math.round(performance.now() - began) });
+    } catch (error) {
+      if (error instanceof OwnedError || error instanceof AnswerLostError) return;
+      this.#retryAt.set(slot, performance.now() + RETRY_MS);
+      log({ event: 'slot_not_taken', slot, error: String(error) });
+    }
+  }
+
+  async #open(slot: number, claim: Claim): Promise<void> {
+    const { kept, slots, kv } = this.#options;
+    let store: Held['store'] | undefined;
+    try {
+      store = endable(await this.#openStore(slot, claim));
+      await kept.enter(slot, store);
+      await slots.enter(slot, store);
+      this.#held.set(slot, { claim, store });
+    } catch (error) {
+      await kept.leave(slot);
+      store?.end();
+      await store?.close();
+      await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
+      throw error;
+    }
+  }
+
+  #openStore(slot: number, claim: Claim): Promise<LoggedStore> {
+    const { kv, cluster, lease, commits, folders, log, onLost } = this.#options;
+    const { state, content } = folders[slot]!;
+    const slotLog = new SlotLog({
+      kv,
+      prefix: prefixOf(cluster),
+      slot,
+      fence: claim.fence,
+      commits,
+      onLost: (error) => onLost(slot, error),
+      log,
+    });
+    const onClosed = async () => undefined;
+    return openLoggedStore({ folder: state, contentFolder: content, slotLog, claim, lease, log, onClosed });
+  }
+
+  async #leave(slot: number): Promise<void> {
+    const { kv, kept, slots, log } = this.#options;
+    const began = performance.now();
+    const { claim, store } = this.#held.get(slot)!;
+    await slots.leave(slot, LEAVE_MS_MAX);
+    await kept.leave(slot);
+    store.end();
+    await store.close();
+    this.#held.delete(slot);
+    await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
+    log({ event: 'slot_left', slot, ms: Math.round(performance.now() - began) });
+    await this.#removeContent(slot);
+  }
+
+  /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
+  async #removeContent(slot: number): Promise<void> {
+    const { folders, log } = this.#options;
+    try {
+      await rm(folders[slot]!.content, { recursive: true, force: true });
+      this.#clean.add(slot);
+    } catch (error) {
+      log({ event: 'content_not_removed', slot, error: String(error) });
+    }
+  }
+}
+
+function ignoreLost(error: unknown): void {
+  if (!(error instanceof AnswerLostError)) throw error;
+}
+
+/** The same, until its slot is given up: what still runs then is not told. */
+function endable(store: LoggedStore): Held['store'] {
+  const ended = () =>
+    new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
+      retryAfterS: 1,
+    });
+  const inner = endableStore(store, ended);
+  return {
+    ...inner,
+    stable: async () => {
+      if (inner.hasEnded) throw ended();
+      await store.stable();
+    },
+    lagMs: () => (inner.hasEnded ? Number.POSITIVE_INFINITY : store.lagMs()),
+    trim: async () => {
+      if (!inner.hasEnded) await store.trim();
+    },
+  };
+}

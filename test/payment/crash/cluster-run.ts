@@ -1,0 +1,207 @@
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { CrashPlace } from '../../cluster/crash-place.ts';
+import { freePorts } from '../../cluster/etcd-servers.ts';
+import { Relay, type RelayWeather } from '../../cluster/relay.ts';
+import { Random } from '../../rig/random.ts';
+import { serveFacilitator } from '../rig/facilitator-server.ts';
+import { ClusterNode } from './cluster-node.ts';
+import { CrashClient } from './crash-client.ts';
+import { serverSettings } from './killed-server.ts';
+import { judge } from './oracle.ts';
+import { OutsideLedger } from './outside-ledger.ts';
+
+/** What befalls a node. */
+const EVENTS = ['killed', 'killed', 'killed', 'its disk lost', 'paused', 'paused', 'restarted'] as const;
+
+export interface ClusterReport {
+  readonly seed: number;
+  /** What befell nodes, and how often. */
+  readonly events: Readonly<Record<string, number>>;
+  /** How often a node ended by itself because its slots may be another's. */
+  readonly gaveUp: number;
+  readonly purchases: number;
+  readonly answered: Readonly<Record<string, number>>;
+  readonly charges: number;
+  readonly found: number;
+  readonly givenUp: number;
+  /** How often each fault came to etcd, or to the way there; and to the ways between nodes. */
+  readonly etcdFaults: Readonly<Record<string, number>>;
+  readonly peerFaults: Readonly<Record<string, number>>;
+  readonly faults: readonly string[];
+}
+
+export interface ClusterRunOptions {
+  readonly seed: number;
+  readonly events: number;
+  readonly clients: number;
+  /** No event comes later than this many seconds after the start. */
+  readonly secondsMax?: number;
+  readonly onEvent?: (event: number, what: string) => void;
+}
+
+const NODES = 3;
+const SLOTS = 6;
+const BETWEEN_MS_MAX = 2500;
+/** Longer than a lease. */
+const PAUSE_MS_MAX = 7000;
+const PENDING_MS_MAX = 120_000;
+/** Between nodes: questions and answers are delayed and lost, each way by itself. */
+const PEER_WEATHER: RelayWeather = {
+  delayMsMax: 40,
+  delayed: 0.05,
+  cutBefore: 0.004,
+  cutAfter: 0.006,
+  silent: 0.0005,
+};
+
+/**
+ * Three nodes that share their slots, under paid traffic in which each request goes to any of them, while nodes are killed, paused,
+ * restarted and lose their disks, members of etcd falter, and connections between all of them are cut. The oracle compares the books
+ * that the logs have at the end with those of the clients and of the facilitator.
+ */
+export async function runClusterCrashes({
+  seed,
+  events,
+  clients,
+  secondsMax = Number.POSITIVE_INFINITY,
+  onEvent,
+}: ClusterRunOptions): Promise<ClusterReport> {
+  const deadline = performance.now() + 1000 * secondsMax;
+  const random = new Random(seed);
+  const ledger = new OutsideLedger({
+    random: random.fork(),
+    repetition: random.pick(['told', 'refused'] as const),
+    delayMsMax: 15,
+  });
+  const facilitator = await serveFacilitator(ledger);
+  const losing = random.fork();
+  ledger.onStage = () => {
+    facilitator.behaviour.settle = losing.hits(0.05) ? 'drops_after' : 'none';
+  };
+  const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
+  const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
+  const peerFaults: Record<string, number> = {};
+  const ports = await freePorts(NODES);
+  const relays = await Promise.all(
+    ports.map((target) =>
+      Relay.start({
+        target,
+        random: random.fork(),
+        weather: PEER_WEATHER,
+        onFault: (fault) => {
+          peerFaults[fault] = (peerFaults[fault] ?? 0) + 1;
+        },
+      }),
+    ),
+  );
+  const nodes = ports.map(
+    (port, index) =>
+      new ClusterNode({
+        id: `n${index}`,
+        port,
+        peerUrl: `http://127.0.0.1:${relays[index]!.port}`,
+        dataFolder: join(place.folder, `node-${index}`),
+        settings,
+      }),
+  );
+  const asking = random.fork();
+  const going = {
+    stopped: false,
+    get url() {
+      return asking.pick(nodes as [ClusterNode, ...ClusterNode[]]).url;
+    },
+  };
+  const buyers = Array.from(
+    { length: clients },
+    () => new CrashClient(random.fork(), going, true, () => undefined),
+  );
+  const counts: Record<string, number> = {};
+  const faults: string[] = [];
+  let found = 0;
+  const givenUp: string[] = [];
+  const orphaned = () => {
+    for (const node of nodes) node.destroy();
+    void place.close({ keep: true });
+  };
+  process.once('exit', orphaned);
+  try {
+    await Promise.all(nodes.map((node) => node.ready));
+    const bought = Promise.all(buyers.map((buyer) => buyer.run()));
+    for (let event = 1; event <= events && performance.now() < deadline; event++) {
+      await after(random.below(BETWEEN_MS_MAX));
+      const what = random.pick(EVENTS);
+      const node = random.pick(nodes as [ClusterNode, ...ClusterNode[]]);
+      counts[what] = (counts[what] ?? 0) + 1;
+      onEvent?.(event, what);
+      if (what === 'restarted') node.restart();
+      else if (what === 'paused') {
+        node.pause();
+        await after(random.below(PAUSE_MS_MAX));
+        node.resume();
+      } else node.kill({ losesDisk: what === 'its disk lost' });
+      // As often as not the next event comes while this node is away.
+      if (random.hits(0.5)) await node.ready;
+    }
+    await place.calm();
+    await Promise.all(nodes.map((node) => node.ready));
+    going.stopped = true;
+    await bought;
+    faults.push(...buyers.flatMap((buyer) => buyer.faults));
+    if (faults.length === 0) {
+      for (const uploads of await Promise.all(buyers.map((buyer) => buyer.findUploads()))) {
+        found += uploads.found;
+        givenUp.push(...uploads.givenUp);
+      }
+      faults.push(...buyers.flatMap((buyer) => buyer.faults), ...(await withoutPending(nodes)));
+    }
+    await Promise.all(nodes.map((node) => node.stop()));
+    const last = await judge(
+      await place.books(),
+      ledger.transfers,
+      buyers.flatMap((buyer) => buyer.purchases),
+      { done: faults.length === 0, answersAfterNote: true, givenUp },
+    );
+    faults.push(...last.faults);
+  } finally {
+    process.off('exit', orphaned);
+    going.stopped = true;
+    for (const node of nodes) node.destroy();
+    await Promise.all(relays.map((relay) => relay.close()));
+    await facilitator.close();
+    await place.close({ keep: faults.length > 0 });
+  }
+  const purchases = buyers.flatMap((buyer) => buyer.purchases);
+  const answered: Record<string, number> = {};
+  for (const { kind, answer } of purchases) if (answer) answered[kind] = (answered[kind] ?? 0) + 1;
+  return {
+    seed,
+    events: counts,
+    gaveUp: nodes.reduce((sum, node) => sum + node.gaveUp, 0),
+    purchases: purchases.length,
+    answered,
+    charges: ledger.transfers.size,
+    found,
+    givenUp: givenUp.length,
+    etcdFaults: place.etcdFaults,
+    peerFaults,
+    faults,
+  };
+}
+
+/** Waits until no payment of any node is half-way. @returns what is wrong when some stay so */
+async function withoutPending(nodes: readonly ClusterNode[]): Promise<string[]> {
+  const givingUp = Date.now() + PENDING_MS_MAX;
+  for (;;) {
+    const pending = await Promise.all(
+      nodes.map(async ({ url }) => {
+        const body = (await (await fetch(`${url}/readyz`)).json()) as { payment: { pending: number } };
+        return body.payment.pending;
+      }),
+    );
+    const sum = pending.reduce((all, count) => all + count, 0);
+    if (sum === 0) return [];
+    if (Date.now() > givingUp) return [`${sum} payments are pending for ever`];
+    await after(100);
+  }
+}
