@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PeerPurchases } from '../purchases/peer-purchases.ts';
 import { forgetLog } from '../state/log-position.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { openStore } from '../state/store.ts';
-import type { KeptContent } from './slot/kept-content.ts';
-import type { SharedSlots } from './slot/shared-slots.ts';
-import type { Slots } from './slots.ts';
+import type { Joined } from './slot/join-cluster.ts';
+import type { SharedSlots, SharedSlotsOptions } from './slot/shared-slots.ts';
+import type { Elsewhere } from './slots.ts';
 import { eventLog, type ProcessOptions, tenantsFolder } from './wire-process.ts';
 
 export type BooksOptions = Pick<ProcessOptions, 'settings' | 'data' | 'slotFolders' | 'log' | 'metrics'>;
@@ -19,16 +20,19 @@ export interface Books {
   readonly stores?: readonly SlotStore[];
   /** Books that nothing is written to. */
   readonly front?: SlotStore;
-  /** Shares the slots with the other servers. */
-  readonly share?: (parts: {
-    readonly slots: Slots;
-    readonly kept: KeptContent;
-    readonly onLost: (slot: number, error: unknown) => void;
-  }) => Promise<SharedSlots>;
-  /** Gives the place among the other servers back. */
-  readonly left?: () => Promise<void>;
+  /** Where several servers share the slots. */
+  readonly sharing?: Sharing;
   /** For a start that failed. */
   close(): Promise<void>;
+}
+
+/** A place among servers that share their slots. */
+export interface Sharing extends Pick<Joined, 'signatures' | 'calls'> {
+  readonly elsewhere: Elsewhere;
+  /** What this server does with the slots that it gets. To be called before anything asks where a slot is. */
+  with(parts: Pick<SharedSlotsOptions, 'slots' | 'kept' | 'onLost'>): SharedSlots;
+  /** Gives the place back. */
+  left(): Promise<void>;
 }
 
 /** Opens the books that the settings name. @throws ConfigError */
@@ -65,10 +69,22 @@ async function openSharedBooks(
   await rm(folder, { recursive: true, force: true });
   const front = openStore(folder, { durable: false });
   const folders = slotFolders.map((slot) => ({ state: join(slot, 'state'), content: tenantsFolder(slot) }));
+  let shared: SharedSlots | undefined;
   return {
     front,
-    share: async (parts) => new SharedSlots({ ...joined, ...parts, folders, log: report }),
-    left: () => joined.close(),
+    sharing: {
+      signatures: joined.signatures,
+      calls: joined.calls,
+      elsewhere: {
+        whereElse: (slot) => shared!.whereElse(slot),
+        purchases: new PeerPurchases(joined.calls),
+      },
+      with: (parts) => {
+        shared = new SharedSlots({ ...joined, ...parts, folders, log: report });
+        return shared;
+      },
+      left: () => joined.close(),
+    },
     close: async () => {
       await front.close();
       await joined.close();

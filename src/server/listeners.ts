@@ -7,6 +7,7 @@ import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
+import type { Forwarding } from '../http/forward/forwarding.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
@@ -14,6 +15,8 @@ import type { Traffic } from '../metrics/traffic.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
+import type { PeerSignatures } from '../peers/peer-signature.ts';
+import { peerHandlers } from '../purchases/peer-handlers.ts';
 import { familyReports } from '../search/families.ts';
 import { answeredLine } from './log.ts';
 import type { Slots } from './slots.ts';
@@ -24,6 +27,8 @@ export interface ListenerDeps {
   readonly slots: Slots;
   readonly services: ServicesBySlot;
   readonly mcp: AnswerMcp;
+  /** Where other servers have slots. */
+  readonly peers?: { readonly forwarding: Forwarding; readonly signatures: PeerSignatures };
 }
 
 interface Closable {
@@ -34,10 +39,13 @@ interface Closable {
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 
 /** Opens the public interface. @throws ConfigError when its address cannot be had */
-export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic: Traffic): Promise<Server> {
+export function openInterface(
+  { runtime, slots, services, mcp, peers }: ListenerDeps,
+  traffic: Traffic,
+): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services.front;
-  const senders = new Senders(services);
+  const senders = new Senders(services, peers?.forwarding.known);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
@@ -49,6 +57,9 @@ export function openInterface({ runtime, services, mcp }: ListenerDeps, traffic:
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
       mcp,
+      ...(peers && {
+        peers: { ...peers, handlers: peerHandlers((id) => slots.booksHere(id)) },
+      }),
     }),
     onAnswered: (event) => {
       metrics.answered(event);

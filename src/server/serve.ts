@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services, ServicesBySlot } from '../http/access/services.ts';
+import { Forwarding } from '../http/forward/forwarding.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -12,7 +13,6 @@ import { openBooks } from './books.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
 import type { KeptContent } from './slot/kept-content.ts';
-import type { Peers } from './slot/peers.ts';
 import type { SharedSlots } from './slot/shared-slots.ts';
 import { Slots } from './slots.ts';
 import type { StartProgress } from './terminal/progress.ts';
@@ -70,15 +70,17 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     throw error;
   });
   const runtime = await wireProcess({ ...options, kept, baseUrl: () => address.base });
-  const slots = new Slots(runtime, { ...books, monotonic });
+  const { sharing } = books;
+  const slots = new Slots(runtime, { ...books, ...sharing, monotonic });
+  const shared = sharing?.with({ slots, kept: kept!, onLost });
   await slots.recover();
-  const shared = await books.share?.({ slots, kept: kept!, onLost });
-  const peers = shared && (await openPeersOf(settings, slots, shared));
   progress.begin('console, API and MCP');
   const services = servicesBySlot(runtime, slots, shared);
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const deps = { runtime, slots, services, mcp: mcp.answer };
+  const forwarding = sharing && new Forwarding({ ...sharing, slots: services });
+  const peers = forwarding && { forwarding, signatures: sharing.signatures };
+  const deps = { runtime, slots, services, mcp: mcp.answer, ...(peers && { peers }) };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
@@ -109,13 +111,12 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
       slots.stopWaiting();
-      for (const part of [slots.backup, socket, page, server, metricsServer]) await part?.close();
+      for (const part of [slots.backup, socket, page, server, forwarding, metricsServer]) await part?.close();
       await slots.endWork();
       await runtime.closeReaders();
       await slots.close();
       await shared?.close();
-      peers?.close();
-      await books.left?.();
+      await sharing?.left();
       await runtime.close();
     },
   };
@@ -142,11 +143,6 @@ async function openKept(
     log: eventLog(metrics, log),
     onCalled: metrics.objectsCalled,
   });
-}
-
-async function openPeersOf(settings: Settings, slots: Slots, shared: SharedSlots): Promise<Peers> {
-  const { openPeers } = await import('./slot/peers.ts');
-  return openPeers(settings, slots.across, (id) => shared.whereElse(slotOf(id, slots.count)));
 }
 
 function servicesBySlot(runtime: Runtime, slots: Slots, shared?: SharedSlots): ServicesBySlot {

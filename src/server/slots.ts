@@ -2,14 +2,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FarthingError } from '../domain/error.ts';
 import type { WorkspaceId } from '../domain/id.ts';
+import type { SlotPlace } from '../http/access/services.ts';
 import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import { Ledger } from '../payment/records/ledger.ts';
+import type { BooksHere } from '../purchases/peer-handlers.ts';
+import type { PeerPurchases } from '../purchases/peer-purchases.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
-import { AcrossSlots } from './slot/across-slots.ts';
+import { AcrossSlots, type PaidPlace } from './slot/across-slots.ts';
 import { Crossing } from './slot/crossing.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
@@ -24,6 +27,14 @@ export interface SlotsOptions extends Pick<SlotOptions, 'monotonic'> {
   readonly stores?: readonly SlotStore[];
   /** Books that nothing is ever written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
   readonly front?: SlotStore;
+  /** The slots that other servers have. Absent: none. */
+  readonly elsewhere?: Elsewhere;
+}
+
+export interface Elsewhere {
+  /** Where a slot is that is not here. */
+  whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;
+  readonly purchases: PeerPurchases;
 }
 
 /** The slots that are with this server, and what they come to as one. */
@@ -33,17 +44,23 @@ export class Slots {
   readonly #runtime: Runtime;
   readonly #options: SlotsOptions;
   readonly #crossing = new Crossing();
-  /** For payments that do something in another slot. */
-  readonly across = new AcrossSlots((id) => this.find(id), this.#crossing);
+  readonly #across: AcrossSlots;
   /** By number, in order. */
   #here: ReadonlyMap<number, Slot>;
+  /** Slots whose requests may not come yet: their payments are being recovered. */
+  readonly #entering = new Map<number, Slot>();
   #sweeps = 0;
 
   constructor(runtime: Runtime, options: SlotsOptions) {
     const { data, tenants, files, encoder, clock, event } = runtime;
     this.#runtime = runtime;
     this.#options = options;
-    const { stores = [], front } = options;
+    const { stores = [], front, elsewhere } = options;
+    this.#across = new AcrossSlots({
+      placeOf: (id) => this.#placeOf(slotOf(id, this.count)),
+      crossing: this.#crossing,
+      ...(elsewhere && { peers: elsewhere.purchases }),
+    });
     this.#here = new Map(stores.map((store, number) => [number, this.#wire(number, store)]));
     this.front = front ? this.#wireFront(front) : this.#here.get(0)!;
     this.backup = new LiveBackup({
@@ -83,13 +100,16 @@ export class Slots {
     return this.#here.get(slotOf(id, this.count));
   }
 
-  /** As `find`. @throws interrupted where it is elsewhere */
+  /** As `find`. @throws not_found where it is elsewhere */
   of(id: string): Slot {
     const slot = this.find(id);
     if (slot) return slot;
-    throw new FarthingError('interrupted', 'Another server has this. Send the same request again.', {
-      retryAfterS: 1,
-    });
+    throw new FarthingError('not_found', 'Another server has it. Ask there.');
+  }
+
+  /** The books here that an id leads to, as other servers ask for them. */
+  booksHere(id: string): BooksHere | undefined {
+    return this.#across.booksHere(id);
   }
 
   /** Finishes what a crash left. Disposals come before anything uses their Tenants, and payments before the work that they pay for. */
@@ -107,8 +127,13 @@ export class Slots {
     tenants.enter(folder);
     await tenants.resumeDisposals([folder]);
     const slot = this.#wire(number, store);
-    await this.#recover([slot]);
-    this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
+    this.#entering.set(number, slot);
+    try {
+      await this.#recover([slot]);
+      this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
+    } finally {
+      this.#entering.delete(number);
+    }
   }
 
   /** Gives a slot up: ends its work, and closes its indexes. Its state stays open. @param msMax for requests that run to end */
@@ -129,6 +154,11 @@ export class Slots {
   async #recover(slots: readonly Slot[]): Promise<void> {
     await Promise.all(slots.map((slot) => slot.recoverPayments()));
     await Promise.all(slots.map((slot) => slot.resume()));
+  }
+
+  #placeOf(slot: number): PaidPlace {
+    const here = this.#here.get(slot) ?? this.#entering.get(slot);
+    return here ?? this.#options.elsewhere!.whereElse(slot);
   }
 
   #wire(number: number, store: SlotStore): Slot {
@@ -153,11 +183,7 @@ export class Slots {
   }
 
   #common(): Pick<SlotOptions, 'runtime' | 'monotonic' | 'across'> {
-    return {
-      runtime: this.#runtime,
-      monotonic: this.#options.monotonic,
-      across: this.across,
-    };
+    return { runtime: this.#runtime, monotonic: this.#options.monotonic, across: this.#across };
   }
 
   /** Called once a second. */

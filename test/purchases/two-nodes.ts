@@ -37,12 +37,7 @@ class Node {
   constructor(id: string, placeOf: (id: string) => PaidPlace) {
     this.calls = new HttpPeerCalls(new PeerSignatures(KEYS, id));
     const peers = new PeerPurchases(this.calls);
-    const find = (of: string) => {
-      const place = placeOf(of);
-      return 'services' in place ? place : undefined;
-    };
-    this.across = new AcrossSlots(find, new Crossing());
-    this.across.share({ placeOf, peers });
+    this.across = new AcrossSlots({ placeOf, crossing: new Crossing(), peers });
   }
 
   async listen(t: Test, id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
+import type { KnownElsewhere } from './known-elsewhere.ts';
 import { credentialsOf } from './paid.ts';
 import type { ServicesBySlot } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
@@ -14,11 +15,14 @@ const REMEMBERED_MAX = 1024;
 /** Tells whose turn a request takes where many came at once. */
 export class Senders {
   readonly #slots: ServicesBySlot;
+  readonly #elsewhere: KnownElsewhere | undefined;
   /** Digests of workspaces with tokens that opened them, the latest last: looking one up costs more than the rest. It opens nothing here. */
   readonly #opened = new Set<string>();
 
-  constructor(slots: ServicesBySlot) {
+  /** @param elsewhere where other servers have slots: the tokens that they accepted */
+  constructor(slots: ServicesBySlot, elsewhere?: KnownElsewhere) {
     this.#slots = slots;
+    this.#elsewhere = elsewhere;
   }
 
   /**
@@ -39,6 +43,7 @@ export class Senders {
     const digest = hash('sha256', `${workspace} ${token}`, 'base64');
     if (this.#opened.has(digest)) return true;
     const place = this.#slots.of(workspace);
+    if ('peer' in place) return this.#elsewhere?.opens(workspace, token) ?? false;
     if (!('services' in place && place.services.workspaces.tokenOpens(workspace, token))) return false;
     this.#opened.add(digest);
     if (this.#opened.size > REMEMBERED_MAX) this.#opened.delete(this.#opened.values().next().value!);

@@ -112,6 +112,11 @@ export class RequestBody {
     this.#pauseOrResume();
   }
 
+  /** Its sender is known, and its bytes count with the sender's. */
+  get isProved(): boolean {
+    return this.#owner !== undefined;
+  }
+
   /** Whose turn it takes to be read. */
   get sender(): string {
     return typeof this.#owner === 'string' ? this.#owner : UNPROVED;
@@ -207,6 +212,13 @@ export class RequestBody {
       gathered.drop();
       throw error;
     }
+  }
+
+  /** The body that `whole` read is to be read again. */
+  putBack(body: Buffer): void {
+    if (this.#failure || body.byteLength === 0) return;
+    this.#waiting.unshift(body);
+    this.#waitingBytes += body.byteLength;
   }
 
   /** Given up at once when it is destroyed: `Readable.from` would wait for the next piece, which a client may never send. */

@@ -6,7 +6,8 @@ import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
 import { writePieces } from './pieces.ts';
-import type { ContentReply, EventsReply } from './reply.ts';
+import { writeAsItComes } from './relay.ts';
+import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
 /** Bodies up to this size are drained after an early answer; with larger ones the connection is closed. */
@@ -215,6 +216,48 @@ export class Exchange {
     }
   }
 
+  /** Passes another server's answer on; the same result as `answer`. @param mayGo as of `giveOut` */
+  async relay(
+    { status, reason, sent, relayed }: RelayedReply,
+    mayGo: (owner: string) => Promise<void>,
+  ): Promise<boolean> {
+    const { whole, bytes, pieces } = relayed;
+    try {
+      if (!this.#begin(status)) return false;
+      const response = this.#response;
+      const close = this.#closesAfterAnswer();
+      const writeHead = () => {
+        response.writeStatus(`${status} ${reason}`);
+        for (const [name, value] of sent) response.writeHeader(name, value);
+      };
+      if (this.head.method === 'HEAD' || status === 304 || whole) {
+        response.cork(() => {
+          writeHead();
+          if (whole) response.end(whole, close);
+          else if (bytes === undefined) response.end(undefined, close);
+          else this.#endWithoutBody(bytes, close);
+        });
+        return true;
+      }
+      response.cork(writeHead);
+      const isWhole =
+        bytes === undefined
+          ? await writeAsItComes(response, pieces, this.signal)
+          : await writePieces(
+              response,
+              { bytes, pieces },
+              { gone: this.signal, mayGo: () => mayGo(this.body.sender) },
+            );
+      if (!isWhole && !this.#gone) response.close();
+      return isWhole;
+    } catch (error) {
+      if (!this.#gone) this.#response.close();
+      throw error;
+    } finally {
+      await pieces.return(undefined);
+    }
+  }
+
   /** @returns false when the client left or was answered */
   #begin(status: number): boolean {
     if (this.#ended) return false;
@@ -275,7 +318,7 @@ export class Exchange {
 }
 
 /** Statuses of answers. The libraries of MCP have others. */
-type KnownStatus = ErrorStatus | 200 | 201 | 202 | 204 | 304 | 402;
+type KnownStatus = ErrorStatus | 200 | 201 | 202 | 204 | 304 | 402 | 421;
 
 const REASONS: Readonly<Record<KnownStatus, string>> = {
   200: 'OK',
@@ -292,6 +335,7 @@ const REASONS: Readonly<Record<KnownStatus, string>> = {
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  421: 'Misdirected Request',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

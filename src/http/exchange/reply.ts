@@ -2,7 +2,7 @@ import type { Answer } from '../../domain/payment.ts';
 
 /** A handler's answer. `delivered` is called with whether all of it reached the network. */
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
-export type Reply = JsonReply | ContentReply | BytesReply | EventsReply;
+export type Reply = JsonReply | ContentReply | BytesReply | EventsReply | RelayedReply;
 
 /** Server-sent events, written as they come, with comments as heartbeats. */
 export interface EventsReply {
@@ -33,4 +33,23 @@ export interface ContentReply {
     /** Called once, at success and failure. */
     readonly close: () => Promise<void>;
   };
+}
+
+/** Another server's answer, passed on as it is. */
+export interface RelayedReply {
+  readonly status: number;
+  /** Of the status line. */
+  readonly reason: string;
+  /** All headers but those that frame the body. A value may be bytes. */
+  readonly sent: readonly (readonly [name: string, value: string | Uint8Array])[];
+  readonly relayed: {
+    /** The whole body, where it is small; else it comes in pieces. */
+    readonly whole?: Uint8Array;
+    /** Undefined: as many as come. Of an answer without a body, those that one to a GET has. */
+    readonly bytes: number | undefined;
+    /** They end early where the other server is gone. */
+    readonly pieces: AsyncGenerator<Uint8Array>;
+  };
+  /** Called once, with whether all of it reached the network. */
+  readonly delivered: (whole: boolean) => void;
 }

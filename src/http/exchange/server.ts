@@ -240,6 +240,13 @@ class Connections {
     if ('raw' in reply) {
       const whole = exchange.send(reply.status, reply.headers, reply.raw);
       reply.delivered?.(whole);
+    } else if ('relayed' in reply) {
+      let whole = false;
+      try {
+        whole = await exchange.relay(reply, (owner) => this.#outgoing.next(owner));
+      } finally {
+        reply.delivered(whole);
+      }
     } else if ('content' in reply) await exchange.giveOut(reply, (owner) => this.#outgoing.next(owner));
     else if ('events' in reply) await exchange.stream(reply);
     else {

@@ -1,8 +1,10 @@
 import type { AnswerMcp } from '../../api/mcp.ts';
+import type { PeerSignatures } from '../../peers/peer-signature.ts';
 import type { Services, ServicesBySlot } from '../access/services.ts';
 import { guidance } from '../docs/agent-guide.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
+import type { Forwarding } from '../forward/forwarding.ts';
 import { consoleRoutes } from '../pages/console.ts';
 import { routesBySlot } from './by-slot.ts';
 import { entryRoutes } from './entry.ts';
@@ -17,6 +19,7 @@ import {
   workspaceJobRoute,
 } from './jobs.ts';
 import { mcpRoute } from './mcp.ts';
+import { type PeerHandlers, peerRoutes } from './peer.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './previews.ts';
 import { searchRoute, workspaceSearchRoute } from './search.ts';
 import { serviceRoutes } from './service.ts';
@@ -35,19 +38,37 @@ export interface RouteOptions {
   /** Folder of the built console; undefined: it is disabled. */
   readonly consoleFolder: string | undefined;
   readonly mcp: AnswerMcp;
+  /** Where other servers have slots. */
+  readonly peers?: {
+    readonly forwarding: Forwarding;
+    readonly signatures: PeerSignatures;
+    /** What they may ask for beside what forwarding needs. */
+    readonly handlers: PeerHandlers;
+  };
 }
 
 /** Every route of the server. */
-export function allRoutes(slots: ServicesBySlot, { notes, consoleFolder, mcp }: RouteOptions): Route[] {
+export function allRoutes(
+  slots: ServicesBySlot,
+  { notes, consoleFolder, mcp, peers }: RouteOptions,
+): Route[] {
   const services = slots.front;
   const routes: Route[] = [
-    ...routesBySlot(slots, tenantRoutes),
+    ...routesBySlot(slots, tenantRoutes, peers?.forwarding),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     ...entryRoutes(services, { routes: () => routes, consoleFolder }),
     mcpRoute(mcp, services.limits, (workspace, token) => {
       const place = slots.of(workspace);
-      return 'services' in place && place.services.workspaces.tokenOpens(workspace, token);
+      if ('services' in place) return place.services.workspaces.tokenOpens(workspace, token);
+      return token !== undefined && (peers?.forwarding.known.opens(workspace, token) ?? false);
     }),
+    ...(peers
+      ? peerRoutes(
+          { ...peers.handlers, ...peers.forwarding.ofPeers.handlers },
+          peers.signatures,
+          services.onFault,
+        )
+      : []),
     ...serviceRoutes(services, {
       notes,
       description: () =>

@@ -1,21 +1,29 @@
 import { FarthingError } from '../../domain/error.ts';
-import { payerTenantId } from '../../domain/id.ts';
+import { parseId, payerTenantId } from '../../domain/id.ts';
 import { parsePaymentHeader } from '../../payment/wire/payment-header.ts';
 import { credentialsOf } from '../access/paid.ts';
 import type { RequestCount } from '../access/request-count.ts';
 import type { Services, ServicesBySlot } from '../access/services.ts';
+import { bearerToken } from '../access/workspace-access.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Route } from '../exchange/route.ts';
+import type { Operation, Route } from '../exchange/route.ts';
+import type { Forwarding, Led } from '../forward/forwarding.ts';
 import { promptReplies } from './prompt-replies.ts';
 import { stableReplies } from './stable-replies.ts';
 
 const AGENT_PATHS = '/agent/';
 
-/** Routes whose requests are answered by the slot that they lead to. @param table makes the routes of one slot */
+/**
+ * Routes whose requests are answered by the slot that they lead to.
+ * @param table makes the routes of one slot
+ * @param forwarding where other servers have slots
+ */
 export function routesBySlot(
-  { front, isOne, of }: ServicesBySlot,
+  slots: ServicesBySlot,
   table: (services: Services) => readonly Route[],
+  forwarding?: Forwarding,
 ): Route[] {
+  const { front, isOne, of } = slots;
   const tables = new WeakMap<Services, readonly Route[]>();
   const routesOf = (services: Services) => {
     const known = tables.get(services) ?? tableOf(services, table);
@@ -27,11 +35,14 @@ export function routesBySlot(
   return first.map((route, index) => ({
     ...route,
     handle: (exchange, params) => {
+      const here = (services: Services) => routesOf(services)[index]!.handle(exchange, params);
       const key = keyOf(route, exchange, params);
-      const place = key === undefined ? { services: front } : of(key);
-      if (!('services' in place))
-        throw new FarthingError('interrupted', 'Send the same request again.', { retryAfterS: 2 });
-      return routesOf(place.services)[index]!.handle(exchange, params);
+      if (key === undefined) return here(front);
+      if (forwarding?.ofPeers.passedOn(exchange)) return forwarding.ofPeers.answer(exchange, key, here);
+      if (forwarding) return forwarding.answer(exchange, ledBy(route, key), here);
+      const place = of(key);
+      if ('services' in place) return here(place.services);
+      throw new FarthingError('interrupted', 'Send the same request again.', { retryAfterS: 2 });
     },
   }));
 }
@@ -59,13 +70,28 @@ function counted(handle: Route['handle'], running: RequestCount): Route['handle'
   };
 }
 
-/** The id that leads to the slot: of the payer, the workspace or the job. Undefined without a payment: any slot asks for one. */
+/**
+ * The id that leads to the slot: of the payer, the workspace or the job. Undefined for what any slot refuses: without a payment, without
+ * a token, of an id that is none.
+ */
 function keyOf(
   { operation }: Route,
   exchange: Exchange,
   { id, job_id }: Readonly<Record<string, string>>,
 ): string | undefined {
-  return operation?.security === 'payment' ? payerOf(exchange) : (id ?? job_id);
+  if (operation?.security === 'payment') return payerOf(exchange);
+  if (id === undefined) return parseId('job', job_id ?? '');
+  if (operation?.security === 'token' && bearerToken(exchange) === undefined) return undefined;
+  return parseId('workspace', id);
+}
+
+/** A search by token is counted once, by the server that answers. */
+const COUNTED_ONCE: readonly Operation['operationId'][] = ['searchWorkspace'];
+
+function ledBy({ method, operation }: Route, key: string): Led {
+  const isPaid = operation?.security === 'payment';
+  const isCountedOnce = COUNTED_ONCE.includes(operation?.operationId ?? '');
+  return { key, isPaid, isRepeatable: !isPaid && (method === 'GET' || isCountedOnce) };
 }
 
 /** Undefined, too, for a payment that any slot refuses, because it cannot be read. */

@@ -25,10 +25,11 @@ export type PaidPlace =
   | { readonly peer: Peer }
   | { readonly moving: Promise<void> };
 
-/** The slots that other servers have. */
-export interface Elsewhere {
+export interface AcrossSlotsDeps {
   readonly placeOf: (id: string) => PaidPlace;
-  readonly peers: PeerPurchases;
+  readonly crossing: Crossing;
+  /** Absent: no other server has slots. */
+  readonly peers?: PeerPurchases;
 }
 
 /** A slot that moves for longer is asked for another time. */
@@ -36,19 +37,10 @@ const MOVING_MS_MAX = 2000;
 
 /** What payments of one slot do in another, in this process or at another server. */
 export class AcrossSlots {
-  readonly #find: (id: string) => { readonly services: PaidServices } | undefined;
-  readonly #crossing: Crossing;
-  #elsewhere: Elsewhere | undefined;
+  readonly #deps: AcrossSlotsDeps;
 
-  /** @param find the slot in this process that an id leads to */
-  constructor(find: (id: string) => { readonly services: PaidServices } | undefined, crossing: Crossing) {
-    this.#find = find;
-    this.#crossing = crossing;
-  }
-
-  /** Other servers have slots, too. */
-  share(elsewhere: Elsewhere): void {
-    this.#elsewhere = elsewhere;
+  constructor(deps: AcrossSlotsDeps) {
+    this.#deps = deps;
   }
 
   /** The extensions of the slot that a workspace's id leads to. @throws interrupted while nobody has it */
@@ -71,9 +63,9 @@ export class AcrossSlots {
 
   /** The books in this process that an id leads to, as other servers ask for them. */
   booksHere(id: string): BooksHere | undefined {
-    const slot = this.#find(id);
-    if (!slot) return undefined;
-    const { services } = slot;
+    const place = this.#deps.placeOf(id);
+    if (!('services' in place)) return undefined;
+    const { services } = place;
     return {
       extensions: this.#extensionsIn(services),
       knows: (step) => isKnownTo(services, step),
@@ -82,7 +74,7 @@ export class AcrossSlots {
   }
 
   #extensionsIn({ workspaces }: PaidServices): ExtensionSteps {
-    const crossing = this.#crossing;
+    const { crossing } = this.#deps;
     const steps = extensionsIn(workspaces);
     return {
       extend: (request) => crossing.change(() => steps.extend(request)),
@@ -93,10 +85,11 @@ export class AcrossSlots {
   }
 
   async #settledPlaceOf(id: string): Promise<Exclude<PaidPlace, { moving: unknown }>> {
-    const place = this.#placeOf(id);
+    const { placeOf } = this.#deps;
+    const place = placeOf(id);
     if (!('moving' in place)) return place;
     await Promise.race([place.moving, pause(MOVING_MS_MAX, undefined, { ref: false })]);
-    const later = this.#placeOf(id);
+    const later = placeOf(id);
     if (!('moving' in later)) return later;
     throw new FarthingError(
       'interrupted',
@@ -107,15 +100,9 @@ export class AcrossSlots {
     );
   }
 
-  #placeOf(id: string): PaidPlace {
-    const slot = this.#find(id);
-    if (slot) return slot;
-    if (!this.#elsewhere) throw new Error(`the slot of ${id} is not open yet`);
-    return this.#elsewhere.placeOf(id);
-  }
-
   get #peers(): PeerPurchases {
-    return this.#elsewhere!.peers;
+    if (!this.#deps.peers) throw new Error('no other server has slots');
+    return this.#deps.peers;
   }
 }
 

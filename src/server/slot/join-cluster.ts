@@ -8,7 +8,10 @@ import { ClaimError } from '../../cluster/slot-claims.ts';
 import { agreeOnConfig, FORMAT, prefixOf } from '../../cluster/slot-logs.ts';
 import { toTimestamp } from '../../domain/clock.ts';
 import { VERSION } from '../../domain/version.ts';
+import { HttpPeerCalls, type PeerCalls } from '../../peers/peer-calls.ts';
+import { PeerSignatures, peerKeysOf } from '../../peers/peer-signature.ts';
 import { ConfigError } from '../../settings/config.ts';
+import { secretOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { LEASE_ANSWER_MS_MAX } from './logged-stores.ts';
 
@@ -29,6 +32,9 @@ export interface Joined {
   readonly lease: Lease;
   readonly commits: GroupCommit;
   readonly membership: Membership;
+  /** By which servers of the cluster know each other. */
+  readonly signatures: PeerSignatures;
+  readonly calls: PeerCalls;
   /** Gives the lease back, and with it the place. Nothing asks for rows any more by then. */
   close(): Promise<void>;
 }
@@ -61,6 +67,8 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       formats: [FORMAT],
     };
     const membership = await answered(() => Membership.join({ kv, cluster, node, row, lease, log }));
+    const signatures = new PeerSignatures(peerKeysOf(await secretOf(settings, 'CLUSTER_KEY')), node);
+    const calls = new HttpPeerCalls(signatures);
     log({ event: 'cluster_joined', node, cluster });
     return {
       kv,
@@ -69,8 +77,11 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       lease,
       commits: new GroupCommit({ kv, log, ...(onCommitted && { onCommitted }) }),
       membership,
+      signatures,
+      calls,
       close: async () => {
         await membership.close();
+        calls.close();
         await lease.end();
         kv.close();
         leases.close();

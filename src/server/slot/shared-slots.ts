@@ -67,7 +67,7 @@ export class SharedSlots {
   }
 
   /** Where a slot is that is not here. */
-  whereElse(slot: number): SlotPlace {
+  whereElse(slot: number): Exclude<SlotPlace, { services: unknown }> {
     const { membership, node } = this.#options;
     const { owners, nodes } = membership.view;
     const owner = owners.get(slot);

@@ -1,0 +1,310 @@
+import type { IncomingMessage } from 'node:http';
+import { FarthingError } from '../../domain/error.ts';
+import { payerTenantId } from '../../domain/id.ts';
+import type { Peer } from '../../domain/peer.ts';
+import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
+import { PeerConnections } from '../../peers/peer-connections.ts';
+import type { PeerSignatures } from '../../peers/peer-signature.ts';
+import { KnownElsewhere } from '../access/known-elsewhere.ts';
+import { credentialsOf } from '../access/paid.ts';
+import { Senders } from '../access/sender.ts';
+import type { ServicesBySlot } from '../access/services.ts';
+import { bearerToken } from '../access/workspace-access.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { RelayedReply, Reply } from '../exchange/reply.ts';
+import { DeliveryReports } from './delivery-reports.ts';
+import { OwnerRequest, type PassedBody } from './owner-request.ts';
+import { ACCEPTED_HEADER, DELIVERY_HEADER } from './passed-headers.ts';
+import { type AnswerHere, OWNS_CALL, PeerRequests } from './peer-requests.ts';
+import { Places } from './places.ts';
+import { relayedAnswer } from './relayed-answer.ts';
+import { crowded, type SlotWait, type SlotWaitLimits, SlotWaits, slotMoves } from './slot-waits.ts';
+
+/** A request of a client whose slot was not at this server. */
+export interface ForwardedEvent {
+  /**
+   * `answered` by the owner or, after a wait, here; `lost` with the owner; `refused` because its slot did not come to rest, or too
+   * many wait, or its body is not right; `left`: the client did.
+   */
+  readonly outcome: 'answered' | 'lost' | 'refused' | 'left';
+  /** Until the head of the answer. */
+  readonly milliseconds: number;
+}
+
+export interface ForwardingOptions {
+  readonly slots: ServicesBySlot;
+  readonly calls: PeerCalls;
+  readonly signatures: PeerSignatures;
+  readonly observe?: (event: ForwardedEvent) => void;
+  readonly limits?: Partial<ForwardingLimits>;
+}
+
+export interface ForwardingLimits extends SlotWaitLimits {
+  /** Requests at other servers, and of these those of one sender once there is a quarter of all. */
+  readonly underWayMax: number;
+  readonly ofSenderUnderWayMax: number;
+  /** An owner that lost its slot and is silent for so long stands still, or is cut off. */
+  readonly silentMsMax: number;
+  /** Between two looks at those. */
+  readonly lookMs: number;
+  /** A server that passed an answer on reports its delivery by then. */
+  readonly reportMsMax: number;
+}
+
+const LIMITS: ForwardingLimits = {
+  waitMsMax: 10_000,
+  waitingMax: 512,
+  ofSenderWaitingMax: 64,
+  underWayMax: 1024,
+  ofSenderUnderWayMax: 256,
+  silentMsMax: 5000,
+  lookMs: 1000,
+  reportMsMax: 30_000,
+};
+
+/** Larger bodies are passed on as they come, after the owner was asked; smaller ones may be sent to the next owner too. */
+const BUFFERED_BYTES_MAX = 256 * 1024;
+const RETRY_AFTER_S = 2;
+
+/** Where a request leads to, and what may be done with it. */
+export interface Led {
+  /** The id that leads to its slot. */
+  readonly key: string;
+  readonly isPaid: boolean;
+  /** It changes nothing and is not paid: it may be sent twice. */
+  readonly isRepeatable: boolean;
+}
+
+/** Requests whose slot is at another server are passed on to it, and its answers back. */
+export class Forwarding {
+  /** Tokens that other servers accepted. */
+  readonly known = new KnownElsewhere();
+  /** What other servers pass on to this one. */
+  readonly ofPeers: PeerRequests;
+  readonly #options: ForwardingOptions;
+  readonly #limits: ForwardingLimits;
+  readonly #connections = new PeerConnections();
+  readonly #waits: SlotWaits;
+  readonly #underWay: Places;
+  readonly #reports: DeliveryReports;
+  readonly #senderOf: (exchange: Exchange) => string;
+
+  constructor(options: ForwardingOptions) {
+    const { slots, calls, signatures } = options;
+    const limits = { ...LIMITS, ...options.limits };
+    const senders = new Senders(slots, this.known);
+    this.#options = options;
+    this.#limits = limits;
+    this.#senderOf = (exchange) => senders.of(exchange);
+    this.#waits = new SlotWaits(limits, this.#senderOf);
+    this.#underWay = new Places(limits.underWayMax, limits.ofSenderUnderWayMax);
+    this.#reports = new DeliveryReports(calls);
+    this.ofPeers = new PeerRequests(slots, signatures, limits.reportMsMax);
+  }
+
+  /**
+   * Answers a client's request, here or by the owner of its slot.
+   * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
+   *   nothing happened because the slot did not come to rest
+   */
+  async answer(exchange: Exchange, led: Led, here: AnswerHere): Promise<Reply> {
+    const place = this.#options.slots.of(led.key);
+    if ('services' in place) return here(place.services);
+    const wait = this.#waits.of(exchange);
+    const way: Way = { exchange, led, wait, body: undefined, isSunk: false, isLost: false };
+    try {
+      const reply = await this.#look(way, here);
+      this.#observe('answered', exchange);
+      return reply;
+    } catch (error) {
+      this.#observe(exchange.signal.aborted ? 'left' : way.isLost ? 'lost' : 'refused', exchange);
+      throw error;
+    } finally {
+      wait.end();
+    }
+  }
+
+  /** Ends the reports that are under way. Answers of this server that wait for one count as lost. */
+  async close(): Promise<void> {
+    await this.#reports.whenIdle();
+    this.ofPeers.close();
+    this.#connections.close();
+  }
+
+  /** Until somebody answers. */
+  async #look(way: Way, here: AnswerHere): Promise<Reply> {
+    const { exchange, led, wait } = way;
+    const token = led.isPaid ? undefined : bearerToken(exchange);
+    this.#prove(exchange, led, token);
+    for (let isRepeated = false, hasMoved = false; ; ) {
+      exchange.signal.throwIfAborted();
+      const place = this.#options.slots.of(led.key);
+      if ('services' in place) {
+        if (way.isSunk) throw slotMoves();
+        if (way.body) exchange.body.putBack(way.body);
+        return here(place.services);
+      }
+      if ('moving' in place) {
+        // A promise that is over too early must not keep the loop from all else.
+        if (hasMoved) await wait.while();
+        hasMoved = true;
+        await wait.until(place.moving);
+        continue;
+      }
+      const asked = await this.#ask(way, place.peer);
+      if (typeof asked === 'object') {
+        if (token !== undefined) this.#remember(led.key, token, asked);
+        return asked.reply;
+      }
+      if (asked === 'lost') {
+        if (!led.isRepeatable || isRepeated) throw lost(led);
+        isRepeated = true;
+        way.isLost = false;
+      }
+      await wait.while();
+    }
+  }
+
+  /** Passes the request on to the owner of its slot, once. */
+  async #ask(way: Way, peer: Peer): Promise<Asked | 'away' | 'lost'> {
+    const { exchange, led } = way;
+    const { slots, signatures } = this.#options;
+    const body = await this.#bodyFor(way, peer);
+    if (body === 'away') return 'away';
+    const leave = this.#underWay.take(() => this.#senderOf(exchange));
+    if (!leave) throw crowded();
+    const request = new OwnerRequest(exchange, body, { peer, connections: this.#connections, signatures });
+    const isThere = () => {
+      const place = slots.of(led.key);
+      return 'peer' in place && place.peer.id === peer.id;
+    };
+    const unwatch = watch(request, isThere, this.#limits);
+    const end = () => {
+      unwatch();
+      leave();
+    };
+    try {
+      const answer = await request.answer(body);
+      if (answer === 'away') {
+        way.isSunk ||= body === 'streamed';
+        end();
+        return 'away';
+      }
+      const asked =
+        answer === 'lost' ? undefined : await this.#relayed(way, request, answer.response, peer, end);
+      if (asked) return asked;
+      way.isLost = true;
+      end();
+      return 'lost';
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** A small body is read whole, once; of a larger one nothing is taken before the owner has the slot. */
+  async #bodyFor(way: Way, peer: Peer): Promise<PassedBody | 'away'> {
+    const { exchange, led } = way;
+    if (way.isSunk) throw slotMoves();
+    const { headers } = exchange.head;
+    const isChunked = headers.has('transfer-encoding');
+    const bytes = Number(headers.get('content-length') ?? 0);
+    if (!isChunked && bytes === 0) return undefined;
+    if (!isChunked && bytes <= BUFFERED_BYTES_MAX) {
+      way.body ??= await exchange.body.whole(BUFFERED_BYTES_MAX);
+      return way.body;
+    }
+    try {
+      const told = await this.#options.calls.call(peer, OWNS_CALL, { key: led.key });
+      return (told as { owns?: unknown }).owns === true ? 'streamed' : 'away';
+    } catch (error) {
+      exchange.signal.throwIfAborted();
+      if (error instanceof PeerAwayError || error instanceof PeerLostError) return 'away';
+      throw error;
+    }
+  }
+
+  /** @returns undefined where the owner is gone before all of a small answer came */
+  async #relayed(
+    { exchange }: Way,
+    request: OwnerRequest,
+    response: IncomingMessage,
+    peer: Peer,
+    end: () => void,
+  ): Promise<Asked | undefined> {
+    const id = response.headers[DELIVERY_HEADER] as string | undefined;
+    const isAccepted = response.headers[ACCEPTED_HEADER] !== undefined;
+    const reply = await relayedAnswer(exchange, request, response, (whole) => {
+      end();
+      if (!whole) request.destroy();
+      if (id !== undefined) this.#reports.send(peer, id, whole);
+    });
+    return reply && { reply, isAccepted };
+  }
+
+  /** The bytes of who is known count with those of the known. */
+  #prove(exchange: Exchange, { key, isPaid }: Led, token: string | undefined): void {
+    if (exchange.body.complete) return;
+    if (isPaid) {
+      const payer = this.#options.slots.front.gate.knownPayer(credentialsOf(exchange));
+      if (payer !== undefined) exchange.body.proved(payerTenantId(payer));
+    } else if (token !== undefined && this.known.opens(key, token)) exchange.body.proved(key);
+  }
+
+  #remember(key: string, token: string, { reply, isAccepted }: Asked): void {
+    if (isAccepted) this.known.remember(key, token);
+    else if (reply.status === 401) this.known.forget(key, token);
+  }
+
+  #observe(outcome: ForwardedEvent['outcome'], exchange: Exchange): void {
+    this.#options.observe?.({ outcome, milliseconds: performance.now() - exchange.startedAt });
+  }
+}
+
+/** What the owner answered. */
+interface Asked {
+  readonly reply: RelayedReply;
+  readonly isAccepted: boolean;
+}
+
+/** A request while it looks for the owner of its slot. */
+interface Way {
+  readonly exchange: Exchange;
+  readonly led: Led;
+  readonly wait: SlotWait;
+  /** All of a small body. */
+  body: Buffer | undefined;
+  /** Part of its body went to a server that did nothing with it: it cannot be sent to another one. */
+  isSunk: boolean;
+  /** It may have happened. */
+  isLost: boolean;
+}
+
+/** Gives up an owner that stands still, once its slot is elsewhere. @returns ends it */
+function watch(
+  request: OwnerRequest,
+  isThere: () => boolean,
+  { lookMs, silentMsMax }: ForwardingLimits,
+): () => void {
+  let movedAt: number | undefined;
+  const timer = setInterval(() => {
+    movedAt = isThere() ? undefined : (movedAt ?? performance.now());
+    if (movedAt !== undefined && Math.min(performance.now() - movedAt, request.silentMs) >= silentMsMax)
+      request.destroy();
+  }, lookMs).unref();
+  return () => clearInterval(timer);
+}
+
+function lost({ isPaid }: Led): FarthingError {
+  return !isPaid
+    ? new FarthingError(
+        'interrupted',
+        'The server that had the request is gone. Look whether it was done, or send it again.',
+        { retryAfterS: RETRY_AFTER_S },
+      )
+    : new FarthingError(
+        'settlement_pending',
+        'The server that had the request is gone. Send the same request again, with the same payment: it is charged once.',
+        { retryAfterS: RETRY_AFTER_S },
+      );
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+
+/** Of one connection (RFC 9110, 7.6.1), and what the next server writes itself. */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'expect',
+]);
+/** uWebSockets.js writes them into every answer. */
+const OF_THE_LISTENER = new Set(['date', 'uwebsockets']);
+/** What servers of a cluster tell each other: a client's are dropped, and none goes to a client. */
+const INTERNAL = /^farthing-/i;
+
+/** The owner of the slot is another server by now, and nothing happened. */
+export const ELSEWHERE_HEADER = 'farthing-slot';
+/** The token or the payment of the request was good: it counts as one of somebody who is known. */
+export const ACCEPTED_HEADER = 'farthing-accepted';
+/** Under which the delivery of the answer is to be reported. */
+export const DELIVERY_HEADER = 'farthing-delivery';
+
+/** What a signature of a client's request is about that a server passes on. */
+export function aboutForwarded(requestId: string): string {
+  return `forwarded ${requestId}`;
+}
+
+/** A client's headers for the next server. Those that frame the body are left out. */
+export function passedOn(headers: ReadonlyMap<string, string>): OutgoingHttpHeaders {
+  const named = namedBy(headers.get('connection'));
+  const passed: OutgoingHttpHeaders = {};
+  for (const [name, value] of headers)
+    if (!OF_THE_CONNECTION.has(name) && !named.has(name) && !INTERNAL.test(name)) passed[name] = value;
+  return passed;
+}
+
+/** Headers of another server's answer for the client, in order, as they were written. */
+export function passedBack(answer: IncomingMessage): [name: string, value: string | Uint8Array][] {
+  const named = namedBy(answer.headers.connection);
+  const passed: [string, string | Uint8Array][] = [];
+  for (let at = 0; at < answer.rawHeaders.length; at += 2) {
+    const [written, value] = answer.rawHeaders.slice(at, at + 2) as [string, string];
+    const name = written.toLowerCase();
+    if (OF_THE_CONNECTION.has(name) || OF_THE_LISTENER.has(name) || named.has(name) || INTERNAL.test(name))
+      continue;
+    passed.push([written, isAscii(value) ? value : Buffer.from(value, 'latin1')]);
+  }
+  return passed;
+}
+
+/** Node writes paths as Latin-1, and uWebSockets.js reads them as UTF-8: so the same bytes are sent that came. It reads no other headers than of ASCII. */
+export function asBytes(text: string): string {
+  return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function isAscii(text: string): boolean {
+  return !/[^ -~\t]/.test(text);
+}
+
+/** Headers that `Connection` names are of the connection too. */
+function namedBy(connection = ''): ReadonlySet<string> {
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+}
