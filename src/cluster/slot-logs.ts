@@ -72,14 +72,27 @@ export async function agreeOnConfig({
   const key = `${prefixOf(cluster)}config`;
   const value = Buffer.from(JSON.stringify({ format: FORMAT, slots }));
   if ((await kv.commit({ when: [{ key, revision: 0 }], puts: [{ key, value }] })).done) return;
-  const [row] = await kv.range(key, `${key}\0`);
-  const config = JSON.parse(Buffer.from(row!.value).toString()) as { format: number; slots: number };
+  const config = (await readClusterConfig(kv, cluster))!;
   if (config.format !== FORMAT)
     throw new ClaimError(
       `the cluster "${cluster}" has format ${config.format}, and this Farthing reads ${FORMAT}: use the one that made it`,
     );
   if (config.slots !== slots)
     throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
+}
+
+/** What the first process of a cluster decided. */
+export interface ClusterConfig {
+  /** Of all rows. */
+  readonly format: number;
+  readonly slots: number;
+}
+
+/** Undefined for a cluster without books. @throws AnswerLostError */
+export async function readClusterConfig(kv: Kv, cluster: string): Promise<ClusterConfig | undefined> {
+  const key = `${prefixOf(cluster)}config`;
+  const [row] = await kv.range(key, `${key}\0`);
+  return row && (JSON.parse(Buffer.from(row.value).toString()) as ClusterConfig);
 }
 
 /** @returns the claim of each slot */

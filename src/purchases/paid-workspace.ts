@@ -10,7 +10,7 @@ import {
 import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
 import type { CreationInput } from '../workspace/prices.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
-import type { ExtensionRequest, ExtensionSteps } from './extension-steps.ts';
+import { type ExtensionRequest, type ExtensionSteps, extensionsIn } from './extension-steps.ts';
 
 /** A rented workspace: its minutes begin at commit, and each answer carries a new token. */
 export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
@@ -55,7 +55,7 @@ export interface WorkspaceExtensionDeps {
   /** Those of the payer's slot. */
   readonly workspaces: Workspaces;
   readonly leadsHere: LeadsHere;
-  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while nobody has it */
+  /** The extensions of another slot, which a workspace's id leads to. @throws interrupted while nobody has it */
   readonly extensionsOf: (id: string) => Promise<ExtensionSteps>;
   readonly now?: () => Moment;
 }
@@ -80,27 +80,32 @@ export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
   async buy(request: ExtensionRequest): Promise<WorkOutcome> {
     const { now = moment } = this.#deps;
     const asked = now();
-    const ref = await (await this.#deps.extensionsOf(request.id)).extend(request);
-    const isHere = this.#deps.leadsHere(ref.workspace);
-    if (!isHere && msBetween(asked, now()) > BUY_MS_MAX)
+    const ref = await (await this.#stepsOf(request.id)).extend(request);
+    if (!this.#deps.leadsHere(ref.workspace) && msBetween(asked, now()) > BUY_MS_MAX)
       throw new FarthingError('interrupted', 'The workspace took too long to answer.', { retryAfterS: 2 });
     this.#underWay.add(ref.step);
     return { charged: true, effect: { kind: 'workspace_extend', ref } };
   }
 
   async commit(ref: EffectRef<'workspace_extend'>): Promise<Answer> {
-    const answer = await (await this.#deps.extensionsOf(ref.workspace)).commit(ref);
+    const answer = await (await this.#stepsOf(ref.workspace)).commit(ref);
     this.#underWay.delete(ref.step);
     return answer;
   }
 
   async reissue(ref: EffectRef<'workspace_extend'>): Promise<Answer> {
-    return (await this.#deps.extensionsOf(ref.workspace)).reissue(ref);
+    return (await this.#stepsOf(ref.workspace)).reissue(ref);
   }
 
   async undo(ref: EffectRef<'workspace_extend'>): Promise<void> {
-    await (await this.#deps.extensionsOf(ref.workspace)).undo(ref);
+    await (await this.#stepsOf(ref.workspace)).undo(ref);
     this.#underWay.delete(ref.step);
+  }
+
+  /** These books may not be known to be here yet: their start finishes what a crash left. */
+  async #stepsOf(id: string): Promise<ExtensionSteps> {
+    const { workspaces, leadsHere, extensionsOf } = this.#deps;
+    return leadsHere(id as WorkspaceId) ? extensionsIn(workspaces) : extensionsOf(id);
   }
 
   /** Whether a purchase of these books has it that is neither committed nor undone, as far as this process knows. */

@@ -75,6 +75,26 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: NOTHING,
     run: async (_call, io) => (await import('./cluster.ts')).importFolder(io),
   },
+  'cluster status': {
+    usage: '',
+    about: 'The servers of FARTHING_CLUSTER, their slots, and slots that nobody has.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./cluster-nodes.ts')).showCluster(io),
+  },
+  'cluster drain': {
+    usage: 'ID [--undo]',
+    about: 'Has a server give its slots to the others, before it is stopped.',
+    words: ONE,
+    options: { undo: { type: 'boolean' } },
+    run: async ({ words, options }, io) =>
+      (await import('./cluster-nodes.ts')).drainNode(words[0]!, options.undo === true, io),
+  },
+  'cluster forget': {
+    usage: 'ID',
+    about: 'Forgets a server that will not come back.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./cluster-nodes.ts')).forgetNode(words[0]!, io),
+  },
   'ledger export': {
     usage: '[--format jsonl|csv] [--since TIME]',
     about: 'The ledger of a stopped server; its totals on the standard error.',

@@ -204,6 +204,7 @@ export class SharedSlots {
     try {
       await rm(folders[slot]!.content, { recursive: true, force: true });
       this.#clean.add(slot);
+      log({ event: 'content_removed', slot });
     } catch (error) {
       log({ event: 'content_not_removed', slot, error: String(error) });
     }

@@ -1,0 +1,168 @@
+import type { Etcd } from '../../cluster/etcd.ts';
+import type { KvRow } from '../../cluster/kv.ts';
+import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
+import {
+  DRAIN_ROWS,
+  type DrainRow,
+  KNOWN_ROWS,
+  type KnownRow,
+  NODE_ROWS,
+  type NodeRow,
+  OWNER_ROWS,
+  type OwnerRow,
+  type RowKind,
+} from '../../cluster/node-rows.ts';
+import { readClusterConfig } from '../../cluster/slot-logs.ts';
+import { toTimestamp } from '../../domain/clock.ts';
+import { rootCause } from '../../domain/error.ts';
+import { type CommandIo, EXIT, settingsOf, UsageError } from './io.ts';
+
+/** Writes a line for each server of the cluster, and what is wrong with its slots. @throws UsageError, Error with what to do */
+export function showCluster(io: CommandIo): Promise<number> {
+  return withRows(io, async ({ rows, cluster, etcd }) => {
+    const config = await readClusterConfig(etcd, cluster);
+    if (!config) throw new Error(`The cluster ${cluster} has no books yet: start a server with it.`);
+    writeNodes(rows, io);
+    const nodes = [...rows.nodes.values()];
+    const free = Array.from({ length: config.slots }, (_, slot) => String(slot)).filter(
+      (slot) => !rows.owners.has(slot),
+    );
+    const lacking = free.length === 0 ? '' : `; nobody has ${free.join(', ')}`;
+    io.write(`\n${config.slots} slots, format ${config.format}${lacking}\n`);
+    if (nodes.some(({ formats }) => !formats.includes(config.format)))
+      io.write(`Not every server reads format ${config.format}.\n`);
+    return EXIT.done;
+  });
+}
+
+/** Has a server give its slots away and take none. @param undo has it take slots again @throws UsageError, Error with what to do */
+export function drainNode(id: string, undo: boolean, io: CommandIo): Promise<number> {
+  return withRows(io, async ({ rows, cluster, etcd }) => {
+    mustBeKnown(id, rows, cluster);
+    const key = DRAIN_ROWS.key(cluster, id);
+    if (undo) {
+      await remove(etcd, [key]);
+      io.write(`${id} takes slots again.\n`);
+      return EXIT.done;
+    }
+    const others = [...rows.nodes.keys()].filter((other) => other !== id && !rows.drains.has(other));
+    if (rows.nodes.has(id) && others.length === 0)
+      throw new Error(`No other server would take the slots of ${id}: start one first.`);
+    if (!rows.drains.has(id)) {
+      const value = DRAIN_ROWS.format({ since: toTimestamp(Date.now()) });
+      await etcd.commit({ when: [], puts: [{ key, value }] });
+    }
+    io.write(
+      `${id} gives its slots away. Stop it once "farthing admin cluster status" shows none; it takes slots again after "farthing admin cluster drain ${id} --undo".\n`,
+    );
+    return EXIT.done;
+  });
+}
+
+/** Forgets a server that is away. @throws UsageError, Error with what to do */
+export function forgetNode(id: string, io: CommandIo): Promise<number> {
+  return withRows(io, async ({ rows, cluster, etcd }) => {
+    mustBeKnown(id, rows, cluster);
+    if (rows.nodes.has(id)) throw new Error(`${id} lives: stop it first.`);
+    if (slotsOf(id, rows) > 0)
+      throw new Error(
+        `${id} has slots, and no other server may take them: start it again, and stop it then.`,
+      );
+    await remove(etcd, [KNOWN_ROWS.key(cluster, id), DRAIN_ROWS.key(cluster, id)]);
+    io.write(`${id} is forgotten. It is known again as soon as it starts.\n`);
+    return EXIT.done;
+  });
+}
+
+/** What the cluster says of its servers, by their ids; owners by their slots. */
+interface Rows {
+  readonly nodes: ReadonlyMap<string, NodeRow>;
+  readonly known: ReadonlyMap<string, KnownRow>;
+  readonly drains: ReadonlyMap<string, DrainRow>;
+  readonly owners: ReadonlyMap<string, OwnerRow>;
+}
+
+interface Cluster {
+  readonly rows: Rows;
+  readonly cluster: string;
+  readonly etcd: Etcd;
+}
+
+async function withRows(io: CommandIo, work: (cluster: Cluster) => Promise<number>): Promise<number> {
+  const settings = settingsOf(io);
+  if (settings.CLUSTER === '') throw new UsageError('Set FARTHING_CLUSTER: it names the cluster.');
+  const etcd = await namedEtcd(settings);
+  const cluster = clusterName(settings);
+  try {
+    const rows = {
+      nodes: await rowsOf(etcd, cluster, NODE_ROWS),
+      known: await rowsOf(etcd, cluster, KNOWN_ROWS),
+      drains: await rowsOf(etcd, cluster, DRAIN_ROWS),
+      owners: await rowsOf(etcd, cluster, OWNER_ROWS),
+    };
+    return await work({ rows, cluster, etcd });
+  } finally {
+    etcd.close();
+  }
+}
+
+/** @throws Error for an etcd that does not answer, or refuses; RowMalformedError */
+async function rowsOf<Row>(
+  etcd: Etcd,
+  cluster: string,
+  kind: RowKind<Row>,
+): Promise<ReadonlyMap<string, Row>> {
+  const { from, to } = kind.range(cluster);
+  const found: KvRow[] = await etcd.range(from, to).catch((error: unknown) => {
+    throw new Error(`FARTHING_CLUSTER: ${rootCause(error)}`);
+  });
+  return new Map(found.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
+}
+
+async function remove(etcd: Etcd, keys: readonly string[]): Promise<void> {
+  await etcd.commit({ when: [], deletes: keys.map((key) => ({ from: key, to: `${key}\0` })) });
+}
+
+function mustBeKnown(id: string, rows: Rows, cluster: string): void {
+  if (idsIn(rows).includes(id)) return;
+  throw new Error(
+    `The cluster ${cluster} has no server ${id}: "farthing admin cluster status" lists them. FARTHING_NODE_ID names each.`,
+  );
+}
+
+function idsIn({ nodes, known, drains, owners }: Rows): string[] {
+  const ids = [...nodes.keys(), ...known.keys(), ...drains.keys()];
+  return [...new Set([...ids, ...[...owners.values()].map(({ node }) => node)])].sort();
+}
+
+function slotsOf(id: string, { owners }: Rows): number {
+  return [...owners.values()].filter(({ node }) => node === id).length;
+}
+
+const HEAD = ['server', 'state', 'slots', 'weight', 'version', 'since', 'url'];
+
+function writeNodes(rows: Rows, io: CommandIo): void {
+  const lines = idsIn(rows).map((id) => {
+    const row = rows.nodes.get(id);
+    const { url = '-', since = '-' } = row ?? rows.known.get(id) ?? {};
+    const [weight, version] = row ? [String(row.weight), row.version] : ['-', '-'];
+    return [id, stateOf(id, rows), String(slotsOf(id, rows)), weight, version, since, url];
+  });
+  const table = [HEAD, ...lines];
+  const widths = HEAD.map((_, column) => Math.max(...table.map((cells) => cells[column]!.length)));
+  for (const cells of table)
+    io.write(
+      `${cells
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
+}
+
+/** `alone`: it shares no slots with others. */
+function stateOf(id: string, rows: Rows): string {
+  const node = rows.nodes.get(id);
+  if (!node) return slotsOf(id, rows) > 0 ? 'alone' : 'away';
+  if (rows.drains.has(id)) return 'drains';
+  return node.ready ? 'serves' : 'starts';
+}

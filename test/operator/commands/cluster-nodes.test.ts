@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { Etcd } from '../../../src/cluster/etcd.ts';
+import { DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
+import { agreeOnConfig } from '../../../src/cluster/slot-logs.ts';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { runCommand } from './run-command.ts';
+
+/** `farthing admin cluster status | drain | forget` on the rows that servers keep in etcd. */
+
+const SINCE = '2030-01-01T00:00:00.000Z';
+
+if (withoutEtcd !== undefined) {
+  t.pass('servers of a cluster are listed, drained and forgotten', { skip: withoutEtcd });
+} else {
+  const servers = await EtcdServers.start(join(t.testdir(), 'etcd'));
+  t.teardown(() => servers.stop());
+  const etcd = new Etcd(servers.addresses);
+  t.teardown(() => etcd.close());
+
+  /** A cluster of its own, with its rows. */
+  const open = async (name: string, slots = 4) => {
+    if (slots > 0) await agreeOnConfig({ kv: etcd, cluster: name, slots });
+    const put = (key: string, value: Uint8Array) => etcd.commit({ when: [], puts: [{ key, value }] });
+    const url = (id: string) => `http://10.0.0.${id.slice(1)}:8402`;
+    return {
+      run: (...words: string[]) =>
+        runCommand({ FARTHING_CLUSTER: servers.cluster(name) }, ['cluster', ...words]),
+      lives: async (id: string, { ready = true, formats = [2] } = {}) => {
+        const row = { url: url(id), version: '0.1.0', weight: 1, since: SINCE, ready, formats };
+        await put(NODE_ROWS.key(name, id), NODE_ROWS.format(row));
+        await put(KNOWN_ROWS.key(name, id), KNOWN_ROWS.format({ url: url(id), since: SINCE }));
+      },
+      dies: (id: string) =>
+        etcd.commit({
+          when: [],
+          deletes: [{ from: NODE_ROWS.key(name, id), to: `${NODE_ROWS.key(name, id)}\0` }],
+        }),
+      owns: (id: string, slot: number) =>
+        put(OWNER_ROWS.key(name, String(slot)), OWNER_ROWS.format({ node: id })),
+      draining: async () => {
+        const { from, to } = DRAIN_ROWS.range(name);
+        return (await etcd.range(from, to)).map(({ key }) => DRAIN_ROWS.name(name, key));
+      },
+    };
+  };
+
+  t.test('the servers are listed with what they have, and slots that nobody has', async (t) => {
+    const { run, lives, dies, owns } = await open('status');
+    await lives('n1');
+    await lives('n2', { ready: false });
+    await lives('n3');
+    await dies('n3');
+    await owns('n1', 0);
+    await owns('n1', 2);
+    const { status, written } = await run('status');
+    t.equal(status, 0);
+    t.same(
+      written.split('\n').map((line) => line.split(/ {2,}/)),
+      [
+        ['server', 'state', 'slots', 'weight', 'version', 'since', 'url'],
+        ['n1', 'serves', '2', '1', '0.1.0', SINCE, 'http://10.0.0.1:8402'],
+        ['n2', 'starts', '0', '1', '0.1.0', SINCE, 'http://10.0.0.2:8402'],
+        ['n3', 'away', '0', '-', '-', SINCE, 'http://10.0.0.3:8402'],
+        [''],
+        ['4 slots, format 2; nobody has 1, 3'],
+        [''],
+      ],
+    );
+  });
+
+  t.test('a server that shares nothing, and one that does not read the format, are named', async (t) => {
+    const { run, lives, owns } = await open('kinds', 1);
+    await lives('n1', { formats: [1] });
+    await owns('n2', 0);
+    const { written } = await run('status');
+    t.match(written, /^n2 +alone +1 /m);
+    t.match(written, /1 slots, format 2\nNot every server reads format 2\.\n$/);
+  });
+
+  t.test('a drained server is shown as such, until that is undone', async (t) => {
+    const { run, lives, draining } = await open('drain');
+    await lives('n1');
+    await lives('n2');
+    t.match(await run('drain', 'n1'), { status: 0, written: /gives its slots away/ });
+    t.same(await draining(), ['n1']);
+    t.match((await run('status')).written, /^n1 +drains /m);
+    t.match(await run('drain', 'n1'), { status: 0 }, 'once more changes nothing');
+    t.match(await run('drain', 'n2'), { status: 1, explained: /No other server would take the slots of n2/ });
+    t.match(await run('drain', 'n1', '--undo'), { status: 0, written: /takes slots again/ });
+    t.same(await draining(), []);
+  });
+
+  t.test('only a server that is away is forgotten', async (t) => {
+    const { run, lives, dies, owns, draining } = await open('forget');
+    await lives('n1');
+    await lives('n2');
+    await run('drain', 'n2');
+    t.match(await run('forget', 'n2'), { status: 1, explained: /n2 lives: stop it first/ });
+    await dies('n2');
+    t.match(await run('forget', 'n2'), { status: 0 });
+    t.notMatch((await run('status')).written, /n2/);
+    t.same(await draining(), []);
+    await owns('n3', 0);
+    t.match(await run('forget', 'n3'), { status: 1, explained: /n3 has slots/ });
+  });
+
+  t.test('what is missing, or mistyped, is named', async (t) => {
+    const { run, lives } = await open('empty', 0);
+    t.match(await run('status'), { status: 1, explained: /has no books yet/ });
+    await lives('n1');
+    for (const word of ['drain', 'forget'])
+      t.match(await run(word, 'n9'), { status: 1, explained: /has no server n9/ });
+    t.match(await run('drain'), { status: 2, explained: /farthing admin cluster drain ID/ });
+    t.match(await runCommand({}, ['cluster', 'status']), { status: 2, explained: /Set FARTHING_CLUSTER/ });
+    const absent = { FARTHING_CLUSTER: 'etcd://127.0.0.1:1/nowhere' };
+    t.match(await runCommand(absent, ['cluster', 'status']), {
+      status: 1,
+      explained: /FARTHING_CLUSTER: .*ECONNREFUSED/,
+    });
+  });
+}
