@@ -316,7 +316,7 @@ function lost({ isPaid }: Led): FarthingError {
       )
     : new FarthingError(
         'settlement_pending',
-        'The server that had the request is gone. Send the same request again, with the same payment: it is charged once.',
+        'The server that had the request is gone. Send the same request again: it is charged once.',
         { retryAfterS: RETRY_AFTER_S },
       );
 }
