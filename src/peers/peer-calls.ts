@@ -80,7 +80,7 @@ export class HttpPeerCalls implements PeerCalls {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       [PEER_DIGEST_HEADER]: digest,
-      [PEER_HEADER]: this.#signatures.sign({ method: 'POST', path, about: aboutCall(digest) }),
+      [PEER_HEADER]: this.#signatures.sign(peer.id, { method: 'POST', path, about: aboutCall(digest) }),
     };
     const { request, mayHaveArrived } = this.#connections.open(peer, { method: 'POST', path, headers });
     return new Promise((resolve, reject) => {

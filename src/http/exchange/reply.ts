@@ -40,8 +40,8 @@ export interface RelayedReply {
   readonly status: number;
   /** Of the status line. */
   readonly reason: string;
-  /** All headers but those that frame the body. A value may be bytes. */
-  readonly sent: readonly (readonly [name: string, value: string | Uint8Array])[];
+  /** All headers but those that frame the body. */
+  readonly sent: readonly (readonly [name: string, value: string])[];
   readonly relayed: {
     /** The whole body, where it is small; else it comes in pieces. */
     readonly whole?: Uint8Array;

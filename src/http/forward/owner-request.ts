@@ -45,7 +45,7 @@ export class OwnerRequest {
           ...passedOn(headers),
           ...framing(headers, body),
           'x-request-id': exchange.requestId,
-          [PEER_HEADER]: to.signatures.sign({ method, path: target, about }),
+          [PEER_HEADER]: to.signatures.sign(to.peer.id, { method, path: target, about }),
         },
       });
     } catch (cause) {

@@ -85,7 +85,7 @@ t.test('where other servers have slots, they are senders, and the tokens that th
   known.forget('ws_1', 'good');
   t.equal(search('good'), '');
   const path = '/peer/v1/hear';
-  const signed = signatures.sign({ method: 'POST', path, about: 'body 00' });
+  const signed = signatures.sign('a', { method: 'POST', path, about: 'body 00' });
   const call = (header: string) =>
     sender(path, { 'farthing-peer': header, 'farthing-digest': '00' }, '', senders);
   t.equal(call(signed), 'peers');

@@ -81,7 +81,7 @@ t.test('an answer whose client left before it came was not delivered', async (t)
 t.test('an answer that nobody reports counts as lost', async (t) => {
   const { a, b, reported } = await owner(t, 10, { reportMsMax: 100 });
   const about = { method: 'POST', path: PATH, about: 'forwarded mine' };
-  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign(about) };
+  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign('b', about) };
   const answer = await fetch(b.url + PATH, { ...ASK, headers });
   t.match(answer.headers.get('farthing-delivery'), /^[0-9a-f]{32}$/);
   await answer.arrayBuffer();
@@ -91,7 +91,7 @@ t.test('an answer that nobody reports counts as lost', async (t) => {
 t.test('the first report of an answer counts, and a made-up one is none', async (t) => {
   const { a, b, reported, reports } = await owner(t, 10);
   const about = { method: 'POST', path: PATH, about: 'forwarded mine' };
-  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign(about) };
+  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign('b', about) };
   const answer = await fetch(b.url + PATH, { ...ASK, headers });
   const id = answer.headers.get('farthing-delivery')!;
   const { delivered } = b.forwarding.ofPeers.handlers;
@@ -113,7 +113,7 @@ t.test('an answer is delivered here as ever where the slot is here', async (t) =
 t.test('answers that wait for a report count as lost when their server stops', async (t) => {
   const { a, b, reported } = await owner(t, 10);
   const about = { method: 'POST', path: PATH, about: 'forwarded mine' };
-  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign(about) };
+  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign('b', about) };
   await (await fetch(b.url + PATH, { ...ASK, headers })).arrayBuffer();
   await b.stop();
   t.same(await reported(), [false]);
@@ -122,7 +122,7 @@ t.test('answers that wait for a report count as lost when their server stops', a
 t.test('a request runs at its owner until the delivery of its answer is known', async (t) => {
   const { a, b, reported } = await owner(t, 10);
   const about = { method: 'POST', path: PATH, about: 'forwarded mine' };
-  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign(about) };
+  const headers = { ...ASK.headers, 'x-request-id': 'mine', 'farthing-peer': a.signatures.sign('b', about) };
   const answer = await fetch(b.url + PATH, { ...ASK, headers });
   await answer.arrayBuffer();
   let isOver = false;

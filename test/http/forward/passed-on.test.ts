@@ -168,13 +168,14 @@ t.test('a client cannot pass for a server', async (t) => {
     'it is passed on as a client’s',
   );
   t.equal(
-    (await fetch(b.url + path, { headers: headers(a.signatures.sign(about)) })).status,
+    (await fetch(b.url + path, { headers: headers(a.signatures.sign('b', about)) })).status,
     421,
     'a server’s is not',
   );
   for (const wrong of [{ method: 'POST' }, { path: inWorkspace('/file') }, { about: 'forwarded other' }])
     t.equal(
-      (await fetch(b.url + path, { headers: headers(a.signatures.sign({ ...about, ...wrong })) })).status,
+      (await fetch(b.url + path, { headers: headers(a.signatures.sign('b', { ...about, ...wrong })) }))
+        .status,
       200,
     );
 });
