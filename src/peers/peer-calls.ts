@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { errorCode, FarthingError } from '../domain/error.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { Peer } from './peer.ts';
 import { PeerConnections } from './peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from './peer-signature.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import type { Peer } from '../domain/peer.ts';
+import type { Peer } from './peer.ts';
 
 /** A server in the same network that takes longer is not there. */
 const CONNECT_MS_MAX = 2000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
 import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
-import type { Peer } from '../../domain/peer.ts';
+import type { Peer } from '../../peers/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
 import { PeerConnections } from '../../peers/peer-connections.ts';
 import type { PeerSignatures } from '../../peers/peer-signature.ts';

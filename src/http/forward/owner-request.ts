@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
-import type { Peer } from '../../domain/peer.ts';
+import type { Peer } from '../../peers/peer.ts';
 import type { PeerConnections, PeerRequest } from '../../peers/peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from '../../peers/peer-signature.ts';
 import { free } from '../body/gathered.ts';

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
 import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
-import { EtcdServers, freePorts, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { freePorts } from '../../rig/free-ports.ts';
 import { FEW_WORKERS, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { NodeProcess } from './node-process.ts';
 
