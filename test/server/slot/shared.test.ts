@@ -116,6 +116,30 @@ if (withoutEtcd !== undefined) {
     );
   });
 
+  t.test('a receipt names the server whose disk may have a copy, until that server is back', async (t) => {
+    const { start, dataOf } = clusterOf('receipts');
+    const a = await start(t, 'a');
+    await a.node.events('slot_taken', SLOTS);
+    const workspaces = await rented(a.url);
+    a.node.child.kill('SIGKILL');
+    const b = await start(t, 'b');
+    await b.node.events('slot_taken', SLOTS);
+    const [first] = workspaces.values();
+    const named = async (workspace: TestWorkspace) => {
+      const { status, body } = await at(b.url, workspace).send('DELETE', '');
+      t.equal(status, 200);
+      const claims = JSON.parse(Buffer.from(body.receipt.split('.')[1], 'base64url').toString());
+      return claims.kept.filter(({ what }: { what: string }) => what.includes('the server a')).length;
+    };
+    t.equal(await named(first!), 1);
+    const again = await start(t, 'a');
+    const removed = again.node.event('content_removed');
+    const taken = again.node.events('content_outdated', 1);
+    await Promise.race([removed, taken]);
+    for (const slot of readdirSync(join(dataOf('a'), 'slots')))
+      t.notOk(existsSync(join(dataOf('a'), 'slots', slot, 'tenants', first!.id)), slot);
+  });
+
   t.test('no request is refused while a server stops and comes back', async (t) => {
     const { start } = clusterOf('rolling');
     const a = await start(t, 'a');
