@@ -60,7 +60,8 @@ export class PeerConnections {
       mayHaveArrived = !socket.connecting;
       if (mayHaveArrived) return;
       const late = setTimeout(() => sent.destroy(new Error('the peer does not answer')), CONNECT_MS_MAX);
-      socket.once('connect', () => {
+      // Before its handshake TLS sends nothing of a request.
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
         mayHaveArrived = true;
         clearTimeout(late);
       });

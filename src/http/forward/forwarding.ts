@@ -107,6 +107,11 @@ export class Forwarding {
     return this.#waits.count;
   }
 
+  /** Requests that are at other servers. */
+  get underWay(): number {
+    return this.#underWay.taken;
+  }
+
   /**
    * Answers a client's request, here or by the owner of its slot. What is paid with a payment that nobody signed is answered by `front`.
    * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
@@ -165,7 +170,7 @@ export class Forwarding {
         return asked.reply;
       }
       if (asked === 'lost') {
-        if (!led.isRepeatable || isRepeated) throw lost(led);
+        if (!led.isRepeatable || isRepeated || way.isSunk) throw lost(led);
         isRepeated = true;
         way.isLost = false;
       }
@@ -181,29 +186,26 @@ export class Forwarding {
     if (body === 'away') return 'away';
     const leave = this.#underWay.take(() => this.#senderOf(exchange));
     if (!leave) throw crowded();
-    const request = new OwnerRequest(exchange, body, { peer, connections: this.#connections, signatures });
-    const isThere = () => {
-      const place = slots.of(led.key);
-      return 'peer' in place && place.peer.id === peer.id;
-    };
-    const unwatch = watch(request, isThere, this.#limits);
+    const ends = [leave];
     const end = () => {
-      unwatch();
-      leave();
+      for (const each of ends.splice(0)) each();
     };
     try {
+      const request = new OwnerRequest(exchange, body, { peer, connections: this.#connections, signatures });
+      const isThere = () => {
+        const place = slots.of(led.key);
+        return 'peer' in place && place.peer.id === peer.id;
+      };
+      ends.push(watch(request, isThere, this.#limits));
       const answer = await request.answer(body);
-      if (answer === 'away') {
-        way.isSunk ||= body === 'streamed';
-        end();
-        return 'away';
+      if (typeof answer === 'object') {
+        const asked = await this.#relayed(exchange, request, answer.response, { peer, end });
+        if (asked) return asked;
       }
-      const asked =
-        answer === 'lost' ? undefined : await this.#relayed(way, request, answer.response, peer, end);
-      if (asked) return asked;
-      way.isLost = true;
       end();
-      return 'lost';
+      way.isSunk ||= body === 'streamed';
+      way.isLost = answer !== 'away';
+      return answer === 'away' ? 'away' : 'lost';
     } catch (error) {
       end();
       throw error;
@@ -234,11 +236,10 @@ export class Forwarding {
 
   /** @returns undefined where the owner is gone before all of a small answer came */
   async #relayed(
-    { exchange }: Way,
+    exchange: Exchange,
     request: OwnerRequest,
     response: IncomingMessage,
-    peer: Peer,
-    end: () => void,
+    { peer, end }: { readonly peer: Peer; readonly end: () => void },
   ): Promise<Asked | undefined> {
     const id = response.headers[DELIVERY_HEADER] as string | undefined;
     const isAccepted = response.headers[ACCEPTED_HEADER] !== undefined;
@@ -286,7 +287,7 @@ interface Way {
   readonly wait: SlotWait;
   /** All of a small body. */
   body: Buffer | undefined;
-  /** Part of its body went to a server that did nothing with it: it cannot be sent to another one. */
+  /** Its body was passed on as it came: it cannot be sent to another server. */
   isSunk: boolean;
   /** It may have happened. */
   isLost: boolean;

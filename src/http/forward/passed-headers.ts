@@ -31,12 +31,17 @@ export function aboutForwarded(requestId: string): string {
   return `forwarded ${requestId}`;
 }
 
+/** What no header has (RFC 9110, 5.5 and 5.6.2), though uWebSockets.js takes it. */
+const OF_NO_VALUE = /[^\t -~]/g;
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+
 /** A client's headers for the next server. Those that frame the body are left out. */
 export function passedOn(headers: ReadonlyMap<string, string>): OutgoingHttpHeaders {
   const named = namedBy(headers.get('connection'));
   const passed: OutgoingHttpHeaders = {};
   for (const [name, value] of headers)
-    if (!OF_THE_CONNECTION.has(name) && !named.has(name) && !INTERNAL.test(name)) passed[name] = value;
+    if (!OF_THE_CONNECTION.has(name) && !named.has(name) && !INTERNAL.test(name) && NAME.test(name))
+      passed[name] = value.replace(OF_NO_VALUE, ' ');
   return passed;
 }
 

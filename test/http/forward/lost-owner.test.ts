@@ -106,6 +106,17 @@ t.test('a read or a search by token that was lost with the owner is sent once mo
   for (const each of askedAgain)
     t.match(await told(await each), { code: 'interrupted', status: 503 }, 'and no more');
   t.equal(running.length, 9);
+
+  const large = fetch(a.url + inWorkspace('/search'), {
+    method: 'POST',
+    headers: BEARER,
+    body: 'x'.repeat(300_000),
+  });
+  await ran(10);
+  relay.cut();
+  t.match(await told(await large), { code: 'interrupted', status: 503 }, 'nor what went through as it came');
+  t.equal(running.length, 10);
+  t.equal(a.forwarding.underWay, 0);
 });
 
 t.test('what an owner never had is sent to the next one, paid or not', async (t) => {

@@ -40,6 +40,20 @@ t.test('a path keeps its bytes', async (t) => {
   }
 });
 
+t.test('a head of which no client should is refused, or passed on, and is no fault of ours', async (t) => {
+  const { a } = await startNodes(t, () => [echo]);
+  const names = ['X-Said', 'X(Said)', 'X"Said', 'X@Said'];
+  const values = ['s\x01o', 's\x7fo', 'größe', '', ' ', '\xff'];
+  for (const line of [...values.map((value) => `X-Said: ${value}`), ...names.map((name) => `${name}: so`)]) {
+    const heard = await talk(a, head(inWorkspace('/echo/x'), line, 'Content-Length: 0'), (text) =>
+      text.includes('\r\n\r\n'),
+    );
+    t.match(heard, /^HTTP\/1.1 (?:200|400) /, JSON.stringify(line));
+    t.equal(a.forwarding.underWay, 0);
+  }
+  t.same(a.faults, []);
+});
+
 t.test('a client that waits for leave to send its body gets it', async (t) => {
   const { a } = await startNodes(t, () => [echo]);
   for (const bytes of [10, 300_000]) {
